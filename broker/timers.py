@@ -1,0 +1,60 @@
+"""Named, replaceable timers over a clock that is handed in.
+
+The time-outs of groups, transactions and waiting requests are all of this one kind. Setting a key that is set already
+replaces its deadline, so a heartbeat that renews a session leaves nothing behind (the idea of Kafka's `CoordinatorTimer`).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Hashable
+from itertools import count
+
+
+class Timers:
+    """Deadlines by name. Times are milliseconds since the Unix epoch; `now_ms` is the moment that is being run."""
+
+    def __init__(self, now_ms: int) -> None:
+        self.now_ms = now_ms
+        self._armed: dict[Hashable, tuple[int, int, Callable[[], None]]] = {}
+        self._heap: list[tuple[int, int, Hashable]] = []
+        self._order = count()
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._armed
+
+    def __len__(self) -> int:
+        return len(self._armed)
+
+    def set(self, key: Hashable, delay_ms: int, action: Callable[[], None]) -> None:
+        """Runs `action` once in `delay_ms`, unless `key` is set again or cancelled before."""
+        deadline_ms, order = self.now_ms + delay_ms, next(self._order)
+        self._armed[key] = (deadline_ms, order, action)
+        heapq.heappush(self._heap, (deadline_ms, order, key))
+        # Replaced deadlines stay in the heap until they come up; rebuilding at twice the size keeps that bounded.
+        if len(self._heap) > 64 + 2 * len(self._armed):
+            self._heap = [(deadline, n, name) for name, (deadline, n, _) in self._armed.items()]
+            heapq.heapify(self._heap)
+
+    def cancel(self, key: Hashable) -> None:
+        """Forgets `key`; a key that is not set is no error."""
+        self._armed.pop(key, None)
+
+    def next_deadline(self) -> int | None:
+        """When `advance` has something to do, or None."""
+        while self._heap:
+            deadline_ms, order, key = self._heap[0]
+            armed = self._armed.get(key)
+            if armed is not None and armed[1] == order:
+                return deadline_ms
+            heapq.heappop(self._heap)
+        return None
+
+    def advance(self, now_ms: int) -> None:
+        """Fires what is due, in order and each at its own moment, then stands at `now_ms`. Time never goes back."""
+        while (deadline_ms := self.next_deadline()) is not None and deadline_ms <= now_ms:
+            _, _, key = heapq.heappop(self._heap)
+            self.now_ms = max(self.now_ms, deadline_ms)
+            _, _, action = self._armed.pop(key)
+            action()
+        self.now_ms = max(self.now_ms, now_ms)

@@ -1,0 +1,46 @@
+"""OffsetForLeaderEpoch (23): where a leader epoch ends (KIP-320).
+
+v2 brought the current leader epoch, v3 the replica id, v4 the compact form.
+"""
+
+from __future__ import annotations
+
+from ..schema import Api, Int16, Int32, Int64, Message, field, versions
+
+
+class OffsetForLeaderEpochRequest(Message):
+    flexible_from = 4
+    replica_id: Int32 = field(since=3, default=-2)
+    topics: list[OffsetForLeaderTopic]
+
+
+class OffsetForLeaderTopic(Message):
+    topic: str
+    partitions: list[OffsetForLeaderPartition]
+
+
+class OffsetForLeaderPartition(Message):
+    partition: Int32
+    current_leader_epoch: Int32 = -1
+    leader_epoch: Int32
+
+
+class OffsetForLeaderEpochResponse(Message):
+    flexible_from = 4
+    throttle_time_ms: Int32 = 0
+    topics: list[OffsetForLeaderTopicResult]
+
+
+class OffsetForLeaderTopicResult(Message):
+    topic: str
+    partitions: list[EpochEndOffset]
+
+
+class EpochEndOffset(Message):
+    error_code: Int16 = 0
+    partition: Int32
+    leader_epoch: Int32 = -1
+    end_offset: Int64 = -1
+
+
+OFFSET_FOR_LEADER_EPOCH = Api(23, versions(2, 4), OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse)
