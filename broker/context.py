@@ -1,0 +1,57 @@
+"""What a handler knows of the request it answers, beside the request itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any
+
+from .waiting import Reply
+
+if TYPE_CHECKING:
+    from .cluster import Broker
+
+
+class Peer:
+    """Who is at the other end of a connection, and by which listener it came in."""
+
+    __slots__ = ("client_host", "client_id", "client_port", "listener_name", "software_name", "software_version")
+
+    def __init__(self, listener_name: str, client_host: str, client_port: int) -> None:
+        self.listener_name = listener_name
+        self.client_host = client_host
+        self.client_port = client_port
+        self.client_id = ""
+        self.software_name = "unknown"
+        self.software_version = "unknown"
+
+    def __str__(self) -> str:
+        return f"{self.client_host}:{self.client_port} on {self.listener_name}, client id {self.client_id!r}"
+
+
+class Context:
+    """One request's surroundings: its API version, the connection it came by, the broker that answers.
+
+    `owns_buffer` says that the request's record bytes lie in memory that nobody will write to again.
+    """
+
+    __slots__ = ("_wake", "broker", "connection", "owns_buffer", "version")
+
+    def __init__(self, version: int, connection: Peer, broker: Broker, owns_buffer: bool, wake: Callable[[Hashable], None]) -> None:
+        self.version = version
+        self.connection = connection
+        self.broker = broker
+        self.owns_buffer = owns_buffer
+        self._wake = wake
+
+    @property
+    def now_ms(self) -> int:
+        """The present moment, in milliseconds since the Unix epoch."""
+        return self.broker.cluster.timers.now_ms
+
+    def wake(self, key: Hashable) -> None:
+        """Resumes, after this request, every handler that waits for `key`."""
+        self._wake(key)
+
+    def reply(self) -> Reply[Any]:
+        """An answer to be given later by a state machine; wait for it with `yield Wait((reply,))`."""
+        return Reply(self._wake)

@@ -1,0 +1,25 @@
+"""The broker settings that groups obey."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from ..config import BrokerConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupSettings:
+    """Kafka's names, with `_` for `.`, and Kafka's defaults but one: the first member of a group need not wait 3 s for others."""
+
+    group_min_session_timeout_ms: int = 6_000
+    group_max_session_timeout_ms: int = 1_800_000
+    group_max_size: int = (1 << 31) - 1
+    group_initial_rebalance_delay_ms: int = 0
+    offset_metadata_max_bytes: int = 4_096
+    offsets_retention_minutes: int = 10_080
+    offsets_retention_check_interval_ms: int = 600_000
+
+    @classmethod
+    def of(cls, config: BrokerConfig) -> GroupSettings:
+        """Those of a broker."""
+        return cls(**{field.name: config.integers[field.name.replace("_", ".")] for field in fields(cls)})

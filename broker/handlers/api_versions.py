@@ -1,0 +1,53 @@
+"""ApiVersions: what is served, and no more."""
+
+from __future__ import annotations
+
+import re
+
+from ...protocol.errors import ErrorCode
+from ...protocol.messages.api_versions import (
+    API_VERSIONS,
+    ApiVersion,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    FinalizedFeatureKey,
+    SupportedFeatureKey,
+)
+from ...protocol.messages.produce import PRODUCE
+from ..context import Context
+from .registry import HANDLERS, handles
+
+METADATA_VERSION = "metadata.version"
+OLDEST_METADATA_VERSION, METADATA_VERSION_4_3 = 7, 30
+_SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+
+
+@handles(API_VERSIONS)
+def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsResponse:
+    """Lists the APIs, and remembers the client's software."""
+    if context.version >= 3:
+        named = (request.client_software_name, request.client_software_version)
+        if not all(_SOFTWARE.fullmatch(text) for text in named):
+            return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST, api_keys=[])
+        context.connection.software_name, context.connection.software_version = named
+    return ApiVersionsResponse(
+        api_keys=[_served(key) for key in sorted(HANDLERS)],
+        supported_features=[
+            SupportedFeatureKey(name=METADATA_VERSION, min_version=OLDEST_METADATA_VERSION, max_version=METADATA_VERSION_4_3)
+        ],
+        finalized_features_epoch=0,
+        finalized_features=[
+            FinalizedFeatureKey(name=METADATA_VERSION, max_version_level=METADATA_VERSION_4_3, min_version_level=METADATA_VERSION_4_3)
+        ],
+    )
+
+
+def _served(key: int) -> ApiVersion:
+    """Produce is announced from 0 on, served from 3 on: without it librdkafka before 2.11.1 does not compress (KAFKA-18659)."""
+    first, last = HANDLERS[key].api.versions
+    return ApiVersion(api_key=key, min_version=0 if key == PRODUCE.key else first, max_version=last)
+
+
+def unsupported_version() -> ApiVersionsResponse:
+    """What an ApiVersions request of an unknown version is answered, in version 0 (KIP-511)."""
+    return ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[_served(API_VERSIONS.key)])

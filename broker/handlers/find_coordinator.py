@@ -1,0 +1,43 @@
+"""FindCoordinator: which broker a group's requests go to. The first one makes the internal topic."""
+
+from __future__ import annotations
+
+from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.messages.find_coordinator import FIND_COORDINATOR, Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
+from ..context import Context
+from ..topics import CONSUMER_OFFSETS
+from .metadata import reachable
+from .registry import handles
+
+GROUP = 0
+
+
+@handles(FIND_COORDINATOR)
+def find_coordinator(request: FindCoordinatorRequest, context: Context) -> FindCoordinatorResponse:
+    """One key at the top level up to v3, a list of them from v4 on."""
+    if context.version >= 4:
+        return FindCoordinatorResponse(coordinators=[_find(key, request.key_type, context) for key in request.coordinator_keys])
+    found = _find(request.key, request.key_type, context)
+    return FindCoordinatorResponse(
+        error_code=found.error_code,
+        error_message=found.error_message if found.error_code else "NONE",
+        node_id=found.node_id,
+        host=found.host,
+        port=found.port,
+    )
+
+
+def _find(key: str, key_type: int, context: Context) -> Coordinator:
+    try:
+        if key_type != GROUP:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"Coordinators of key type {key_type} are not emulated.")
+        cluster = context.broker.cluster
+        cluster.ensure_internal(CONSUMER_OFFSETS)
+        partition = cluster.coordinator(key, CONSUMER_OFFSETS)
+        listeners = {broker.node_id: listener for broker, listener in reachable(context)}
+        if partition is None or partition.leader not in listeners:
+            raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    except KafkaError as error:
+        return Coordinator(key=key, node_id=-1, host="", port=-1, error_code=error.code, error_message=error.message)
+    listener = listeners[partition.leader]
+    return Coordinator(key=key, node_id=partition.leader, host=listener.advertised_host, port=listener.advertised_port, error_message=None)

@@ -1,0 +1,119 @@
+"""ListOffsets and OffsetForLeaderEpoch: where a time, a special offset or a leader epoch stands in the log."""
+
+from __future__ import annotations
+
+from ...protocol.compression import UnsupportedCompression
+from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.messages.list_offsets import (
+    LIST_OFFSETS,
+    ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+from ...protocol.messages.offset_for_leader_epoch import (
+    OFFSET_FOR_LEADER_EPOCH,
+    EpochEndOffset,
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopicResult,
+)
+from ...protocol.records import RecordBatch
+from ...protocol.schema import ZERO_UUID
+from ..context import Context
+from ..topics import Partition
+from .leadership import find_led_partition, find_topic
+from .registry import handles
+
+LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -1, -2, -3, -4, -5, -6
+# The version from which a special timestamp may be asked for.
+SINCE = {LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
+READ_COMMITTED = 1
+NOT_FOUND = (-1, -1)
+
+
+@handles(LIST_OFFSETS)
+def list_offsets(request: ListOffsetsRequest, context: Context) -> ListOffsetsResponse:
+    """One answer for each partition; a partition that is named twice is refused."""
+    named = [(topic.name, partition.partition_index) for topic in request.topics for partition in topic.partitions]
+    twice = {name for name in named if named.count(name) > 1} if len(set(named)) < len(named) else set()
+    topics = []
+    for topic in request.topics:
+        answers = []
+        for wanted in topic.partitions:
+            try:
+                if (topic.name, wanted.partition_index) in twice:
+                    raise KafkaError(ErrorCode.INVALID_REQUEST)
+                answers.append(_find(topic.name, wanted, request.isolation_level, context))
+            except KafkaError as error:
+                answers.append(ListOffsetsPartitionResponse(partition_index=wanted.partition_index, error_code=error.code))
+        topics.append(ListOffsetsTopicResponse(name=topic.name, partitions=answers))
+    return ListOffsetsResponse(topics=topics)
+
+
+def _find(name: str, wanted: ListOffsetsPartition, isolation_level: int, context: Context) -> ListOffsetsPartitionResponse:
+    topic = find_topic(context.broker, name, ZERO_UUID)
+    partition = find_led_partition(context.broker, topic, wanted.partition_index, wanted.current_leader_epoch)
+    log, timestamp = partition.log, -1
+    if wanted.timestamp < 0 and context.version < SINCE.get(wanted.timestamp, 1 << 15):
+        raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
+    if wanted.timestamp == LATEST:
+        offset = partition.last_stable_offset if isolation_level == READ_COMMITTED else partition.high_watermark
+        return _found(partition, timestamp, offset, partition.leader_epoch)
+    if wanted.timestamp in (EARLIEST, EARLIEST_LOCAL):
+        offset = log.start_offset
+    elif wanted.timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
+        offset = -1
+    elif wanted.timestamp == MAX_TIMESTAMP:
+        timestamp, offset = _first_at(log.latest_timestamp(), None, log.start_offset)
+    else:
+        timestamp, offset = _first_at(log.find_timestamp(wanted.timestamp), wanted.timestamp, log.start_offset)
+    return _found(partition, timestamp, offset, log.epoch_at(offset) if offset >= 0 else -1)
+
+
+def _found(partition: Partition, timestamp: int, offset: int, leader_epoch: int) -> ListOffsetsPartitionResponse:
+    return ListOffsetsPartitionResponse(partition_index=partition.index, timestamp=timestamp, offset=offset, leader_epoch=leader_epoch)
+
+
+def _first_at(view: memoryview | None, timestamp: int | None, start_offset: int) -> tuple[int, int]:
+    """(timestamp, offset) of the batch's first record at or after a time; None stands for the batch's own maximum."""
+    if view is None:
+        return NOT_FOUND
+    batch = RecordBatch(view)
+    target = batch.header.max_timestamp if timestamp is None else timestamp
+    try:
+        for record in batch.records():
+            if record.timestamp >= target and record.offset >= start_offset:
+                return record.timestamp, record.offset
+    except UnsupportedCompression:
+        # Without the codec the batch's beginning is the nearest offset that skips nothing.
+        return batch.header.max_timestamp, max(batch.header.base_offset, start_offset)
+    return NOT_FOUND
+
+
+@handles(OFFSET_FOR_LEADER_EPOCH)
+def offset_for_leader_epoch(request: OffsetForLeaderEpochRequest, context: Context) -> OffsetForLeaderEpochResponse:
+    """The end offset of each partition's leader epoch."""
+    return OffsetForLeaderEpochResponse(
+        topics=[
+            OffsetForLeaderTopicResult(
+                topic=topic.topic, partitions=[_end_of_epoch(topic.topic, wanted, context) for wanted in topic.partitions]
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _end_of_epoch(name: str, wanted: OffsetForLeaderPartition, context: Context) -> EpochEndOffset:
+    try:
+        topic = find_topic(context.broker, name, ZERO_UUID)
+        partition = find_led_partition(context.broker, topic, wanted.partition, wanted.current_leader_epoch)
+    except KafkaError as error:
+        return EpochEndOffset(error_code=error.code, partition=wanted.partition)
+    if wanted.leader_epoch == partition.leader_epoch:
+        epoch, end_offset = partition.leader_epoch, partition.log.end_offset
+    else:
+        epoch, end_offset = partition.log.end_offset_for_epoch(wanted.leader_epoch)
+    return EpochEndOffset(partition=wanted.partition, leader_epoch=epoch, end_offset=end_offset)

@@ -1,0 +1,230 @@
+"""Metadata, DescribeCluster and DescribeTopicPartitions: the brokers, and who leads what.
+
+Addresses are those of the listener that was asked. A topic that is created because it was asked for is UNKNOWN_TOPIC_OR_PARTITION
+in this answer and there in the next, as with Apache Kafka.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.messages.describe_cluster import (
+    DESCRIBE_CLUSTER,
+    DescribeClusterBroker,
+    DescribeClusterRequest,
+    DescribeClusterResponse,
+)
+from ...protocol.messages.describe_topic_partitions import (
+    DESCRIBE_TOPIC_PARTITIONS,
+    Cursor,
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+    DescribeTopicPartitionsResponsePartition,
+    DescribeTopicPartitionsResponseTopic,
+)
+from ...protocol.messages.metadata import (
+    METADATA,
+    MetadataRequest,
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+from ...protocol.schema import ZERO_UUID
+from ..cluster import Broker
+from ..context import Context
+from ..listeners import Listener
+from ..topics import Partition, Topic, illegal_name
+from .registry import handles
+
+# What a client may do with a resource when nobody is kept from anything: the operations as bits (Kafka's AclOperation codes).
+CLUSTER_OPERATIONS = sum(1 << code for code in (4, 5, 6, 7, 8, 9, 10, 11, 12))
+TOPIC_OPERATIONS = sum(1 << code for code in (3, 4, 5, 6, 7, 8, 10, 11))
+NOT_ASKED = -(1 << 31)
+BROKERS = 1
+
+
+def reachable(context: Context) -> Iterator[tuple[Broker, Listener]]:
+    """The running brokers with their addresses on the listener that the client came in by."""
+    for node_id in context.broker.cluster.running:
+        broker = context.broker.cluster.brokers[node_id]
+        if listener := broker.listeners.get(context.connection.listener_name):
+            yield broker, listener
+
+
+@handles(METADATA)
+def metadata(request: MetadataRequest, context: Context) -> MetadataResponse:
+    """Describes the topics that were asked for, or all."""
+    cluster = context.broker.cluster
+    brokers = [
+        MetadataResponseBroker(node_id=broker.node_id, host=listener.advertised_host, port=listener.advertised_port, rack=broker.rack)
+        for broker, listener in reachable(context)
+    ]
+    asked_cluster = request.include_cluster_authorized_operations
+    return MetadataResponse(
+        brokers=brokers,
+        cluster_id=cluster.cluster_id,
+        controller_id=cluster.controller_id,
+        topics=_topics(request, context, {broker.node_id for broker in brokers}),
+        cluster_authorized_operations=CLUSTER_OPERATIONS if asked_cluster else NOT_ASKED,
+    )
+
+
+def _topics(request: MetadataRequest, context: Context, reachable_nodes: set[int]) -> list[MetadataResponseTopic]:
+    cluster = context.broker.cluster
+    wanted = request.topics
+    if wanted is None or (context.version == 0 and not wanted):
+        topics = [_describe(topic, context, reachable_nodes) for topic in cluster.topics.values()]
+    elif any(topic.topic_id != ZERO_UUID for topic in wanted):
+        if context.version < 12:
+            raise KafkaError(ErrorCode.INVALID_REQUEST)
+        topics = [_by_id(topic.topic_id, context, reachable_nodes) for topic in wanted if topic.topic_id != ZERO_UUID]
+    elif any(topic.name is None for topic in wanted):
+        raise KafkaError(ErrorCode.INVALID_REQUEST)
+    else:
+        topics = [_by_name(topic.name or "", request, context, reachable_nodes) for topic in wanted]
+    if request.include_topic_authorized_operations:
+        for topic in topics:
+            if not topic.error_code:
+                topic.topic_authorized_operations = TOPIC_OPERATIONS
+    return topics
+
+
+def _by_id(topic_id: bytes, context: Context, reachable_nodes: set[int]) -> MetadataResponseTopic:
+    topic = context.broker.cluster.topics_by_id.get(topic_id)
+    if topic is None:
+        return MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=topic_id, partitions=[])
+    return _describe(topic, context, reachable_nodes)
+
+
+def _by_name(name: str, request: MetadataRequest, context: Context, reachable_nodes: set[int]) -> MetadataResponseTopic:
+    topic = context.broker.cluster.topics.get(name)
+    if topic is not None:
+        return _describe(topic, context, reachable_nodes)
+    code = ErrorCode.INVALID_TOPIC_EXCEPTION if illegal_name(name) else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if context.broker.config.booleans["auto.create.topics.enable"] and request.allow_auto_topic_creation:
+        code = _create(name, context, code)
+    return MetadataResponseTopic(error_code=code, name=name, partitions=[])
+
+
+def _create(name: str, context: Context, code: ErrorCode) -> ErrorCode:
+    """The error of this answer: clients ask again, and find the topic."""
+    cluster = context.broker.cluster
+    try:
+        if not cluster.ensure_internal(name):
+            cluster.create_topic(name)
+    except KafkaError as error:
+        return error.code
+    return code
+
+
+def _describe(topic: Topic, context: Context, reachable_nodes: set[int]) -> MetadataResponseTopic:
+    return MetadataResponseTopic(
+        name=topic.name,
+        topic_id=topic.id,
+        is_internal=topic.is_internal,
+        partitions=[_partition(partition, context, reachable_nodes) for partition in topic.partitions],
+    )
+
+
+def _partition(partition: Partition, context: Context, reachable_nodes: set[int]) -> MetadataResponsePartition:
+    code, leader = ErrorCode.NONE, partition.leader
+    if leader == -1:
+        code = ErrorCode.LEADER_NOT_AVAILABLE
+    elif leader not in reachable_nodes:
+        code = ErrorCode.LISTENER_NOT_FOUND if context.version >= 6 else ErrorCode.LEADER_NOT_AVAILABLE
+        leader = -1
+    return MetadataResponsePartition(
+        error_code=code,
+        partition_index=partition.index,
+        leader_id=leader,
+        leader_epoch=partition.leader_epoch,
+        replica_nodes=partition.replicas,
+        isr_nodes=partition.isr,
+        offline_replicas=_offline(partition, context),
+    )
+
+
+def _offline(partition: Partition, context: Context) -> list[int]:
+    brokers = context.broker.cluster.brokers
+    return [node_id for node_id in partition.replicas if not brokers[node_id].running]
+
+
+@handles(DESCRIBE_CLUSTER)
+def describe_cluster(request: DescribeClusterRequest, context: Context) -> DescribeClusterResponse:
+    """The brokers, and the fenced (stopped) ones if asked for."""
+    cluster = context.broker.cluster
+    response = DescribeClusterResponse(cluster_id=cluster.cluster_id, controller_id=cluster.controller_id, brokers=[])
+    if request.endpoint_type != BROKERS:
+        mismatch = ErrorCode.MISMATCHED_ENDPOINT_TYPE if context.version >= 1 else ErrorCode.INVALID_REQUEST
+        response.error_code, response.error_message = mismatch, "This is a broker, not a controller."
+        return response
+    for node_id, broker in sorted(cluster.brokers.items()):
+        listener = broker.listeners.get(context.connection.listener_name)
+        if listener and (broker.running or request.include_fenced_brokers):
+            address = (listener.advertised_host, listener.advertised_port) if broker.running else ("", -1)
+            response.brokers.append(
+                DescribeClusterBroker(broker_id=node_id, host=address[0], port=address[1], rack=broker.rack, is_fenced=not broker.running)
+            )
+    if request.include_cluster_authorized_operations:
+        response.cluster_authorized_operations = CLUSTER_OPERATIONS
+    return response
+
+
+@handles(DESCRIBE_TOPIC_PARTITIONS)
+def describe_topic_partitions(request: DescribeTopicPartitionsRequest, context: Context) -> DescribeTopicPartitionsResponse:
+    """Topics in the order of their names, at most `response_partition_limit` partitions; the cursor says where to go on."""
+    names = {topic.name for topic in request.topics}
+    cursor = request.cursor
+    if cursor and (cursor.partition_index < 0 or (names and cursor.topic_name not in names)):
+        raise KafkaError(ErrorCode.INVALID_REQUEST)
+    limit = context.broker.config.integers["max.request.partition.size.limit"]
+    room = max(1, min(request.response_partition_limit, limit))
+    response = DescribeTopicPartitionsResponse(topics=[])
+    for name in sorted(names or context.broker.cluster.topics):
+        if cursor and name < cursor.topic_name:
+            continue
+        if not room:
+            response.next_cursor = Cursor(topic_name=name, partition_index=0)
+            break
+        topic = context.broker.cluster.topics.get(name)
+        if topic is None:
+            response.topics.append(_unknown_topic(name))
+            continue
+        first = cursor.partition_index if cursor and cursor.topic_name == name else 0
+        page = topic.partitions[first : first + room]
+        room -= len(page)
+        response.topics.append(_page(topic, page, context))
+        if first + len(page) < len(topic.partitions):
+            response.next_cursor = Cursor(topic_name=name, partition_index=first + len(page))
+            break
+    return response
+
+
+def _unknown_topic(name: str) -> DescribeTopicPartitionsResponseTopic:
+    code = ErrorCode.INVALID_TOPIC_EXCEPTION if illegal_name(name) else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return DescribeTopicPartitionsResponseTopic(error_code=code, name=name, topic_id=ZERO_UUID, partitions=[])
+
+
+def _page(topic: Topic, partitions: list[Partition], context: Context) -> DescribeTopicPartitionsResponseTopic:
+    return DescribeTopicPartitionsResponseTopic(
+        name=topic.name,
+        topic_id=topic.id,
+        is_internal=topic.is_internal,
+        topic_authorized_operations=TOPIC_OPERATIONS,
+        partitions=[
+            DescribeTopicPartitionsResponsePartition(
+                error_code=ErrorCode.LEADER_NOT_AVAILABLE if partition.leader == -1 else ErrorCode.NONE,
+                partition_index=partition.index,
+                leader_id=partition.leader,
+                leader_epoch=partition.leader_epoch,
+                replica_nodes=partition.replicas,
+                isr_nodes=partition.isr,
+                eligible_leader_replicas=[],
+                last_known_elr=[],
+                offline_replicas=_offline(partition, context),
+            )
+            for partition in partitions
+        ],
+    )

@@ -1,0 +1,191 @@
+"""CreateTopics, DeleteTopics, CreatePartitions and DeleteRecords."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.messages.create_partitions import (
+    CREATE_PARTITIONS,
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreatePartitionsTopic,
+    CreatePartitionsTopicResult,
+)
+from ...protocol.messages.create_topics import (
+    CREATE_TOPICS,
+    CreatableTopic,
+    CreatableTopicConfigs,
+    CreatableTopicResult,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+from ...protocol.messages.delete_records import (
+    DELETE_RECORDS,
+    DeleteRecordsPartition,
+    DeleteRecordsPartitionResult,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
+    DeleteRecordsTopicResult,
+)
+from ...protocol.messages.delete_topics import (
+    DELETE_TOPICS,
+    DeletableTopicResult,
+    DeleteTopicsRequest,
+    DeleteTopicsResponse,
+    DeleteTopicState,
+)
+from ...protocol.schema import ZERO_UUID
+from ..cluster import MAX_PARTITIONS_PER_REQUEST
+from ..context import Context
+from ..topics import Topic
+from .leadership import find_led_partition, find_topic
+from .registry import handles
+
+HIGH_WATERMARK = -1
+
+
+@handles(CREATE_TOPICS)
+def create_topics(request: CreateTopicsRequest, context: Context) -> CreateTopicsResponse:
+    """Creates each topic for itself; the results are in the order of the request."""
+    named = Counter(topic.name for topic in request.topics)
+    asked = sum(len(topic.assignments) or max(topic.num_partitions, 1) for topic in request.topics)
+    results = []
+    for wanted in {topic.name: topic for topic in request.topics}.values():
+        try:
+            if named[wanted.name] > 1:
+                raise KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
+            if wanted.name == "__cluster_metadata":
+                raise KafkaError(ErrorCode.INVALID_REQUEST, f"Creation of internal topic {wanted.name} is prohibited.")
+            if asked > MAX_PARTITIONS_PER_REQUEST:
+                raise KafkaError(
+                    ErrorCode.POLICY_VIOLATION, f"{asked} partitions in one request; at most {MAX_PARTITIONS_PER_REQUEST} are allowed."
+                )
+            results.append(_created(_create(wanted, request.validate_only, context)))
+        except KafkaError as error:
+            results.append(CreatableTopicResult(name=wanted.name, error_code=error.code, error_message=error.message, configs=[]))
+    return CreateTopicsResponse(topics=results)
+
+
+def _create(wanted: CreatableTopic, validate_only: bool, context: Context) -> Topic:
+    cluster = context.broker.cluster
+    assignments = None
+    if wanted.assignments:
+        if wanted.replication_factor != -1:
+            raise KafkaError(
+                ErrorCode.INVALID_REQUEST, "A manual partition assignment was specified, but replication factor was not set to -1."
+            )
+        if wanted.num_partitions != -1:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, "A manual partition assignment was specified, but numPartitions was not set to -1.")
+        by_index = {assignment.partition_index: assignment.broker_ids for assignment in wanted.assignments}
+        if len(by_index) < len(wanted.assignments):
+            raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "Found multiple manual partition assignments for one partition.")
+        if sorted(by_index) != list(range(len(by_index))):
+            raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "partitions should be a consecutive 0-based integer sequence")
+        assignments = [by_index[index] for index in range(len(by_index))]
+        cluster.check_assignments(assignments)
+    if len({config.name for config in wanted.configs}) < len(wanted.configs):
+        raise KafkaError(ErrorCode.INVALID_REQUEST, "A config was named more than once.")
+    configs = {config.name: config.value for config in wanted.configs}
+    return cluster.create_topic(
+        wanted.name, wanted.num_partitions, wanted.replication_factor, assignments, configs, validate_only=validate_only
+    )
+
+
+def _created(topic: Topic) -> CreatableTopicResult:
+    return CreatableTopicResult(
+        name=topic.name,
+        topic_id=topic.id,
+        error_message=None,
+        num_partitions=len(topic.partitions),
+        replication_factor=len(topic.partitions[0].replicas),
+        configs=[
+            CreatableTopicConfigs(
+                name=entry.name,
+                value=entry.value,
+                read_only=entry.read_only,
+                config_source=entry.source,
+                is_sensitive=entry.is_sensitive,
+            )
+            for entry in topic.config.describe()
+        ],
+    )
+
+
+@handles(DELETE_TOPICS)
+def delete_topics(request: DeleteTopicsRequest, context: Context) -> DeleteTopicsResponse:
+    """Deletes topics by name or, from v6 on, by id."""
+    if not context.broker.config.booleans["delete.topic.enable"]:
+        raise KafkaError(ErrorCode.TOPIC_DELETION_DISABLED if context.version >= 3 else ErrorCode.INVALID_REQUEST)
+    wanted = request.topics or [DeleteTopicState(name=name, topic_id=ZERO_UUID) for name in request.topic_names]
+    named = Counter((topic.name, topic.topic_id) for topic in wanted)
+    results = []
+    for state in {(topic.name, topic.topic_id): topic for topic in wanted}.values():
+        name, topic_id = state.name, state.topic_id
+        try:
+            if (name is None) == (topic_id == ZERO_UUID):
+                raise KafkaError(ErrorCode.INVALID_REQUEST, "Either a name or an id is needed, not both.")
+            if named[name, topic_id] > 1:
+                raise KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic.")
+            topic = find_topic(context.broker, name or "", topic_id)
+            name, topic_id = topic.name, topic.id
+            context.broker.cluster.delete_topic(topic)
+            results.append(DeletableTopicResult(name=name, topic_id=topic_id))
+        except KafkaError as error:
+            results.append(DeletableTopicResult(name=name, topic_id=topic_id, error_code=error.code, error_message=error.message))
+    return DeleteTopicsResponse(responses=results)
+
+
+@handles(CREATE_PARTITIONS)
+def create_partitions(request: CreatePartitionsRequest, context: Context) -> CreatePartitionsResponse:
+    """Adds partitions; what a group consumes of them it finds at its next rebalance."""
+    named = Counter(topic.name for topic in request.topics)
+    results = []
+    for wanted in {topic.name: topic for topic in request.topics}.values():
+        result = CreatePartitionsTopicResult(name=wanted.name)
+        try:
+            if named[wanted.name] > 1:
+                raise KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
+            _add_partitions(wanted, request.validate_only, context)
+        except KafkaError as error:
+            result.error_code, result.error_message = error.code, error.message
+        results.append(result)
+    return CreatePartitionsResponse(results=results)
+
+
+def _add_partitions(wanted: CreatePartitionsTopic, validate_only: bool, context: Context) -> None:
+    cluster = context.broker.cluster
+    topic = find_topic(context.broker, wanted.name, ZERO_UUID)
+    assignments = None if wanted.assignments is None else [assignment.broker_ids for assignment in wanted.assignments]
+    placed = cluster.new_partitions(topic, wanted.count, assignments)
+    if not validate_only:
+        topic.add_partitions(placed, cluster.running)
+
+
+@handles(DELETE_RECORDS)
+def delete_records(request: DeleteRecordsRequest, context: Context) -> DeleteRecordsResponse:
+    """Moves log starts forward; -1 stands for the high watermark."""
+    return DeleteRecordsResponse(
+        topics=[
+            DeleteRecordsTopicResult(name=topic.name, partitions=[_delete(topic.name, wanted, context) for wanted in topic.partitions])
+            for topic in request.topics
+        ]
+    )
+
+
+def _delete(name: str, wanted: DeleteRecordsPartition, context: Context) -> DeleteRecordsPartitionResult:
+    try:
+        topic = find_topic(context.broker, name, ZERO_UUID)
+        partition = find_led_partition(context.broker, topic, wanted.partition_index)
+        if topic.is_internal:
+            raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
+        if "delete" not in topic.config.lists["cleanup.policy"]:
+            raise KafkaError(ErrorCode.POLICY_VIOLATION)
+        offset = partition.high_watermark if wanted.offset == HIGH_WATERMARK else wanted.offset
+        if not 0 <= offset <= partition.high_watermark:
+            raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
+    except KafkaError as error:
+        return DeleteRecordsPartitionResult(partition_index=wanted.partition_index, low_watermark=-1, error_code=error.code)
+    partition.log.delete_before(max(offset, partition.log.start_offset))
+    context.wake(partition)
+    return DeleteRecordsPartitionResult(partition_index=partition.index, low_watermark=partition.log.start_offset)

@@ -1,0 +1,146 @@
+"""Topics, their partitions, and where replicas are placed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from random import Random
+
+from ..protocol.errors import ErrorCode, KafkaError
+from ..storage.log import Log
+from ..storage.producers import Producers
+from .config import TopicConfig
+
+MAX_NAME_LENGTH = 249
+CONSUMER_OFFSETS = "__consumer_offsets"
+TRANSACTION_STATE = "__transaction_state"
+INTERNAL_TOPICS = frozenset({CONSUMER_OFFSETS, TRANSACTION_STATE, "__share_group_state"})
+_LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
+
+
+class Partition:
+    """One partition. A replica has no log of its own: it is a position in the one log, and an in-sync one stands at its end."""
+
+    __slots__ = ("index", "isr", "leader", "leader_epoch", "log", "producers", "replicas", "topic")
+
+    def __init__(self, topic: Topic, index: int, replicas: Sequence[int], isr: Iterable[int]) -> None:
+        self.topic = topic
+        self.index = index
+        self.replicas = list(replicas)
+        self.isr = list(isr)
+        self.leader = self.isr[0] if self.isr else -1
+        self.leader_epoch = 0
+        self.log = Log()
+        self.producers = Producers(topic.config.broker.integers["producer.id.expiration.ms"])
+
+    def __repr__(self) -> str:
+        return f"{self.topic.name}-{self.index}"
+
+    @property
+    def high_watermark(self) -> int:
+        """The smallest log end of the in-sync replicas: all of them have everything."""
+        return self.log.end_offset
+
+    @property
+    def last_stable_offset(self) -> int:
+        """No transaction is open: the high watermark."""
+        return self.log.end_offset
+
+    @property
+    def min_isr(self) -> int:
+        """How many in-sync replicas acks=all demands (Kafka's `Partition.effectiveMinIsr`)."""
+        return min(self.topic.config.integers["min.insync.replicas"], len(self.replicas))
+
+    def elect(self, leader: int) -> None:
+        """Makes a node the leader, -1 for none, in a new leader epoch."""
+        self.leader = leader
+        self.leader_epoch += 1
+        self.log.begin_epoch(self.leader_epoch)
+
+    def node_stopped(self, node_id: int, running: Iterable[int]) -> None:
+        """Drops a node from the in-sync replicas, unless it is the last of them, and moves the leader to the next one."""
+        if node_id in self.isr and len(self.isr) > 1:
+            self.isr.remove(node_id)
+        if self.leader == node_id:
+            self.elect(self._candidate(running))
+
+    def node_started(self, node_id: int, running: Iterable[int]) -> None:
+        """A node that returns catches up at once and rejoins; where nobody led, an in-sync replica does now."""
+        if self.leader == -1 and (candidate := self._candidate(running)) != -1:
+            self.elect(candidate)
+        if self.leader != -1 and node_id not in self.isr:
+            self.isr.append(node_id)
+
+    def prefer_first_replica(self) -> bool:
+        """Gives the leadership back to the first replica where it is in sync; whether anything changed."""
+        preferred = self.replicas[0]
+        if self.leader in (preferred, -1) or preferred not in self.isr:
+            return False
+        self.elect(preferred)
+        return True
+
+    def _candidate(self, running: Iterable[int]) -> int:
+        return next((node for node in self.replicas if node in self.isr and node in running), -1)
+
+
+class Topic:
+    """A topic: its id (16 bytes), configs and partitions."""
+
+    def __init__(self, name: str, topic_id: bytes, config: TopicConfig) -> None:
+        self.name = name
+        self.id = topic_id
+        self.config = config
+        self.partitions: list[Partition] = []
+
+    @property
+    def is_internal(self) -> bool:
+        """Whether Kafka made it for itself."""
+        return self.name in INTERNAL_TOPICS
+
+    def partition(self, index: int) -> Partition | None:
+        """The partition of that index, if there is one."""
+        return self.partitions[index] if 0 <= index < len(self.partitions) else None
+
+    def add_partitions(self, assignments: Iterable[Sequence[int]], running: Iterable[int]) -> None:
+        """Adds a partition for each list of replicas; those on running nodes are in sync."""
+        for replicas in assignments:
+            self.partitions.append(Partition(self, len(self.partitions), replicas, [node for node in replicas if node in running]))
+
+
+def illegal_name(name: str) -> str | None:
+    """What is wrong with a topic's name, if anything (Kafka's `Topic.validate`)."""
+    if not name:
+        return "the empty string is not allowed"
+    if name in (".", ".."):
+        return f"'{name}' is not allowed"
+    if len(name) > MAX_NAME_LENGTH:
+        return f"the length of '{name}' is longer than the max allowed length {MAX_NAME_LENGTH}"
+    if not _LEGAL_NAME.fullmatch(name):
+        return f"'{name}' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'"
+    return None
+
+
+def check_name(name: str, existing: Iterable[str]) -> None:
+    """Raises INVALID_TOPIC_EXCEPTION for an illegal name, or one that Kafka's metrics could not tell from another."""
+    if reason := illegal_name(name):
+        raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {reason}")
+    if "." in name or "_" in name:
+        merged = name.replace(".", "_")
+        for other in existing:
+            if other.replace(".", "_") == merged:
+                raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic '{name}' collides with existing topic: {other}")
+
+
+def place_replicas(nodes: Sequence[int], partitions: int, replication_factor: int, first: int, random: Random) -> list[list[int]]:
+    """Replicas for `partitions` new partitions: leaders in turn over the nodes, followers behind them with a growing shift.
+
+    `first` is the index of the first new partition; a topic that begins does so at a random node.
+    """
+    start = random.randrange(len(nodes))
+    placed = []
+    for index in range(first, first + partitions):
+        leader = start + index
+        shift = index // len(nodes) % max(len(nodes) - 1, 1)
+        followers = [(leader + 1 + (shift + n) % (len(nodes) - 1)) for n in range(replication_factor - 1)]
+        placed.append([nodes[node % len(nodes)] for node in (leader, *followers)])
+    return placed

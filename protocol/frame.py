@@ -1,0 +1,107 @@
+"""Frames: an int32 length, then a header and a message.
+
+Request header: key i16, version i16, correlation id i32, client id (int16 string, nullable in all versions) and, from the flexible
+versions on, tagged fields. Response header: correlation id i32 and, from the flexible versions on, tagged fields (KIP-482).
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from struct import error as struct_error
+from typing import Any, NamedTuple
+
+from .codec import put_uvarint, uvarint_rest
+from .messages import APIS
+from .schema import Api, Message, ProtocolError
+
+LENGTH = Struct(">i")
+_REQUEST_HEADER = Struct(">hhih")
+_RESPONSE_HEADER = Struct(">ii")
+
+Buffer = bytes | bytearray | memoryview
+
+
+class RequestHeader(NamedTuple):
+    """The header of a request; `position` is where its message begins."""
+
+    api: Api
+    version: int
+    correlation_id: int
+    client_id: str | None
+    position: int
+
+
+def read_request_header(frame: memoryview) -> RequestHeader:
+    """The header of a frame without its length.
+
+    The version need not be one that is served: the caller decides, as ApiVersions is answered in any version (KIP-511).
+    Raises ProtocolError for an unknown API or a header that does not parse.
+    """
+    try:
+        key, version, correlation_id, length = _REQUEST_HEADER.unpack_from(frame)
+        api = APIS.get(key)
+        if api is None:
+            raise ProtocolError(f"the API key {key} is not served")
+        position = 10
+        client_id = None
+        if length >= 0:
+            position += length
+            if position > len(frame):
+                raise ProtocolError(f"a client id of {length} bytes does not fit")
+            client_id = str(frame[10:position], "utf-8", "replace")
+        if version >= api.request.flexible_from:
+            position = _skip_tags(frame, position)
+    except (IndexError, struct_error):
+        raise ProtocolError("the request header ends early") from None
+    return RequestHeader(api, version, correlation_id, client_id, position)
+
+
+def _uvarint(buffer: memoryview, position: int) -> tuple[int, int]:
+    first = buffer[position]
+    return uvarint_rest(buffer, first, position + 1) if first > 127 else (first, position + 1)
+
+
+def _skip_tags(frame: memoryview, position: int) -> int:
+    """The position after a tagged section of which nothing is known."""
+    count, position = _uvarint(frame, position)
+    for _ in range(count):
+        _, position = _uvarint(frame, position)
+        size, position = _uvarint(frame, position)
+        position += size
+        if not 0 <= size <= position <= len(frame):
+            raise ProtocolError(f"a tagged field of {size} bytes does not fit")
+    return position
+
+
+def encode_response(api: Api, version: int, correlation_id: int, response: Message) -> list[Buffer]:
+    """A whole frame in one or more buffers; record bytes are among them as they are, not copied."""
+    out = bytearray(_RESPONSE_HEADER.pack(0, correlation_id))
+    if api.response_header_version(version):
+        out.append(0)
+    return _finish(response, version, out)
+
+
+def encode_request(api: Api, version: int, correlation_id: int, client_id: str, request: Message) -> list[Buffer]:
+    """A whole frame in one or more buffers; record bytes are among them as they are, not copied."""
+    client = client_id.encode()
+    out = bytearray(LENGTH.pack(0) + _REQUEST_HEADER.pack(api.key, version, correlation_id, len(client)) + client)
+    if version >= api.request.flexible_from:
+        put_uvarint(out, 0)
+    return _finish(request, version, out)
+
+
+def _finish(message: Message, version: int, out: bytearray) -> list[Buffer]:
+    parts: list[Any] = []
+    parts.append(message.encoders[version](message, out, parts))
+    LENGTH.pack_into(parts[0], 0, sum(map(len, parts)) - LENGTH.size)
+    return parts
+
+
+def decode_response(api: Api, version: int, frame: memoryview) -> tuple[int, Any]:
+    """(correlation id, response) of a frame without its length."""
+    try:
+        (correlation_id,) = LENGTH.unpack_from(frame)
+        position = _skip_tags(frame, 4) if api.response_header_version(version) else 4
+    except (IndexError, struct_error):
+        raise ProtocolError("the response header ends early") from None
+    return correlation_id, api.response.decoders[version](frame, position)[0]

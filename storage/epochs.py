@@ -1,0 +1,63 @@
+"""Which leader epoch began at which offset of one partition (KIP-101; Kafka's `LeaderEpochFileCache`)."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+NO_EPOCH = -1
+NO_OFFSET = -1
+
+
+class LeaderEpochs:
+    """Epochs and the offsets they start at; both strictly ascending."""
+
+    __slots__ = ("_epochs", "_starts", "latest")
+
+    def __init__(self) -> None:
+        self.latest = NO_EPOCH
+        self._epochs: list[int] = []
+        self._starts: list[int] = []
+
+    def begin(self, epoch: int, start_offset: int) -> None:
+        """`epoch` starts at `start_offset`. An epoch that got no record, or that is not older, gives way."""
+        if epoch == self.latest:
+            return
+        while self._epochs and (self._epochs[-1] >= epoch or self._starts[-1] >= start_offset):
+            self._pop()
+        self._epochs.append(epoch)
+        self._starts.append(start_offset)
+        self.latest = epoch
+
+    def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
+        """(the largest known epoch <= `epoch`, the offset at which it ended), as OffsetForLeaderEpoch answers.
+
+        (-1, -1) when `epoch` is newer than all known ones; (`epoch`, first known offset) when it is older.
+        """
+        if epoch == NO_EPOCH or epoch > self.latest:
+            return NO_EPOCH, NO_OFFSET
+        if epoch == self.latest:
+            return epoch, log_end_offset
+        following = bisect_right(self._epochs, epoch)
+        return (self._epochs[following - 1] if following else epoch), self._starts[following]
+
+    def epoch_at(self, offset: int) -> int:
+        """The epoch in which `offset` was, or would be, written; -1 when it lies before all known epochs."""
+        following = bisect_right(self._starts, offset)
+        return self._epochs[following - 1] if following else NO_EPOCH
+
+    def delete_before(self, offset: int) -> None:
+        """Forgets the epochs that ended at or before `offset`; the one that holds it starts there from now on."""
+        passed = bisect_right(self._starts, offset) - 1
+        if passed >= 0:
+            del self._epochs[:passed], self._starts[:passed]
+            self._starts[0] = offset
+
+    def truncate_to(self, offset: int) -> None:
+        """Forgets the epochs that began at or after `offset`."""
+        while self._starts and self._starts[-1] >= offset:
+            self._pop()
+
+    def _pop(self) -> None:
+        self._epochs.pop()
+        self._starts.pop()
+        self.latest = self._epochs[-1] if self._epochs else NO_EPOCH

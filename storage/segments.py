@@ -1,0 +1,148 @@
+"""A run of record batches that lie one after the other in memory, with a sparse index over them.
+
+Of a batch (v2) only fixed positions of its header are known here: base offset @0, batch length @8 (the bytes that follow it),
+partition leader epoch @12, last offset delta @23, max timestamp @35.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from struct import Struct
+
+INDEX_INTERVAL_BYTES = 4096
+PREFIX_BYTES = 12  # base offset and batch length, which the batch length does not count
+EXTENT = Struct(">qi11xi")  # base offset, batch length, last offset delta
+_LENGTH = Struct(">i")
+_MAX_TIMESTAMP = Struct(">q")
+_OLDEST = -(2**63)
+
+
+def split(batches: memoryview) -> Iterator[memoryview]:
+    """One view for each of the whole batches in `batches`."""
+    position = 0
+    while position < len(batches):
+        following = position + _LENGTH.unpack_from(batches, position + 8)[0] + PREFIX_BYTES
+        yield batches[position:following]
+        position = following
+
+
+def max_timestamp_of(batch: memoryview) -> int:
+    """The largest record timestamp of a batch, in ms; -1 if its records have none."""
+    timestamp: int = _MAX_TIMESTAMP.unpack_from(batch, 35)[0]
+    return timestamp
+
+
+class Segment:
+    """Batches with offsets `base_offset` to `end_offset` (exclusive), in the bytes `start` to `end` of `view`.
+
+    `log_start` is the place in the whole log of the byte 0 of `view`, so that distances between segments are subtractions.
+    """
+
+    __slots__ = (
+        "_max_timestamps",
+        "_next_entry",
+        "_offsets",
+        "_positions",
+        "base_offset",
+        "end",
+        "end_offset",
+        "last_base_offset",
+        "last_position",
+        "log_start",
+        "max_timestamp",
+        "start",
+        "view",
+    )
+
+    def __init__(self, view: memoryview, start: int, base_offset: int, log_start: int) -> None:
+        self.view = view
+        self.start = self.end = start
+        self.base_offset = self.end_offset = base_offset
+        self.log_start = log_start
+        self.max_timestamp = _OLDEST
+        # The newest batch, which most fetches ask for, is found without a search.
+        self.last_base_offset = base_offset
+        self.last_position = start
+        # An entry about every 4 KiB: a batch's base offset, its position, the max timestamp of all batches before it.
+        self._next_entry = start + INDEX_INTERVAL_BYTES
+        self._offsets = array("q")
+        self._positions = array("I")
+        self._max_timestamps = array("q")
+
+    def add(self, size: int, last_offset_delta: int, max_timestamp: int) -> None:
+        """Takes in the batch that was written at `end`."""
+        position, base_offset = self.end, self.end_offset
+        if position >= self._next_entry:
+            self._offsets.append(base_offset)
+            self._positions.append(position)
+            self._max_timestamps.append(self.max_timestamp)
+            self._next_entry = position + INDEX_INTERVAL_BYTES
+        if max_timestamp > self.max_timestamp:
+            self.max_timestamp = max_timestamp
+        self.last_base_offset = base_offset
+        self.last_position = position
+        self.end_offset = base_offset + last_offset_delta + 1
+        self.end = position + size
+
+    def locate(self, offset: int) -> int:
+        """The position of the first batch that ends at or behind `offset`; `end` if there is none."""
+        if self.last_base_offset <= offset < self.end_offset:
+            return self.last_position
+        if offset <= self.base_offset:
+            return self.start
+        position, view, end = self._indexed(bisect_right(self._offsets, offset) - 1), self.view, self.end
+        while position < end:
+            base_offset, length, last_offset_delta = EXTENT.unpack_from(view, position)
+            if base_offset + last_offset_delta >= offset:
+                break
+            position += length + PREFIX_BYTES
+        return position
+
+    def cut(self, start: int, end_offset: int, max_bytes: int, *, at_least_one: bool) -> int:
+        """Where a slice from `start` ends that has at most `max_bytes` of whole batches whose base offsets are < `end_offset`.
+
+        With `at_least_one` its first batch may be larger than that.
+        """
+        if self.end - start <= max_bytes and self.end_offset <= end_offset:
+            return self.end
+        limit = start + max_bytes
+        entry = min(bisect_left(self._offsets, end_offset), bisect_right(self._positions, limit)) - 1
+        position = max(start, self._indexed(entry))
+        while position < self.end:
+            base_offset, length, _ = EXTENT.unpack_from(self.view, position)
+            following = position + length + PREFIX_BYTES
+            if base_offset >= end_offset or (following > limit and (position > start or not at_least_one)):
+                break
+            position = following
+        return position
+
+    def find_timestamp(self, timestamp: int) -> memoryview | None:
+        """The first batch whose max timestamp is `timestamp` or later."""
+        position = self._indexed(bisect_left(self._max_timestamps, timestamp) - 1)
+        return next((batch for batch in split(self.view[position : self.end]) if max_timestamp_of(batch) >= timestamp), None)
+
+    def delete_before(self, offset: int) -> None:
+        """Drops the batches before the one that holds `offset`, which is in this segment."""
+        self.start = self.locate(offset)
+        if self.find_timestamp(self.max_timestamp) is None:
+            self.max_timestamp = max(map(max_timestamp_of, split(self.view[self.start : self.end])))
+
+    def truncate_to(self, offset: int) -> None:
+        """Drops the batches from the one that holds `offset` on. Nothing may be added afterwards."""
+        position = self.locate(offset)
+        if position >= self.end:
+            return
+        kept = bisect_left(self._positions, position)
+        del self._offsets[kept:], self._positions[kept:], self._max_timestamps[kept:]
+        self.end = position
+        self.end_offset = EXTENT.unpack_from(self.view, position)[0]
+        newest = map(max_timestamp_of, split(self.view[self._indexed(kept - 1) : position]))
+        self.max_timestamp = max(newest, default=_OLDEST)
+        if kept:
+            self.max_timestamp = max(self.max_timestamp, self._max_timestamps[-1])
+
+    def _indexed(self, entry: int) -> int:
+        """The position that index entry has; the first one's for -1."""
+        return max(self.start, self._positions[entry]) if entry >= 0 else self.start
