@@ -41,14 +41,10 @@ def serve(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     logs.configure(options.log_format)
     logs.ignored_settings(cluster.ignored)
 
-    def on_ready(bootstrap_servers: str) -> None:
-        print(f"bootstrap.servers={bootstrap_servers}", flush=True)
-        logs.started(node.node_id for node in cluster.nodes)
-
     from .server import run
 
     try:
-        run(cluster, topics=topics, on_ready=on_ready)
+        run(cluster, topics=topics, on_ready=lambda servers: print(f"bootstrap.servers={servers}", flush=True))
     except OSError as error:
         return _refuse(str(error))
     return 0

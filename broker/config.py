@@ -11,7 +11,7 @@ from enum import IntEnum
 from itertools import dropwhile
 from typing import NamedTuple
 
-from .settings import BROKER_SETTINGS, GROUP_SETTINGS, PER_BROKER, TOPIC_SETTINGS, ConfigType, Setting, Value
+from .settings import BROKER_SETTINGS, GROUP_SETTINGS, PER_BROKER, TOPIC_SETTINGS, ConfigType, Scope, Setting, Value
 
 __all__ = [
     "BrokerConfig",
@@ -257,6 +257,8 @@ class InheritingConfig(Config):
         synonyms = [] if override is None else [Synonym(row.name, override, self.source)]
         if row.synonyms:
             synonyms += self.broker.synonyms(row.synonyms[0])
+        elif row.scope is Scope.GROUP:
+            synonyms.append(Synonym(row.name, text_of(row.default), ConfigSource.DEFAULT))
         source = synonyms[0].source if synonyms else ConfigSource.DEFAULT
         value = text_of(self.values[row.name])
         return ConfigEntry(row.name, value, False, source, False, row.type, row.documentation or None, synonyms)

@@ -13,6 +13,7 @@ from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.frame import LENGTH, Buffer, RequestHeader, encode_response, read_request_header
 from ..protocol.messages.api_versions import API_VERSIONS
 from ..protocol.schema import Message, ProtocolError
+from ..storage.memory import untouched
 from .cluster import Broker, ClusterState
 from .context import Context, Peer
 from .handlers import HANDLERS, CloseConnection, failure, unsupported_version
@@ -210,7 +211,7 @@ class Connection:
 
     def _begin_large(self, begun: memoryview, size: int) -> None:
         """The kernel reads a large frame into memory of its own, which the log may keep."""
-        self._large = memoryview(bytearray(size))
+        self._large = untouched(size)
         self._filled = len(begun)
         self._large[: self._filled] = begun
 

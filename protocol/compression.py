@@ -64,8 +64,8 @@ def decompress(codec: Compression, data: bytes | bytearray | memoryview, limit: 
     try:
         if codec is Compression.SNAPPY:
             return _decompress_snappy(cramjam, memoryview(data), limit)
-        return _decompress_growing(cramjam.lz4 if codec is Compression.LZ4 else cramjam.zstd, data, limit)
-    except (cramjam.DecompressionError, OverflowError) as error:
+        return _decompress_growing(cramjam, cramjam.lz4 if codec is Compression.LZ4 else cramjam.zstd, data, limit)
+    except cramjam.DecompressionError as error:
         raise InvalidCompression(f"{codec.name.lower()}: {error}") from error
 
 
@@ -118,14 +118,14 @@ def _decompress_block(cramjam: ModuleType, block: memoryview, limit: int) -> byt
     return bytes(cramjam.snappy.decompress_raw(block))
 
 
-def _decompress_growing(module: ModuleType, data: bytes | bytearray | memoryview, limit: int) -> bytes:
+def _decompress_growing(cramjam: ModuleType, module: ModuleType, data: bytes | bytearray | memoryview, limit: int) -> bytes:
     """lz4 and zstd frames need not tell their size: the output grows until the frame fits or the limit is reached."""
     size = min(max(FIRST_GUESS, GROWTH * len(data)), limit)
     while True:
         out = bytearray(size)
         try:
             return bytes(memoryview(out)[: module.decompress_into(data, out)])
-        except Exception:
+        except cramjam.DecompressionError:
             if size == limit:
                 raise
         size = min(size * GROWTH, limit)

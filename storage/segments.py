@@ -126,8 +126,7 @@ class Segment:
     def delete_before(self, offset: int) -> None:
         """Drops the batches before the one that holds `offset`, which is in this segment."""
         self.start = self.locate(offset)
-        if self.find_timestamp(self.max_timestamp) is None:
-            self.max_timestamp = max(map(max_timestamp_of, split(self.view[self.start : self.end])))
+        self._tighten()
 
     def truncate_to(self, offset: int) -> None:
         """Drops the batches from the one that holds `offset` on. Nothing may be added afterwards."""
@@ -136,12 +135,14 @@ class Segment:
             return
         kept = bisect_left(self._positions, position)
         del self._offsets[kept:], self._positions[kept:], self._max_timestamps[kept:]
-        self.end = position
         self.end_offset = EXTENT.unpack_from(self.view, position)[0]
-        newest = map(max_timestamp_of, split(self.view[self._indexed(kept - 1) : position]))
-        self.max_timestamp = max(newest, default=_OLDEST)
-        if kept:
-            self.max_timestamp = max(self.max_timestamp, self._max_timestamps[-1])
+        self.end = position
+        self._tighten()
+
+    def _tighten(self) -> None:
+        """`max_timestamp` may have been that of a batch that is gone."""
+        if self.find_timestamp(self.max_timestamp) is None:
+            self.max_timestamp = max(map(max_timestamp_of, split(self.view[self.start : self.end])), default=_OLDEST)
 
     def _indexed(self, entry: int) -> int:
         """The position that index entry has; the first one's for -1."""

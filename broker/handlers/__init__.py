@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from . import api_versions, configs, fetch, find_coordinator, groups, init_producer_id, list_offsets, metadata, offsets, produce, topics
+from importlib import import_module
+from pkgutil import iter_modules
+
 from .api_versions import unsupported_version
 from .failure import failure
 from .registry import HANDLERS, CloseConnection
 
-__all__ = [
-    "HANDLERS",
-    "CloseConnection",
-    "api_versions",
-    "configs",
-    "failure",
-    "fetch",
-    "find_coordinator",
-    "groups",
-    "init_producer_id",
-    "list_offsets",
-    "metadata",
-    "offsets",
-    "produce",
-    "topics",
-    "unsupported_version",
-]
+for _module in iter_modules(__path__):
+    import_module(f".{_module.name}", __name__)  # its decorators register what it answers
+
+__all__ = ["HANDLERS", "CloseConnection", "failure", "unsupported_version"]

@@ -57,7 +57,7 @@ def _carries_error(cls: type[Message]) -> bool:
 def _absent(spec: Spec) -> object:
     if spec.array:
         return []
-    if spec.nullable:
+    if spec.nullable and spec.declared.nullable_since == 0:
         return None
     # Offsets, generations, node ids: -1 is Kafka's "none".
     return _ZERO.get(spec.kind, -1)

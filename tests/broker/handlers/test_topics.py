@@ -1,0 +1,218 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from odradek.protocol.errors import ErrorCode
+from odradek.protocol.messages.create_partitions import (
+    CREATE_PARTITIONS,
+    CreatePartitionsAssignment,
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+)
+from odradek.protocol.messages.create_topics import (
+    CREATE_TOPICS,
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+from odradek.protocol.messages.delete_records import (
+    DELETE_RECORDS,
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
+from odradek.protocol.messages.delete_topics import DELETE_TOPICS, DeleteTopicsRequest, DeleteTopicState
+from odradek.protocol.schema import ZERO_UUID
+from tests.broker.harness import World, produce
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def topic(name: str, partitions: int = -1, factor: int = -1, replicas: Any = (), **configs: str | None) -> CreatableTopic:
+    return CreatableTopic(
+        name=name,
+        num_partitions=partitions,
+        replication_factor=factor,
+        assignments=[CreatableReplicaAssignment(partition_index=index, broker_ids=list(nodes)) for index, nodes in replicas],
+        configs=[CreatableTopicConfig(name=key.replace("_", "."), value=value) for key, value in configs.items()],
+    )
+
+
+def create(world: World, *topics: CreatableTopic, version: int = 7, validate_only: bool = False) -> Any:
+    return world.client().call(CREATE_TOPICS, version, CreateTopicsRequest(topics=list(topics), validate_only=validate_only)).topics
+
+
+@pytest.mark.parametrize("version", range(2, 8))
+def test_creates(world: World, version: int) -> None:
+    (result,) = create(world, topic("t", 3, 1, retention_ms="1000"), version=version)
+    assert (result.error_code, result.error_message) == (0, None)
+    made = world.cluster.topics["t"]
+    assert [len(partition.replicas) for partition in made.partitions] == [1, 1, 1]
+    assert len({partition.leader for partition in made.partitions}) == 2
+    assert made.config.integers["retention.ms"] == 1000
+    if version >= 5:
+        assert (result.num_partitions, result.replication_factor) == (3, 1)
+        assert {config.name: config.value for config in result.configs}["retention.ms"] == "1000"
+    if version >= 7:
+        assert result.topic_id == made.id
+
+
+def test_defaults(world: World) -> None:
+    (result,) = create(world, topic("t"))
+    assert (result.num_partitions, result.replication_factor) == (1, 2)
+    (result,) = create(World(nodes=5), topic("t"))
+    assert result.replication_factor == 3
+
+
+def test_validate_only_makes_nothing(world: World) -> None:
+    (result,) = create(world, topic("t", 3), validate_only=True)
+    assert (result.error_code, result.num_partitions) == (0, 3)
+    assert not world.cluster.topics
+
+
+@pytest.mark.parametrize(
+    ("wanted", "code"),
+    [
+        (topic(""), ErrorCode.INVALID_TOPIC_EXCEPTION),
+        (topic("a/b"), ErrorCode.INVALID_TOPIC_EXCEPTION),
+        (topic("x" * 250), ErrorCode.INVALID_TOPIC_EXCEPTION),
+        (topic("a_b"), ErrorCode.INVALID_TOPIC_EXCEPTION),  # collides with a.b
+        (topic("a.b"), ErrorCode.TOPIC_ALREADY_EXISTS),
+        (topic("__cluster_metadata"), ErrorCode.INVALID_REQUEST),
+        (topic("t", 0), ErrorCode.INVALID_PARTITIONS),
+        (topic("t", -2), ErrorCode.INVALID_PARTITIONS),
+        (topic("t", 10_001), ErrorCode.POLICY_VIOLATION),
+        (topic("t", 1, 0), ErrorCode.INVALID_REPLICATION_FACTOR),
+        (topic("t", 1, -2), ErrorCode.INVALID_REPLICATION_FACTOR),
+        (topic("t", 1, 3), ErrorCode.INVALID_REPLICATION_FACTOR),
+        (topic("t", 1, -1, [(0, [1])]), ErrorCode.INVALID_REQUEST),
+        (topic("t", -1, 1, [(0, [1])]), ErrorCode.INVALID_REQUEST),
+        (topic("t", replicas=[(0, [1]), (0, [2])]), ErrorCode.INVALID_REPLICA_ASSIGNMENT),
+        (topic("t", replicas=[(1, [1])]), ErrorCode.INVALID_REPLICA_ASSIGNMENT),
+        (topic("t", replicas=[(0, [])]), ErrorCode.INVALID_REPLICA_ASSIGNMENT),
+        (topic("t", replicas=[(0, [1, 1])]), ErrorCode.INVALID_REPLICA_ASSIGNMENT),
+        (topic("t", replicas=[(0, [9])]), ErrorCode.INVALID_REPLICA_ASSIGNMENT),
+        (topic("t", replicas=[(0, [1]), (1, [1, 2])]), ErrorCode.INVALID_REPLICA_ASSIGNMENT),
+        (topic("t", no_such_name="1"), ErrorCode.INVALID_CONFIG),
+        (topic("t", retention_ms="soon"), ErrorCode.INVALID_CONFIG),
+        (topic("t", retention_ms=None), ErrorCode.INVALID_CONFIG),
+    ],
+)
+def test_refuses(world: World, wanted: CreatableTopic, code: ErrorCode) -> None:
+    world.cluster.create_topic("a.b", 1)
+    (result,) = create(world, wanted)
+    assert result.error_code == code
+    assert result.error_message
+    assert list(world.cluster.topics) == ["a.b"]
+
+
+def test_a_name_or_a_config_given_twice(world: World) -> None:
+    (result,) = create(world, topic("t"), topic("t"))
+    assert result.error_code == ErrorCode.INVALID_REQUEST
+    twice = topic("t", retention_ms="1")
+    twice.configs *= 2
+    assert create(world, twice)[0].error_code == ErrorCode.INVALID_REQUEST
+
+
+def test_manual_assignments(world: World) -> None:
+    create(world, topic("t", replicas=[(1, [2, 1]), (0, [1, 2])]))
+    assert [partition.replicas for partition in world.cluster.topics["t"].partitions] == [[1, 2], [2, 1]]
+
+
+def delete(world: World, *states: DeleteTopicState, version: int = 6) -> list[int]:
+    names = [state.name or "" for state in states]
+    request = DeleteTopicsRequest(topics=list(states) if version >= 6 else [], topic_names=names if version < 6 else [], timeout_ms=1)
+    return [result.error_code for result in world.client().call(DELETE_TOPICS, version, request).responses]
+
+
+def state(name: str | None, topic_id: bytes = ZERO_UUID) -> DeleteTopicState:
+    return DeleteTopicState(name=name, topic_id=topic_id)
+
+
+@pytest.mark.parametrize("version", range(1, 7))
+def test_deletes(world: World, version: int) -> None:
+    world.cluster.create_topic("t", 1)
+    assert delete(world, state("t"), state("nope"), version=version) == [0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
+    assert not world.cluster.topics
+    assert not world.cluster.topics_by_id
+
+
+def test_deletes_by_id(world: World) -> None:
+    topic_id = world.cluster.create_topic("t", 1).id
+    assert delete(world, state(None, b"?" * 16), state(None, topic_id)) == [ErrorCode.UNKNOWN_TOPIC_ID, 0]
+    assert not world.cluster.topics
+
+
+def test_deletion_of_nothing_both_or_twice_is_refused(world: World) -> None:
+    topic_id = world.cluster.create_topic("t", 1).id
+    assert delete(world, state(None), state("t", topic_id)) == [ErrorCode.INVALID_REQUEST] * 2
+    assert delete(world, state("t"), state("t")) == [ErrorCode.INVALID_REQUEST]
+    assert list(world.cluster.topics) == ["t"]
+
+
+def test_deletion_may_be_forbidden() -> None:
+    world = World(settings={"delete.topic.enable": "false"})
+    world.cluster.create_topic("t", 1)
+    assert delete(world, state("t")) == [ErrorCode.TOPIC_DELETION_DISABLED]
+    assert delete(world, state("t"), version=2) == [ErrorCode.INVALID_REQUEST]
+    assert list(world.cluster.topics) == ["t"]
+
+
+def add(world: World, count: int, *replicas: list[int], name: str = "t", times: int = 1, validate_only: bool = False) -> Any:
+    assignments = [CreatePartitionsAssignment(broker_ids=nodes) for nodes in replicas] or None
+    wanted = [CreatePartitionsTopic(name=name, count=count, assignments=assignments)] * times
+    request = CreatePartitionsRequest(topics=wanted, timeout_ms=1, validate_only=validate_only)
+    (result,) = world.client().call(CREATE_PARTITIONS, 3, request).results
+    return result
+
+
+def test_adds_partitions(world: World) -> None:
+    made = world.cluster.create_topic("t", 1)
+    assert add(world, 3, validate_only=True).error_code == 0
+    assert len(made.partitions) == 1
+    assert add(world, 3).error_code == 0
+    assert [(partition.index, len(partition.replicas)) for partition in made.partitions] == [(0, 2), (1, 2), (2, 2)]
+    assert add(world, 4, [2, 1]).error_code == 0
+    assert made.partitions[3].replicas == [2, 1]
+    assert produce(world, "t", b"x", partition=3) == 0
+
+
+def test_refuses_to_add(world: World) -> None:
+    world.cluster.create_topic("t", 2)
+    assert add(world, 2).error_message == "Topic already has 2 partition(s)."
+    assert [add(world, count).error_code for count in (2, 1, 0)] == [ErrorCode.INVALID_PARTITIONS] * 3
+    assert add(world, 4, [1, 2]).error_code == ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    assert add(world, 3, [1]).error_code == ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    assert add(world, 3, [1, 9]).error_code == ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    assert add(world, 3, name="nope").error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert add(world, 3, times=2).error_code == ErrorCode.INVALID_REQUEST
+    assert len(world.cluster.topics["t"].partitions) == 2
+
+
+def delete_records(world: World, offset: int, name: str = "t", partition: int = 0) -> tuple[int, int]:
+    wanted = DeleteRecordsPartition(partition_index=partition, offset=offset)
+    request = DeleteRecordsRequest(topics=[DeleteRecordsTopic(name=name, partitions=[wanted])], timeout_ms=1)
+    (result,) = world.client().call(DELETE_RECORDS, 2, request).topics[0].partitions
+    return result.error_code, result.low_watermark
+
+
+def test_deletes_records() -> None:
+    world = World(nodes=1)
+    world.cluster.create_topic("t", 1)
+    produce(world, "t", b"a", b"b", b"c")
+    assert delete_records(world, 1) == (0, 1)
+    assert delete_records(world, 0) == (0, 1)  # behind the start: nothing to do
+    assert delete_records(world, -1) == (0, 3)
+    assert delete_records(world, 4) == (ErrorCode.OFFSET_OUT_OF_RANGE, -1)
+    assert delete_records(world, -2) == (ErrorCode.OFFSET_OUT_OF_RANGE, -1)
+    assert delete_records(world, 0, "nope") == (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1)
+    world.cluster.create_topic("compacted", 1, configs={"cleanup.policy": "compact"})
+    assert delete_records(world, 0, "compacted") == (ErrorCode.POLICY_VIOLATION, -1)
+    world.cluster.ensure_internal("__consumer_offsets")
+    assert delete_records(world, 0, "__consumer_offsets") == (ErrorCode.INVALID_TOPIC_EXCEPTION, -1)

@@ -1,0 +1,110 @@
+"""A cluster without sockets, and clients that speak to it in messages. Time stands still until a test moves it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+from odradek.broker.cluster import ClusterState
+from odradek.broker.core import Connection, Core
+from odradek.broker.listeners import cluster_of
+from odradek.broker.timers import Timers
+from odradek.protocol.frame import decode_response, encode_request
+from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
+from odradek.protocol.record_builder import build_batch
+from odradek.protocol.records import Record
+from odradek.protocol.schema import Api, Message
+
+START_MS = 1_700_000_000_000
+
+
+class World:
+    """The brokers, their clock, and as many clients as a test wants."""
+
+    def __init__(self, nodes: int = 2, settings: Mapping[str, str] | None = None) -> None:
+        listeners = {"listeners": "PLAINTEXT://127.0.0.1:9092"}
+        self.timers = Timers(START_MS)
+        self.cluster = ClusterState(cluster_of([listeners | dict(settings or {})], nodes=nodes), self.timers, Random(1))
+        self.core = Core(self.cluster)
+
+    def client(self, node_id: int = 1, listener: str = "PLAINTEXT") -> Client:
+        return Client(self.core, node_id, listener)
+
+    def advance(self, milliseconds: int) -> None:
+        """Moves the time on, and has what became due written."""
+        self.core.advance(self.timers.now_ms + milliseconds)
+        self.core.flush()
+
+    def leader_of(self, topic: str, partition: int = 0) -> Client:
+        """A client of the broker that leads a partition."""
+        return self.client(self.cluster.topics[topic].partitions[partition].leader)
+
+
+class Client:
+    """One connection. `sent` is everything the broker wrote to it, in order."""
+
+    def __init__(self, core: Core, node_id: int, listener: str) -> None:
+        self.core = core
+        self.sent = bytearray()
+        self._asked: list[tuple[Api, int]] = []
+        self.connection: Connection = core.connect(core.cluster.brokers[node_id], listener, "127.0.0.1", 50_000, self._flush)
+
+    def _flush(self) -> None:
+        for part in self.connection.take_output():
+            self.sent += part
+        self.connection.flushed()
+
+    @property
+    def closed(self) -> str | None:
+        """Why the broker ended the connection, if it did."""
+        return self.connection.closing
+
+    def send(self, api: Api, version: int, request: Message, client_id: str = "test") -> None:
+        """Sends a request and does not wait."""
+        self._asked.append((api, version))
+        self.feed(b"".join(encode_request(api, version, len(self._asked), client_id, request)))
+
+    def feed(self, data: bytes) -> None:
+        """Sends bytes."""
+        self.connection.feed(data)
+        self.core.flush()
+
+    def receive(self) -> Any:
+        """The next answer, or None if there is none yet."""
+        if len(self.sent) < 4:
+            return None
+        size = int.from_bytes(self.sent[:4], "big")
+        frame = memoryview(bytes(self.sent[4 : 4 + size]))
+        del self.sent[: 4 + size]
+        api, version = self._asked.pop(0)
+        return decode_response(api, version, frame)[1]
+
+    def call(self, api: Api, version: int, request: Message, client_id: str = "test") -> Any:
+        """The answer to a request that needs no waiting."""
+        self.send(api, version, request, client_id)
+        response = self.receive()
+        assert response is not None, f"no answer; closed: {self.closed}"
+        return response
+
+
+def a_batch(*values: bytes, **options: Any) -> bytes:
+    """A record batch of these values; timestamps begin at 1000 and go up by one."""
+    records = [Record(offset, 1000 + offset, None, value, []) for offset, value in enumerate(values)]
+    return bytes(build_batch(records, **options))
+
+
+def produce_request(topic: str, batch: bytes | None, *, partition: int = 0, acks: int = -1, topic_id: bytes = bytes(16)) -> ProduceRequest:
+    data = PartitionProduceData(index=partition, records=batch)
+    return ProduceRequest(
+        acks=acks, timeout_ms=1000, topic_data=[TopicProduceData(name=topic, topic_id=topic_id, partition_data=[data])]
+    )
+
+
+def produce(world: World, topic: str, *values: bytes, partition: int = 0, **options: Any) -> int:
+    """Appends one batch by the wire, and its base offset."""
+    client = world.leader_of(topic, partition)
+    response = client.call(PRODUCE, 9, produce_request(topic, a_batch(*values, **options), partition=partition))
+    answer = response.responses[0].partition_responses[0]
+    assert answer.error_code == 0, answer
+    return int(answer.base_offset)

@@ -1,0 +1,276 @@
+"""The command line. Processes are run only for what happens between processes: output, signals, exit codes, ports, environment."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from odradek.broker import logs
+from odradek.broker.cli import _parser, cluster_config, main, topic_specs
+from odradek.broker.config import BrokerConfig
+from odradek.broker.listeners import ClusterConfig, TopicSpec
+
+ROOT = Path(__file__).parents[2]
+COMMAND = [sys.executable, "-c", "import sys; from odradek.broker.cli import main; sys.exit(main())"]
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith("KAFKA_")} | {"PYTHONPATH": str(ROOT / ".dev")}
+
+
+def configured(*argv: str, environ: Mapping[str, str] | None = None) -> ClusterConfig:
+    return cluster_config(_parser().parse_args(["serve", *argv]), environ or {})
+
+
+def advertised(cluster: ClusterConfig) -> list[str]:
+    return [f"{each.node_id} {each.name} {each.advertised}" for node in cluster.nodes for each in node.listeners]
+
+
+def compose_environment() -> dict[str, str]:
+    text = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
+    return {name: value.strip('"') for name, value in re.findall(r"^ +(KAFKA_\w+): (.*)$", text, re.MULTILINE)}
+
+
+# What the options, the environment and files mean
+
+
+def test_two_nodes_by_default() -> None:
+    cluster = configured()
+    assert advertised(cluster) == ["1 PLAINTEXT 127.0.0.1:9092", "2 PLAINTEXT 127.0.0.1:9093"]
+    assert cluster.ignored == ()
+    assert cluster.cluster_id == "5L6g3nShT-eMCtK--X86sw"
+    assert configured(environ={"CLUSTER_ID": "mine"}).cluster_id == "mine"
+
+
+def test_host_and_port() -> None:
+    cluster = configured("--nodes", "3", "--port", "19092", "--host", "0.0.0.0")
+    assert advertised(cluster) == [f"{n} PLAINTEXT 127.0.0.1:{19091 + n}" for n in (1, 2, 3)]
+    assert cluster.nodes[0].listeners[0].host == "0.0.0.0"
+    assert [node.listeners[0].port for node in configured("--port", "0").nodes] == [0, 0]
+
+
+def test_listeners() -> None:
+    cluster = configured("--listener", "IN://kafka:1000", "--listener", "OUT://127.0.0.1:2000", "--set", "advertised.listeners=OUT://me:7")
+    assert advertised(cluster) == ["1 IN kafka:1000", "1 OUT me:7", "2 IN kafka:1001", "2 OUT me:8"]
+
+
+def test_set_goes_before_the_environment_and_that_before_files(tmp_path: Path) -> None:
+    file = tmp_path / "server.properties"
+    file.write_text("num.partitions=1\nlog.retention.ms=1\nmessage.max.bytes=1\nsome.plugin=1\n")
+    environ = {"KAFKA_LOG_RETENTION_MS": "2", "KAFKA_MESSAGE_MAX_BYTES": "2", "KAFKA_NUM_IO_THREADS": "2", "KAFKA_OPTS": "-Xmx1g"}
+    cluster = configured("--config", str(file), "--set", "message.max.bytes=3", environ=environ)
+    config = BrokerConfig(cluster.nodes[0].properties)
+    assert [config.integers[name] for name in ("num.partitions", "log.retention.ms", "message.max.bytes")] == [1, 2, 3]
+    assert cluster.ignored == ("num.io.threads", "some.plugin")
+
+
+def test_each_of_several_files_is_a_node(tmp_path: Path) -> None:
+    for node in (1, 2):
+        text = f"node.id={node}\nlisteners=PLAINTEXT://:{9000 + node}\nadvertised.listeners=PLAINTEXT://kafka{node}:{9000 + node}\n"
+        (tmp_path / f"{node}.properties").write_text(text)
+    files = [option for node in (1, 2) for option in ("--config", str(tmp_path / f"{node}.properties"))]
+    assert advertised(configured(*files)) == ["1 PLAINTEXT kafka1:9001", "2 PLAINTEXT kafka2:9002"]
+
+
+def test_the_compose_file_is_two_brokers_with_both_listeners() -> None:
+    cluster = configured("--nodes", "2", environ=compose_environment())
+    assert advertised(cluster) == [
+        "1 INTERNAL odradek:29092", "1 EXTERNAL localhost:9092", "2 INTERNAL odradek:29093", "2 EXTERNAL localhost:9093",
+    ]  # fmt: skip
+    # As the image starts: what the environment says goes before its --host.
+    assert advertised(configured("--host", "0.0.0.0", environ=compose_environment())) == advertised(cluster)[:2]
+
+
+def test_settings_of_zookeeper_and_controllers_do_no_harm() -> None:
+    environ = {
+        "KAFKA_ZOOKEEPER_CONNECT": "zookeeper:2181",
+        "KAFKA_ZOOKEEPER_CONNECTION_TIMEOUT_MS": "6000",
+        "KAFKA_PROCESS_ROLES": "broker,controller",
+        "KAFKA_CONTROLLER_QUORUM_VOTERS": "1@kafka:29093",
+        "KAFKA_CONTROLLER_LISTENER_NAMES": "CONTROLLER",
+        "KAFKA_LISTENERS": "PLAINTEXT://kafka:9092,CONTROLLER://kafka:29093",
+        "KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://localhost:9092",
+        "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+    }
+    cluster = configured(environ=environ | {"KAFKA_NODE_ID": "1"})
+    assert advertised(cluster) == ["1 PLAINTEXT localhost:9092"]
+    assert {"zookeeper.connect", "zookeeper.connection.timeout.ms", "controller.quorum.voters"} <= set(cluster.ignored)
+
+
+def test_topics() -> None:
+    options = _parser().parse_args(["serve", "--topic", "a:1", "--topic", "b:2:2"])
+    assert topic_specs(options, cluster_config(options, {})) == [TopicSpec("a", 1), TopicSpec("b", 2, 2)]
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["serve", "--port", "70000"], "write 0 to 65535"),
+        (["serve", "--nodes", "0"], "write 1 to 999"),
+        (["serve", "--nope"], "unrecognized arguments: --nope"),
+        (["serve", "--set", "num.partitions"], "write key=value"),
+        (["serve", "--log-format", "xml"], "invalid choice: 'xml'"),
+        (["healthcheck", "--bootstrap-server", "9092"], "write HOST:PORT"),
+        ([], "arguments are required"),
+    ],
+)
+def test_bad_options_are_one_line(argv: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(argv)
+    assert ended.value.code == 2
+    assert_one_line(capsys.readouterr().err, message)
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["--set", "num.partitions=many"], "Invalid value many for configuration num.partitions: Not a number of type INT"),
+        (["--set", "listeners=nonsense"], "write NAME://host:port"),
+        (["--listener", "A://127.0.0.1:1", "--port", "2"], "--port has no effect where listeners are set"),
+        (["--config", "missing.properties"], "No such file or directory: 'missing.properties'"),
+        (["--topic", "orders"], "write name:partitions"),
+        (["--topic", "orders:1:3"], "asks for 3 replicas, but there are 2 nodes"),
+        (["--topic", "orders:1", "--topic", "orders:2"], "named twice"),
+    ],
+)
+def test_bad_values_are_one_line(
+    argv: list[str], message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in os.environ if name.startswith("KAFKA_")]:
+        monkeypatch.delenv(name)
+    assert main(["serve", *argv]) == 2
+    assert_one_line(capsys.readouterr().err, message)
+
+
+def assert_one_line(text: str, message: str) -> None:
+    assert message in text
+    assert text.startswith("odradek")
+    assert text.count("\n") == 1
+
+
+# Log lines
+
+
+@pytest.fixture
+def root_logger() -> Iterator[logging.Logger]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield root
+    root.handlers[:] = handlers
+    root.setLevel(level)
+
+
+def test_text_lines_have_kafkas_shape(root_logger: logging.Logger, capsys: pytest.CaptureFixture[str]) -> None:
+    logs.configure("text")
+    logs.started([1, 2])
+    logging.getLogger("kafka.log").warning("late by %d ms", 5)
+    lines = capsys.readouterr().err.splitlines()
+    assert all(re.fullmatch(r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] (INFO|WARN) .+ \([\w.]+\)", line) for line in lines)
+    assert lines[-1].endswith("] WARN late by 5 ms (kafka.log)")
+    for wanted in (r"\[KafkaServer id=2\] started", "Transitioning from RECOVERY to RUNNING", "Kafka Server started"):
+        assert any(re.search(wanted, line) for line in lines), wanted
+
+
+def test_json_lines(root_logger: logging.Logger, capsys: pytest.CaptureFixture[str]) -> None:
+    logs.configure("json")
+    logs.ignored_settings(["a.b", "c.d"])
+    logs.ignored_settings([])
+    try:
+        raise ValueError("bad")
+    except ValueError:
+        logging.getLogger("kafka.server").exception("failed")
+    first, second = map(json.loads, capsys.readouterr().err.splitlines())
+    assert first["level"] == "INFO"
+    assert first["message"].endswith(": a.b, c.d")
+    assert (second["level"], second["logger"], second["message"]) == ("ERROR", "kafka.server", "failed")
+    assert "ValueError: bad" in second["exception"]
+
+
+# Processes
+
+
+@contextmanager
+def running(argv: Sequence[str], environ: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [*COMMAND, "serve", *argv], env=CLEAN | dict(environ or {}), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def bootstrap_servers(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    first_line = process.stdout.readline()
+    match = re.fullmatch(r"bootstrap\.servers=(\S+)\n", first_line)
+    assert match, (first_line, process.stderr and process.stderr.read())
+    return match[1]
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGTERM, signal.SIGINT])
+def test_a_cluster_says_where_it_is_and_ends_in_good_order(signal_number: int) -> None:
+    with running(["--port", "0"]) as process:
+        servers = bootstrap_servers(process).split(",")
+        assert len(servers) == 2
+        for server in servers:
+            host, port = server.split(":")
+            socket.create_connection((host, int(port))).close()
+        process.send_signal(signal_number)
+        _, errors = process.communicate(timeout=2)
+        assert process.returncode == 0
+    said = {r"\[KafkaServer id=1\] started": 1, r"\[KafkaServer id=2\] started": 1, "RECOVERY to RUNNING": 2, "Kafka Server started": 1}
+    assert {wanted: len(re.findall(wanted, errors)) for wanted in said} == said
+    assert "Traceback" not in errors
+
+
+def test_a_busy_port_is_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as busy:
+        port = busy.getsockname()[1]
+        with running(["--nodes", "1", "--port", str(port)]) as process:
+            output, errors = process.communicate(timeout=10)
+    assert process.returncode == 2
+    assert output == ""
+    complaints = [line for line in errors.splitlines() if not line.startswith("[")]
+    assert len(complaints) == 1
+    assert str(port) in complaints[0]
+
+
+def test_a_zookeeper_era_environment_starts_and_is_healthy() -> None:
+    environ = compose_environment() | {
+        "KAFKA_LISTENERS": "INTERNAL://127.0.0.1:0,EXTERNAL://127.0.0.1:0",
+        "KAFKA_ADVERTISED_LISTENERS": "INTERNAL://127.0.0.1:0,EXTERNAL://localhost:0",
+        "KAFKA_ZOOKEEPER_CONNECT": "zookeeper:2181",
+    }
+    with running(["--nodes", "2"], environ) as process:
+        server = bootstrap_servers(process).split(",")[0]
+        health = subprocess.run([*COMMAND, "healthcheck", "--bootstrap-server", server], env=CLEAN, capture_output=True, text=True)
+        assert (health.returncode, health.stderr) == (0, "")
+        process.terminate()
+        _, errors = process.communicate(timeout=2)
+    assert len(re.findall("change nothing here: .*zookeeper.connect", errors)) == 1
+
+
+def test_a_cluster_that_is_gone_is_not_healthy() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    health = subprocess.run([*COMMAND, "healthcheck", "--bootstrap-server", f"127.0.0.1:{port}"], env=CLEAN, capture_output=True, text=True)
+    assert health.returncode == 1
+    assert_one_line(health.stderr, "does not answer")
+
+
+def test_a_health_check_loads_little() -> None:
+    code = "import sys; from odradek.broker import cli, healthcheck; cli._parser(); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], env=CLEAN, capture_output=True, text=True, check=True).stdout.split()
+    assert not {"asyncio", "uvloop", "logging", "dataclasses", "odradek.broker.settings", "odradek.protocol"} & set(loaded)

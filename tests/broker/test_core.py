@@ -1,0 +1,308 @@
+"""The core: framing, one request in flight, waiting, back-pressure, failures. Bytes in, bytes out."""
+
+from __future__ import annotations
+
+import gc
+import logging
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from odradek.broker.context import Context
+from odradek.broker.core import LARGE_FRAME_BYTES, OUTPUT_LIMIT_BYTES, STAGING_BYTES
+from odradek.broker.handlers.registry import HANDLERS, CloseConnection, Handler
+from odradek.broker.waiting import Wait
+from odradek.protocol.errors import ErrorCode
+from odradek.protocol.frame import encode_request
+from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
+from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
+from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest, HeartbeatResponse
+from odradek.protocol.messages.metadata import METADATA, MetadataRequest
+from odradek.protocol.messages.produce import PRODUCE
+from tests.broker.harness import Client, World, a_batch, produce, produce_request
+
+ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
+
+
+def fetch_request(topic: str, offset: int = 0, *, max_wait_ms: int = 500, min_bytes: int = 1) -> FetchRequest:
+    wanted = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 30)
+    return FetchRequest(max_wait_ms=max_wait_ms, min_bytes=min_bytes, topics=[FetchTopic(topic=topic, partitions=[wanted])])
+
+
+@pytest.fixture
+def world() -> World:
+    world = World()
+    world.cluster.create_topic("t", 1)
+    return world
+
+
+def frame(correlation_id: int = 1) -> bytes:
+    return b"".join(encode_request(API_VERSIONS, 3, correlation_id, "test", ASK))
+
+
+def test_answers_a_request(world: World) -> None:
+    response = world.client().call(API_VERSIONS, 3, ASK)
+    assert response.error_code == 0
+    assert [api.api_key for api in response.api_keys] == sorted(HANDLERS)
+
+
+@given(cuts=st.lists(st.integers(1, 200), max_size=10), requests=st.integers(1, 4))
+def test_bytes_may_arrive_in_any_pieces(cuts: list[int], requests: int) -> None:
+    world = World()
+    client = world.client()
+    stream = b"".join(frame(number) for number in range(requests))
+    for cut in [*cuts, len(stream)]:
+        client.feed(stream[:cut])
+        stream = stream[cut:]
+    whole = World().client()
+    whole.feed(b"".join(frame(number) for number in range(requests)))
+    assert client.sent == whole.sent
+    assert len(client.sent) > 0
+
+
+def test_one_byte_at_a_time_is_the_same_as_at_once(world: World) -> None:
+    client, whole = world.client(), world.client()
+    for byte in frame():
+        client.feed(bytes([byte]))
+    whole.feed(frame())
+    assert client.sent == whole.sent != b""
+
+
+@pytest.mark.parametrize("size", [-1, -(1 << 31), 104_857_601, (1 << 31) - 1])
+def test_a_frame_of_impossible_size_closes_the_connection_and_no_other(world: World, size: int) -> None:
+    client, other = world.client(), world.client()
+    client.feed(size.to_bytes(4, "big", signed=True))
+    assert client.closed
+    assert "socket.request.max.bytes" in client.closed
+    assert client.sent == b""
+    client.feed(frame())
+    assert client.sent == b""
+    assert other.call(API_VERSIONS, 3, ASK).error_code == 0
+
+
+def test_socket_request_max_bytes_acts() -> None:
+    client = World(settings={"socket.request.max.bytes": "100"}).client()
+    client.feed((101).to_bytes(4, "big"))
+    assert client.closed
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\x00\x12",
+        b"\x7f\xff\x00\x00\x00\x00\x00\x01\xff\xff",  # an API that nobody knows
+        b"\x00\x24\x00\x00\x00\x00\x00\x01\xff\xff",  # one that is not served (SaslAuthenticate)
+        b"\x00\x03\x00\x63\x00\x00\x00\x01\xff\xff\x00",  # a version that is not
+        b"\x00\x03\xff\xff\x00\x00\x00\x01\xff\xff\x00",
+        b"\x00\x03\x00\x01\x00\x00\x00\x01\x7f\xff",  # a client id that does not fit
+        b"\x00\x03\x00\x0c\x00\x00\x00\x01\xff\xff\x01\x00\xff\xff\xff\xff\x0f",  # a tagged field that does not fit
+        b"\x00\x03\x00\x01\x00\x00\x00\x01\xff\xff\x7f\xff\xff\xff",  # an array that does not fit
+    ],
+)
+def test_garbage_closes_the_connection_without_an_answer(world: World, data: bytes) -> None:
+    client = world.client()
+    client.feed(len(data).to_bytes(4, "big") + data)
+    assert client.closed
+    assert client.sent == b""
+    assert world.client().call(API_VERSIONS, 3, ASK).error_code == 0
+
+
+def test_a_claimed_length_takes_no_memory(world: World) -> None:
+    clients = [world.client() for _ in range(200)]
+    for client in clients:
+        client.feed((100_000_000).to_bytes(4, "big"))
+    with open("/proc/self/statm") as statm:
+        resident_bytes = int(statm.read().split()[1]) * 4096
+    assert resident_bytes < 2_000_000_000  # 20 GB were claimed
+    assert not any(client.closed for client in clients)
+
+
+def test_api_versions_of_an_unknown_version_is_answered_in_version_0(world: World) -> None:
+    client = world.client()
+    client._asked.append((API_VERSIONS, 0))
+    request = b"\x00\x12\x00\x63\x00\x00\x00\x01\x00\x04test\x00"
+    client.feed(len(request).to_bytes(4, "big") + request)
+    response = client.receive()
+    assert response.error_code == ErrorCode.UNSUPPORTED_VERSION
+    assert [(key.api_key, key.min_version, key.max_version) for key in response.api_keys] == [(18, 0, 4)]
+    assert client.closed is None
+
+
+def test_a_waiting_request_holds_back_those_behind_it(world: World) -> None:
+    client = world.leader_of("t")
+    client.send(FETCH, 11, fetch_request("t"))
+    client.send(API_VERSIONS, 3, ASK)
+    assert client.receive() is None
+    assert not client.connection.wants_data
+    produce(world, "t", b"x")
+    assert client.receive().responses[0].partitions[0].records
+    assert client.receive().api_keys
+    assert client.connection.wants_data
+
+
+def test_a_produce_wakes_a_waiting_fetch_at_once(world: World) -> None:
+    waiting = [world.leader_of("t") for _ in range(3)]
+    for client in waiting:
+        client.send(FETCH, 11, fetch_request("t"))
+    produce(world, "t", b"x")
+    assert all(client.receive().responses[0].partitions[0].high_watermark == 1 for client in waiting)
+
+
+def test_a_deadline_answers(world: World) -> None:
+    client = world.leader_of("t")
+    client.send(FETCH, 11, fetch_request("t", max_wait_ms=500))
+    world.advance(499)
+    assert client.receive() is None
+    world.advance(1)
+    assert client.receive().responses[0].partitions[0].records == b""
+    assert len(world.timers) == 0
+    assert not world.core._waiting
+
+
+def test_a_lost_connection_leaves_nothing_behind(world: World) -> None:
+    closed: list[bool] = []
+
+    def wait_for_ever(request: Any, context: Context) -> Generator[Wait, None, HeartbeatResponse]:
+        try:
+            yield Wait(("never",), context.now_ms + 10**9)
+        finally:
+            closed.append(True)
+        return HeartbeatResponse()
+
+    with replaced(HEARTBEAT.key, wait_for_ever):
+        client = world.client()
+        client.send(HEARTBEAT, 0, HeartbeatRequest(group_id="g", generation_id=1, member_id="m"))
+        timers = len(world.timers)
+        client.connection.lost("gone")
+    assert closed == [True]
+    assert len(world.timers) == timers - 1
+    assert not world.core._waiting
+
+
+class replaced:  # noqa: N801
+    """Another rule for an API, for a while."""
+
+    def __init__(self, key: int, rule: Any) -> None:
+        self.key, self.rule = key, rule
+
+    def __enter__(self) -> None:
+        self.kept = HANDLERS[self.key]
+        HANDLERS[self.key] = Handler(self.kept.api, self.rule)
+
+    def __exit__(self, *error: object) -> None:
+        HANDLERS[self.key] = self.kept
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_bug_answers_unknown_server_error_and_the_broker_goes_on(world: World, late: bool, caplog: pytest.LogCaptureFixture) -> None:
+    def broken(request: Any, context: Context) -> Any:
+        raise RuntimeError("a bug of ours")
+
+    def broken_later(request: Any, context: Context) -> Generator[Wait, None, None]:
+        yield Wait((), context.now_ms + 5)
+        raise RuntimeError("a bug of ours")
+
+    client = world.client()
+    with replaced(HEARTBEAT.key, broken_later if late else broken), caplog.at_level(logging.ERROR):
+        client.send(HEARTBEAT, 0, HeartbeatRequest(group_id="g", generation_id=1, member_id="m"))
+        world.advance(5)
+    assert client.receive().error_code == ErrorCode.UNKNOWN_SERVER_ERROR
+    assert "Heartbeat v0 failed: HeartbeatRequest(group_id='g'" in caplog.text
+    assert "a bug of ours" in caplog.text
+    assert client.call(API_VERSIONS, 3, ASK).error_code == 0
+
+
+def test_a_rule_may_end_the_connection_also_after_waiting(world: World) -> None:
+    def ended(request: Any, context: Context) -> Generator[Wait, None, None]:
+        yield Wait((), context.now_ms + 5)
+        raise CloseConnection("enough")
+
+    client = world.client()
+    with replaced(HEARTBEAT.key, ended):
+        client.send(HEARTBEAT, 0, HeartbeatRequest(group_id="g", generation_id=1, member_id="m"))
+        world.advance(5)
+    assert client.closed == "enough"
+
+
+def test_all_answers_of_one_read_are_one_write(world: World) -> None:
+    flushes: list[int] = []
+    client = world.client()
+    client.connection.on_output = lambda: flushes.append(len(client.connection.take_output()))
+    client.feed(frame(1) + frame(2) + frame(3))
+    assert flushes == [3]
+
+
+def test_a_peer_that_does_not_read_is_not_served(world: World) -> None:
+    client = world.client()
+    client.connection.writable = False
+    client.feed(frame(1) + frame(2))
+    assert client.sent == b""
+    assert not client.connection.wants_data
+    client.connection.writable = True
+    client.connection.flushed()
+    world.core.flush()
+    assert len(client.sent) > 0
+
+
+def test_output_is_bounded_though_requests_are_pipelined(world: World) -> None:
+    produce(world, "t", bytes(500_000))
+    client = world.leader_of("t")
+    request = b"".join(encode_request(FETCH, 11, 1, "", fetch_request("t")))
+    most: list[int] = []
+    client.connection.on_output = lambda: (most.append(client.connection.output_bytes), client._flush())[0]
+    client.feed(request * 100)
+    assert max(most) < OUTPUT_LIMIT_BYTES + 600_000
+    assert len(client.sent) > 100 * 500_000
+
+
+@pytest.mark.parametrize("size", [LARGE_FRAME_BYTES - 200, LARGE_FRAME_BYTES, STAGING_BYTES, STAGING_BYTES * 3])
+@pytest.mark.parametrize("piece", [1000, 100_000, 1 << 20])
+def test_large_frames_arrive_whole_in_any_pieces(world: World, size: int, piece: int) -> None:
+    client = world.leader_of("t")
+    batch = a_batch(bytes(size))
+    data = b"".join(encode_request(PRODUCE, 9, 1, "", produce_request("t", batch))) * 2
+    for position in range(0, len(data), piece):
+        client.feed(data[position : position + piece])
+    client._asked += [(PRODUCE, 9)] * 2
+    answers = [client.receive().responses[0].partition_responses[0] for _ in range(2)]
+    assert [(answer.error_code, answer.base_offset) for answer in answers] == [(0, 0), (0, 1)]
+    log = world.cluster.topics["t"].partitions[0].log
+    stored = b"".join(bytes(view) for view in log.batches(0, 2))
+    assert stored[16:].startswith(batch[16:])
+    assert len(stored) == 2 * len(batch)
+
+
+def test_the_log_keeps_its_bytes_when_the_staging_memory_is_used_again(world: World) -> None:
+    client = world.leader_of("t")
+    for value in (b"first" * 100, b"other" * 100):
+        client.call(PRODUCE, 9, produce_request("t", a_batch(value)))
+    log = world.cluster.topics["t"].partitions[0].log
+    assert [b"first" in bytes(view) for view in log.batches(0, 2)] == [True, False]
+
+
+def test_the_client_id_and_the_software_are_known(world: World) -> None:
+    client = world.client()
+    client.call(API_VERSIONS, 3, ASK, client_id="alice")
+    assert str(client.connection.peer) == "127.0.0.1:50000 on PLAINTEXT, client id 'alice'"
+    assert client.connection.peer.software_name == "test"
+
+
+def test_a_request_that_is_wrong_as_a_whole_is_answered_as_a_whole(world: World) -> None:
+    from odradek.protocol.messages.metadata import MetadataRequestTopic
+
+    response = world.client().call(METADATA, 10, MetadataRequest(topics=[MetadataRequestTopic(name=None, topic_id=b"x" * 16)]))
+    assert [topic.error_code for topic in response.topics] == [ErrorCode.INVALID_REQUEST]
+
+
+def test_connections_are_freed(world: World) -> None:
+    client: Client | None = world.client()
+    assert client is not None
+    client.call(API_VERSIONS, 3, ASK)
+    client.connection.lost("gone")
+    client = None
+    gc.collect()
+    assert not [thing for thing in gc.get_objects() if isinstance(thing, Client)]

@@ -1,0 +1,104 @@
+"""What the health check makes of answers: canned ones here, those of a real cluster in test_cli.py."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from odradek.broker.healthcheck import Unhealthy, check
+
+Answer = Callable[[int, int], bytes | None]
+"""Of (api key, own port): the body of the response, or None to hang up."""
+
+
+@contextmanager
+def server(answer: Answer) -> Iterator[int]:
+    """Answers one request per connection; yields its port."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port: int = listening.getsockname()[1]
+
+        def serve() -> None:
+            while True:
+                connection, _ = listening.accept()
+                with connection, connection.makefile("rb") as requests:
+                    size = requests.read(4)
+                    if not size:
+                        return
+                    request = requests.read(int.from_bytes(size))
+                    body = answer(int.from_bytes(request[:2]), port)
+                    if body is not None:
+                        connection.sendall(struct.pack(">i", 4 + len(body)) + request[4:8] + body)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield port
+        finally:
+            socket.create_connection(("127.0.0.1", port)).close()  # an empty request ends it
+            thread.join()
+
+
+def metadata(*brokers: tuple[int, str, int]) -> bytes:
+    entries = (struct.pack(f">ih{len(host)}sih1s", node_id, len(host), host.encode(), port, 1, b"r") for node_id, host, port in brokers)
+    return struct.pack(">i", len(brokers)) + b"".join(entries) + struct.pack(">ii", 1, 0)
+
+
+def healthy(api_key: int, port: int) -> bytes:
+    return metadata((1, "127.0.0.1", port), (2, "localhost", port)) if api_key == 3 else struct.pack(">hi", 0, 0)
+
+
+def refused(answer: Answer) -> str:
+    with server(answer) as port, pytest.raises(Unhealthy) as error:
+        check("127.0.0.1", port)
+    return str(error.value).replace(str(port), "PORT")
+
+
+def test_a_healthy_cluster() -> None:
+    with server(healthy) as port:
+        check("127.0.0.1", port)
+
+
+def test_nobody_listens() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with pytest.raises(Unhealthy, match=rf"127\.0\.0\.1:{port} does not answer: .*refused"):
+        check("127.0.0.1", port)
+
+
+def test_an_advertised_broker_does_not_answer() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        dead = free.getsockname()[1]
+    reason = refused(lambda key, port: metadata((1, "127.0.0.1", port), (2, "127.0.0.1", dead)) if key == 3 else healthy(key, port))
+    assert reason.startswith(f"broker 2 at 127.0.0.1:{dead} does not answer: ")
+
+
+def test_a_broker_answers_with_an_error() -> None:
+    reason = refused(lambda key, port: healthy(key, port) if key == 3 else struct.pack(">hi", 35, 0))
+    assert reason == "broker 1 at 127.0.0.1:PORT answers ApiVersions with error 35"
+
+
+def test_answers_that_make_no_sense() -> None:
+    assert refused(lambda key, port: metadata()) == "127.0.0.1:PORT knows of no broker"
+    assert refused(lambda key, port: None) == "127.0.0.1:PORT does not answer: it closed the connection"
+    assert refused(lambda key, port: struct.pack(">iih", 1, 1, 500)) == "127.0.0.1:PORT answers Metadata with bytes that make no sense"
+    assert refused(lambda key, port: struct.pack(">iih", 1, 1, -1)) == "127.0.0.1:PORT answers Metadata with bytes that make no sense"
+
+
+def test_who_does_not_speak_kafka() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def speak_http() -> None:
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(100)
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+        thread = threading.Thread(target=speak_http)
+        thread.start()
+        with pytest.raises(Unhealthy, match="does not speak Kafka's protocol"):
+            check("127.0.0.1", listening.getsockname()[1])
+        thread.join()

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from odradek.broker.timers import Timers
+
+
+def test_fires_in_order_each_at_its_own_moment() -> None:
+    timers, fired = Timers(1000), []
+    for name, delay in (("b", 20), ("a", 10), ("c", 20)):
+        timers.set(name, delay, lambda name=name: fired.append((name, timers.now_ms)))
+    assert timers.next_deadline() == 1010
+    timers.advance(1019)
+    assert fired == [("a", 1010)]
+    assert timers.now_ms == 1019
+    timers.advance(1100)
+    assert fired == [("a", 1010), ("b", 1020), ("c", 1020)]
+    assert timers.next_deadline() is None
+    assert len(timers) == 0
+
+
+def test_setting_a_key_again_replaces_it() -> None:
+    timers, fired = Timers(0), []
+    timers.set("session", 10, lambda: fired.append("first"))
+    timers.set("session", 30, lambda: fired.append("second"))
+    timers.advance(20)
+    assert fired == []
+    assert "session" in timers
+    timers.advance(30)
+    assert fired == ["second"]
+
+
+def test_a_cancelled_key_does_not_fire_and_an_unknown_one_is_no_error() -> None:
+    timers, fired = Timers(0), []
+    timers.set("session", 10, lambda: fired.append("session"))
+    timers.cancel("session")
+    timers.cancel("nobody")
+    timers.advance(100)
+    assert fired == []
+
+
+def test_an_action_may_set_timers_that_are_due_within_the_same_step() -> None:
+    timers, fired = Timers(0), []
+
+    def beat() -> None:
+        fired.append(timers.now_ms)
+        timers.set("beat", 10, beat)
+
+    timers.set("beat", 10, beat)
+    timers.advance(35)
+    assert fired == [10, 20, 30]
+
+
+def test_time_never_goes_back() -> None:
+    timers, fired = Timers(1000), []
+    timers.advance(500)
+    assert timers.now_ms == 1000
+    timers.set("late", -50, lambda: fired.append(timers.now_ms))
+    timers.advance(1000)
+    assert fired == [1000]
+
+
+def test_a_million_renewals_keep_a_bounded_heap() -> None:
+    timers = Timers(0)
+    for _ in range(10_000):
+        timers.set("session", 1000, lambda: None)
+    assert len(timers._heap) <= 70
+    assert timers.next_deadline() == 1000
