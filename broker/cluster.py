@@ -89,7 +89,7 @@ class ClusterState:
         self.brokers[node_id].running = True
         for partition in self.partitions():
             if node_id in partition.replicas:
-                partition.node_started(node_id, self.running)
+                partition.node_started(self.running)
                 self.wake(partition)
         log.info("node %d is back; running nodes: %s", node_id, self.running)
         if self.config.booleans["auto.leader.rebalance.enable"]:

@@ -28,11 +28,15 @@ except ImportError:  # Windows, or the core alone: asyncio serves, slower
 log = logging.getLogger("kafka.server.KafkaServer")
 network_log = logging.getLogger("kafka.network.SocketServer")
 
+BACKLOG = 1024
+ACCEPT_RETRY_S = 1.0
+
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
     """uvloop's where it is installed, else asyncio's; ODRADEK_LOOP=asyncio asks for the latter."""
     if uvloop is None or os.environ.get("ODRADEK_LOOP") == "asyncio":
-        return asyncio.new_event_loop()
+        # Windows' default loop reads ahead into the buffer that connections share.
+        return asyncio.SelectorEventLoop()
     return cast(asyncio.AbstractEventLoop, uvloop.new_event_loop())
 
 
@@ -47,7 +51,7 @@ class Server:
         # Wall-clock time that never jumps: timers and timestamps are of one kind.
         self._epoch_ms = time.time() * 1000 - time.monotonic() * 1000
         self._reserved: dict[Listener, socket.socket] = {}
-        self._listening: dict[int, list[asyncio.Server]] = {}
+        self._acceptors: dict[int, list[Acceptor]] = {}
         self._transports: set[ClientProtocol] = set()
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_ms = 0
@@ -73,14 +77,14 @@ class Server:
             for topic in self._topics:
                 self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor)
             for node in self.config.nodes:
-                await self._listen(node.node_id)
+                self._listen(node.node_id)
         except BaseException:
             await self.stop()
             raise
 
     async def stop(self) -> None:
         """Closes every listener and connection."""
-        for node_id in list(self._listening):
+        for node_id in list(self._acceptors):
             await self._close_node(node_id)
         for reserved in self._reserved.values():
             reserved.close()
@@ -99,7 +103,7 @@ class Server:
     async def start_node(self, node_id: int) -> None:
         """Brings a node back on the ports it had. Nothing happens if it is running."""
         if not self._broker(node_id).running:
-            await self._listen(node_id)
+            self._listen(node_id)
             self.cluster.start_node(node_id)
             self.after_turn()
 
@@ -117,26 +121,16 @@ class Server:
             self._reserved[bound[-1]] = reserved
         return node.bound(bound)
 
-    async def _listen(self, node_id: int) -> None:
+    def _listen(self, node_id: int) -> None:
         broker = self.cluster.brokers[node_id]
-        self._listening[node_id] = []
+        acceptors = self._acceptors[node_id] = []
         for listener in broker.listeners.values():
-            accepting = _bind(listener)
-
-            def connect(broker: Broker = broker, name: str = listener.name) -> ClientProtocol:
-                return ClientProtocol(self, broker, name)
-
-            try:
-                server = await self._loop.create_server(connect, sock=accepting, backlog=1024)
-            except OSError as error:
-                accepting.close()
-                raise _explained(error, listener) from error
-            self._listening[node_id].append(server)
+            acceptors.append(Acceptor(self, broker, listener))
             log.info("[KafkaServer id=%d] listening on %s://%s:%d", node_id, listener.name, listener.host, listener.port)
 
     async def _close_node(self, node_id: int) -> None:
-        for server in self._listening.pop(node_id):
-            server.close()
+        for acceptor in self._acceptors.pop(node_id):
+            await acceptor.close()
         for transport in [transport for transport in self._transports if transport.broker.node_id == node_id]:
             transport.abort("the node is stopped")
         while any(transport.broker.node_id == node_id for transport in self._transports):
@@ -176,6 +170,58 @@ class Server:
         self._transports.discard(transport)
 
 
+class Acceptor:
+    """Listens for one listener. asyncio's own server loses connections that it accepted in the moment it is closed (CPython 3.11)."""
+
+    def __init__(self, server: Server, broker: Broker, listener: Listener) -> None:
+        self._server = server
+        self._broker = broker
+        self._name = listener.name
+        self._loop = asyncio.get_running_loop()
+        self._opening: set[asyncio.Task[object]] = set()
+        self._socket = _bind(listener)
+        try:
+            self._socket.listen(BACKLOG)
+        except OSError as error:
+            self._socket.close()
+            raise _explained(error, listener) from error
+        self._socket.setblocking(False)
+        self._resume()
+
+    async def close(self) -> None:
+        """Stops listening; connections that are just being opened are open when this returns."""
+        self._loop.remove_reader(self._socket)
+        self._socket.close()
+        await asyncio.gather(*self._opening, return_exceptions=True)
+
+    def _resume(self) -> None:
+        if self._socket.fileno() >= 0:
+            self._loop.add_reader(self._socket, self._accept)
+
+    def _accept(self) -> None:
+        try:
+            while True:
+                accepted, _ = self._socket.accept()
+                accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                task = self._loop.create_task(self._loop.connect_accepted_socket(self._protocol, accepted))
+                self._opening.add(task)
+                task.add_done_callback(self._opened)
+        except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+            return
+        except OSError as error:
+            network_log.warning("[KafkaServer id=%d] cannot accept for now: %s", self._broker.node_id, error)
+            self._loop.remove_reader(self._socket)
+            self._loop.call_later(ACCEPT_RETRY_S, self._resume)
+
+    def _protocol(self) -> ClientProtocol:
+        return ClientProtocol(self._server, self._broker, self._name)
+
+    def _opened(self, task: asyncio.Task[object]) -> None:
+        self._opening.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            network_log.warning("[KafkaServer id=%d] a connection was not opened: %s", self._broker.node_id, error)
+
+
 class ClientProtocol(asyncio.BufferedProtocol):
     """Moves the bytes of one connection between its transport and the core."""
 
@@ -187,15 +233,13 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._writable = True
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begins; a connection that was accepted while its node was being stopped ends at once."""
+        """Begins."""
         self._transport = cast(asyncio.Transport, transport)
         # Older transports of asyncio copy what they cannot send at once; one piece is then better than many (see `flush`).
         self._vectored = type(transport).__module__.startswith("uvloop")
         host, port, *_ = transport.get_extra_info("peername") or ("unknown", 0)
         self.connection: Connection = self.server.core.connect(self.broker, self._listener_name, host, port, self.flush)
         self.server.opened(self)
-        if not self.broker.running and self.broker.node_id not in self.server._listening:
-            self.abort("the node is stopped")
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Where the next bytes go."""
@@ -215,6 +259,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
         """Writes the connection's output in one go, without a copy where the transport can."""
         connection = self.connection
         output = connection.take_output()
+        if self._transport.is_closing():
+            return  # `connection_lost` is on its way
         if output:
             if self._vectored:
                 self._transport.writelines(output)

@@ -64,12 +64,12 @@ class Partition:
         if self.leader == node_id:
             self.elect(self._candidate(running))
 
-    def node_started(self, node_id: int, running: Iterable[int]) -> None:
-        """A node that returns catches up at once and rejoins; where nobody led, an in-sync replica does now."""
+    def node_started(self, running: Sequence[int]) -> None:
+        """Where nobody led, an in-sync replica does now; with a leader, every running replica catches up at once and rejoins."""
         if self.leader == -1 and (candidate := self._candidate(running)) != -1:
             self.elect(candidate)
-        if self.leader != -1 and node_id not in self.isr:
-            self.isr.append(node_id)
+        if self.leader != -1:
+            self.isr += [node for node in self.replicas if node in running and node not in self.isr]
 
     def prefer_first_replica(self) -> bool:
         """Gives the leadership back to the first replica where it is in sync; whether anything changed."""

@@ -17,6 +17,8 @@ from .schema import ZERO_UUID, Message, ProtocolError, Spec, has_default, specs
 _WIDTH = {"b": 1, "?": 1, "h": 2, "H": 2, "i": 4, "q": 8, "d": 8, "16s": 16}
 _ZERO: dict[object, str] = {"?": "False", "d": "0.0", "16s": "ZERO_UUID", "str": "''", "bytes": "b''", "records": "b''"}
 
+_UNSET = object()  # None may be meant
+
 
 def uvarint_rest(buffer: memoryview | bytes, first: int, position: int) -> tuple[int, int]:
     """The rest of an unsigned varint whose `first` byte, before `position`, has its high bit set: (int32 value, position)."""
@@ -103,6 +105,11 @@ class _Source:
         if isinstance(spec.kind, str):
             return _WIDTH.get(spec.kind) or (1 if self.flexible else 2)
         return 1 if spec.null_allowed(self.version) else self.smallest(spec.kind)
+
+
+def _items_format(spec: Spec, n: str) -> str:
+    """An expression for the struct format of `n` items; a number before 16s would be a length."""
+    return f"'>' + '16s' * {n}" if spec.kind == "16s" else f"f'>{{{n}}}{spec.kind}'"
 
 
 def _default(source: _Source, spec: Spec) -> str:
@@ -203,7 +210,7 @@ def _decode_array(source: _Source, spec: Spec, target: str, nullable: bool) -> N
     source.add(f"if {n} * {source.smallest_field(element)} > e - p:", f"    fail({spec.name!r}, {n})")
     if spec.kind in _WIDTH:
         unpack = source.constant("unpack_from", struct.unpack_from)
-        source.add(f"{target} = list({unpack}(f'>{{{n}}}{spec.kind}', b, p))", f"p += {n} * {_WIDTH[str(spec.kind)]}")
+        source.add(f"{target} = list({unpack}({_items_format(spec, n)}, b, p))", f"p += {n} * {_WIDTH[str(spec.kind)]}")
     else:
         items, item = source.name("a"), source.name("m")
         source.add(f"{items} = {target} = []", f"for _ in range({n}):")
@@ -251,7 +258,7 @@ def compile_encoder(cls: type[Message], version: int) -> Callable[..., Any]:
     _encode_struct(source, cls, "m", "out")
     source.add("return out")
     source.depth = 1
-    source.add("except (struct_error, AttributeError, TypeError) as error:")
+    source.add("except (struct_error, AttributeError, TypeError, UnicodeEncodeError) as error:")
     source.add(f"    raise ProtocolError(f'{cls.__name__} v{version} cannot be written: {{error}}') from error")
     return source.compile("def encode(m, out, parts):\n    try:", "encode")
 
@@ -332,7 +339,7 @@ def _encode_sized(source: _Source, kind: str, v: str, n: str, out: str) -> None:
 
 def _encode_items(source: _Source, spec: Spec, v: str, n: str, out: str) -> None:
     if spec.kind in _WIDTH:
-        source.add(f"{out} += {source.constant('pack', struct.pack)}(f'>{{{n}}}{spec.kind}', *{v})")
+        source.add(f"{out} += {source.constant('pack', struct.pack)}({_items_format(spec, n)}, *{v})")
         return
     item = source.name("m")
     source.add(f"for {item} in {v}:")
@@ -372,8 +379,9 @@ def compile_init(cls: type[Message]) -> Callable[..., None]:
     for spec in specs(cls):
         declared = spec.declared
         if declared.default_factory is not None:
-            arguments.append(f"{spec.name}=None")
-            source.add(f"self.{spec.name} = {_default(source, spec)} if {spec.name} is None else {spec.name}")
+            unset = source.constant("U", _UNSET)
+            arguments.append(f"{spec.name}={unset}")
+            source.add(f"self.{spec.name} = {_default(source, spec)} if {spec.name} is {unset} else {spec.name}")
         else:
             arguments.append(f"{spec.name}={_default(source, spec)}" if has_default(declared) else spec.name)
             source.add(f"self.{spec.name} = {spec.name}")

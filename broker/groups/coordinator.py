@@ -52,7 +52,7 @@ class Groups:
 
     def sync(self, group_id: str, sync: Sync, reply: Reply[SyncResult]) -> None:
         """SyncGroup."""
-        group = self._groups.get(group_id)
+        group = self._with_members(group_id)
         if group is None:
             reply.set(SyncResult(_missing(group_id)))
         else:
@@ -60,12 +60,12 @@ class Groups:
 
     def heartbeat(self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int) -> ErrorCode:
         """Heartbeat."""
-        group = self._groups.get(group_id)
+        group = self._with_members(group_id)
         return _missing(group_id) if group is None else group.heartbeat(member_id, group_instance_id, generation_id)
 
     def leave(self, group_id: str, leaves: Sequence[Leave]) -> list[ErrorCode]:
         """LeaveGroup: an error for each of `leaves`."""
-        group = self._groups.get(group_id)
+        group = self._with_members(group_id)
         return [_missing(group_id)] * len(leaves) if group is None else group.leave(leaves)
 
     def delete(self, group_id: str) -> ErrorCode:
@@ -79,6 +79,10 @@ class Groups:
         self._offsets.pop(group_id, None)
         log.info("Group %s is deleted", group_id)
         return ErrorCode.NONE
+
+    def _with_members(self, group_id: str) -> ClassicGroup | None:
+        """A group that may have members: the one without a name only stores offsets."""
+        return self._groups.get(group_id) if group_id else None
 
     # Offsets.
 

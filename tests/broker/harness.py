@@ -96,9 +96,7 @@ def a_batch(*values: bytes, **options: Any) -> bytes:
 
 def produce_request(topic: str, batch: bytes | None, *, partition: int = 0, acks: int = -1, topic_id: bytes = bytes(16)) -> ProduceRequest:
     data = PartitionProduceData(index=partition, records=batch)
-    return ProduceRequest(
-        acks=acks, timeout_ms=1000, topic_data=[TopicProduceData(name=topic, topic_id=topic_id, partition_data=[data])]
-    )
+    return ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[TopicProduceData(name=topic, topic_id=topic_id, partition_data=[data])])
 
 
 def produce(world: World, topic: str, *values: bytes, partition: int = 0, **options: Any) -> int:

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
 from odradek.broker import logs
 from odradek.broker.cli import _parser, cluster_config, main, topic_specs
 from odradek.broker.config import BrokerConfig
@@ -68,7 +69,7 @@ def test_set_goes_before_the_environment_and_that_before_files(tmp_path: Path) -
     cluster = configured("--config", str(file), "--set", "message.max.bytes=3", environ=environ)
     config = BrokerConfig(cluster.nodes[0].properties)
     assert [config.integers[name] for name in ("num.partitions", "log.retention.ms", "message.max.bytes")] == [1, 2, 3]
-    assert cluster.ignored == ("num.io.threads", "some.plugin")
+    assert cluster.ignored == ("log.retention.ms", "num.io.threads", "some.plugin")
 
 
 def test_each_of_several_files_is_a_node(tmp_path: Path) -> None:

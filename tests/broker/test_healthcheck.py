@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
+
 from odradek.broker.healthcheck import Unhealthy, check
 
 Answer = Callable[[int, int], bytes | None]

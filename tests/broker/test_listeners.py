@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from odradek.broker.config import InvalidConfig
 from odradek.broker.listeners import ClusterConfig, Listener, TopicSpec, cluster_of
 

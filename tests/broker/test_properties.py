@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from odradek.broker.properties import from_environment, parse_properties
 
 

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from odradek.broker.settings import (
     BROKER_SETTINGS,
     GROUP_SETTINGS,

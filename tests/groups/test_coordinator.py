@@ -27,12 +27,12 @@ class Scene:
         self.timers.advance(self.timers.now_ms + delay_ms)
 
     def join(
-        self, group_id: str = "g", *, session_timeout_ms: int = 10_000, member_id: str = "", metadata: bytes = b"", type: str = "consumer"
+        self, group_id: str = "g", *, session_timeout_ms: int = 10_000, member_id: str = "", metadata: bytes = b"", kind: str = "consumer"
     ) -> JoinResult:
         reply: Reply[JoinResult] = Reply()
         protocols = (Protocol("range", metadata),)
         join = Join(
-            protocol_type=type,
+            protocol_type=kind,
             protocols=protocols,
             session_timeout_ms=session_timeout_ms,
             rebalance_timeout_ms=9_000,
@@ -89,6 +89,7 @@ def test_member_ids_are_random_uuids_behind_the_client_id() -> None:
 
 def test_no_group_without_a_name() -> None:
     scene = Scene()
+    scene.groups.check_commit("", "", None, -1)  # offsets may be stored there all the same
     assert scene.join("").error is ErrorCode.INVALID_GROUP_ID
     assert scene.sync("m", "").error is ErrorCode.INVALID_GROUP_ID
     assert scene.groups.heartbeat("", "m", None, 1) is ErrorCode.INVALID_GROUP_ID
@@ -185,17 +186,17 @@ def test_a_consumer_group_forgets_topics_that_it_reads_no_more() -> None:
     assert scene.committed() == [("t", 0, 5)]
 
 
-@pytest.mark.parametrize(("metadata", "type"), [(b"", "consumer"), (SUBSCRIBED_TO_T, "connect")])
-def test_what_other_groups_read_is_not_known(metadata: bytes, type: str) -> None:
+@pytest.mark.parametrize(("metadata", "kind"), [(b"", "consumer"), (SUBSCRIBED_TO_T, "connect")])
+def test_what_other_groups_read_is_not_known(metadata: bytes, kind: str) -> None:
     scene = Scene()
-    member = scene.join(session_timeout_ms=1_800_000, metadata=metadata, type=type).member_id
+    member = scene.join(session_timeout_ms=1_800_000, metadata=metadata, kind=kind).member_id
     scene.sync(member)
     scene.groups.commit("g", "u", 0, 6, -1, "")
     scene.live(member, 2 * WEEK_MS)
     assert scene.committed() == [("u", 0, 6)]
     group = scene.groups.get("g")
     assert group is not None
-    assert group.subscribes_to("u") == (type == "consumer")
+    assert group.subscribes_to("u") == (kind == "consumer")
 
 
 def test_a_retention_time_of_its_own() -> None:
@@ -227,7 +228,7 @@ def test_members_in_the_making_do_not_keep_a_group() -> None:
     "bad", [b"", b"\x00\x00\x00\x00\x00\x02\x00\x01t", b"\x00\x00\x00\x00\x00\x01\xff\xff", b"\x00\x00\x00\x00\x00\x01\x00\x01\xff"]
 )
 def test_subscriptions_that_cannot_be_read(bad: bytes) -> None:
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"subscription|decode"):
         subscribed_topics(bad)
 
 

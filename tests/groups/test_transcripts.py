@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from tests.groups.transcript import Player
 
 TRANSCRIPTS = sorted(Path(__file__).parent.glob("*.txt"))

@@ -58,8 +58,8 @@ class Player:
         group = self.groups.get(GROUP)
         if group is None:
             return "= no group"
-        members = [f"{self.short(id)}{'*' if id == group.leader else ''}" for id in group.members]
-        pending = [f"{self.short(id)}?" for id in sorted(group.pending, key=self.short)]
+        members = [f"{self.short(each)}{'*' if each == group.leader else ''}" for each in group.members]
+        pending = [f"{self.short(each)}?" for each in sorted(group.pending, key=self.short)]
         waits = [f"{name} waits in {verb}" for name, verb, _ in self.waiting]
         return ", ".join([f"= {group.state.value} {group.generation_id} [{' '.join(members + pending)}]", *waits])
 
@@ -149,9 +149,10 @@ class Player:
         if result.error:
             return f"{result.error.name} {self.short(result.member_id)}".rstrip()
         self.generations[name] = result.generation_id
-        shown = f"generation {result.generation_id} {result.protocol_name} as {self.short(result.member_id)}, leader {self.short(result.leader)}"
-        members = [f"{self.short(each.member_id)}={each.metadata.decode()}" for each in result.members]
-        return f"{shown}{' skips assignment' if result.skip_assignment else ''}{' of ' if members else ''}{' '.join(members)}"
+        me, leader = self.short(result.member_id), self.short(result.leader)
+        skips = " skips assignment" if result.skip_assignment else ""
+        members = " ".join(f"{self.short(each.member_id)}={each.metadata.decode()}" for each in result.members)
+        return f"generation {result.generation_id} {result.protocol_name} as {me}, leader {leader}{skips}{members and ' of '}{members}"
 
     def show_sync(self, name: str, result: SyncResult) -> str:
         return result.error.name if result.error else f"{result.protocol_name} {result.assignment.decode() or '(nothing)'}"

@@ -271,7 +271,7 @@ INVALID: dict[str, tuple[bytes, str]] = {
     "a record of too few bytes": (varint(5) + body()[1:], "ends at byte 6"),
     "a byte too many in the record": (body(end=b"x"), "ends at byte 6"),
     "a byte after the last record": (body() + b"x", "1 bytes after"),
-    "a key longer than the record": (body(key=varint(4) + b"abc"), "4 bytes where the record has"),
+    "a key longer than the record": (body(key=varint(6) + b"abc"), "6 bytes where the record has"),
     "a key of 2^31-1 bytes": (body(key=varint(0x7FFFFFFF)), "2147483647 bytes where"),
     "a value longer than the record": (body(value=varint(100)), "100 bytes where"),
     "-1 headers": (body(headers=varint(-1)), "-1 headers"),

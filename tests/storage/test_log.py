@@ -307,7 +307,7 @@ def test_truncation_after_deletion_in_one_segment() -> None:
     assert int.from_bytes(latest[:8], "big") == 250
 
 
-def test_truncation_drops_the_index_too() -> None:
+def test_nothing_is_found_in_the_hole_that_a_truncation_leaves() -> None:
     log = log_of(*[make_batch(100, records=10)] * 300)
     log.truncate_to(405)
     assert log.available(401, 405) == 0

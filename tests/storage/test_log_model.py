@@ -188,5 +188,5 @@ class LogMachine(RuleBasedStateMachine):
         return sum(map(len, parts))
 
 
-LogMachine.TestCase.settings = settings(max_examples=200, stateful_step_count=40, deadline=None)
+LogMachine.TestCase.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
 TestLog = LogMachine.TestCase

@@ -21,9 +21,7 @@ def world() -> World:
 
 def request(world: World, *wanted: tuple[int, int], version: int = 11, partition_max_bytes: int = 1 << 20, **options: Any) -> FetchRequest:
     topic = world.cluster.topics["t"]
-    partitions = [
-        FetchPartition(partition=index, fetch_offset=offset, partition_max_bytes=partition_max_bytes) for index, offset in wanted
-    ]
+    partitions = [FetchPartition(partition=index, fetch_offset=offset, partition_max_bytes=partition_max_bytes) for index, offset in wanted]
     topics = [FetchTopic(topic="t", topic_id=topic.id if version >= 13 else bytes(16), partitions=partitions)]
     return FetchRequest(**({"max_wait_ms": 0, "min_bytes": 1, "topics": topics} | options))
 

@@ -31,9 +31,7 @@ def world() -> World:
 
 def ask(world: World, timestamp: int, version: int = 11, *, name: str = "t", times: int = 1, **options: Any) -> Any:
     wanted = [ListOffsetsPartition(partition_index=0, timestamp=timestamp, **options)] * times
-    request = ListOffsetsRequest(
-        replica_id=-1, isolation_level=0, topics=[ListOffsetsTopic(name=name, partitions=wanted)], timeout_ms=1000
-    )
+    request = ListOffsetsRequest(replica_id=-1, isolation_level=0, topics=[ListOffsetsTopic(name=name, partitions=wanted)], timeout_ms=1000)
     answers = world.client().call(LIST_OFFSETS, version, request).topics[0].partitions
     return answers[0] if times == 1 else answers
 

@@ -65,7 +65,9 @@ def test_by_id(world: World) -> None:
     assert (unknown.error_code, unknown.name, unknown.topic_id) == (ErrorCode.UNKNOWN_TOPIC_ID, None, b"?" * 16)
 
 
-@pytest.mark.parametrize("wanted", [MetadataRequestTopic(name=None, topic_id=ZERO_UUID), MetadataRequestTopic(name="t", topic_id=b"x" * 16)])
+@pytest.mark.parametrize(
+    "wanted", [MetadataRequestTopic(name=None, topic_id=ZERO_UUID), MetadataRequestTopic(name="t", topic_id=b"x" * 16)]
+)
 def test_before_version_12_ids_are_refused(world: World, wanted: MetadataRequestTopic) -> None:
     assert [topic.error_code for topic in ask(world, 11, [wanted]).topics] == [ErrorCode.INVALID_REQUEST]
 
@@ -156,7 +158,9 @@ def test_describe_cluster_of_controllers_is_refused(world: World) -> None:
 
 
 def pages(world: World, *names: str, limit: int = 2000, cursor: Cursor | None = None) -> Any:
-    request = DescribeTopicPartitionsRequest(topics=[TopicRequest(name=name) for name in names], response_partition_limit=limit, cursor=cursor)
+    request = DescribeTopicPartitionsRequest(
+        topics=[TopicRequest(name=name) for name in names], response_partition_limit=limit, cursor=cursor
+    )
     return world.client().call(DESCRIBE_TOPIC_PARTITIONS, 0, request)
 
 

@@ -1,0 +1,113 @@
+"""The brokers that are compared, each a process of its own, and what the kernel says of that process."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from struct import pack
+from typing import NamedTuple
+
+from tests import apache_kafka
+
+ODRADEK, MOCK, KAFKA = "odradek", "mock", "Kafka"
+
+
+class Broker(NamedTuple):
+    """A running broker; `start_s` is from the start of its process to its first answer."""
+
+    name: str
+    bootstrap_servers: str
+    pid: int
+    start_s: float
+    start: Start
+
+    @property
+    def address(self) -> tuple[str, int]:
+        host, port = self.bootstrap_servers.split(":")
+        return host, int(port)
+
+    def cpu_s(self) -> float:
+        """Seconds of CPU that its threads have used."""
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in self._tasks()) / 1e9
+
+    def resident_bytes(self) -> int:
+        return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    @contextmanager
+    def on_one_cpu(self) -> Iterator[None]:
+        """Keeps it and the threads that the caller starts on one CPU: to wake another one costs more than a request."""
+        every_cpu = os.sched_getaffinity(0)
+        tasks = [0, *(int(task.name) for task in self._tasks())]
+        try:
+            for task in tasks:
+                os.sched_setaffinity(task, {max(every_cpu)})
+            yield
+        finally:
+            for task in tasks:
+                os.sched_setaffinity(task, every_cpu)
+
+    def _tasks(self) -> list[Path]:
+        return list(Path(f"/proc/{self.pid}/task").iterdir())
+
+
+Start = Callable[[], AbstractContextManager[Broker]]
+
+
+@contextmanager
+def odradek() -> Iterator[Broker]:
+    """`odradek serve`, as users start it."""
+    command = [str(Path(sys.executable).with_name("odradek")), "serve", "--nodes", "1", "--port", "0"]
+    with _process(ODRADEK, command, odradek) as broker:
+        yield broker
+
+
+@contextmanager
+def mock() -> Iterator[Broker]:
+    """librdkafka's mock cluster."""
+    with _process(MOCK, [sys.executable, "-m", "benchmarks.mock"], mock) as broker:
+        yield broker
+
+
+@contextmanager
+def kafka() -> Iterator[Broker]:
+    """Apache Kafka in a small JVM, which in short runs is faster than the stock one."""
+    began = time.perf_counter()
+    with apache_kafka.ApacheKafka(settings={"log.segment.delete.delay.ms": "1000"}) as cluster:
+        yield Broker(KAFKA, cluster.bootstrap_servers, cluster.nodes[0].pid, time.perf_counter() - began, kafka)
+
+
+def all_here() -> list[Start]:
+    """The brokers that this machine can run."""
+    lacking = apache_kafka.missing()
+    if lacking:
+        print(f"without Apache Kafka: {lacking} is missing", file=sys.stderr)
+    return [odradek, mock] if lacking else [odradek, mock, kafka]
+
+
+@contextmanager
+def _process(name: str, command: list[str], start: Start) -> Iterator[Broker]:
+    """A process whose first line of output is `bootstrap.servers=...`."""
+    began = time.perf_counter()
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            assert process.stdout is not None
+            bootstrap_servers = process.stdout.readline().strip().removeprefix("bootstrap.servers=")
+            if not bootstrap_servers:
+                raise RuntimeError(f"{name} did not start: {' '.join(command)}")
+            _first_answer(bootstrap_servers)
+            yield Broker(name, bootstrap_servers, process.pid, time.perf_counter() - began, start)
+        finally:
+            process.terminate()
+
+
+def _first_answer(bootstrap_servers: str) -> None:
+    host, port = bootstrap_servers.split(":")
+    with socket.create_connection((host, int(port)), 10) as connection:
+        connection.sendall(pack(">ihhih", 10, 18, 0, 1, -1))  # ApiVersions v0
+        connection.recv(4, socket.MSG_WAITALL)

@@ -1,0 +1,214 @@
+"""librdkafka at C speed: the library inside confluent-kafka's wheel, called with whole arrays of messages.
+
+A Python loop over messages is slower than the broker. Here no Python code runs per message in a bulk run: `produce_batch` takes an
+array, and the consumer's callback is a C function that does nothing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from confluent_kafka import cimpl
+
+# The symbols of the library that the extension module is linked to, wherever that lies.
+_lib: Any = ctypes.CDLL(cimpl.__file__)
+
+PRODUCER, CONSUMER = 0, 1
+COPY, BLOCK = 2, 4
+BEGINNING, END = -2, -1
+DELIVERY_REPORTS = 1
+BATCH = 10_000
+TIMEOUT_MS = 60_000
+
+
+class Message(ctypes.Structure):
+    _fields_ = (
+        ("err", ctypes.c_int),
+        ("topic", ctypes.c_void_p),
+        ("partition", ctypes.c_int32),
+        ("payload", ctypes.c_void_p),
+        ("length", ctypes.c_size_t),
+        ("key", ctypes.c_void_p),
+        ("key_length", ctypes.c_size_t),
+        ("offset", ctypes.c_int64),
+        ("private", ctypes.c_void_p),
+    )
+
+
+def _declare() -> None:
+    pointer, message = ctypes.c_void_p, ctypes.POINTER(Message)
+    for name, result, *arguments in (
+        ("conf_new", pointer),
+        ("conf_set", ctypes.c_int, pointer, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t),
+        ("conf_set_events", None, pointer, ctypes.c_int),
+        ("new", pointer, ctypes.c_int, pointer, ctypes.c_char_p, ctypes.c_size_t),
+        ("destroy", None, pointer),
+        ("topic_new", pointer, pointer, ctypes.c_char_p, pointer),
+        ("topic_destroy", None, pointer),
+        ("queue_new", pointer, pointer),
+        ("queue_get_main", pointer, pointer),
+        ("queue_destroy", None, pointer),
+        ("queue_poll", pointer, pointer, ctypes.c_int),
+        ("event_message_next", message, pointer),
+        ("event_destroy", None, pointer),
+        ("flush", ctypes.c_int, pointer, ctypes.c_int),
+        ("produce", ctypes.c_int, pointer, ctypes.c_int32, ctypes.c_int, pointer, ctypes.c_size_t, pointer, ctypes.c_size_t, pointer),
+        ("produce_batch", ctypes.c_int, pointer, ctypes.c_int32, ctypes.c_int, message, ctypes.c_int),
+        ("consume_start_queue", ctypes.c_int, pointer, ctypes.c_int32, ctypes.c_int64, pointer),
+        ("consume_stop", ctypes.c_int, pointer, ctypes.c_int32),
+        ("consume_queue", message, pointer, ctypes.c_int),
+        ("consume_callback_queue", ctypes.c_int, pointer, ctypes.c_int, pointer, pointer),
+        ("message_destroy", None, message),
+        ("query_watermark_offsets", ctypes.c_int, pointer, ctypes.c_char_p, ctypes.c_int32, pointer, pointer, ctypes.c_int),
+        ("err2str", ctypes.c_char_p, ctypes.c_int),
+    ):
+        function = getattr(_lib, f"rd_kafka_{name}")
+        function.restype, function.argtypes = result, arguments
+
+
+_declare()
+_IGNORE = ctypes.cast(_lib.rd_kafka_version, ctypes.c_void_p)  # takes no argument, has no effect: a callback for every message
+
+
+class KafkaFailure(Exception):
+    """The client or the broker refused, or an answer is overdue."""
+
+
+def _check(code: int) -> None:
+    if code:
+        raise KafkaFailure(_lib.rd_kafka_err2str(code).decode())
+
+
+class Client:
+    """One producer or consumer of partition 0 of one topic; a context manager."""
+
+    kind: int
+    events = 0
+
+    def __init__(self, bootstrap_servers: str, topic: str, settings: Mapping[str, object]) -> None:
+        text = ctypes.create_string_buffer(512)
+        conf = _lib.rd_kafka_conf_new()
+        for name, value in {"bootstrap.servers": bootstrap_servers, "log.connection.close": "false", **settings}.items():
+            if _lib.rd_kafka_conf_set(conf, name.encode(), str(value).encode(), text, 512):
+                raise KafkaFailure(text.value.decode())
+        _lib.rd_kafka_conf_set_events(conf, self.events)
+        self._client = _lib.rd_kafka_new(self.kind, conf, text, 512)
+        if not self._client:
+            raise KafkaFailure(text.value.decode())
+        self._name = topic.encode()
+        self._topic = _lib.rd_kafka_topic_new(self._client, self._name, None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        _lib.rd_kafka_topic_destroy(self._topic)
+        _lib.rd_kafka_destroy(self._client)
+
+
+class BulkProducer(Client):
+    """Sends as fast as it can, with the client's default batching; delivery is checked by `end_offset`."""
+
+    kind = PRODUCER
+
+    def __init__(self, bootstrap_servers: str, topic: str, size: int) -> None:
+        super().__init__(bootstrap_servers, topic, {"acks": 1})
+        self._payload = ctypes.create_string_buffer(size)
+        self._messages = (Message * BATCH)()
+        self._size = size
+        self.send(1)  # connects and asks for the leader
+
+    def send(self, count: int) -> float:
+        """Seconds until all `count` messages are acknowledged."""
+        payload = ctypes.addressof(self._payload)
+        for message in self._messages[: min(count, BATCH)]:
+            message.payload, message.length = payload, self._size
+        began = time.perf_counter()
+        for begun in range(0, count, BATCH):
+            wanted = min(BATCH, count - begun)
+            if _lib.rd_kafka_produce_batch(self._topic, 0, BLOCK, self._messages, wanted) != wanted:
+                raise KafkaFailure("the producer's queue refused messages")
+        _check(_lib.rd_kafka_flush(self._client, TIMEOUT_MS))
+        return time.perf_counter() - began
+
+    def end_offset(self) -> int:
+        """The partition's high watermark."""
+        low, high = ctypes.c_int64(), ctypes.c_int64()
+        query = _lib.rd_kafka_query_watermark_offsets
+        _check(query(self._client, self._name, 0, ctypes.byref(low), ctypes.byref(high), TIMEOUT_MS))
+        return high.value
+
+
+class SingleProducer(Client):
+    """Sends one message at a time, at once."""
+
+    kind = PRODUCER
+    events = DELIVERY_REPORTS
+
+    def __init__(self, bootstrap_servers: str, topic: str, size: int) -> None:
+        super().__init__(bootstrap_servers, topic, {"acks": 1, "linger.ms": 0})
+        self._reports = _lib.rd_kafka_queue_get_main(self._client)
+        self._payload = ctypes.create_string_buffer(size)
+        self._size = size
+
+    def send(self) -> None:
+        """Hands one message to the client."""
+        _lib.rd_kafka_produce(self._topic, 0, 0, self._payload, self._size, None, 0, None)
+
+    def wait(self) -> None:
+        """Until the message that was sent is acknowledged."""
+        event = _lib.rd_kafka_queue_poll(self._reports, TIMEOUT_MS)
+        if not event:
+            raise KafkaFailure("no acknowledgement")
+        code = _lib.rd_kafka_event_message_next(event).contents.err
+        _lib.rd_kafka_event_destroy(event)
+        _check(code)
+
+    def close(self) -> None:
+        _lib.rd_kafka_queue_destroy(self._reports)
+        super().close()
+
+
+class Reader(Client):
+    """Reads the partition from `offset` on, without a group."""
+
+    kind = CONSUMER
+
+    def __init__(self, bootstrap_servers: str, topic: str, offset: int) -> None:
+        # It would sleep for a second whenever the broker is ahead of it.
+        unlimited = {"fetch.queue.backoff.ms": 0, "queued.min.messages": 10_000_000, "queued.max.messages.kbytes": 2_000_000}
+        super().__init__(bootstrap_servers, topic, unlimited)
+        self._queue = _lib.rd_kafka_queue_new(self._client)
+        _lib.rd_kafka_consume_start_queue(self._topic, 0, offset, self._queue)
+
+    def one(self, timeout_ms: int = TIMEOUT_MS) -> int:
+        """Waits for a message and returns its length in bytes."""
+        message = _lib.rd_kafka_consume_queue(self._queue, timeout_ms)
+        if not message:
+            raise KafkaFailure("no message")
+        code, length = message.contents.err, int(message.contents.length)
+        _lib.rd_kafka_message_destroy(message)
+        _check(code)
+        return length
+
+    def many(self, count: int) -> float:
+        """Seconds until `count` more messages were read."""
+        began = time.perf_counter()
+        while count > 0:
+            read = _lib.rd_kafka_consume_callback_queue(self._queue, TIMEOUT_MS, _IGNORE, None)
+            if read <= 0:
+                raise KafkaFailure("no message")
+            count -= read
+        return time.perf_counter() - began
+
+    def close(self) -> None:
+        _lib.rd_kafka_consume_stop(self._topic, 0)
+        _lib.rd_kafka_queue_destroy(self._queue)
+        super().close()

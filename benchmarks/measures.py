@@ -1,0 +1,227 @@
+"""What is measured: each function takes a running broker and returns its figures by row."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from statistics import quantiles
+from typing import NamedTuple
+
+from confluent_kafka import Consumer
+from confluent_kafka.admin import AdminClient
+from kafka import KafkaConsumer  # type: ignore[import-untyped]
+
+from .brokers import KAFKA, MOCK, ODRADEK, Broker
+from .librdkafka import BEGINNING, BulkProducer, KafkaFailure, Reader, SingleProducer
+from .pipeline import Pipeline, batch
+
+Figures = dict[str, float]
+PATIENCE_S = 10
+_topics = itertools.count()
+
+
+class Target(NamedTuple):
+    """A limit for our figure: a number, or a multiple of what a peer has."""
+
+    limit: float
+    peer: str | None = None
+    at_least: bool = False
+
+
+class Row(NamedTuple):
+    """A line of the table."""
+
+    name: str
+    unit: str
+    targets: tuple[Target, ...] = ()
+
+
+class Measure(NamedTuple):
+    """A function and the rows that it fills."""
+
+    rows: tuple[Row, ...]
+    run: Callable[[Broker], Figures]
+
+
+@contextmanager
+def new_topic(broker: Broker) -> Iterator[str]:
+    """A topic of one partition; the broker makes it when it is first asked for it."""
+    name = f"bench-{os.getpid()}-{next(_topics)}"
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0})
+    deadline = time.monotonic() + PATIENCE_S
+    while admin.list_topics(name, timeout=PATIENCE_S).topics[name].error:
+        if time.monotonic() > deadline:
+            raise KafkaFailure("the topic is not made")
+        time.sleep(0.05)
+    try:
+        yield name
+    finally:
+        if broker.name != MOCK:  # which does not know DeleteTopics, and keeps 5 MB only
+            admin.delete_topics([name])[name].result(PATIENCE_S)
+
+
+def bulk(size: int, count: int, broker: Broker) -> Figures:
+    """Produces and consumes `count` messages with librdkafka's defaults."""
+    megabytes = size * count / 1e6
+    with new_topic(broker) as topic:
+        with BulkProducer(broker.bootstrap_servers, topic, size) as producer:
+            cpu_s = broker.cpu_s()
+            seconds = producer.send(count)
+            figures = {
+                f"produce {_text(size)}": megabytes / seconds,
+                f"produce {_text(size)}: CPU": (broker.cpu_s() - cpu_s) / megabytes * 1e6,
+            }
+            if producer.end_offset() != count + 1:
+                raise KafkaFailure(f"{producer.end_offset()} of {count + 1} messages arrived")
+        if broker.name != MOCK:
+            with Reader(broker.bootstrap_servers, topic, BEGINNING) as reader:
+                reader.one()  # librdkafka waits for half a second before it
+                cpu_s = broker.cpu_s()
+                figures[f"consume {_text(size)}"] = megabytes / reader.many(count)
+                figures[f"consume {_text(size)}: CPU"] = (broker.cpu_s() - cpu_s) / megabytes * 1e6
+    return figures
+
+
+def acknowledgement(broker: Broker) -> Figures:
+    """One message in flight, acks=1."""
+    with new_topic(broker) as topic, broker.on_one_cpu(), SingleProducer(broker.bootstrap_servers, topic, 100) as producer:
+
+        def once() -> None:
+            producer.send()
+            producer.wait()
+
+        return _percentiles("acknowledgement", once, 3000)
+
+
+def delivery(broker: Broker) -> Figures:
+    """One message at a time to a consumer that waits for it."""
+    with new_topic(broker) as topic, broker.on_one_cpu(), SingleProducer(broker.bootstrap_servers, topic, 100) as producer:
+        producer.send()
+        producer.wait()
+        with Reader(broker.bootstrap_servers, topic, BEGINNING) as reader:
+            reader.one()
+
+            def once() -> None:
+                producer.send()
+                reader.one()
+                producer.wait()
+
+            return _percentiles("to a waiting consumer", once, 10 if broker.name == MOCK else 2000)  # the mock wakes nobody
+
+
+def _percentiles(name: str, once: Callable[[], None], count: int) -> Figures:
+    """Microseconds of one call, after some to warm up."""
+    times = []
+    for i in range(count + count // 10):
+        began = time.perf_counter()
+        once()
+        if i >= count // 10:
+            times.append((time.perf_counter() - began) * 1e6)
+    percentiles = quantiles(times, n=100)
+    return {f"{name}, p50": percentiles[49], f"{name}, p99": percentiles[98]}
+
+
+def new_group_confluent(broker: Broker) -> Figures:
+    """A consumer with default settings, from its making to its first message."""
+    with _one_message(broker) as topic:
+        began = time.perf_counter()
+        settings = {"bootstrap.servers": broker.bootstrap_servers, "group.id": topic, "auto.offset.reset": "earliest"}
+        consumer = Consumer(settings)
+        try:
+            consumer.subscribe([topic])
+            message = consumer.poll(PATIENCE_S)
+            if message is None or message.error():
+                raise KafkaFailure(f"no message after {PATIENCE_S} s" if message is None else str(message.error()))
+            return {"new group, confluent-kafka": time.perf_counter() - began}
+        finally:
+            consumer.close()
+
+
+def new_group_kafka_python(broker: Broker) -> Figures:
+    """The same with kafka-python."""
+    with _one_message(broker) as topic:
+        began = time.perf_counter()
+        consumer = KafkaConsumer(topic, bootstrap_servers=broker.bootstrap_servers, group_id=topic, auto_offset_reset="earliest")
+        try:
+            if not consumer.poll(PATIENCE_S * 1000, max_records=1):
+                raise KafkaFailure(f"no message after {PATIENCE_S} s")
+            return {"new group, kafka-python": time.perf_counter() - began}
+        finally:
+            consumer.close(autocommit=False)
+
+
+@contextmanager
+def _one_message(broker: Broker) -> Iterator[str]:
+    with new_topic(broker) as topic, SingleProducer(broker.bootstrap_servers, topic, 100) as producer:
+        producer.send()
+        producer.wait()
+        yield topic
+
+
+def small_requests(broker: Broker) -> Figures:
+    """The broker's CPU for one Produce of one record, 16 connections x 5 in flight."""
+    with new_topic(broker) as topic, Pipeline(broker.address, topic, batch(1, 100)) as pipeline:
+        pipeline.run(4000)
+        cpu_s, began = broker.cpu_s(), time.perf_counter()
+        count = pipeline.run(40_000)
+        return {
+            "small requests": count / (time.perf_counter() - began),
+            "small requests: CPU": (broker.cpu_s() - cpu_s) / count * 1e6,
+        }
+
+
+def start(broker: Broker) -> Figures:
+    """A fresh process of the same kind."""
+    if broker.name == MOCK:  # lives in its user's process
+        return {}
+    with broker.start() as fresh:
+        return {"start": fresh.start_s * 1e3, "memory at start": fresh.resident_bytes() / 2**20}
+
+
+def memory(row: str, records: bytes, count: int, broker: Broker) -> Figures:
+    """Resident bytes per byte of record batches, in a fresh process."""
+    if broker.name != ODRADEK:  # the others keep nothing or write to disk
+        return {}
+    with broker.start() as fresh, new_topic(fresh) as topic, Pipeline(fresh.address, topic, records) as pipeline:
+        before = fresh.resident_bytes()
+        stored = pipeline.run(count) * len(records)
+        return {row: (fresh.resident_bytes() - before) / stored}
+
+
+def _text(size: int) -> str:
+    return f"{size} B" if size < 1024 else f"{size // 1024} KiB"
+
+
+def _bulk(size: int, count: int, of_mock: float, consume: tuple[Target, ...] = ()) -> Measure:
+    name = _text(size)
+    rows = (
+        Row(f"produce {name}", "MB/s", (Target(of_mock, MOCK, at_least=True), Target(2, KAFKA, at_least=True))),
+        Row(f"produce {name}: CPU", "us/MB"),
+        Row(f"consume {name}", "MB/s", consume),
+        Row(f"consume {name}: CPU", "us/MB"),
+    )
+    return Measure(rows, partial(bulk, size, count))
+
+
+def _per_stored_byte(name: str, records: bytes, count: int) -> Measure:
+    row = f"memory per stored byte, {name}"
+    return Measure((Row(row, "", (Target(1.1),)),), partial(memory, row, records, count))
+
+
+MEASURES = (
+    _bulk(100, 2_000_000, 0.8),
+    _bulk(1024, 300_000, 0.55, (Target(2, KAFKA, at_least=True),)),
+    _bulk(10 * 1024, 40_000, 0.45),
+    Measure((Row("acknowledgement, p50", "us"), Row("acknowledgement, p99", "us", (Target(1.2, MOCK),))), acknowledgement),
+    Measure((Row("to a waiting consumer, p50", "us", (Target(300),)), Row("to a waiting consumer, p99", "us")), delivery),
+    Measure((Row("small requests", "1/s"), Row("small requests: CPU", "us")), small_requests),
+    Measure((Row("new group, confluent-kafka", "s", (Target(0.2),)),), new_group_confluent),
+    Measure((Row("new group, kafka-python", "s", (Target(0.2),)),), new_group_kafka_python),
+    Measure((Row("start", "ms", (Target(150),)), Row("memory at start", "MiB")), start),
+    _per_stored_byte("small batches", batch(1, 100), 300_000),
+    _per_stored_byte("large batches", batch(200, 1024), 400),
+)

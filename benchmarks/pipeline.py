@@ -1,0 +1,71 @@
+"""Produce requests over plain sockets: 16 connections with 5 requests in flight each, all of them the same bytes."""
+
+from __future__ import annotations
+
+import socket
+from typing import Self
+
+from odradek.protocol.frame import decode_response, encode_request
+from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
+from odradek.protocol.record_builder import build_batch
+from odradek.protocol.records import Record
+
+CONNECTIONS, IN_FLIGHT = 16, 5
+VERSION = 9  # flexible, and known to the mock
+
+
+def batch(records: int, size: int) -> bytes:
+    """A batch of so many records with values of so many bytes."""
+    return bytes(build_batch(Record(offset, 1_700_000_000_000, None, bytes(size), []) for offset in range(records)))
+
+
+class Pipeline:
+    """Appends one batch to partition 0 of a topic again and again; a context manager."""
+
+    def __init__(self, address: tuple[str, int], topic: str, records: bytes) -> None:
+        data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=0, records=memoryview(records))])
+        request = ProduceRequest(transactional_id=None, acks=1, timeout_ms=10_000, topic_data=[data])
+        self._frame = b"".join(encode_request(PRODUCE, VERSION, 1, "benchmark", request))
+        self._connections = [socket.create_connection(address, 30) for _ in range(CONNECTIONS)]
+        for connection in self._connections:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._answer = bytearray()
+        self.base_offset = self._first()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for connection in self._connections:
+            connection.close()
+
+    def run(self, count: int) -> int:
+        """Sends at least `count` requests and returns how many, once all are acknowledged."""
+        answers = memoryview(bytearray(len(self._answer) * IN_FLIGHT))
+        frames = self._frame * IN_FLIGHT
+        rounds = -(-count // (CONNECTIONS * IN_FLIGHT))
+        for connection in self._connections:
+            connection.sendall(frames)
+        for _ in range(rounds - 1):
+            for connection in self._connections:
+                connection.recv_into(answers, 0, socket.MSG_WAITALL)
+                connection.sendall(frames)
+        for connection in self._connections:
+            connection.recv_into(answers, 0, socket.MSG_WAITALL)
+            self._check(answers[-len(self._answer) :])
+        return rounds * CONNECTIONS * IN_FLIGHT
+
+    def _first(self) -> int:
+        """One request; its answer says how long all others will be."""
+        connection = self._connections[0]
+        connection.sendall(self._frame)
+        length = connection.recv(4, socket.MSG_WAITALL)
+        self._answer += length + connection.recv(int.from_bytes(length), socket.MSG_WAITALL)
+        return self._check(memoryview(self._answer))
+
+    def _check(self, answer: memoryview) -> int:
+        _, response = decode_response(PRODUCE, VERSION, answer[4:])
+        appended = response.responses[0].partition_responses[0]
+        if appended.error_code:
+            raise RuntimeError(f"Produce failed with error {appended.error_code}")
+        return int(appended.base_offset)

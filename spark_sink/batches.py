@@ -1,0 +1,179 @@
+"""The record batches of one fetch: their headers as columns, which of them a reader sees, and their records uncompressed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from ..protocol.compression import Compression, InvalidCompression, decompress
+from ..protocol.frame import LENGTH
+from ..protocol.messages.fetch import AbortedTransaction
+from ..protocol.records import (
+    COMPRESSION_MASK,
+    CONTROL_BIT,
+    DECOMPRESSED_LIMIT,
+    HEADER,
+    PREFIX_SIZE,
+    SMALLEST_LENGTH,
+    TRANSACTIONAL_BIT,
+    CorruptBatch,
+    InvalidRecords,
+    RecordBatch,
+)
+from .varints import Bytes, Longs
+
+ENOUGH_BYTES = 16 << 20
+"""Compressed batches are decoded together until their records take this much."""
+ABORT = 0
+
+
+class Batches(NamedTuple):
+    """Whole batches of format 2 in `view`, their header fields as int64 columns."""
+
+    view: memoryview
+    positions: Longs
+    sizes: Longs
+    base_offsets: Longs
+    last_offsets: Longs
+    attributes: Longs
+    base_timestamps: Longs
+    max_timestamps: Longs
+    producer_ids: Longs
+    counts: Longs
+
+    @classmethod
+    def of(cls, view: memoryview) -> Self:
+        """All whole batches; one that is cut at the end is not there. Raises CorruptBatch, InvalidRecords for an older format."""
+        positions = np.array(_positions(view), np.int64)
+        sizes = _column(view, positions, 8, ">i4") + PREFIX_SIZE
+        if (_column(view, positions, 16, "i1") != 2).any():
+            raise InvalidRecords("only record batches of format 2 can be read")
+        if (sizes < HEADER.size).any():
+            raise CorruptBatch(f"a batch of {sizes.min()} bytes is less than its header")
+        base_offsets = _column(view, positions, 0, ">i8")
+        counts = _column(view, positions, 57, ">i4")
+        if (counts < 0).any():
+            raise InvalidRecords(f"a count of {counts.min()} records")
+        return cls(
+            view=view,
+            positions=positions,
+            sizes=sizes,
+            base_offsets=base_offsets,
+            last_offsets=base_offsets + _column(view, positions, 23, ">i4"),
+            attributes=_column(view, positions, 21, ">i2"),
+            base_timestamps=_column(view, positions, 27, ">i8"),
+            max_timestamps=_column(view, positions, 35, ">i8"),
+            producer_ids=_column(view, positions, 43, ">i8"),
+            counts=counts,
+        )
+
+    def where(self, which: Any) -> Batches:
+        """Those that a mask, a slice or indices choose."""
+        return Batches(self.view, *(column[which] for column in self[1:]))
+
+    def bytes_of(self, number: int) -> memoryview:
+        """One whole batch."""
+        start = int(self.positions[number])
+        return self.view[start : start + int(self.sizes[number])]
+
+    def check_crcs(self) -> None:
+        """Raises CorruptBatch where the bytes are not those that the producer wrote."""
+        for number in range(len(self.positions)):
+            if not RecordBatch(self.bytes_of(number)).crc_valid():
+                raise CorruptBatch(f"the CRC of the batch at offset {self.base_offsets[number]} is wrong")
+
+
+def _positions(view: memoryview) -> list[int]:
+    positions, position, end = [], 0, len(view)
+    while position + HEADER.size <= end:
+        (length,) = LENGTH.unpack_from(view, position + 8)
+        if length < SMALLEST_LENGTH:
+            raise CorruptBatch(f"a batch length of {length}, less than {SMALLEST_LENGTH}")
+        following = position + PREFIX_SIZE + length
+        if following > end:
+            break
+        positions.append(position)
+        position = following
+    return positions
+
+
+def _column(view: memoryview, positions: Longs, at: int, kind: str) -> Longs:
+    """One header field of all batches: `view` seen as numbers that begin at every byte."""
+    width = np.dtype(kind).itemsize
+    every_byte: Any = np.ndarray((max(len(view) - width + 1, 0),), kind, view, strides=(1,))
+    column: Longs = every_byte[positions + at].astype(np.int64)
+    return column
+
+
+def visible(batches: Batches, start: int, end: int, aborted: Sequence[AbortedTransaction]) -> Batches:
+    """Those with records for a reader of the offsets from `start` to `end` (not included): no markers, nothing aborted."""
+    wanted = (batches.counts > 0) & (batches.last_offsets >= start) & (batches.base_offsets < end)
+    wanted &= batches.attributes & CONTROL_BIT == 0
+    if aborted:
+        wanted &= ~_aborted(batches, aborted)
+    return batches.where(wanted)
+
+
+def _aborted(batches: Batches, aborted: Sequence[AbortedTransaction]) -> Any:
+    """Which batches belong to aborted transactions: from the first offset of each to its producer's next abort marker (KIP-98)."""
+    waiting = sorted(aborted, key=lambda transaction: transaction.first_offset, reverse=True)
+    dropped = np.zeros(len(batches.positions), bool)
+    producers: set[int] = set()
+    for number, producer in enumerate(batches.producer_ids.tolist()):
+        while waiting and waiting[-1].first_offset <= batches.last_offsets[number]:
+            producers.add(waiting.pop().producer_id)
+        if producer not in producers or not batches.attributes[number] & TRANSACTIONAL_BIT:
+            continue
+        if batches.attributes[number] & CONTROL_BIT:
+            producers.difference_update([producer] if _is_abort(batches.bytes_of(number)) else [])
+        else:
+            dropped[number] = True
+    return dropped
+
+
+def _is_abort(marker: memoryview) -> bool:
+    """The key of a control record is its version and its type, both int16."""
+    key = next(RecordBatch(marker).records()).key
+    return key is not None and int.from_bytes(key[2:4], "big") == ABORT
+
+
+class Payload(NamedTuple):
+    """Batches, and where the records of each lie in `data`, uncompressed."""
+
+    batches: Batches
+    data: Bytes
+    starts: Longs
+    ends: Longs
+
+
+def payloads(batches: Batches) -> Iterator[Payload]:
+    """Uncompressed batches as they are, all in one; others decompressed, some at a time. Raises InvalidRecords."""
+    if not (batches.attributes & COMPRESSION_MASK).any():
+        ends = batches.positions + batches.sizes
+        yield Payload(batches, np.frombuffer(batches.view, np.uint8), batches.positions + HEADER.size, ends)
+        return
+    pieces: list[bytes] = []
+    first = size = 0
+    for number in range(len(batches.positions)):
+        pieces.append(_decompressed(batches, number))
+        size += len(pieces[-1])
+        if size >= ENOUGH_BYTES or number == len(batches.positions) - 1:
+            yield _joined(batches.where(slice(first, number + 1)), pieces)
+            pieces, first, size = [], number + 1, 0
+
+
+def _decompressed(batches: Batches, number: int) -> bytes:
+    codec = int(batches.attributes[number]) & COMPRESSION_MASK
+    if codec > Compression.ZSTD:
+        raise InvalidRecords(f"there is no compression type {codec}")
+    try:
+        return decompress(Compression(codec), batches.bytes_of(number)[HEADER.size :], DECOMPRESSED_LIMIT)
+    except InvalidCompression as error:
+        raise InvalidRecords(str(error)) from error
+
+
+def _joined(batches: Batches, pieces: list[bytes]) -> Payload:
+    ends = np.cumsum([len(piece) for piece in pieces])
+    return Payload(batches, np.frombuffer(b"".join(pieces), np.uint8), np.concatenate(([0], ends[:-1])), ends)

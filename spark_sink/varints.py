@@ -1,0 +1,59 @@
+"""Zigzag varints read in columns: one numpy operation for all records of a fetch, instead of one Python step for each."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..protocol.records import InvalidRecords
+
+Bytes: TypeAlias = NDArray[np.uint8]
+Longs: TypeAlias = NDArray[np.int64]
+
+
+def read_varints(data: Bytes, at: Longs, bits: int = 32) -> tuple[Longs, Longs]:
+    """(values, positions after them). Raises InvalidRecords for a varint of more than `bits` bits.
+
+    What stands behind the end of `data` reads as its last byte: the caller compares where it came out with where it should.
+    """
+    first = data.take(at, mode="clip")
+    if not len(at) or first.max() < 128:
+        return _signed(first).astype(np.int64), at + 1
+    second = data.take(at + 1, mode="clip")
+    second *= first >> 7
+    values = _signed(first & np.uint16(127) | second.astype(np.uint16) << np.uint16(7)).astype(np.int64)
+    after = at + 1
+    after += first >> 7
+    if second.max() > 127:
+        longer = np.flatnonzero(second > 127)
+        values[longer], after[longer] = _read_long(data, at[longer], bits)
+    return values, after
+
+
+def _signed(raw: NDArray[Any]) -> NDArray[Any]:
+    """What zigzag numbers mean, in the signed type of their width."""
+    return (raw >> 1 ^ (raw & 1) * raw.dtype.type(-1 % (1 << 8 * raw.itemsize))).view(f"i{raw.itemsize}")
+
+
+def varint_widths(values: Longs) -> Longs:
+    """How many bytes numbers >= 0 take, as Kafka's clients write them: with no leading zeros."""
+    widths = np.ones(len(values), np.int64)
+    largest = int(values.max(initial=0))
+    for bits in range(6, largest.bit_length() + 1, 7):
+        widths += values >= 1 << bits
+    return widths
+
+
+def _read_long(data: Bytes, at: Longs, bits: int) -> tuple[Longs, Longs]:
+    raw, after, going = np.zeros(len(at), np.uint64), at.copy(), np.ones(len(at), bool)
+    for shift in range(0, bits, 7):
+        byte = data.take(after, mode="clip")
+        raw |= np.where(going, byte & 127, 0).astype(np.uint64) << np.uint64(shift)
+        after += going
+        going &= byte > 127
+    if going.any():
+        raise InvalidRecords(f"a varint of more than {bits} bits")
+    raw &= np.uint64((1 << bits) - 1)
+    return _signed(raw), after

@@ -1,0 +1,202 @@
+"""ApiVersions, FindCoordinator, InitProducerId, DescribeConfigs, and the answer to a request that fails as a whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from odradek.broker.handlers import HANDLERS, failure
+from odradek.protocol.errors import ErrorCode
+from odradek.protocol.messages import APIS
+from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
+from odradek.protocol.messages.describe_configs import DESCRIBE_CONFIGS, DescribeConfigsRequest, DescribeConfigsResource
+from odradek.protocol.messages.find_coordinator import FIND_COORDINATOR, FindCoordinatorRequest
+from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
+from odradek.protocol.messages.produce import PRODUCE
+from odradek.protocol.schema import Api, Message, specs
+from tests.broker.harness import World
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def test_every_api_of_the_protocol_has_a_rule() -> None:
+    assert {key: handler.api for key, handler in HANDLERS.items()} == APIS
+
+
+@pytest.mark.parametrize("version", range(5))
+def test_api_versions_says_what_is_served(world: World, version: int) -> None:
+    request = ApiVersionsRequest(client_software_name="a", client_software_version="1.0")
+    response = world.client().call(API_VERSIONS, version, request)
+    served = {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
+    assert served.pop(PRODUCE.key) == (0, 13)  # KAFKA-18659
+    assert served == {key: tuple(api.versions) for key, api in APIS.items() if api is not PRODUCE}
+    if version >= 3:
+        assert [(feature.name, feature.max_version_level) for feature in response.finalized_features] == [("metadata.version", 30)]
+
+
+@pytest.mark.parametrize("name", ["", "-", "a b", "ä", "a-"])
+def test_software_names_are_checked(world: World, name: str) -> None:
+    response = world.client().call(API_VERSIONS, 3, ApiVersionsRequest(client_software_name=name, client_software_version="1"))
+    assert (response.error_code, response.api_keys) == (ErrorCode.INVALID_REQUEST, [])
+
+
+def find(world: World, *keys: str, version: int = 6, key_type: int = 0) -> Any:
+    request = FindCoordinatorRequest(key=keys[0], key_type=key_type, coordinator_keys=list(keys))
+    return world.client().call(FIND_COORDINATOR, version, request)
+
+
+@pytest.mark.parametrize("version", range(7))
+def test_coordinators_are_spread_by_hash(world: World, version: int) -> None:
+    nodes = set()
+    for group in ("a", "b", "c", "d"):
+        response = find(world, group, version=version)
+        found = response.coordinators[0] if version >= 4 else response
+        assert found.error_code == 0
+        assert (found.host, found.port) == ("127.0.0.1", 9091 + found.node_id)
+        assert [node for node, broker in world.cluster.brokers.items() if broker.is_coordinator(group)] == [found.node_id]
+        nodes.add(found.node_id)
+    assert nodes == {1, 2}
+
+
+def test_several_keys_at_once(world: World) -> None:
+    assert [found.key for found in find(world, "a", "", "b").coordinators] == ["a", "", "b"]
+
+
+def test_a_coordinator_moves_when_its_node_stops(world: World) -> None:
+    node = find(world, "g").coordinators[0].node_id
+    world.cluster.stop_node(node)
+    request = FindCoordinatorRequest(coordinator_keys=["g"])
+    found = world.client(3 - node).call(FIND_COORDINATOR, 4, request).coordinators[0]
+    assert found.node_id == 3 - node
+    assert world.cluster.brokers[3 - node].is_coordinator("g")
+
+
+def test_no_coordinator_without_a_leader() -> None:
+    world = World(settings={"offsets.topic.replication.factor": "1"})
+    node = find(world, "g").coordinators[0].node_id
+    world.cluster.stop_node(node)
+    found = world.client(3 - node).call(FIND_COORDINATOR, 4, FindCoordinatorRequest(coordinator_keys=["g"])).coordinators[0]
+    assert (found.error_code, found.node_id, found.host, found.port) == (ErrorCode.COORDINATOR_NOT_AVAILABLE, -1, "", -1)
+
+
+def test_other_kinds_of_coordinators_are_refused(world: World) -> None:
+    assert find(world, "t", key_type=1).coordinators[0].error_code == ErrorCode.INVALID_REQUEST
+    assert find(world, "t", key_type=1, version=3).error_code == ErrorCode.INVALID_REQUEST
+
+
+def init(world: World, **options: Any) -> Any:
+    request = InitProducerIdRequest(**({"transactional_id": None, "transaction_timeout_ms": 1000} | options))
+    return world.client().call(INIT_PRODUCER_ID, 5, request)
+
+
+def test_every_producer_gets_an_id_of_its_own(world: World) -> None:
+    given = [init(world) for _ in range(3)]
+    assert [(response.error_code, response.producer_epoch) for response in given] == [(0, 0)] * 3
+    assert len({response.producer_id for response in given}) == 3
+
+
+def test_producer_ids_that_are_refused(world: World) -> None:
+    for options, code in (
+        ({"transactional_id": ""}, ErrorCode.INVALID_REQUEST),
+        ({"transactional_id": "t"}, ErrorCode.UNSUPPORTED_VERSION),
+        ({"producer_id": 1}, ErrorCode.INVALID_REQUEST),
+        ({"producer_epoch": 1}, ErrorCode.INVALID_REQUEST),
+    ):
+        response = init(world, **options)
+        assert (response.error_code, response.producer_id, response.producer_epoch) == (code, -1, -1)
+
+
+def describe(world: World, kind: int, name: str, keys: list[str] | None = None, version: int = 4, **options: Any) -> Any:
+    resource = DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=keys)
+    (result,) = world.client().call(DESCRIBE_CONFIGS, version, DescribeConfigsRequest(resources=[resource], **options)).results
+    return result
+
+
+@pytest.mark.parametrize("version", range(1, 5))
+def test_describes_configs_of_topics(world: World, version: int) -> None:
+    world.cluster.create_topic("t", 1, configs={"retention.ms": "5"})
+    result = describe(world, 2, "t", ["retention.ms", "cleanup.policy"], version, include_synonyms=True, include_documentation=True)
+    configs = {config.name: config for config in result.configs}
+    assert {name: (config.value, config.config_source) for name, config in configs.items()} == {
+        "retention.ms": ("5", 1),
+        "cleanup.policy": ("delete", 5),
+    }
+    assert [synonym.name for synonym in configs["retention.ms"].synonyms] == ["retention.ms"]
+    assert [synonym.name for synonym in configs["cleanup.policy"].synonyms] == ["log.cleanup.policy"]
+    if version >= 3:
+        assert configs["retention.ms"].documentation
+        assert configs["retention.ms"].config_type == 5
+
+
+def test_describes_configs_of_brokers_and_groups() -> None:
+    world = World(settings={"num.partitions": "7", "some.plugin": "x"})
+    configs = {config.name: config for config in describe(world, 4, "1").configs}
+    assert (configs["num.partitions"].value, configs["num.partitions"].config_source) == ("7", 4)
+    assert configs["some.plugin"].config_source == 4
+    assert configs["num.partitions"].synonyms == []
+    assert describe(world, 4, "").error_code == 0
+    assert len(describe(world, 32, "g").configs) > 5
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "code"),
+    [
+        (2, "nope", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+        (2, "a b", ErrorCode.INVALID_TOPIC_EXCEPTION),
+        (4, "2", ErrorCode.INVALID_REQUEST),
+        (4, "x", ErrorCode.INVALID_REQUEST),
+        (32, "", ErrorCode.INVALID_REQUEST),
+        (99, "x", ErrorCode.INVALID_REQUEST),
+    ],
+)
+def test_configs_that_nobody_has(world: World, kind: int, name: str, code: ErrorCode) -> None:
+    result = describe(world, kind, name)
+    assert (result.error_code, result.configs) == (code, [])
+
+
+def error_codes(message: Message) -> list[int]:
+    """All error codes in a response, however deep."""
+    found = []
+    for spec in specs(type(message)):
+        value = getattr(message, spec.name)
+        if spec.name == "error_code":
+            found.append(value)
+        elif spec.array and isinstance(spec.kind, type):
+            found += [code for item in value or [] for code in error_codes(item)]
+    return found
+
+
+def example(cls: type[Message], version: int) -> Message:
+    """A request with one item in every list."""
+    values: dict[str, Any] = {}
+    for spec in specs(cls):
+        if isinstance(spec.kind, type):
+            item: Any = example(spec.kind, version)
+        else:
+            item = {"str": "x", "bytes": b"x", "records": b"x", "16s": b"x" * 16, "?": True}.get(spec.kind, 7)
+        present = spec.present(version)
+        values[spec.name] = ([item] if present else []) if spec.array else item if present and not isinstance(spec.kind, type) else None
+        if values[spec.name] is None:
+            del values[spec.name]
+    return cls(**values)
+
+
+@pytest.mark.parametrize(("api", "version"), [(api, v) for api in APIS.values() for v in range(api.versions.first, api.versions.last + 1)])
+def test_a_request_that_fails_as_a_whole_is_told_so_in_every_item(api: Api, version: int) -> None:
+    response = failure(api, example(api.request, version), ErrorCode.UNKNOWN_SERVER_ERROR, "a bug")
+    codes = error_codes(api.response.decode(version, response.encode(version)))
+    assert codes
+    assert set(codes) <= {-1, 0}
+    assert -1 in codes
+
+
+def test_the_items_of_a_failure_are_those_of_the_request() -> None:
+    request = example(PRODUCE.request, 9)
+    response: Any = failure(PRODUCE, request, ErrorCode.UNKNOWN_SERVER_ERROR, "a bug")
+    (topic,) = response.responses
+    (partition,) = topic.partition_responses
+    assert (topic.name, partition.index, partition.error_code, partition.error_message) == ("x", 7, -1, "a bug")

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from odradek.broker.cluster import abs_java_hash
+from odradek.broker.topics import illegal_name, place_replicas
+from tests.broker.harness import World, produce
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [("", 0), ("a", 97), ("group", 98629247), ("console-consumer-12345", 158455506), ("ä€😀", 16603051), ("polygenelubricants", 0)],
+)
+def test_the_hash_of_java(key: str, expected: int) -> None:
+    """Taken from Java: Utils.abs(key.hashCode())."""
+    assert abs_java_hash(key) == expected
+
+
+@given(nodes=st.integers(1, 6), partitions=st.integers(1, 20), seed=st.integers(0, 99), data=st.data())
+def test_replicas_are_spread(nodes: int, partitions: int, seed: int, data: st.DataObject) -> None:
+    factor = data.draw(st.integers(1, nodes))
+    placed = place_replicas(range(1, nodes + 1), partitions, factor, 0, Random(seed))
+    assert len(placed) == partitions
+    assert all(len(set(replicas)) == factor for replicas in placed)
+    leaders = [replicas[0] for replicas in placed]
+    counts = [leaders.count(node) for node in range(1, nodes + 1)]
+    assert max(counts) - min(counts) <= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "legal"), [("a.b_c-D9", True), ("x" * 249, True), ("x" * 250, False), ("", False), (".", False), ("a b", False)]
+)
+def test_names(name: str, legal: bool) -> None:
+    assert (illegal_name(name) is None) == legal
+
+
+def test_a_stopped_node_leads_nothing_and_returns() -> None:
+    world = World(nodes=3)
+    topic = world.cluster.create_topic("t", 6)
+    assert {partition.leader for partition in topic.partitions} == {1, 2, 3}
+    epochs = [partition.leader_epoch for partition in topic.partitions]
+    moved = [partition.leader == 2 for partition in topic.partitions]
+    world.cluster.stop_node(2)
+    assert all(partition.leader in (1, 3) for partition in topic.partitions)
+    assert [partition.leader_epoch for partition in topic.partitions] == [e + m for e, m in zip(epochs, moved, strict=True)]
+    assert all(2 not in partition.isr and 2 in partition.replicas for partition in topic.partitions)
+    assert world.cluster.running == [1, 3]
+    world.cluster.start_node(2)
+    assert all(2 in partition.isr for partition in topic.partitions)
+    assert all(partition.leader != 2 for partition in topic.partitions)
+
+
+def test_leaders_return_to_the_first_replica_after_a_while() -> None:
+    world = World(nodes=3)
+    topic = world.cluster.create_topic("t", 6)
+    before = [partition.leader for partition in topic.partitions]
+    world.cluster.stop_node(2)
+    world.cluster.start_node(2)
+    world.advance(299_999)
+    assert [partition.leader for partition in topic.partitions] != before
+    world.advance(1)
+    assert [partition.leader for partition in topic.partitions] == before
+
+
+def test_leaders_stay_where_rebalancing_is_off() -> None:
+    world = World(settings={"auto.leader.rebalance.enable": "false"})
+    topic = world.cluster.create_topic("t", 2)
+    world.cluster.stop_node(2)
+    world.cluster.start_node(2)
+    world.advance(10**9)
+    assert [partition.leader for partition in topic.partitions] == [1, 1]
+
+
+def test_the_last_in_sync_replica_is_waited_for() -> None:
+    world = World()
+    world.cluster.create_topic("t", 1)
+    partition = world.cluster.topics["t"].partitions[0]
+    first, second = partition.replicas
+    produce(world, "t", b"a")
+    world.cluster.stop_node(first)
+    produce(world, "t", b"b")
+    world.cluster.stop_node(second)
+    assert (partition.leader, partition.isr) == (-1, [second])
+    world.cluster.start_node(first)  # it has not got everything
+    assert (partition.leader, partition.isr) == (-1, [second])
+    world.cluster.start_node(second)
+    assert (partition.leader, sorted(partition.isr)) == (second, [1, 2])
+    assert partition.log.end_offset == 2
+    assert partition.leader_epoch == 3
+
+
+def test_no_node_no_controller() -> None:
+    world = World(nodes=1)
+    world.cluster.stop_node(1)
+    assert (world.cluster.controller_id, world.cluster.running) == (-1, [])
+    assert world.cluster.ensure_internal("__consumer_offsets")
+    assert not world.cluster.topics
+
+
+def test_a_seed_makes_a_cluster_again() -> None:
+    first, second = World(), World()
+    for world in (first, second):
+        world.cluster.create_topic("t", 5)
+    assert first.cluster.cluster_id == second.cluster.cluster_id
+    assert first.cluster.topics["t"].id == second.cluster.topics["t"].id
+    assert [p.replicas for p in first.cluster.partitions()] == [p.replicas for p in second.cluster.partitions()]

@@ -1,0 +1,225 @@
+"""Sockets: both event loops, the embedded cluster in its two forms, stopping and starting nodes, and no leftovers."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import socket
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from odradek.broker import Cluster, server
+from odradek.broker.server import Server, new_event_loop
+from odradek.protocol.frame import decode_response, encode_request
+from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
+from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
+from odradek.protocol.messages.metadata import METADATA, MetadataRequest
+from odradek.protocol.messages.produce import PRODUCE
+from odradek.protocol.schema import Api, Message
+from tests.broker.harness import a_batch, produce_request
+
+LOOPS: list[Any] = [pytest.param("asyncio", id="asyncio")]
+if server.uvloop is not None:
+    LOOPS.append(pytest.param("uvloop", id="uvloop"))
+
+
+@pytest.fixture(params=LOOPS)
+def loop_factory(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[], asyncio.AbstractEventLoop]:
+    monkeypatch.setenv("ODRADEK_LOOP", request.param)
+    return new_event_loop
+
+
+@pytest.fixture(autouse=True)
+def no_leftovers() -> Iterator[None]:
+    before = set(threading.enumerate())
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+        gc.collect()
+    assert set(threading.enumerate()) <= before
+    assert [str(warning.message) for warning in caught] == []
+
+
+def connect(address: str) -> socket.socket:
+    host, port = address.rsplit(":", 1)
+    return socket.create_connection((host, int(port)), 5)
+
+
+def read_exactly(connection: socket.socket, size: int) -> bytes:
+    data = bytearray()
+    while len(data) < size:
+        received = connection.recv(size - len(data))
+        assert received, "the connection has ended"
+        data += received
+    return bytes(data)
+
+
+def read(connection: socket.socket, api: Api, version: int) -> Any:
+    size = int.from_bytes(read_exactly(connection, 4), "big")
+    return decode_response(api, version, memoryview(read_exactly(connection, size)))[1]
+
+
+def send(connection: socket.socket, api: Api, version: int, request: Message) -> None:
+    connection.sendall(b"".join(encode_request(api, version, 1, "test", request)))
+
+
+def ask(connection: socket.socket, api: Api, version: int, request: Message) -> Any:
+    send(connection, api, version, request)
+    return read(connection, api, version)
+
+
+def alive(address: str) -> bool:
+    with connect(address) as connection:
+        return bool(ask(connection, API_VERSIONS, 0, ApiVersionsRequest(client_software_name="", client_software_version="")).api_keys)
+
+
+def leaders(cluster: Cluster, topic: str) -> dict[int, str]:
+    """The address of each partition's leader."""
+    for address in cluster.bootstrap_servers.split(","):
+        try:
+            with connect(address) as connection:
+                response = ask(connection, METADATA, 9, MetadataRequest(topics=None))
+        except ConnectionRefusedError:
+            continue
+        brokers = {broker.node_id: f"{broker.host}:{broker.port}" for broker in response.brokers}
+        (found,) = [found for found in response.topics if found.name == topic]
+        return {partition.partition_index: brokers[partition.leader_id] for partition in found.partitions}
+    raise AssertionError("no broker answers")
+
+
+def test_a_cluster_in_a_thread(loop_factory: object) -> None:
+    with Cluster(nodes=3, topics={"orders": 4}, settings={"num.partitions": 7, "delete.topic.enable": True}) as cluster:
+        addresses = cluster.bootstrap_servers.split(",")
+        assert len(addresses) == 3
+        assert all(alive(address) for address in addresses)
+        assert len(leaders(cluster, "orders")) == 4
+    for address in addresses:
+        with pytest.raises(ConnectionRefusedError):
+            connect(address)
+
+
+def test_a_cluster_on_the_callers_loop(loop_factory: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    async def scenario() -> None:
+        async with Cluster(nodes=2) as cluster:
+            addresses = cluster.bootstrap_servers.split(",")
+            assert all([await asyncio.to_thread(alive, address) for address in addresses])
+            await cluster.stop_node(2)
+            with pytest.raises(ConnectionRefusedError):
+                await asyncio.to_thread(connect, addresses[1])
+            await cluster.start_node(2)
+            assert await asyncio.to_thread(alive, addresses[1])
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+
+    with asyncio.Runner(loop_factory=loop_factory) as runner:
+        runner.run(scenario())
+
+
+def test_a_stopped_node_closes_its_connections_and_returns_on_its_port(loop_factory: object) -> None:
+    with Cluster(nodes=2, topics={"t": 2}) as cluster:
+        addresses = cluster.bootstrap_servers.split(",")
+        assert set(leaders(cluster, "t").values()) == set(addresses)
+        with connect(addresses[1]) as waiting:
+            cluster.stop_node(2)
+            assert waiting.recv(1) == b""
+        cluster.stop_node(2)  # nothing happens
+        with pytest.raises(ConnectionRefusedError):
+            connect(addresses[1])
+        assert set(leaders(cluster, "t").values()) == {addresses[0]}
+        cluster.start_node(2)
+        cluster.start_node(2)
+        assert alive(addresses[1])
+        with pytest.raises(ValueError, match="there is no node 3; the nodes are"):
+            cluster.stop_node(3)
+
+
+def test_a_produce_reaches_a_waiting_fetch(loop_factory: object) -> None:
+    with (
+        Cluster(nodes=1, topics={"t": 1}) as cluster,
+        connect(cluster.bootstrap_servers) as reader,
+        connect(cluster.bootstrap_servers) as writer,
+    ):
+        wanted = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
+        send(reader, FETCH, 11, FetchRequest(max_wait_ms=60_000, min_bytes=1, topics=[FetchTopic(topic="t", partitions=[wanted])]))
+        assert ask(writer, PRODUCE, 9, produce_request("t", a_batch(b"hello"))).responses[0].partition_responses[0].error_code == 0
+        assert b"hello" in bytes(read(reader, FETCH, 11).responses[0].partitions[0].records)
+
+
+def test_the_alarm_answers_a_fetch_whose_time_is_up(loop_factory: object) -> None:
+    with Cluster(nodes=1, topics={"t": 1}) as cluster, connect(cluster.bootstrap_servers) as reader:
+        wanted = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
+        for max_wait_ms in (20, 10):
+            request = FetchRequest(max_wait_ms=max_wait_ms, min_bytes=1, topics=[FetchTopic(topic="t", partitions=[wanted])])
+            assert bytes(ask(reader, FETCH, 11, request).responses[0].partitions[0].records) == b""
+
+
+def test_a_reader_that_does_not_read_is_waited_for(loop_factory: object) -> None:
+    """Answers of 200 MB to a peer that reads late: they come whole, and the broker serves others meanwhile."""
+    with Cluster(nodes=1, topics={"t": 1}) as cluster, connect(cluster.bootstrap_servers) as slow:
+        with connect(cluster.bootstrap_servers) as writer:
+            ask(writer, PRODUCE, 9, produce_request("t", a_batch(bytes(1_000_000))))
+        wanted = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
+        request = FetchRequest(max_wait_ms=0, min_bytes=1, topics=[FetchTopic(topic="t", partitions=[wanted])])
+        for _ in range(200):
+            send(slow, FETCH, 11, request)
+        assert alive(cluster.bootstrap_servers)
+        sizes = {len(read(slow, FETCH, 11).responses[0].partitions[0].records) for _ in range(200)}
+        assert len(sizes) == 1
+        assert sizes.pop() > 1_000_000
+
+
+def test_a_frame_of_nonsense_ends_its_connection_only(loop_factory: object) -> None:
+    with Cluster(nodes=1) as cluster, connect(cluster.bootstrap_servers) as bad:
+        bad.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        assert bad.recv(1) == b""
+        assert alive(cluster.bootstrap_servers)
+
+
+def test_a_client_that_goes_away_is_forgotten(loop_factory: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    async def scenario() -> None:
+        async with Cluster(nodes=1) as cluster:
+            running: Server = cluster._server
+            reader, writer = await asyncio.open_connection(*cluster.bootstrap_servers.split(":"))
+            writer.write(b"".join(encode_request(METADATA, 9, 1, "test", MetadataRequest(topics=None))))
+            await reader.readexactly(4)
+            assert len(running._transports) == 1
+            writer.close()
+            await writer.wait_closed()
+            while running._transports:
+                await asyncio.sleep(0)
+
+    with asyncio.Runner(loop_factory=loop_factory) as runner:
+        runner.run(scenario())
+
+
+def test_a_busy_port_is_told_in_one_line(loop_factory: object) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        cluster = Cluster(nodes=1, settings={"listeners": f"PLAINTEXT://127.0.0.1:{port}"})
+        with pytest.raises(OSError, match=f"cannot listen on 127.0.0.1:{port}: Address already in use"):
+            cluster.__enter__()
+
+
+def test_a_host_that_nobody_knows_is_told(loop_factory: object) -> None:
+    with pytest.raises(OSError, match=r"cannot listen on nowhere\.invalid:0"):
+        Cluster(nodes=1, settings={"listeners": "PLAINTEXT://nowhere.invalid:0"}).__enter__()
+
+
+def test_wrong_settings_are_told_before_anything_starts() -> None:
+    with pytest.raises(ValueError, match=r"num\.partitions"):
+        Cluster(settings={"num.partitions": "many"}).__enter__()
+
+
+def test_several_listeners_tell_their_own_addresses(loop_factory: object) -> None:
+    settings = {
+        "listeners": "INTERNAL://127.0.0.1:0,EXTERNAL://127.0.0.1:0",
+        "listener.security.protocol.map": "INTERNAL:PLAINTEXT,EXTERNAL:PLAINTEXT",
+        "inter.broker.listener.name": "INTERNAL",
+    }
+    with Cluster(nodes=2, settings=settings) as cluster:
+        with connect(cluster.bootstrap_servers.split(",")[0]) as connection:
+            response = ask(connection, METADATA, 9, MetadataRequest(topics=None))
+        assert ",".join(f"{broker.host}:{broker.port}" for broker in response.brokers) == cluster.bootstrap_servers

@@ -1,0 +1,249 @@
+"""Corners of the compiled codec and of declarations that no served message shows."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from odradek.protocol.codec import put_uvarint, uvarint_rest
+from odradek.protocol.messages import APIS
+from odradek.protocol.schema import (
+    ZERO_UUID,
+    Float64,
+    Int16,
+    Int32,
+    Int64,
+    Message,
+    ProtocolError,
+    Records,
+    UInt16,
+    Uuid,
+    field,
+    versions,
+)
+
+from tests.protocol.reference import Token, encode, joined, uvarint
+
+
+class Inner(Message):
+    number: Int32 = 7
+    text: str = "seven"
+
+
+class Everything(Message):
+    """v0 is the old form, v1 the compact one, v2 leaves out what has no default."""
+
+    flexible_from = 1
+    constant: ClassVar[int] = 1
+    flag: bool = field(until=1)
+    port: UInt16 = 0
+    ratio: Float64 = field(until=1)
+    uuid: Uuid = field(until=1)
+    data: bytes | None
+    name: str = field(until=1)
+    names: list[str] | None = None
+    numbers: list[Int64] | None
+    uuids: list[Uuid] = field(default_factory=list)
+    inner: Inner | None = None
+    inners: list[Inner] = field(until=1)
+    made: Inner = field(until=1, default_factory=Inner)
+    records: Records | None = None
+    tagged_text: str | None = field(since=1, tag=3, default=None)
+    tagged_numbers: list[Int16] = field(since=1, tag=1, default_factory=list)
+    tagged_inner: Inner | None = field(since=1, tag=2, default=None)
+    tagged_uuid: Uuid = field(since=1, tag=200, default=ZERO_UUID)
+
+
+def everything(**changes: object) -> Everything:
+    values: dict[str, object] = {
+        "flag": True,
+        "port": 65535,
+        "ratio": 0.5,
+        "uuid": bytes(range(16)),
+        "data": b"data",
+        "name": "näme",
+        "names": ["a", "b"],
+        "numbers": [1, -(1 << 63)],
+        "uuids": [bytes(16), bytes(range(16))],
+        "inner": Inner(number=1),
+        "inners": [Inner(), Inner(text="")],
+    }
+    return Everything(**{**values, **changes})  # type: ignore[arg-type]
+
+
+TAGGED = {"tagged_text": "", "tagged_numbers": [1, 2], "tagged_inner": Inner(text="x" * 200), "tagged_uuid": bytes(range(16))}
+
+
+@pytest.mark.parametrize("version", [0, 1])
+@pytest.mark.parametrize(
+    "message",
+    [
+        everything(),
+        everything(data=None, names=None, numbers=None, inner=None, records=b"batch"),
+        everything(data=bytes(200), name="x" * 130, names=["y" * 127] * 200, records=bytes(300)),
+    ],
+    ids=["plain", "null", "long"],
+)
+def test_every_kind_of_field(version: int, message: Everything) -> None:
+    assert Everything.decode(version, message.encode(version)) == message
+    assert joined(encode(message, version)) == message.encode(version)
+
+
+def test_tagged_fields() -> None:
+    message = everything(**TAGGED)
+    written = message.encode(1)
+    assert Everything.decode(1, written) == message
+    assert joined(encode(message, 1)) == written
+    assert Everything.decode(0, message.encode(0)) == everything()
+
+
+def test_fields_that_are_absent_have_their_defaults() -> None:
+    message = Everything.decode(2, everything(**TAGGED).encode(2))
+    assert (message.flag, message.ratio, message.uuid, message.name, message.inners) == (False, 0.0, ZERO_UUID, "", [])
+    assert message.made == Inner(number=7, text="seven")
+    assert message.tagged_inner == TAGGED["tagged_inner"]
+
+
+def test_default_factories_are_called_each_time() -> None:
+    first, second = everything(), everything()
+    assert first.made is not second.made
+    assert first.uuids is not Everything.decode(1, second.encode(1)).tagged_numbers
+    assert everything(made=Inner(number=9)).made.number == 9
+
+
+def test_decoded_records_are_a_slice_of_the_frame() -> None:
+    frame = bytearray(everything(records=b"batch").encode(1))
+    records = Everything.decode(1, frame).records
+    assert isinstance(records, memoryview)
+    assert records.obj is frame
+
+
+def test_encoded_records_are_not_copied() -> None:
+    first, second = memoryview(b"first"), memoryview(b"second")
+    parts: list[object] = []
+    message = everything(records=[first, second], **TAGGED)
+    parts.append(Everything.encoders[1](message, bytearray(b"header"), parts))
+    assert any(part is first for part in parts)
+    assert any(part is second for part in parts)
+    assert b"".join(parts) == b"header" + everything(records=b"firstsecond", **TAGGED).encode(1)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("version", [0, 1])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"port": 65536},
+        {"port": "80"},
+        {"ratio": "much"},
+        {"uuid": None},
+        {"data": 5},
+        {"name": None},
+        {"name": 5},
+        {"name": "x" * 32768},
+        {"name": "\ud800"},
+        {"numbers": [1 << 63]},
+        {"numbers": ["one"]},
+        {"names": [None]},
+        {"inner": "inner"},
+        {"inners": [None]},
+        {"made": None},
+        {"records": 5},
+    ],
+    ids=str,
+)
+def test_what_cannot_be_written(version: int, changes: dict[str, object]) -> None:
+    with pytest.raises(ProtocolError):
+        everything(**changes).encode(version)
+
+
+def test_the_longest_string() -> None:
+    for version in (0, 1):
+        message = everything(name="x" * 32767)
+        assert Everything.decode(version, message.encode(version)) == message
+
+
+def test_a_message_is_made_of_keywords() -> None:
+    assert (Inner(), Inner(text="")) == (Inner(number=7, text="seven"), Inner(number=7, text=""))
+    with pytest.raises(TypeError, match="flag"):
+        Everything()  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="nothing"):
+        Inner(nothing=1)  # type: ignore[call-arg]
+    with pytest.raises(TypeError):
+        Inner(1)  # type: ignore[misc]
+
+
+def test_equality_is_by_value_and_type() -> None:
+    class Other(Message):
+        number: Int32 = 7
+        text: str = "seven"
+
+    assert Inner() != Other()
+    assert Inner() != Inner(number=8)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(Inner())
+
+
+def test_repr() -> None:
+    assert repr(Inner(text="'")) == """Inner(number=7, text="'")"""
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("tag", [1, 2, 3, 200])
+def test_a_tagged_field_of_the_wrong_size(version: int, tag: int) -> None:
+    tokens = encode(everything(**TAGGED), version)
+    (start,) = (i for i, token in enumerate(tokens) if token == Token(uvarint(tag)) and tokens[i + 1].length == "plain")
+    for change in (-1, 1):
+        size = tokens[start + 1].data
+        tokens[start + 1] = Token(uvarint(uvarint_rest(size, size[0], 1)[0] + change if size[0] > 127 else size[0] + change))
+        with pytest.raises(ProtocolError):
+            Everything.decode(version, joined(tokens))
+        tokens[start + 1] = Token(size)
+
+
+# Varints.
+
+
+@given(st.integers(128, 0xFFFFFFFF))
+def test_uvarints(value: int) -> None:
+    out = bytearray()
+    put_uvarint(out, value)
+    assert bytes(out) == uvarint(value)
+    assert uvarint_rest(bytes(out), out[0], 1) == (value - (1 << 32) if value >> 31 else value, len(out))
+
+
+def test_small_uvarints_are_one_byte() -> None:
+    for value in range(128):
+        out = bytearray()
+        put_uvarint(out, value)
+        assert out == bytes([value])
+
+
+def test_a_uvarint_of_six_bytes() -> None:
+    assert uvarint_rest(b"\xff\xff\xff\xff\x7f", 0xFF, 1) == (-1, 5)
+    with pytest.raises(ProtocolError, match="5 bytes"):
+        uvarint_rest(b"\xff\xff\xff\xff\xff\x00", 0xFF, 1)
+
+
+# Apis.
+
+
+def test_header_versions() -> None:
+    """Request headers are v1 and v2, response headers v0 and v1; but ApiVersions answers with v0 (KIP-511)."""
+    produce, api_versions = APIS[0], APIS[18]
+    assert [produce.request_header_version(v) for v in (8, 9)] == [1, 2]
+    assert [produce.response_header_version(v) for v in (8, 9)] == [0, 1]
+    assert [api_versions.request_header_version(v) for v in (2, 3)] == [1, 2]
+    assert [api_versions.response_header_version(v) for v in (2, 3)] == [0, 0]
+    assert (produce.name, api_versions.name) == ("Produce", "ApiVersions")
+
+
+def test_versions() -> None:
+    served = versions(2, 4)
+    assert [v for v in range(7) if v in served] == [2, 3, 4]
+    assert "3" not in served
+
+
+def test_keys_of_the_registry() -> None:
+    assert [key for key, api in APIS.items() if api.key != key] == []
