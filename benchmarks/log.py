@@ -1,6 +1,7 @@
 """What the log costs: nanoseconds per call, and resident memory per stored byte.
 
-Run: `PYTHONPATH=.dev python benchmarks/log.py`. Times are CPU time, the best of several rounds; every memory figure comes from a process of its own.
+Run: `PYTHONPATH=.dev python benchmarks/log.py`. Times are CPU time, the best of several rounds;
+every memory figure comes from a process of its own.
 """
 
 from __future__ import annotations

@@ -75,9 +75,7 @@ def _walk_alone(data: Bytes, position: int, end: int, positions: Longs) -> None:
         run, size = _run(data, view, position, end, len(positions) - done)
         positions[done : done + run] = position + size * np.arange(run)
         done, position = done + run, position + run * size
-    for number in range(done, len(positions)):
-        positions[number] = position
-        position = _record_end(view, position, end)[0]
+    positions[done:], position = _one_by_one(view, position, end, len(positions) - done)
     if position != end:
         raise InvalidRecords(f"{end - position} bytes after the last record")
 
@@ -87,9 +85,23 @@ def _run(data: Bytes, view: memoryview, position: int, end: int, most: int) -> t
     stop, prefix_size = _record_end(view, position, end)
     size = stop - position
     most = min(most, (end - position) // size)
-    prefixes = data[position : position + most * size].reshape(most, size)[:, :prefix_size]
-    same = (prefixes == prefixes[0]).all(axis=1)
+    same = np.ones(most, bool)
+    for at in range(position, position + prefix_size):
+        same &= data[at : at + (most - 1) * size + 1 : size] == view[at]
     return (most if same.all() else int(same.argmin())), size
+
+
+def _one_by_one(view: memoryview, position: int, end: int, count: int) -> tuple[list[int], int]:
+    """(the positions of `count` records, the position after them)."""
+    positions = []
+    for _ in range(count):
+        positions.append(position)
+        size = view[position] if position < end else 1
+        if size < 128 and not size & 1:
+            position += 1 + (size >> 1)  # inline, as it is the most frequent case
+        else:
+            position, _ = _record_end(view, position, end)
+    return positions, position
 
 
 def _record_end(view: memoryview, position: int, end: int) -> tuple[int, int]:

@@ -38,6 +38,6 @@ def _find(key: str, key_type: int, context: Context) -> Coordinator:
         if partition is None or partition.leader not in listeners:
             raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
     except KafkaError as error:
-        return Coordinator(key=key, node_id=-1, host="", port=-1, error_code=error.code, error_message=error.message)
+        return Coordinator(key=key, node_id=-1, host="", port=-1, error_code=error.code, error_message=error.message or "")
     listener = listeners[partition.leader]
-    return Coordinator(key=key, node_id=partition.leader, host=listener.advertised_host, port=listener.advertised_port, error_message=None)
+    return Coordinator(key=key, node_id=partition.leader, host=listener.advertised_host, port=listener.advertised_port, error_message="")

@@ -6,6 +6,7 @@ import random
 import re
 
 import pytest
+
 from odradek.broker.config import BrokerConfig
 from odradek.broker.groups.coordinator import Groups, GroupSettings
 from odradek.broker.groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult, subscribed_topics

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
 from odradek.broker.groups.classic import ClassicGroup, GroupState
 from odradek.broker.groups.coordinator import Groups, GroupSettings
 from odradek.broker.groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult

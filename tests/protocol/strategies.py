@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import strategies as st
+
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.schema import Message, Spec, specs
-
 from tests.protocol.reference import Case, default
 
 INTEGERS = {"b": 7, "h": 15, "i": 31, "q": 63}
@@ -58,16 +58,16 @@ def _value(spec: Spec, version: int) -> st.SearchStrategy[Any]:
     }[spec.kind]
 
 
-def full(cls: type[Message], version: int) -> Any:
-    """A message with everything in it that the version has: arrays of two, no null, every tag."""
-    return cls(**{spec.name: _full_value(spec, version) for spec in specs(cls) if spec.present(version)}, **_absent(cls, version))
+def full(cls: type[Message], version: int, items: int = 2) -> Any:
+    """A message with everything in it that the version has: arrays of `items`, no null, every tag."""
+    return cls(**{spec.name: _full_value(spec, version, items) for spec in specs(cls) if spec.present(version)}, **_absent(cls, version))
 
 
-def _full_value(spec: Spec, version: int) -> Any:
+def _full_value(spec: Spec, version: int, items: int) -> Any:
     if spec.array:
-        return [_full_value(spec._replace(array=False), version)] * 2
+        return [_full_value(spec._replace(array=False), version, items)] * items
     if not isinstance(spec.kind, str):
-        return full(spec.kind, version)
+        return full(spec.kind, version, items)
     if spec.kind == "?":
         return not default(spec)
     return {"str": "ab", "bytes": b"cd", "records": b"ef", "16s": bytes(range(16)), "d": 1.5}.get(spec.kind, 7)

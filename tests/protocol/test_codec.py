@@ -7,6 +7,7 @@ from typing import ClassVar
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from odradek.protocol.codec import put_uvarint, uvarint_rest
 from odradek.protocol.messages import APIS
 from odradek.protocol.schema import (
@@ -23,7 +24,6 @@ from odradek.protocol.schema import (
     field,
     versions,
 )
-
 from tests.protocol.reference import Token, encode, joined, uvarint
 
 

@@ -15,6 +15,7 @@ import pytest
 from aiokafka import codec as aiokafka_codec
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from odradek.protocol.compression import Compression, InvalidCompression, UnsupportedCompression, compress, decompress
 
 CODECS = [codec for codec in Compression if codec is not Compression.NONE]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kio.schema.errors import ErrorCode as KioErrorCode
+
 from odradek.protocol.errors import ErrorCode, KafkaError
 
 

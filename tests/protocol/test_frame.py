@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kio.index import load_request_schema, load_response_schema
 from kio.serial import entity_writer
+
 from odradek.protocol.frame import LENGTH, Buffer, decode_response, encode_request, encode_response, read_request_header
 from odradek.protocol.messages import APIS
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest, ApiVersionsResponse
 from odradek.protocol.messages.fetch import FETCH
 from odradek.protocol.schema import Api, ProtocolError
-
 from tests.protocol.reference import uvarint
 from tests.protocol.strategies import full
 

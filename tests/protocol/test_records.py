@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kafka.record.default_records import DefaultRecordBatch as KafkaPythonBatch
 from kafka.record.default_records import DefaultRecordBatchBuilder as KafkaPythonBuilder
+
 from odradek.protocol.codec import put_uvarint
 from odradek.protocol.compression import Compression
 from odradek.protocol.record_builder import build_batch

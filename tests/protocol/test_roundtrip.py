@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from kio.index import load_request_schema, load_response_schema
 from kio.schema.errors import ErrorCode as KioErrorCode
 from kio.serial import entity_reader, entity_writer
+
 from odradek.protocol.messages import APIS
 from odradek.protocol.schema import Message, specs
-
 from tests.protocol.reference import CASES, Case, encode, joined
 from tests.protocol.strategies import empty, full, messages
 

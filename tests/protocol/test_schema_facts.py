@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+
 from odradek.protocol.messages import APIS
 from odradek.protocol.schema import NEVER, Message, Spec, Versions, has_default, specs
-
 from tests.protocol.reference import CASES, Case, default
 
 TYPES = {"b": "i8", "h": "i16", "H": "u16", "i": "i32", "q": "i64", "d": "f64", "?": "bool", "16s": "uuid", "records": "recs"}

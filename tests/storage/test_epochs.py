@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
+
 from odradek.storage.epochs import LeaderEpochs
 from odradek.storage.log import Log
-
 from tests.storage.batches import make_batch
 
 

@@ -5,8 +5,8 @@ import weakref
 from collections.abc import Callable, Sequence
 
 import pytest
-from odradek.storage.log import KEEP_BYTES, MAX_ARENA_BYTES, MIN_ARENA_BYTES, Log
 
+from odradek.storage.log import KEEP_BYTES, MAX_ARENA_BYTES, MIN_ARENA_BYTES, Log
 from tests.storage.batches import HEADER_BYTES, make_batch, stored
 
 EVERYTHING = 2**40

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from odradek.storage.log import KEEP_BYTES, Log
 
+from odradek.storage.log import KEEP_BYTES, Log
 from tests.storage.batches import HEADER_BYTES, make_batch, stored
 
 small_sizes = st.integers(HEADER_BYTES, 300)

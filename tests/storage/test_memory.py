@@ -3,6 +3,7 @@ from __future__ import annotations
 import mmap
 
 import pytest
+
 from odradek.storage import memory
 
 

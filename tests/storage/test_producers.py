@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from odradek.storage.producers import MAX_SEQUENCE, Duplicate, OutOfOrderSequence, Producers, StaleProducerEpoch
 
 DAY_MS = 86_400_000
