@@ -8,7 +8,7 @@ run: .venv/.run ## two brokers on 127.0.0.1:9092 and 9093
 	.venv/bin/odradek serve
 
 test: .venv/.dev
-	.venv/bin/python -m pytest -n 2
+	.venv/bin/python -m pytest -n 2 $(if $(COVERAGE),--cov --cov-report=)
 
 bench: .venv/.dev ## BENCH="--quick --rows produce" picks
 	.venv/bin/python -m benchmarks $(BENCH)

@@ -34,7 +34,9 @@ def read_varints(data: Bytes, at: Longs, bits: int = 32) -> tuple[Longs, Longs]:
 
 def _signed(raw: NDArray[Any]) -> NDArray[Any]:
     """What zigzag numbers mean, in the signed type of their width."""
-    return (raw >> 1 ^ (raw & 1) * raw.dtype.type(-1 % (1 << 8 * raw.itemsize))).view(f"i{raw.itemsize}")
+    minus_one = raw.dtype.type(-1 % (1 << 8 * raw.itemsize))
+    signed: NDArray[Any] = (raw >> 1 ^ (raw & 1) * minus_one).view(f"i{raw.itemsize}")
+    return signed
 
 
 def varint_widths(values: Longs) -> Longs:

@@ -70,7 +70,7 @@ def _walk_together(data: Bytes, starts: Longs, ends: Longs, counts: Longs, slots
 def _walk_alone(data: Bytes, position: int, end: int, positions: Longs) -> None:
     """One batch: runs of records of one size, and when they become short, record by record."""
     done, run = 0, SHORTEST_RUN
-    view = memoryview(data)
+    view = data.data
     while done < len(positions) and run >= SHORTEST_RUN:
         run, size = _run(data, view, position, end, len(positions) - done)
         positions[done : done + run] = position + size * np.arange(run)
@@ -92,15 +92,17 @@ def _run(data: Bytes, view: memoryview, position: int, end: int, most: int) -> t
 
 
 def _one_by_one(view: memoryview, position: int, end: int, count: int) -> tuple[list[int], int]:
-    """(the positions of `count` records, the position after them)."""
+    """(the positions of `count` records, the position after them). Lengths of one and two bytes are inline: they are nearly all."""
     positions = []
     for _ in range(count):
         positions.append(position)
-        size = view[position] if position < end else 1
-        if size < 128 and not size & 1:
-            position += 1 + (size >> 1)  # inline, as it is the most frequent case
-        else:
+        first, second = view[position : position + 2] if position + 1 < end else (1, 0)
+        if first & 1 or second > 127:
             position, _ = _record_end(view, position, end)
+        elif first < 128:
+            position += 1 + (first >> 1)
+        else:
+            position += 2 + ((first & 127 | second << 7) >> 1)
     return positions, position
 
 

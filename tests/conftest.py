@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 # A codec is compiled when it is first used: the first example may be slow.
 _COMMON = settings(deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("short", _COMMON, max_examples=10)
-settings.register_profile("long", _COMMON, max_examples=1000)
+settings.register_profile("long", _COMMON, max_examples=200)
 settings.load_profile(os.environ.get("ODRADEK_HYPOTHESIS", "short"))
 
 

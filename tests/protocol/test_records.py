@@ -274,6 +274,7 @@ INVALID: dict[str, tuple[bytes, str]] = {
     "a byte after the last record": (body() + b"x", "1 bytes after"),
     "a key longer than the record": (body(key=varint(6) + b"abc"), "6 bytes where the record has"),
     "a key of 2^31-1 bytes": (body(key=varint(0x7FFFFFFF)), "2147483647 bytes where"),
+    "a key that reaches into the next record": (body(key=varint(6) + b"abc") + body(), "6 bytes where the record has 5"),
     "a value longer than the record": (body(value=varint(100)), "100 bytes where"),
     "-1 headers": (body(headers=varint(-1)), "-1 headers"),
     "2^31-1 headers": (body(headers=varint(0x7FFFFFFF)), "2147483647 headers"),

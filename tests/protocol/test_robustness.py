@@ -11,12 +11,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from odradek.protocol.schema import ProtocolError
+from odradek.protocol.schema import Float64, Message, ProtocolError, Uuid, field
 from tests.protocol.reference import CASES, Case, Token, encode, joined, length_token
 from tests.protocol.strategies import empty, full, messages
 
-# An object with its dictionary, for a structure that takes one byte, is the worst there is.
+
+class Arrays(Message):
+    """Kinds of array that no served message has."""
+
+    flexible_from = 1
+    uuids: list[Uuid]
+    texts: list[str]
+    flags: list[bool] | None
+    ratios: list[Float64] = field(since=1, tag=0, default_factory=list)
+
+
+UNSERVED = [Case(Arrays, 0), Case(Arrays, 1)]
 MANY = settings(max_examples=30 * settings.default.max_examples)
+# An object with its dictionary, for a structure that takes one byte, is the worst there is.
 BYTES_FOR_ANY_FRAME, BYTES_PER_BYTE = 64 << 10, 1 << 10
 
 
@@ -35,7 +47,7 @@ def attempt(case: Case, data: bytes | bytearray) -> Any:
         return error
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", [*CASES, *UNSERVED], ids=str)
 def test_every_proper_prefix_is_refused(case: Case) -> None:
     for make in (full, empty):
         data = joined(encode(make(case.cls, case.version), case.version, unknown_tags=True))
@@ -52,7 +64,7 @@ def falsified(tokens: list[Token]) -> Iterator[bytes]:
                 yield before + length_token(length, token.length).data + after
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", [*CASES, *UNSERVED], ids=str)
 def test_no_length_allocates_more_than_the_frame(case: Case, measured: None) -> None:
     decode = case.cls.decoders[case.version]  # compiled here: its memory is not the frame's
     for data in falsified(encode(full(case.cls, case.version, items=1), case.version, unknown_tags=True)):

@@ -1,0 +1,272 @@
+"""A small Kafka client that reads: partitions, offsets and record batches, through restarts and changes of leaders.
+
+It knows nothing of Spark. A worker process keeps its clients (`client_for`) and so their connections from task to task.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple, TypeVar
+
+from ..protocol.errors import ErrorCode, KafkaError
+from ..protocol.messages.fetch import FETCH, AbortedTransaction, FetchPartition, FetchRequest, FetchTopic
+from ..protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from ..protocol.messages.metadata import METADATA, MetadataRequest, MetadataRequestTopic
+from .batches import Batches
+from .connection import Address, Connection
+
+T = TypeVar("T")
+
+EARLIEST, LATEST = -2, -1
+"""The times that ListOffsets takes for the two ends of a log."""
+READ_UNCOMMITTED, READ_COMMITTED = 0, 1
+BACKOFF_MS = 50
+CONSUMER = -1
+
+
+class TopicPartition(NamedTuple):
+    """A partition of a topic."""
+
+    topic: str
+    partition: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+@dataclass(frozen=True)
+class ClientConfig:
+    """Kafka's consumer settings, as far as they act here.
+
+    `poll_timeout_ms` is how long a read may stand still, `unknown_topic_timeout_ms` how long a topic may be unknown: a new one is, at first.
+    """
+
+    bootstrap_servers: tuple[Address, ...]
+    client_id: str = "odradek-spark"
+    isolation_level: int = READ_UNCOMMITTED
+    check_crcs: bool = True
+    request_timeout_ms: int = 30_000
+    poll_timeout_ms: int = 120_000
+    unknown_topic_timeout_ms: int = 2_000
+    fetch_max_wait_ms: int = 500
+    fetch_max_bytes: int = 8 << 20
+    max_partition_fetch_bytes: int = 8 << 20
+
+
+class Fetched(NamedTuple):
+    """What one fetch brought; `next_offset` is where the next one goes on, also when there are no batches."""
+
+    batches: Batches
+    aborted: list[AbortedTransaction]
+    next_offset: int
+
+
+@cache
+def client_for(config: ClientConfig) -> KafkaClient:
+    """The client of this process."""
+    return KafkaClient(config)
+
+
+class _Patience:
+    """Waits between attempts, until there has been no progress for too long."""
+
+    def __init__(self, timeout_ms: int) -> None:
+        self._timeout_ms = timeout_ms
+        self.renew()
+
+    def renew(self) -> None:
+        """There was progress."""
+        self._deadline = time.monotonic() + self._timeout_ms / 1000
+
+    @property
+    def over(self) -> bool:
+        return time.monotonic() >= self._deadline
+
+    def wait_after(self, error: Exception) -> None:
+        """Before the next attempt. Raises the error when it is no passing one, or the time is over."""
+        if self.over or (isinstance(error, KafkaError) and not error.code.retriable):
+            raise error
+        time.sleep(BACKOFF_MS / 1000)
+
+
+class KafkaClient:
+    """Blocking; connections are made when they are needed and kept.
+
+    All that fails in passing (a broker that restarts, a leader that moves) is tried again until the time of the config is over;
+    then the last error is raised: OSError, or KafkaError with the broker's code.
+    """
+
+    def __init__(self, config: ClientConfig) -> None:
+        self.config = config
+        self._idle: dict[Address, Connection] = {}
+        self._nodes: dict[int, Address] = {}
+        self._leaders: dict[TopicPartition, int] = {}
+
+    def close(self) -> None:
+        """Ends the connections; the client makes new ones when it is used again."""
+        while self._idle:
+            self._idle.popitem()[1].close()
+
+    def topics(self) -> list[str]:
+        """The names of all topics, without Kafka's internal ones."""
+        topics = self._attempt(lambda: self._metadata(None), self.config.request_timeout_ms)
+        return sorted(topic.name for topic in topics if not topic.is_internal)
+
+    def partitions(self, topics: Iterable[str]) -> list[TopicPartition]:
+        """The partitions of some topics. Raises KafkaError UNKNOWN_TOPIC_OR_PARTITION for a topic that stays unknown."""
+        names = sorted(topics)
+
+        def ask() -> list[TopicPartition]:
+            answer = self._attempt(lambda: self._metadata(names), self.config.request_timeout_ms)
+            for topic in answer:
+                if topic.error_code:
+                    raise KafkaError(ErrorCode(topic.error_code), topic.name)
+            return sorted(TopicPartition(topic.name, partition.partition_index) for topic in answer for partition in topic.partitions)
+
+        return self._attempt(ask, self.config.unknown_topic_timeout_ms)
+
+    def list_offsets(self, wanted: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+        """The first offset at or after each time, in milliseconds, or EARLIEST or LATEST; -1 where there is none."""
+        found: dict[TopicPartition, int] = {}
+
+        def ask() -> None:
+            for leader, partitions in self._by_leader(wanted.keys() - found.keys()).items():
+                self._list_offsets(leader, {partition: wanted[partition] for partition in partitions}, found)
+
+        self._attempt(ask, self.config.request_timeout_ms)
+        return found
+
+    def read(self, partition: TopicPartition, start: int, end: int) -> Iterator[Fetched]:
+        """Fetches from `start` on until `end` is reached; batches may begin before and end after.
+
+        The request for the next batches is under way while the caller looks at the last ones. Raises KafkaError OFFSET_OUT_OF_RANGE where
+        the log does not reach, also when nothing came up to `end` within the poll time-out.
+        """
+        position, patience = start, _Patience(self.config.poll_timeout_ms)
+        while position < end:
+            try:
+                with self._connection(self._leader(partition)) as connection:
+                    for fetched in self._fetches(connection, partition, position, end):
+                        if fetched.next_offset > position:
+                            position = fetched.next_offset
+                            yield fetched
+                            patience.renew()
+                        elif patience.over:
+                            raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"nothing came at offset {position} of {partition}")
+            except (OSError, KafkaError) as error:
+                self._leaders.pop(partition, None)
+                patience.wait_after(error)
+
+    def _fetches(self, connection: Connection, partition: TopicPartition, position: int, end: int) -> Iterator[Fetched]:
+        connection.send(FETCH, self._fetch_request(partition, position))
+        while position < end:
+            fetched = self._fetched(connection.receive(), position)
+            position = fetched.next_offset
+            if position < end:
+                connection.send(FETCH, self._fetch_request(partition, position))
+            yield fetched
+
+    def _fetch_request(self, partition: TopicPartition, position: int) -> FetchRequest:
+        config = self.config
+        wanted = FetchPartition(partition=partition.partition, fetch_offset=position, partition_max_bytes=config.max_partition_fetch_bytes)
+        return FetchRequest(
+            max_wait_ms=min(config.fetch_max_wait_ms, config.poll_timeout_ms),
+            min_bytes=1,
+            max_bytes=config.fetch_max_bytes,
+            isolation_level=config.isolation_level,
+            topics=[FetchTopic(topic=partition.topic, partitions=[wanted])],
+        )
+
+    def _fetched(self, answer: Any, position: int) -> Fetched:
+        if answer.error_code:
+            raise KafkaError(ErrorCode(answer.error_code))
+        data = answer.responses[0].partitions[0]
+        if data.error_code:
+            raise KafkaError(ErrorCode(data.error_code))
+        batches = Batches.of(memoryview(data.records or b""))
+        if self.config.check_crcs:
+            batches.check_crcs()
+        next_offset = int(batches.last_offsets[-1]) + 1 if len(batches.positions) else position
+        return Fetched(batches, data.aborted_transactions or [], next_offset)
+
+    def _list_offsets(self, leader: Address, times: dict[TopicPartition, int], found: dict[TopicPartition, int]) -> None:
+        topics: dict[str, list[ListOffsetsPartition]] = {}
+        for (topic, index), timestamp in times.items():
+            topics.setdefault(topic, []).append(ListOffsetsPartition(partition_index=index, timestamp=timestamp))
+        request = ListOffsetsRequest(
+            replica_id=CONSUMER,
+            isolation_level=self.config.isolation_level,
+            topics=[ListOffsetsTopic(name=name, partitions=partitions) for name, partitions in topics.items()],
+            timeout_ms=self.config.request_timeout_ms,
+        )
+        with self._connection(leader) as connection:
+            answer = connection.call(LIST_OFFSETS, request)
+        for topic in answer.topics:
+            for partition in topic.partitions:
+                if partition.error_code:
+                    raise KafkaError(ErrorCode(partition.error_code), f"{topic.name}-{partition.partition_index}")
+                found[TopicPartition(topic.name, partition.partition_index)] = partition.offset
+
+    def _by_leader(self, partitions: Iterable[TopicPartition]) -> dict[Address, list[TopicPartition]]:
+        leaders: dict[Address, list[TopicPartition]] = {}
+        for partition in sorted(partitions):
+            leaders.setdefault(self._leader(partition), []).append(partition)
+        return leaders
+
+    def _leader(self, partition: TopicPartition) -> Address:
+        """Where the leader listens. Raises KafkaError LEADER_NOT_AVAILABLE when there is none now."""
+        if partition not in self._leaders:
+            self._metadata([partition.topic])
+        leader = self._leaders.get(partition)
+        if leader not in self._nodes:
+            raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, f"{partition} has no leader")
+        return self._nodes[leader]
+
+    def _metadata(self, topics: list[str] | None) -> Any:
+        """Asks any broker about some topics, or all, and learns the brokers and leaders."""
+        wanted = None if topics is None else [MetadataRequestTopic(name=name) for name in topics]
+        answer = self._ask_anyone(MetadataRequest(topics=wanted, allow_auto_topic_creation=False))
+        if answer.error_code:
+            raise KafkaError(ErrorCode(answer.error_code))
+        self._nodes = {node.node_id: (node.host, node.port) for node in answer.brokers}
+        for topic in answer.topics:
+            for partition in topic.partitions:
+                self._leaders[TopicPartition(topic.name, partition.partition_index)] = partition.leader_id
+        return answer.topics
+
+    def _ask_anyone(self, request: MetadataRequest) -> Any:
+        """The answer of the first broker that gives one. Raises the last OSError when none does."""
+        failure: OSError = ConnectionError("no broker is known")
+        for address in dict.fromkeys((*self._idle, *self._nodes.values(), *self.config.bootstrap_servers)):
+            try:
+                with self._connection(address) as connection:
+                    return connection.call(METADATA, request)
+            except OSError as error:
+                failure = error
+        raise failure
+
+    def _attempt(self, ask: Callable[[], T], timeout_ms: int) -> T:
+        patience = _Patience(timeout_ms)
+        while True:
+            try:
+                return ask()
+            except (OSError, KafkaError) as error:
+                self._leaders.clear()
+                patience.wait_after(error)
+
+    @contextmanager
+    def _connection(self, address: Address) -> Iterator[Connection]:
+        """A connection for oneself; it is kept for the next user if all went well."""
+        connection = self._idle.pop(address, None) or Connection(address, self.config.client_id, self.config.request_timeout_ms)
+        try:
+            yield connection
+        except BaseException:
+            connection.close()
+            raise
+        if displaced := self._idle.pop(address, None):
+            displaced.close()
+        self._idle[address] = connection

@@ -1,0 +1,95 @@
+"""What nobody should have to watch by eye."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from odradek.protocol.messages import APIS
+
+ROOT = Path(__file__).parents[2]
+CODE = ("broker", "protocol", "storage", "spark_sink")
+TABLES = {"broker/settings.py"}  # data, a row a line
+
+
+def sources(*folders: str) -> list[Path]:
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+CODE_FILES = [pytest.param(path, id=name_of(path)) for path in sources(*CODE)]
+
+
+def test_every_package_is_installed() -> None:
+    configured = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+    folders = {path.parent.relative_to(ROOT) for path in sources(*CODE) if path.name == "__init__.py"}
+    expected = {"pyspark_odradek" if folder == Path("spark_sink/autoload") else "odradek." + ".".join(folder.parts) for folder in folders}
+    assert set(configured) == expected
+
+
+def versions(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def test_the_readme_says_what_is_served() -> None:
+    rows = [f"| {key} | {api.name} | {versions(*api.versions)} |" for key, api in sorted(APIS.items())]
+    assert re.findall(r"^\| \d+ \|.*$", (ROOT / "README.md").read_text(), re.MULTILINE) == rows
+
+
+@pytest.mark.parametrize(("section", "command"), [("Quick start", "make run"), ("Tests", "make test")])
+def test_the_readmes_commands(section: str, command: str) -> None:
+    (text,) = re.findall(rf"^## {section}\n(.*?)(?=^## |\Z)", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    assert re.findall(r"```(\w*)\n(.*?)```", text, re.DOTALL) == [("shell", f"{command}\n")]
+
+
+@pytest.mark.parametrize("path", CODE_FILES)
+def test_files_and_functions_are_short(path: Path) -> None:
+    text = path.read_text()
+    assert name_of(path) in TABLES or text.count("\n") <= 450
+    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    long = [node.name for node in functions if (node.end_lineno or 0) - node.lineno > 60]
+    assert not long
+
+
+def test_no_drawer_for_odds_and_ends() -> None:
+    assert not [path for path in sources(*CODE, "tests", "benchmarks") if re.search(r"util|helper|manager|misc|common_", path.stem)]
+
+
+def test_tests_do_not_sleep() -> None:
+    sleeping = re.compile(r"time\.sleep|asyncio\.sleep\((?!0\))")
+    waits_for_a_jvm = {ROOT / "tests/apache_kafka.py", Path(__file__)}
+    assert not [name_of(path) for path in sources("tests") if path not in waits_for_a_jvm and sleeping.search(path.read_text())]
+
+
+def imported_names(path: Path) -> set[str]:
+    """All parts of all names that a file imports."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {part for alias in node.names for part in alias.name.split(".")}
+            names |= set((getattr(node, "module", None) or "").split("."))
+    return names
+
+
+def test_every_module_is_imported_somewhere() -> None:
+    imported = set().union(*(imported_names(path) for path in sources(*CODE, "tests", "benchmarks")))
+    started = {"cli"}  # by pyproject's entry point
+    found_by_themselves = sources("broker/handlers")
+    modules = [path for path in sources(*CODE) if path.stem != "__init__" and path not in found_by_themselves]
+    assert not [name_of(path) for path in modules if path.stem not in imported | started]
+
+
+def test_nothing_names_the_machine_it_was_made_on() -> None:
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    paths = re.compile(r"/(?:work|root|home)/\w")
+    own = name_of(Path(__file__))
+    readable = [ROOT / name for name in tracked if name != own and (ROOT / name).is_file() and (ROOT / name).suffix not in (".jar", ".png")]
+    assert not [name_of(path) for path in readable if paths.search(path.read_text(errors="ignore"))]
