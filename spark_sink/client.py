@@ -42,7 +42,7 @@ class TopicPartition(NamedTuple):
 class ClientConfig:
     """Kafka's consumer settings, as far as they act here.
 
-    `poll_timeout_ms` is how long a read may stand still, `unknown_topic_timeout_ms` how long a topic may be unknown: a new one is, at first.
+    `poll_timeout_ms` is how long a read may stand still, `unknown_topic_timeout_ms` how long a topic may be unknown, as a new one is.
     """
 
     bootstrap_servers: tuple[Address, ...]
