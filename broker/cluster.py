@@ -9,12 +9,14 @@ from random import Random
 
 from ..protocol.errors import ErrorCode, KafkaError
 from .config import BrokerConfig, InvalidConfig, TopicConfig, validate_topic_configs
+from .fetch_sessions import FetchSessions
 from .groups.coordinator import Groups, GroupSettings
 from .listeners import ClusterConfig, Listener, NodeConfig
 from .timers import Timers
 from .topics import CONSUMER_OFFSETS, TRANSACTION_STATE, Partition, Topic, check_name, place_replicas
 
 MAX_PARTITIONS_PER_REQUEST = 10_000
+RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 
 log = logging.getLogger("kafka.controller.KafkaController")
 
@@ -30,6 +32,8 @@ class Broker:
         self.config = settings
         self.running = True
         self.request_max_bytes: int = settings.integers["socket.request.max.bytes"]
+        self.rack_aware = settings.texts.get("replica.selector.class") == RACK_AWARE_SELECTOR
+        self.fetch_sessions = FetchSessions(settings.integers["max.incremental.fetch.session.cache.slots"], cluster.random)
 
     def __repr__(self) -> str:
         return f"Broker({self.node_id})"
@@ -79,6 +83,7 @@ class ClusterState:
     def stop_node(self, node_id: int) -> None:
         """Takes a node away: leaders move to the next in-sync replica in a new epoch, in-sync replicas shrink."""
         self.brokers[node_id].running = False
+        self.brokers[node_id].fetch_sessions.clear()
         for partition in self.partitions():
             partition.node_stopped(node_id, self.running)
             self.wake(partition)
@@ -103,6 +108,11 @@ class ClusterState:
                 self.wake(partition)
 
     # Topics
+
+    def topic_name(self, topic_id: bytes) -> str:
+        """The name of a topic id, "" if there is no such topic."""
+        topic = self.topics_by_id.get(topic_id)
+        return topic.name if topic else ""
 
     def create_topic(
         self,
