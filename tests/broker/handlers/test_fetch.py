@@ -173,16 +173,19 @@ def test_the_leader_sends_a_reader_to_the_replica_in_its_rack(settings: dict[str
     assert read(leader, "west", offset=7).error_code == ErrorCode.OFFSET_OUT_OF_RANGE
 
 
-def test_a_leader_change_ends_the_wait() -> None:
+@pytest.mark.parametrize(("version", "epoch", "code"), [(10, -1, ErrorCode.NOT_LEADER_OR_FOLLOWER), (11, 0, ErrorCode.FENCED_LEADER_EPOCH)])
+def test_a_leader_change_ends_the_wait(version: int, epoch: int, code: ErrorCode) -> None:
     world = World()
-    world.cluster.create_topic("t", 1, 1)
+    world.cluster.create_topic("t", 1)
     client = world.leader_of("t")
     leader = world.cluster.topics["t"].partitions[0].leader
-    client.send(FETCH, 11, request(world, (0, 0), max_wait_ms=500))
+    ask = request(world, (0, 0), max_wait_ms=500)
+    ask.topics[0].partitions[0].current_leader_epoch = epoch
+    client.send(FETCH, version, ask)
     world.cluster.topics["t"].partitions[0].elect(3 - leader)
     world.cluster.wake(world.cluster.topics["t"].partitions[0])
     world.advance(0)
-    assert client.receive().responses[0].partitions[0].error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert client.receive().responses[0].partitions[0].error_code == code
 
 
 def test_deleting_the_topic_ends_the_wait(world: World) -> None:
