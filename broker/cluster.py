@@ -14,6 +14,7 @@ from .groups.coordinator import Groups, GroupSettings
 from .listeners import ClusterConfig, Listener, NodeConfig
 from .timers import Timers
 from .topics import CONSUMER_OFFSETS, TRANSACTION_STATE, Partition, Topic, check_name, place_replicas
+from .upkeep import Upkeep
 
 MAX_PARTITIONS_PER_REQUEST = 10_000
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
@@ -61,6 +62,7 @@ class ClusterState:
         self.topics: dict[str, Topic] = {}
         self.topics_by_id: dict[bytes, Topic] = {}
         self.groups = Groups(timers, random, GroupSettings.of(self.config))
+        self.upkeep = Upkeep(self.topics.values(), timers, self.config)
         self.wake: Callable[[Hashable], None] = lambda key: None
         self._next_producer_id = 0
 

@@ -9,6 +9,7 @@ from random import Random
 from ..protocol.errors import ErrorCode, KafkaError
 from ..storage.log import Log
 from ..storage.producers import Producers
+from ..storage.rolling import Rolling
 from .config import TopicConfig
 
 MAX_NAME_LENGTH = 249
@@ -21,7 +22,7 @@ _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 class Partition:
     """One partition. A replica has no log of its own: it is a position in the one log, and an in-sync one stands at its end."""
 
-    __slots__ = ("index", "isr", "leader", "leader_epoch", "log", "producers", "replicas", "topic")
+    __slots__ = ("cleaned_until", "index", "isr", "leader", "leader_epoch", "log", "producers", "replicas", "rolling", "topic")
 
     def __init__(self, topic: Topic, index: int, replicas: Sequence[int], isr: Iterable[int]) -> None:
         self.topic = topic
@@ -31,6 +32,8 @@ class Partition:
         self.leader = self.isr[0] if self.isr else -1
         self.leader_epoch = 0
         self.log = Log()
+        self.rolling = Rolling()
+        self.cleaned_until = 0  # the offset up to which the log is compacted
         self.producers = Producers(topic.config.broker.integers["producer.id.expiration.ms"])
 
     def __repr__(self) -> str:
