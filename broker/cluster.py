@@ -11,6 +11,7 @@ from ..protocol.errors import ErrorCode, KafkaError
 from .config import BrokerConfig, InvalidConfig, TopicConfig, validate_topic_configs
 from .fetch_sessions import FetchSessions
 from .groups.coordinator import Groups, GroupSettings
+from .limits import ConnectionQuotas, RequestMemory
 from .listeners import ClusterConfig, Listener, NodeConfig
 from .timers import Timers
 from .topics import CONSUMER_OFFSETS, TRANSACTION_STATE, Partition, Topic, check_name, place_replicas
@@ -33,6 +34,9 @@ class Broker:
         self.config = settings
         self.running = True
         self.request_max_bytes: int = settings.integers["socket.request.max.bytes"]
+        self.max_idle_ms = settings.integers["connections.max.idle.ms"]
+        self.request_memory = RequestMemory(settings.integers["queued.max.request.bytes"])
+        self.connections = ConnectionQuotas(settings.integers["max.connections"], settings.integers["max.connections.per.ip"])
         self.rack_aware = settings.texts.get("replica.selector.class") == RACK_AWARE_SELECTOR
         self.fetch_sessions = FetchSessions(settings.integers["max.incremental.fetch.session.cache.slots"], cluster.random)
 

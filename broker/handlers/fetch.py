@@ -18,8 +18,6 @@ from ...protocol.messages.fetch import (
     FetchTopic,
     PartitionData,
 )
-from ...protocol.schema import ZERO_UUID
-from ..cluster import Broker
 from ..context import Context
 from ..fetch_sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchSession, next_epoch
 from ..topics import Partition, Topic
@@ -39,7 +37,8 @@ def fetch(request: FetchRequest, context: Context) -> FetchResponse | Generator[
     """Answers at once where it can, and else waits."""
     session, topics = None, request.topics
     if request.session_epoch in (FINAL_EPOCH, INITIAL_EPOCH):
-        context.broker.fetch_sessions.close(request.session_id)
+        if request.session_id:
+            context.broker.fetch_sessions.close(request.session_id)
     else:
         try:
             session = _resume(request, context)
@@ -104,6 +103,7 @@ class Read:
         self.bytes = 0
         self.failed = False
         self._or_followed = context.version >= FOLLOWERS_SINCE
+        self._rack = request.rack_id if context.broker.rack_aware and self._or_followed else ""
         self._unknown: list[tuple[FetchTopic, PartitionData]] = []
         self._limit = min(request.max_bytes, context.broker.config.integers["fetch.max.bytes"])
         for topic in topics:
@@ -130,11 +130,16 @@ class Read:
         """None for what is unknown and comes later."""
         topic, broker = None, self.context.broker
         try:
-            topic = _find_topic(broker, named)
+            topic = find_topic(broker, named.topic, named.topic_id)
             partition = find_led_partition(broker, topic, wanted.partition, wanted.current_leader_epoch, or_followed=self._or_followed)
             return self._read(partition, wanted)
         except KafkaError as error:
-            refusal = self._refusal(topic, wanted.partition, error.code)
+            code = error.code
+            if code == ErrorCode.UNKNOWN_TOPIC_ID and named.topic:
+                # A session knows the name of its topic's id: deleted is unknown by name, made anew inconsistent.
+                anew = named.topic in broker.cluster.topics
+                code = ErrorCode.INCONSISTENT_TOPIC_ID if anew else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            refusal = self._refusal(topic, wanted.partition, code)
         if refusal.error_code in _UNKNOWN:
             self._unknown.append((named, refusal))
             return None
@@ -144,16 +149,17 @@ class Read:
     def _read(self, partition: Partition, wanted: FetchPartition) -> PartitionData:
         log = partition.log
         read_committed = self.request.isolation_level == READ_COMMITTED
-        end_offset = partition.last_stable_offset if read_committed else partition.high_watermark
+        high_watermark, last_stable_offset = partition.high_watermark, partition.last_stable_offset
+        end_offset = last_stable_offset if read_committed else high_watermark
         data = PartitionData(
             partition_index=partition.index,
-            high_watermark=partition.high_watermark,
-            last_stable_offset=partition.last_stable_offset,
+            high_watermark=high_watermark,
+            last_stable_offset=last_stable_offset,
             log_start_offset=log.start_offset,
             aborted_transactions=[] if read_committed else None,
             records=b"",
         )
-        if self.context.broker.rack_aware and (preferred := self._near_replica(partition, wanted.fetch_offset)) is not None:
+        if self._rack and (preferred := self._near_replica(partition, wanted.fetch_offset)) is not None:
             self.failed = True
             data.preferred_read_replica = preferred
             return data
@@ -167,16 +173,19 @@ class Read:
         # The first batch of the first partition that has one comes whatever its size, so that nobody is stuck (KIP-74).
         room = min(wanted.partition_max_bytes, self._limit - self.bytes)
         records = log.read(wanted.fetch_offset, max(room, 0), end_offset, at_least_one=not self.bytes)
-        self.bytes += sum(map(len, records))
-        data.records = records
+        if records:
+            self.bytes += sum(map(len, records))
+            data.records = records
         return data
 
     def _near_replica(self, partition: Partition, offset: int) -> int | None:
         """Where a client should read instead: an in-sync replica in its own rack, if the leader is elsewhere (KIP-392)."""
-        broker, rack = self.context.broker, self.request.rack_id
-        if not rack or partition.leader != broker.node_id or broker.rack == rack or not self._or_followed:
-            return None
-        if not partition.log.start_offset <= offset <= partition.log.end_offset:
+        broker, rack = self.context.broker, self._rack
+        if (
+            partition.leader != broker.node_id
+            or broker.rack == rack
+            or not partition.log.start_offset <= offset <= partition.log.end_offset
+        ):
             return None
         brokers = broker.cluster.brokers
         return next((node for node in partition.isr if brokers[node].running and brokers[node].rack == rack), None)
@@ -194,14 +203,6 @@ class Read:
             aborted_transactions=[] if self.request.isolation_level == READ_COMMITTED else None,
             records=b"",
         )
-
-
-def _find_topic(broker: Broker, named: FetchTopic) -> Topic:
-    """A session knows the names of its topic ids: such a topic that was deleted is unknown by name, one made anew inconsistent."""
-    if named.topic and named.topic_id != ZERO_UUID and named.topic_id not in broker.cluster.topics_by_id:
-        find_topic(broker, named.topic, ZERO_UUID)
-        raise KafkaError(ErrorCode.INCONSISTENT_TOPIC_ID)
-    return find_topic(broker, named.topic, named.topic_id)
 
 
 def _divergence(partition: Partition, wanted: FetchPartition) -> EpochEndOffset | None:

@@ -174,13 +174,14 @@ def test_a_lost_connection_leaves_nothing_behind(world: World) -> None:
             closed.append(True)
         return HeartbeatResponse()
 
+    timers = len(world.timers)
     with replaced(HEARTBEAT.key, wait_for_ever):
         client = world.client()
         client.send(HEARTBEAT, 0, HeartbeatRequest(group_id="g", generation_id=1, member_id="m"))
-        timers = len(world.timers)
+        assert len(world.timers) == timers + 2  # it waits, and must not be idle
         client.connection.lost("gone")
     assert closed == [True]
-    assert len(world.timers) == timers - 1
+    assert len(world.timers) == timers
     assert not world.core._waiting
 
 
