@@ -357,7 +357,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(BROKER, "log.cleaner.threads", INT, 1, Range(0), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "log.cleanup.policy", LIST, ("delete",), OneOf("compact", "delete"), dynamic=CLUSTER_WIDE, acts=True,
             documentation="What happens to old records: delete, compact or both."),
-    Setting(BROKER, "log.dir", LIST, ("/tmp/kafka-logs",, acts=True,
+    Setting(BROKER, "log.dir", LIST, ("/tmp/kafka-logs",), acts=True,
             documentation="The same, where log.dirs is not set."),
     Setting(BROKER, "log.dir.failure.timeout.ms", LONG, 30_000, Range(1)),
     Setting(BROKER, "log.dirs", LIST, None, acts=True,
