@@ -21,10 +21,11 @@ PREFERRED, UNCLEAN = 0, 1
 def elect_leaders(request: ElectLeadersRequest, context: Context) -> ElectLeadersResponse:
     """One election for each partition; where all are asked for, those that need none are left out of the answer."""
     cluster = context.broker.cluster
+    wanted: dict[str, list[int]] = {}
     if request.topic_partitions is None:
         wanted = {topic.name: list(range(len(topic.partitions))) for topic in cluster.topics.values()}
-    else:
-        wanted = {topic.topic: topic.partitions for topic in request.topic_partitions}
+    for topic in request.topic_partitions or ():
+        wanted.setdefault(topic.topic, []).extend(topic.partitions)
     if request.election_type not in (PREFERRED, UNCLEAN):
         return _unknown_type(request, wanted)
     results = []
