@@ -24,7 +24,7 @@ class FileSegment(NamedTuple):
 
 
 class Rolling:
-    """The boundaries of one log that were found so far. The last file is the active one."""
+    """The boundaries of one log that were found so far; a log that was truncated needs a new one. The last file is the active one."""
 
     __slots__ = ("_first_timestamp", "_next_offset", "_size", "_starts")
 
@@ -33,7 +33,7 @@ class Rolling:
 
     def segments(self, log: Log, segment_bytes: int, segment_ms: int) -> list[FileSegment]:
         """The files of `log`, oldest first; none if it is empty. The batches since the last call are looked at for new boundaries."""
-        if log.end_offset < self._next_offset or log.start_offset >= self._next_offset:
+        if log.start_offset >= self._next_offset:
             self._restart(log.start_offset)
         self._catch_up(log, segment_bytes, segment_ms)
         del self._starts[: bisect_right(self._starts, log.start_offset) - 1]

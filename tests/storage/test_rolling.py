@@ -83,10 +83,3 @@ def test_boundaries_stay_when_records_before_them_go() -> None:
     assert rolling.segments(log, 300, FOR_EVER) == []
     log.append(make_batch(100), 0, owned=False)
     assert bounds(rolling.segments(log, 300, FOR_EVER)) == [7]
-
-
-def test_after_a_truncation_boundaries_are_looked_for_again() -> None:
-    log, rolling = filled(*[(100, 0)] * 7), Rolling()
-    rolling.segments(log, 300, FOR_EVER)
-    log.truncate_to(4)
-    assert bounds(rolling.segments(log, 300, FOR_EVER)) == [0, 3]
