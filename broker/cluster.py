@@ -120,6 +120,11 @@ class ClusterState:
         topic = self.topics_by_id.get(topic_id)
         return topic.name if topic else ""
 
+    def find_partition(self, topic_name: str, index: int) -> Partition | None:
+        """A partition, if it is there."""
+        topic = self.topics.get(topic_name)
+        return topic.partition(index) if topic else None
+
     def create_topic(
         self,
         name: str,

@@ -1,7 +1,8 @@
 """Incremental fetch sessions (KIP-227; Kafka's FetchSession): what a client asked for once it need not name again.
 
 A session remembers the partitions a client reads and what it was told of each, so that an answer holds only what changed. Pure:
-the time and the randomness come from the caller. Not done: the eight shards among which Kafka divides the slots.
+the time and the randomness come from the caller. Partitions of which there is nothing new are not even read, so that a session of many
+costs little. Not done: the eight shards among which Kafka divides the slots.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from random import Random
 
 from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.messages.fetch import FetchableTopicResponse, FetchPartition, FetchTopic, ForgottenTopic, PartitionData
+from .topics import Partition
 
 NO_SESSION = 0
 FINAL_EPOCH, INITIAL_EPOCH, MAX_EPOCH = -1, 0, 2**31 - 1
@@ -30,13 +32,30 @@ def next_epoch(epoch: int) -> int:
 class CachedPartition:
     """What a client wants of a partition, and what it was told last. `name` is the topic's also where the client knows its id only."""
 
-    __slots__ = ("high_watermark", "log_start_offset", "name", "topic_id", "wanted")
+    __slots__ = ("_partition", "_state", "high_watermark", "log_start_offset", "name", "topic_id", "wanted")
 
     def __init__(self, wanted: FetchPartition, name: str, topic_id: bytes) -> None:
         self.wanted = wanted
         self.name = name
         self.topic_id = topic_id
         self.high_watermark = self.log_start_offset = -1
+        self._partition: Partition | None = None  # when its reader stood at the end and had been told all, and how it was then
+        self._state: tuple[int, ...] = ()
+
+    @property
+    def quiet(self) -> Partition | None:
+        """The partition, if reading it again would find nothing new."""
+        partition = self._partition
+        return partition if partition is not None and _state(partition) == self._state else None
+
+    def want(self, wanted: FetchPartition) -> None:
+        """The client wants something else of it."""
+        self.wanted, self._partition = wanted, None
+
+    def settle(self, partition: Partition | None) -> None:
+        """Takes note that the client has been told all there is of `partition`, unless there are records that it got no room for."""
+        if partition is not None and self.wanted.fetch_offset == partition.log.end_offset:
+            self._partition, self._state = partition, _state(partition)
 
     def tell(self, data: PartitionData) -> bool:
         """Whether the client must be told `data`; if so, it is taken for told. An error is told until it is over, and so is its end."""
@@ -53,6 +72,13 @@ class CachedPartition:
         return changed
 
 
+def _state(partition: Partition) -> tuple[int, ...]:
+    """All that may change what a reader at the end of a partition is told."""
+    log = partition.log
+    leader = (partition.leader, partition.leader_epoch)
+    return *leader, partition.high_watermark, partition.last_stable_offset, log.start_offset, log.end_offset
+
+
 class FetchSession:
     """One client's partitions in the order in which they are served. `epoch` is that of the request that comes next."""
 
@@ -63,7 +89,6 @@ class FetchSession:
         self.created_ms = self.used_ms = now_ms
         self.old = False  # whether it was used when it was no longer safe from larger ones
         self._partitions: dict[Key, CachedPartition] = {}
-        self._topics: list[FetchTopic] | None = None
 
     def __len__(self) -> int:
         return len(self._partitions)
@@ -76,36 +101,34 @@ class FetchSession:
                 if cached is None:
                     self._add(topic, wanted, name_of)
                 else:
-                    cached.wanted = wanted
+                    cached.want(wanted)
         for gone in forgotten:
             for index in gone.partitions:
                 self._partitions.pop((gone.topic, gone.topic_id, index), None)
-        if topics or forgotten:
-            self._topics = None
 
     def _add(self, topic: FetchTopic, wanted: FetchPartition, name_of: Callable[[bytes], str]) -> None:
         name = name_of(topic.topic_id) if self.uses_topic_ids else topic.topic
         self._partitions[topic.topic, topic.topic_id, wanted.partition] = CachedPartition(wanted, name, topic.topic_id)
 
-    def topics(self, name_of: Callable[[bytes], str]) -> list[FetchTopic]:
-        """What is to be read, in order; neighbours of one topic stand together. The list stays as it is when the session changes."""
-        if self._topics is None:
-            known = True
-            for cached in self._partitions.values():
+    def wanted(self, name_of: Callable[[bytes], str], *, also_quiet: bool) -> tuple[list[FetchTopic], list[Partition]]:
+        """(what is to be read in order, neighbours of one topic together; the partitions that need not be)."""
+        stirred, quiet = [], []
+        for cached in self._partitions.values():
+            if not also_quiet and (partition := cached.quiet) is not None:
+                quiet.append(partition)
+            else:
                 cached.name = cached.name or name_of(cached.topic_id)
-                known &= bool(cached.name)
-            groups = groupby(self._partitions.values(), key=lambda cached: (cached.name, cached.topic_id))
-            topics = [FetchTopic(topic=name, topic_id=id_, partitions=[one.wanted for one in group]) for (name, id_), group in groups]
-            if not known:
-                return topics  # the next request may find a name
-            self._topics = topics
-        return self._topics
+                stirred.append(cached)
+        groups = groupby(stirred, key=lambda cached: (cached.name, cached.topic_id))
+        return [FetchTopic(topic=name, topic_id=id_, partitions=[one.wanted for one in group]) for (name, id_), group in groups], quiet
 
-    def changes(self, topics: Sequence[FetchableTopicResponse]) -> list[FetchableTopicResponse]:
-        """Those of the answers that the client must be told. Who got records is served last the next time."""
+    def changes(
+        self, topics: Sequence[FetchableTopicResponse], find: Callable[[str, int], Partition | None]
+    ) -> list[FetchableTopicResponse]:
+        """Those of the answers that the client must be told; `find` is for the others. Who got records is served last the next time."""
         changed: list[FetchableTopicResponse] = []
         for topic in topics:
-            kept = [data for data in topic.partitions if self._tell(topic, data)]
+            kept = [data for data in topic.partitions if self._tell(topic, data, find)]
             if kept and changed and changed[-1].topic == topic.topic and changed[-1].topic_id == topic.topic_id:
                 changed[-1].partitions += kept
             elif kept:
@@ -119,13 +142,14 @@ class FetchSession:
         cached = self._partitions[key] = self._partitions.pop(key)
         cached.tell(data)
 
-    def _tell(self, topic: FetchableTopicResponse, data: PartitionData) -> bool:
+    def _tell(self, topic: FetchableTopicResponse, data: PartitionData, find: Callable[[str, int], Partition | None]) -> bool:
         key = self._key(topic, data)
-        if not self._partitions[key].tell(data):
+        cached = self._partitions[key]
+        if not cached.tell(data):
+            cached.settle(find(cached.name, data.partition_index))
             return False
         if data.records:
             self._partitions[key] = self._partitions.pop(key)
-            self._topics = None
         return True
 
     def _key(self, topic: FetchableTopicResponse, data: PartitionData) -> Key:

@@ -35,7 +35,7 @@ _UNKNOWN = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 @handles(FETCH)
 def fetch(request: FetchRequest, context: Context) -> FetchResponse | Generator[Wait, None, FetchResponse]:
     """Answers at once where it can, and else waits."""
-    session, topics = None, request.topics
+    session = None
     if request.session_epoch in (FINAL_EPOCH, INITIAL_EPOCH):
         if request.session_id:
             context.broker.fetch_sessions.close(request.session_id)
@@ -44,19 +44,25 @@ def fetch(request: FetchRequest, context: Context) -> FetchResponse | Generator[
             session = _resume(request, context)
         except KafkaError as error:
             return FetchResponse(error_code=error.code, responses=[])
-        if session:
-            topics = session.topics(context.broker.cluster.topic_name)
-    read = Read(request, context, topics)
-    return _response(read, session) if read.complete or request.max_wait_ms <= 0 else _wait(read, topics, session)
+    read = Read(request, context, request.topics) if session is None else _read(request, context, session)
+    return _response(read, session) if read.complete or request.max_wait_ms <= 0 else _wait(read, session)
 
 
-def _wait(read: Read, topics: Sequence[FetchTopic], session: FetchSession | None) -> Generator[Wait, None, FetchResponse]:
+def _read(request: FetchRequest, context: Context, session: FetchSession | None) -> Read:
+    if session is None:
+        return Read(request, context, request.topics)
+    also_quiet = context.broker.rack_aware and bool(request.rack_id)  # the nearest replica may be another one now
+    topics, quiet = session.wanted(context.broker.cluster.topic_name, also_quiet=also_quiet)
+    return Read(request, context, topics, quiet)
+
+
+def _wait(read: Read, session: FetchSession | None) -> Generator[Wait, None, FetchResponse]:
     """Reads again whenever one of the partitions changed, until there is enough, one of them is gone, or the time is up."""
     request, context, wanted = read.request, read.context, len(read.partitions)
     deadline_ms = context.now_ms + request.max_wait_ms
     while not read.complete and context.now_ms < deadline_ms and len(read.partitions) == wanted:
         yield Wait(read.partitions, deadline_ms)
-        read = Read(request, context, topics)
+        read = _read(request, context, session)
     return _response(read, session)
 
 
@@ -78,7 +84,7 @@ def _response(read: Read, session: FetchSession | None) -> FetchResponse:
     if session:
         if session.epoch != next_epoch(request.session_epoch):
             return FetchResponse(error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH, session_id=session.id, responses=[])
-        topics, session_id = session.changes(topics), session.id
+        topics, session_id = session.changes(topics, context.broker.cluster.find_partition), session.id
     elif request.session_epoch == INITIAL_EPOCH:
         session_id = context.broker.fetch_sessions.open(
             request.topics,
@@ -92,13 +98,13 @@ def _response(read: Read, session: FetchSession | None) -> FetchResponse:
 
 
 class Read:
-    """One pass over partitions."""
+    """One pass over the partitions of `topics`; those of `quiet` are known to have nothing."""
 
-    def __init__(self, request: FetchRequest, context: Context, topics: Sequence[FetchTopic]) -> None:
+    def __init__(self, request: FetchRequest, context: Context, topics: Sequence[FetchTopic], quiet: Sequence[Partition] = ()) -> None:
         self.request = request
         self.context = context
         self.topics: list[FetchableTopicResponse] = []
-        self.partitions: list[Partition] = []
+        self.partitions = list(quiet)
         self.leaders: list[int] = []
         self.bytes = 0
         self.failed = False

@@ -187,6 +187,54 @@ def test_a_session_that_goes_on_elsewhere_refuses_what_waits(world: World) -> No
     assert (response.error_code, response.session_id, response.responses) == (ErrorCode.INVALID_FETCH_SESSION_EPOCH, session, [])
 
 
+@pytest.mark.parametrize("change", ["records", "start", "leader", "deletion", "anew"])
+def test_a_partition_of_which_there_was_nothing_new_is_looked_at_again_when_it_changes(world: World, change: str) -> None:
+    produce(world, "a", b"1")
+    client = world.client()
+    session = opened(client, ("a", 0, 1), ("b", 0, 0))
+    for epoch in (1, 2):
+        assert told(client.call(FETCH, 11, ask(session, epoch))) == []
+    topic = world.cluster.topics["a"]
+    match change:
+        case "records":
+            produce(world, "a", b"2")
+            expected = ("a", 0, 2)
+        case "start":
+            topic.partitions[0].log.delete_before(1)
+            expected = ("a", 0, 1)
+        case "leader":
+            topic.partitions[0].reassign([2], [2])
+            expected = ("a", 0, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        case "deletion" | "anew":
+            world.cluster.delete_topic(topic)
+            expected = ("a", 0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            if change == "anew":
+                world.cluster.create_topic("a", 1)
+                expected = ("a", 0, ErrorCode.OFFSET_OUT_OF_RANGE)
+    assert told(client.call(FETCH, 11, ask(session, 3))) == [expected]
+
+
+def test_a_wait_also_ends_by_a_partition_of_which_there_was_nothing_new(world: World) -> None:
+    client = world.client()
+    session = opened(client, ("a", 0, 0), ("b", 0, 0))
+    assert told(client.call(FETCH, 11, ask(session, 1))) == []
+    client.send(FETCH, 11, ask(session, 2, max_wait_ms=500))
+    produce(world, "b", b"1")
+    assert told(client.receive()) == [("b", 0, 1)]
+
+
+def test_in_racks_nothing_is_taken_for_granted() -> None:
+    world = World(settings={"replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector"})
+    world.cluster.create_topic("t", 1, 2)
+    leader = world.cluster.topics["t"].partitions[0].leader
+    client = world.client(leader)
+    session = opened(client, ("t", 0, 0))
+    assert told(client.call(FETCH, 11, ask(session, 1, rack_id="west"))) == []
+    world.cluster.brokers[3 - leader].rack = "west"
+    (topic,) = client.call(FETCH, 11, ask(session, 2, rack_id="west")).responses
+    assert topic.partitions[0].preferred_read_replica == 3 - leader
+
+
 def test_topic_ids_of_deleted_and_unknown_topics(world: World) -> None:
     client = world.client()
     old = wants(("b", 0, 0), topic_ids=world)
@@ -344,4 +392,4 @@ def test_preferred_replicas_and_divergence_are_told_every_time() -> None:
     session = next(iter(sessions._sessions.values()))
     answer = PartitionData(partition_index=0, high_watermark=-1, aborted_transactions=None, records=b"", preferred_read_replica=2)
     for _ in range(2):
-        assert session.changes([FetchableTopicResponse(topic="t", partitions=[answer])])
+        assert session.changes([FetchableTopicResponse(topic="t", partitions=[answer])], lambda name, index: None)
