@@ -1,4 +1,4 @@
-"""Fetch: reads record batches. Not done: fetch sessions (none is ever made, which is legal), transactions.
+"""Fetch: reads record batches. Not done: fetch sessions (none is ever made, which is legal).
 
 An answer waits until `min_bytes` are there, an error is, or `max_wait_ms` is over; a produce wakes it at once.
 """
@@ -10,6 +10,7 @@ from collections.abc import Generator
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.fetch import (
     FETCH,
+    AbortedTransaction,
     EpochEndOffset,
     FetchableTopicResponse,
     FetchPartition,
@@ -17,6 +18,7 @@ from ...protocol.messages.fetch import (
     FetchResponse,
     PartitionData,
 )
+from ...storage.segments import end_offset_of
 from ..context import Context
 from ..topics import Partition, Topic
 from ..waiting import Wait
@@ -109,6 +111,8 @@ class Read:
         records = log.read(wanted.fetch_offset, max(room, 0), end_offset, at_least_one=not self.bytes)
         self.bytes += sum(map(len, records))
         data.records = records
+        if read_committed and records:
+            data.aborted_transactions = _aborted(partition, wanted.fetch_offset, records[-1], end_offset)
         return data
 
     def _refusal(self, topic: Topic | None, index: int, code: ErrorCode) -> PartitionData:
@@ -124,6 +128,14 @@ class Read:
             aborted_transactions=[] if self.request.isolation_level == READ_COMMITTED else None,
             records=b"",
         )
+
+
+def _aborted(partition: Partition, fetch_offset: int, last: memoryview, end_offset: int) -> list[AbortedTransaction]:
+    """The aborted transactions that the client has to skip records of; only where there are any is the end of what was read looked for."""
+    if not partition.producers.aborted(fetch_offset, end_offset):
+        return []
+    aborted = partition.producers.aborted(fetch_offset, end_offset_of(last))
+    return [AbortedTransaction(producer_id=each.producer_id, first_offset=each.first_offset) for each in aborted]
 
 
 def _divergence(partition: Partition, wanted: FetchPartition) -> EpochEndOffset | None:

@@ -1,4 +1,7 @@
-"""Produce: appends record batches. Not done: transactions, checks of single records, recompression."""
+"""Produce: appends record batches. Not done: checks of single records, recompression.
+
+A transactional batch needs a transaction: up to v11 one that the partition was added to (KIP-890), from v12 on it is added here.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +18,28 @@ from ...protocol.messages.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
-from ...protocol.records import TIMESTAMP_TYPE_BIT, BatchError, BatchHeader, validate_batch, write_crc
-from ...storage.producers import Duplicate, OutOfOrderSequence, StaleProducerEpoch
+from ...protocol.records import (
+    HEADER,
+    TIMESTAMP_TYPE_BIT,
+    TRANSACTIONAL_BIT,
+    BatchError,
+    BatchHeader,
+    read_header,
+    validate_batch,
+    write_crc,
+)
+from ...storage.producers import Duplicate, OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen
 from ..context import Context
 from ..topics import Partition
+from ..transactions.transaction import Producer, TopicPartition
 from .leadership import current_leader, find_led_partition, find_topic, node_endpoints
 from .registry import CloseConnection, handles
+from .verification import join_transaction
 
 ADMIN_CLIENT_ID = "__admin_client"
 ALL_REPLICAS = -1
 SEQUENCE_MASK = 0x7FFFFFFF
+KNOWS_ABORTABLE, ADDS_PARTITIONS = 11, 12  # the versions of KIP-890
 _ATTRIBUTES = Struct(">h")
 _TIMESTAMP = Struct(">q")
 
@@ -46,6 +61,8 @@ _WITHOUT_LOG_START = frozenset(
 @handles(PRODUCE)
 def produce(request: ProduceRequest, context: Context) -> ProduceResponse | None:
     """Appends each partition's batch for itself; with acks=0 there is no answer, and any error ends the connection."""
+    if request.transactional_id is not None:
+        _check_one_producer(request)
     responses = [
         TopicProduceResponse(
             name=topic.name,
@@ -67,7 +84,7 @@ def _append_or_refuse(
     topic: TopicProduceData, data: PartitionProduceData, request: ProduceRequest, context: Context
 ) -> PartitionProduceResponse:
     try:
-        return _append(topic, data, request.acks, context)
+        return _append(topic, data, request, context)
     except KafkaError as error:
         code, message = error.code, error.message
     except BatchError as error:
@@ -76,12 +93,24 @@ def _append_or_refuse(
         code, message = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, str(error)
     except StaleProducerEpoch as error:
         code, message = ErrorCode.INVALID_PRODUCER_EPOCH, str(error)
+    except TransactionIsOpen as error:
+        code, message = ErrorCode.INVALID_TXN_STATE, str(error)
     return _refusal(topic, data.index, code, message, context)
 
 
-def _append(topic_data: TopicProduceData, data: PartitionProduceData, acks: int, context: Context) -> PartitionProduceResponse:
+def _check_one_producer(request: ProduceRequest) -> None:
+    """Refuses a request that carries the transactions of several producers."""
+    views = [data.records for topic in request.topic_data for data in topic.partition_data]
+    headers = [read_header(view) for view in views if isinstance(view, memoryview) and len(view) >= HEADER.size]
+    if len({(header.producer_id, header.producer_epoch) for header in headers if header.is_transactional}) > 1:
+        raise KafkaError(ErrorCode.INVALID_PRODUCER_ID_MAPPING, "Transactional records contained more than one producer ID")
+
+
+def _append(
+    topic_data: TopicProduceData, data: PartitionProduceData, request: ProduceRequest, context: Context
+) -> PartitionProduceResponse:
     """The checks in Kafka's order (ReplicaManager, UnifiedLog, ProducerAppendInfo), and the append."""
-    broker = context.broker
+    broker, acks = context.broker, request.acks
     topic = find_topic(broker, topic_data.name, topic_data.topic_id)
     partition = find_led_partition(broker, topic, data.index)
     if acks not in (ALL_REPLICAS, 0, 1):
@@ -99,28 +128,46 @@ def _append(topic_data: TopicProduceData, data: PartitionProduceData, acks: int,
     batch = batch[: header.size]
     if header.attributes & 7 == Compression.ZSTD and context.version < 7:
         raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs Produce v7")
-    last_sequence = header.base_sequence + header.last_offset_delta & SEQUENCE_MASK
+    timestamp_type = topic.config.texts["message.timestamp.type"]
     if header.producer_id >= 0:
-        duplicate = partition.producers.check(
-            header.producer_id, header.producer_epoch, header.base_sequence, last_sequence, context.now_ms
-        )
-        if duplicate:
-            return _appended(partition, duplicate)
-    append_time = _stamp(batch, header, topic.config.texts["message.timestamp.type"], context.now_ms)
-    base_offset = partition.log.append(batch, partition.leader_epoch, owned=context.owns_buffer)
-    if header.producer_id >= 0:
-        partition.producers.record(
-            header.producer_id,
-            header.producer_epoch,
-            header.base_sequence,
-            last_sequence,
-            base_offset,
-            base_offset + header.last_offset_delta,
-            append_time,
-            context.now_ms,
-        )
+        appended = _append_in_sequence(partition, batch, header, timestamp_type, request.transactional_id, context)
+    else:
+        append_time = _stamp(batch, header, timestamp_type, context.now_ms)
+        appended = Duplicate(partition.log.append(batch, partition.leader_epoch, owned=context.owns_buffer), append_time)
     context.wake(partition)
-    return _appended(partition, Duplicate(base_offset, append_time))
+    return _appended(partition, appended)
+
+
+def _append_in_sequence(
+    partition: Partition, batch: memoryview, header: BatchHeader, timestamp_type: str, transactional_id: str | None, context: Context
+) -> Duplicate:
+    """Appends a batch of an idempotent or transactional producer, unless it was before: where it is."""
+    producers, now_ms = partition.producers, context.now_ms
+    transactional = header.attributes & TRANSACTIONAL_BIT != 0
+    if transactional:
+        _join(partition, header, transactional_id, context)
+    last_sequence = header.base_sequence + header.last_offset_delta & SEQUENCE_MASK
+    numbers = (header.producer_id, header.producer_epoch, header.base_sequence, last_sequence)
+    new_from_zero = transactional and context.version >= ADDS_PARTITIONS
+    duplicate = producers.check(*numbers, now_ms, transactional=transactional, new_from_zero=new_from_zero)
+    if duplicate:
+        return duplicate
+    append_time = _stamp(batch, header, timestamp_type, now_ms)
+    base_offset = partition.log.append(batch, partition.leader_epoch, owned=context.owns_buffer)
+    timestamp = header.max_timestamp if append_time == -1 else append_time
+    producers.record(*numbers, base_offset, base_offset + header.last_offset_delta, timestamp, now_ms, transactional=transactional)
+    return Duplicate(base_offset, append_time)
+
+
+def _join(partition: Partition, header: BatchHeader, transactional_id: str | None, context: Context) -> None:
+    """Has the coordinator's word for the first batch of a transaction in a partition."""
+    if transactional_id is None:
+        raise KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    producer = Producer(header.producer_id, header.producer_epoch)
+    if not partition.producers.continues(*producer):
+        joining = TopicPartition(partition.topic.name, partition.index)
+        adds, knows_abortable = context.version >= ADDS_PARTITIONS, context.version >= KNOWS_ABORTABLE
+        join_transaction(context.broker, transactional_id, producer, joining, adds=adds, knows_abortable=knows_abortable)
 
 
 def _stamp(batch: memoryview, header: BatchHeader, timestamp_type: str, now_ms: int) -> int:
