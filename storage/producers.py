@@ -70,6 +70,14 @@ class EndedTransaction(NamedTuple):
     committed: bool
 
 
+class Refused(NamedTuple):
+    """The lowest sequence number of the batches that were refused because their transaction was not known yet."""
+
+    epoch: int
+    base_sequence: int
+    refused_ms: int
+
+
 _last_offset = attrgetter("last_offset")
 
 
@@ -129,13 +137,14 @@ class Producers:
     A state goes when it was idle for `expiration_ms` and has no open transaction, never because records were deleted.
     """
 
-    __slots__ = ("_ended", "_open", "_states", "expiration_ms")
+    __slots__ = ("_ended", "_open", "_refused", "_states", "expiration_ms")
 
     def __init__(self, expiration_ms: int) -> None:
         self.expiration_ms = expiration_ms
         self._states: dict[int, ProducerState] = {}
         self._open: dict[int, int] = {}  # producer id -> first offset, ascending: what is appended later begins later
         self._ended: list[EndedTransaction] = []  # ascending by last offset
+        self._refused: dict[int, Refused] = {}
 
     def __len__(self) -> int:
         return len(self._states)
@@ -161,6 +170,9 @@ class Producers:
         With `new_from_zero` a producer that is not known must begin at sequence 0, else it may begin anywhere.
         Raises OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen.
         """
+        refused = self._refused.get(producer_id) if transactional else None
+        if refused and refused.epoch == epoch and base_sequence > refused.base_sequence:
+            raise OutOfOrderSequence(producer_id, epoch, base_sequence, refused.base_sequence)
         state = self._states.get(producer_id)
         if state is None or self._expired(producer_id, state, now_ms):
             if new_from_zero and base_sequence != 0:
@@ -198,8 +210,15 @@ class Producers:
         state.add(CachedBatch(epoch, base_sequence, last_sequence, base_offset, last_offset, timestamp))
         if transactional:
             self._open.setdefault(producer_id, base_offset)
+            self._refused.pop(producer_id, None)
 
     # Transactions
+
+    def refuse(self, producer_id: int, epoch: int, base_sequence: int, now_ms: int) -> None:
+        """The batch waits for its transaction to be known: those behind it, which are on their way, must not overtake it."""
+        refused = self._refused.get(producer_id)
+        if refused is None or epoch > refused.epoch or (epoch == refused.epoch and base_sequence < refused.base_sequence):
+            self._refused[producer_id] = Refused(epoch, base_sequence, now_ms)
 
     def open_since(self, producer_id: int) -> int:
         """The first offset of a producer's open transaction, -1 if it has none."""
@@ -231,6 +250,7 @@ class Producers:
         """Remembers a marker that was appended at `offset`. A transaction that wrote nothing here leaves no trace."""
         state = self._use(producer_id, now_ms)
         state.begin_epoch(epoch)
+        self._refused.pop(producer_id, None)
         state.coordinator_epoch, state.timestamp = coordinator_epoch, now_ms
         first_offset = self._open.pop(producer_id, None)
         if first_offset is not None:
@@ -254,6 +274,7 @@ class Producers:
     def expire(self, now_ms: int) -> None:
         """Frees the states that were idle for too long."""
         self._states = {key: state for key, state in self._states.items() if not self._expired(key, state, now_ms)}
+        self._refused = {key: each for key, each in self._refused.items() if now_ms - each.refused_ms < self.expiration_ms}
 
     def delete_before(self, offset: int) -> None:
         """Forgets the transactions that ended before `offset`: their records are gone."""

@@ -125,7 +125,7 @@ class Read:
             error_code=code,
             high_watermark=-1,
             current_leader=leader,
-            aborted_transactions=[] if self.request.isolation_level == READ_COMMITTED else None,
+            aborted_transactions=None,
             records=b"",
         )
 

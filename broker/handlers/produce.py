@@ -54,6 +54,7 @@ _WITHOUT_LOG_START = frozenset(
         ErrorCode.INVALID_REQUIRED_ACKS,
         ErrorCode.INVALID_TOPIC_EXCEPTION,
         ErrorCode.NOT_ENOUGH_REPLICAS,
+        ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
     }
 )
 
@@ -167,7 +168,11 @@ def _join(partition: Partition, header: BatchHeader, transactional_id: str | Non
     if not partition.producers.continues(*producer):
         joining = TopicPartition(partition.topic.name, partition.index)
         adds, knows_abortable = context.version >= ADDS_PARTITIONS, context.version >= KNOWS_ABORTABLE
-        join_transaction(context.broker, transactional_id, producer, joining, adds=adds, knows_abortable=knows_abortable)
+        try:
+            join_transaction(context.broker, transactional_id, producer, joining, adds=adds, knows_abortable=knows_abortable)
+        except KafkaError:
+            partition.producers.refuse(*producer, header.base_sequence, context.now_ms)
+            raise
 
 
 def _stamp(batch: memoryview, header: BatchHeader, timestamp_type: str, now_ms: int) -> int:

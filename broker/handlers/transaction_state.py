@@ -122,6 +122,8 @@ def _producers(name: str, index: int, context: Context) -> PartitionResponse:
     try:
         if reason := illegal_name(name):
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {reason}")
+        if name not in context.broker.cluster.topics:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition.")
         partition = find_led_partition(context.broker, find_topic(context.broker, name, ZERO_UUID), index)
     except KafkaError as error:
         return PartitionResponse(partition_index=index, error_code=error.code, error_message=error.message, active_producers=[])

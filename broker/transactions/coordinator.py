@@ -200,14 +200,19 @@ class Transactions:
         return transaction, ErrorCode.NONE
 
     def _fence(self, transaction: Transaction) -> None:
-        """Aborts a transaction from outside: its producer finds out when it asks for anything."""
-        transaction.fence()
-        self._end(transaction, commit=False, raise_epoch=self._partitions.transaction_version >= 2)
+        """Aborts a transaction from outside, with a higher epoch: its producer finds out when it asks for anything."""
+        raise_epoch = self._partitions.transaction_version >= 2
+        if not raise_epoch:
+            transaction.fence()
+        self._decide(transaction, commit=False, raise_epoch=raise_epoch)
 
     def _end(self, transaction: Transaction, *, commit: bool, raise_epoch: bool) -> None:
-        fenced = transaction.state is TransactionState.PREPARE_EPOCH_FENCE
-        exhausted = raise_epoch and not fenced and transaction.epoch_exhausted
+        """As the producer asked for; one without epochs left gets a new id for the next transaction."""
+        exhausted = raise_epoch and transaction.epoch_exhausted
         next_producer_id = self._partitions.next_producer_id() if exhausted else NO_PRODUCER_ID
+        self._decide(transaction, commit=commit, raise_epoch=raise_epoch, next_producer_id=next_producer_id)
+
+    def _decide(self, transaction: Transaction, *, commit: bool, raise_epoch: bool, next_producer_id: int = NO_PRODUCER_ID) -> None:
         self._timers.cancel(("transaction", transaction.transactional_id))
         transaction.prepare(self._timers.now_ms, commit=commit, raise_epoch=raise_epoch, next_producer_id=next_producer_id)
         self._write_markers(transaction)

@@ -52,7 +52,7 @@ class TransactionState(Enum):
     """Forgotten: never seen, as whoever comes next meets a new transactional id."""
 
     PREPARE_EPOCH_FENCE = "PrepareEpochFence"
-    """The epoch was raised so that the producer can do no more. Goes on to PREPARE_ABORT within the same step, so it is never seen."""
+    """The epoch is raised so that the producer can do no more. Goes on to PREPARE_ABORT within the same step, so it is never seen."""
 
 
 PREPARED = (TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT)
@@ -96,17 +96,11 @@ class Transaction:
         self._become(TransactionState.ONGOING, self.producer)
         self.partitions.update(dict.fromkeys(partitions))
 
-    def fence(self) -> None:
-        """Raises the epoch, so that the producer can do no more."""
-        self._become(TransactionState.PREPARE_EPOCH_FENCE, self.producer._replace(epoch=min(self.producer.epoch + 1, MAX_EPOCH)))
-        self.last_epoch = NO_PRODUCER_EPOCH
-
     def prepare(self, now_ms: int, *, commit: bool, raise_epoch: bool, next_producer_id: int) -> None:
         """Decides. With `raise_epoch` (transactions v2) the transaction's end has an epoch of its own, in which the next one is written."""
         producer = self.producer
         if raise_epoch:
-            self.last_epoch = producer.epoch
-            producer = producer._replace(epoch=min(producer.epoch + 1, MAX_EPOCH))
+            self.last_epoch, producer = producer.epoch, self._next_epoch()
         if self.state in IDLE:
             self.start_ms = now_ms
         self.raises_epoch, self.next_producer_id = raise_epoch, next_producer_id
@@ -118,6 +112,14 @@ class Transaction:
         producer = self.producer if self.next_producer_id == NO_PRODUCER_ID else Producer(self.next_producer_id, 0)
         self._become(TransactionState.COMPLETE_COMMIT if is_commit else TransactionState.COMPLETE_ABORT, producer)
         self.next_producer_id = NO_PRODUCER_ID
+
+    def fence(self) -> None:
+        """Raises the epoch before the abort, so that the producer can do no more (up to transactions v1)."""
+        self._become(TransactionState.PREPARE_EPOCH_FENCE, self._next_epoch())
+        self.last_epoch = NO_PRODUCER_EPOCH
+
+    def _next_epoch(self) -> Producer:
+        return self.producer._replace(epoch=min(self.producer.epoch + 1, MAX_EPOCH))
 
     def _become(self, state: TransactionState, producer: Producer) -> None:
         self.previous_producer_id = self.producer.id
