@@ -84,10 +84,10 @@ _last_offset = attrgetter("last_offset")
 class ProducerState:
     """One producer id: its epoch, the sequence number that comes next, its last batches, when it wrote last.
 
-    `timestamp` (ms) is that of its last batch or marker, `coordinator_epoch` that of its last marker; -1 for none.
+    `timestamp` (ms) is that of its last batch or marker, `coordinator_epoch` and `marker_offset` those of its last marker; -1 for none.
     """
 
-    __slots__ = ("batches", "coordinator_epoch", "epoch", "next_sequence", "timestamp", "used_ms")
+    __slots__ = ("batches", "coordinator_epoch", "epoch", "marker_offset", "next_sequence", "timestamp", "used_ms")
 
     def __init__(self) -> None:
         self.batches: list[CachedBatch] = []
@@ -96,6 +96,7 @@ class ProducerState:
         self.used_ms = 0
         self.timestamp = -1
         self.coordinator_epoch = -1
+        self.marker_offset = -1
 
     @property
     def last_sequence(self) -> int:
@@ -109,14 +110,18 @@ class ProducerState:
             del self.batches[0]
         self._follow(batch)
 
-    def begin_epoch(self, epoch: int) -> None:
-        """A marker tells the epoch: in a new one, sequences begin at 0."""
+    def end_transaction(self, epoch: int, coordinator_epoch: int, offset: int, timestamp: int) -> None:
+        """Takes in a marker, which tells the epoch: in a new one, sequences begin at 0."""
         if epoch != self.epoch:
             self.epoch, self.next_sequence = epoch, 0
+        self.coordinator_epoch, self.marker_offset, self.timestamp = coordinator_epoch, offset, timestamp
 
     def truncate_to(self, offset: int) -> bool:
         """Forgets what was appended at or behind `offset`; False if nothing known is left."""
         forgotten = None
+        is_last = not self.batches or self.batches[-1].last_offset < self.marker_offset
+        if is_last and self.marker_offset < offset:
+            return True
         while self.batches and self.batches[-1].last_offset >= offset:
             forgotten = self.batches.pop()
         if self.batches:
@@ -249,9 +254,8 @@ class Producers:
     def end_transaction(self, producer_id: int, epoch: int, coordinator_epoch: int, offset: int, now_ms: int, *, committed: bool) -> None:
         """Remembers a marker that was appended at `offset`. A transaction that wrote nothing here leaves no trace."""
         state = self._use(producer_id, now_ms)
-        state.begin_epoch(epoch)
+        state.end_transaction(epoch, coordinator_epoch, offset, now_ms)
         self._refused.pop(producer_id, None)
-        state.coordinator_epoch, state.timestamp = coordinator_epoch, now_ms
         first_offset = self._open.pop(producer_id, None)
         if first_offset is not None:
             still_open = self.first_open_offset

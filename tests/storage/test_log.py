@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from odradek.storage.log import KEEP_BYTES, MAX_ARENA_BYTES, MIN_ARENA_BYTES, Log
+from odradek.storage.segments import end_offset_of
 from tests.storage.batches import HEADER_BYTES, make_batch, stored
 
 EVERYTHING = 2**40
@@ -322,3 +323,9 @@ def test_batches_are_those_of_the_moment() -> None:
     first = next(batches)
     log.delete_before(3)
     assert [bytes(batch) for batch in (first, *batches)] == [stored(make_batch(100), base, 0) for base in range(3)]
+
+
+def test_the_end_of_what_was_read_is_found() -> None:
+    log = log_of(*[make_batch(100, records=3)] * 4)
+    (batches,) = log.read(0, 250, 12, at_least_one=True)
+    assert end_offset_of(batches) == 6
