@@ -1,7 +1,8 @@
 """Plays transcripts: `command` lines, `----`, and what the client is told, what is written, and how the transactional ids stand.
 
     init NAME [id=I] [timeout=MS] [as=PID.EPOCH]      add | verify NAME PARTITION... [as=PID.EPOCH]
-    commit | abort NAME [v2] [as=PID.EPOCH]      advance MS      leaderless PARTITION      led PARTITION      coordinator gone|N      version N      epoch ID N      # comment
+    commit | abort NAME [v2] [as=PID.EPOCH]      advance MS      # comment
+    leaderless | led PARTITION      coordinator gone|N      version N      epoch ID N
 
 A NAME is a client: it remembers its transactional id (x if it does not say) and the producer that it was told to be; `as` claims another.
 An answer is the error, or the producer. A line `t-0 commit 1.0 by 3` is a marker with producer id 1, epoch 0 and coordinator epoch 3;
