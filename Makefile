@@ -14,7 +14,7 @@ bench: .venv/.dev ## BENCH="--quick --rows produce" picks
 	.venv/bin/python -m benchmarks $(BENCH)
 
 demo: .venv/.dev
-	.venv/bin/python docs/demo.py
+	.venv/bin/python examples/demo.py
 
 lint: .venv/.dev
 	.venv/bin/ruff check

@@ -166,7 +166,6 @@ class Producers:
         base_sequence: int,
         last_sequence: int,
         now_ms: int,
-        *,
         transactional: bool = False,
         new_from_zero: bool = False,
     ) -> Duplicate | None:
@@ -207,7 +206,6 @@ class Producers:
         last_offset: int,
         timestamp: int,
         now_ms: int,
-        *,
         transactional: bool = False,
     ) -> None:
         """Remembers a batch that `check` let pass and that was appended; a transactional one may open a transaction."""

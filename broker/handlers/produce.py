@@ -5,9 +5,6 @@ A transactional batch needs a transaction: up to v11 one that the partition was 
 
 from __future__ import annotations
 
-from struct import Struct
-
-from ...protocol.compression import Compression
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.produce import (
     PRODUCE,
@@ -18,30 +15,15 @@ from ...protocol.messages.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
-from ...protocol.records import (
-    HEADER,
-    TIMESTAMP_TYPE_BIT,
-    TRANSACTIONAL_BIT,
-    BatchError,
-    BatchHeader,
-    read_header,
-    validate_batch,
-    write_crc,
-)
-from ...storage.producers import Duplicate, OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen
+from ...protocol.records import HEADER, BatchError, read_header
+from ...storage.producers import OutOfOrderSequence, TransactionIsOpen
 from ..context import Context
-from ..topics import Partition
-from ..transactions.transaction import Producer, TopicPartition
+from .append import ALL_REPLICAS, REFUSALS, append
 from .leadership import current_leader, find_led_partition, find_topic, node_endpoints
 from .registry import CloseConnection, handles
-from .verification import join_transaction
+from .repeated_produce import RepeatedProduce
 
 ADMIN_CLIENT_ID = "__admin_client"
-ALL_REPLICAS = -1
-SEQUENCE_MASK = 0x7FFFFFFF
-KNOWS_ABORTABLE, ADDS_PARTITIONS = 11, 12  # the versions of KIP-890
-_ATTRIBUTES = Struct(">h")
-_TIMESTAMP = Struct(">q")
 
 # Errors before a log was looked at; all others tell where it starts.
 _WITHOUT_LOG_START = frozenset(
@@ -77,6 +59,8 @@ def produce(request: ProduceRequest, context: Context) -> ProduceResponse | None
         if refused:
             raise CloseConnection(f"Produce with acks=0 failed with {ErrorCode(refused[0].error_code).name}")
         return None
+    if not refused:
+        context.shortcut = RepeatedProduce.after(request, context)
     leaders = [partition.current_leader.leader_id for partition in refused if partition.current_leader]
     return ProduceResponse(responses=responses, node_endpoints=node_endpoints(context, leaders) if leaders else [])
 
@@ -86,17 +70,20 @@ def _append_or_refuse(
 ) -> PartitionProduceResponse:
     try:
         return _append(topic, data, request, context)
-    except KafkaError as error:
-        code, message = error.code, error.message
-    except BatchError as error:
-        code, message = error.error_code, str(error)
-    except OutOfOrderSequence as error:
-        code, message = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, str(error)
-    except StaleProducerEpoch as error:
-        code, message = ErrorCode.INVALID_PRODUCER_EPOCH, str(error)
-    except TransactionIsOpen as error:
-        code, message = ErrorCode.INVALID_TXN_STATE, str(error)
+    except REFUSALS as error:
+        code = _error_code(error)
+        message = error.message if isinstance(error, KafkaError) else str(error)
     return _refusal(topic, data.index, code, message, context)
+
+
+def _error_code(error: Exception) -> ErrorCode:
+    if isinstance(error, KafkaError):
+        return error.code
+    if isinstance(error, BatchError):
+        return error.error_code
+    if isinstance(error, TransactionIsOpen):
+        return ErrorCode.INVALID_TXN_STATE
+    return ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER if isinstance(error, OutOfOrderSequence) else ErrorCode.INVALID_PRODUCER_EPOCH
 
 
 def _check_one_producer(request: ProduceRequest) -> None:
@@ -110,89 +97,17 @@ def _check_one_producer(request: ProduceRequest) -> None:
 def _append(
     topic_data: TopicProduceData, data: PartitionProduceData, request: ProduceRequest, context: Context
 ) -> PartitionProduceResponse:
-    """The checks in Kafka's order (ReplicaManager, UnifiedLog, ProducerAppendInfo), and the append."""
-    broker, acks = context.broker, request.acks
-    topic = find_topic(broker, topic_data.name, topic_data.topic_id)
-    partition = find_led_partition(broker, topic, data.index)
-    if acks not in (ALL_REPLICAS, 0, 1):
+    topic = find_topic(context.broker, topic_data.name, topic_data.topic_id)
+    partition = find_led_partition(context.broker, topic, data.index)
+    if request.acks not in (ALL_REPLICAS, 0, 1):
         raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
     if topic.is_internal and context.connection.client_id != ADMIN_CLIENT_ID:
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
-    if acks == ALL_REPLICAS and len(partition.isr) < partition.min_isr:
-        raise KafkaError(
-            ErrorCode.NOT_ENOUGH_REPLICAS, f"{len(partition.isr)} in-sync replicas, min.insync.replicas is {partition.min_isr}"
-        )
-    batch = data.records
-    if not isinstance(batch, memoryview):
-        raise KafkaError(ErrorCode.INVALID_RECORD, "no record batch")
-    header = validate_batch(batch, topic.config.integers["max.message.bytes"])
-    batch = batch[: header.size]
-    if header.attributes & 7 == Compression.ZSTD and context.version < 7:
-        raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs Produce v7")
-    timestamp_type = topic.config.texts["message.timestamp.type"]
-    if header.producer_id >= 0:
-        appended = _append_in_sequence(partition, batch, header, timestamp_type, request.transactional_id, context)
-    else:
-        append_time = _stamp(batch, header, timestamp_type, context.now_ms)
-        appended = Duplicate(partition.log.append(batch, partition.leader_epoch, owned=context.owns_buffer), append_time)
-    context.wake(partition)
-    return _appended(partition, appended)
-
-
-def _append_in_sequence(
-    partition: Partition, batch: memoryview, header: BatchHeader, timestamp_type: str, transactional_id: str | None, context: Context
-) -> Duplicate:
-    """Appends a batch of an idempotent or transactional producer, unless it was before: where it is."""
-    producers, now_ms = partition.producers, context.now_ms
-    transactional = header.attributes & TRANSACTIONAL_BIT != 0
-    if transactional:
-        _join(partition, header, transactional_id, context)
-    last_sequence = header.base_sequence + header.last_offset_delta & SEQUENCE_MASK
-    numbers = (header.producer_id, header.producer_epoch, header.base_sequence, last_sequence)
-    new_from_zero = transactional and context.version >= ADDS_PARTITIONS
-    duplicate = producers.check(*numbers, now_ms, transactional=transactional, new_from_zero=new_from_zero)
-    if duplicate:
-        return duplicate
-    append_time = _stamp(batch, header, timestamp_type, now_ms)
-    base_offset = partition.log.append(batch, partition.leader_epoch, owned=context.owns_buffer)
-    timestamp = header.max_timestamp if append_time == -1 else append_time
-    producers.record(*numbers, base_offset, base_offset + header.last_offset_delta, timestamp, now_ms, transactional=transactional)
-    return Duplicate(base_offset, append_time)
-
-
-def _join(partition: Partition, header: BatchHeader, transactional_id: str | None, context: Context) -> None:
-    """Has the coordinator's word for the first batch of a transaction in a partition."""
-    if transactional_id is None:
-        raise KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-    producer = Producer(header.producer_id, header.producer_epoch)
-    if not partition.producers.continues(*producer):
-        joining = TopicPartition(partition.topic.name, partition.index)
-        adds, knows_abortable = context.version >= ADDS_PARTITIONS, context.version >= KNOWS_ABORTABLE
-        try:
-            join_transaction(context.broker, transactional_id, producer, joining, adds=adds, knows_abortable=knows_abortable)
-        except KafkaError:
-            partition.producers.refuse(*producer, header.base_sequence, context.now_ms)
-            raise
-
-
-def _stamp(batch: memoryview, header: BatchHeader, timestamp_type: str, now_ms: int) -> int:
-    """Writes the time into the batch where the topic says so, with its new CRC; the answer's log_append_time_ms, -1 for CreateTime."""
-    if timestamp_type == "CreateTime":
-        if header.attributes & TIMESTAMP_TYPE_BIT:
-            _ATTRIBUTES.pack_into(batch, 21, header.attributes & ~TIMESTAMP_TYPE_BIT)
-            write_crc(batch)
-        return -1
-    _ATTRIBUTES.pack_into(batch, 21, header.attributes | TIMESTAMP_TYPE_BIT)
-    _TIMESTAMP.pack_into(batch, 35, now_ms)
-    write_crc(batch)
-    return now_ms
-
-
-def _appended(partition: Partition, at: Duplicate) -> PartitionProduceResponse:
+    appended = append(partition, data.records, request.acks, request.transactional_id, context)
     return PartitionProduceResponse(
         index=partition.index,
-        base_offset=at.base_offset,
-        log_append_time_ms=at.timestamp,
+        base_offset=appended.base_offset,
+        log_append_time_ms=appended.timestamp,
         log_start_offset=partition.log.start_offset,
     )
 
