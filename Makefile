@@ -20,6 +20,7 @@ lint: .venv/.dev
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
+	.venv/bin/mypy -p benchmarks -m tests.apache_kafka
 	.venv/bin/lint-imports
 
 .venv:

@@ -39,7 +39,7 @@ class Context:
     """One request's surroundings: its API version, the connection it came by, the broker that answers.
 
     `frame` is the request's bytes without their length; `owns_buffer` says that nobody will write to their memory again. A rule may
-    leave a `shortcut`, which is then asked before every further request of the connection.
+    leave a `shortcut`, which is then asked first by every further request of the connection.
     """
 
     __slots__ = ("_wake", "broker", "connection", "frame", "owns_buffer", "shortcut", "version")
@@ -52,10 +52,11 @@ class Context:
         frame: memoryview,
         owns_buffer: bool,
         wake: Callable[[Hashable], None],
+        shortcut: Shortcut | None,
     ) -> None:
         self.version = version
         self.frame = frame
-        self.shortcut: Shortcut | None = None
+        self.shortcut = shortcut
         self.connection = connection
         self.broker = broker
         self.owns_buffer = owns_buffer

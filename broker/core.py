@@ -232,14 +232,14 @@ class Connection:
         except ProtocolError as error:
             return self.close(str(error))
         self.peer.client_id = header.client_id or ""
-        context = Context(version, self.peer, self.broker, frame, owns_buffer, self.core.wake)
+        context = Context(version, self.peer, self.broker, frame, owns_buffer, self.core.wake, self._shortcut)
         try:
             answer = HANDLERS[api.key].rule(request, context)
             if isinstance(answer, Generator):
                 self.resume(Parked(self, header, request, answer))
             else:
                 self._send(header, answer)
-                self._shortcut = context.shortcut or self._shortcut
+                self._shortcut = context.shortcut
         except Exception as error:
             self._failed(header, request, error)
 

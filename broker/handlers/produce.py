@@ -21,7 +21,7 @@ from ..context import Context
 from .append import ALL_REPLICAS, REFUSALS, append
 from .leadership import current_leader, find_led_partition, find_topic, node_endpoints
 from .registry import CloseConnection, handles
-from .repeated_produce import RepeatedProduce
+from .repeated_produce import recognise
 
 ADMIN_CLIENT_ID = "__admin_client"
 
@@ -60,7 +60,7 @@ def produce(request: ProduceRequest, context: Context) -> ProduceResponse | None
             raise CloseConnection(f"Produce with acks=0 failed with {ErrorCode(refused[0].error_code).name}")
         return None
     if not refused:
-        context.shortcut = RepeatedProduce.after(request, context)
+        recognise(request, context)
     leaders = [partition.current_leader.leader_id for partition in refused if partition.current_leader]
     return ProduceResponse(responses=responses, node_endpoints=node_endpoints(context, leaders) if leaders else [])
 

@@ -18,10 +18,41 @@ from ..context import Context
 from ..topics import Partition
 from .append import REFUSALS, append
 
+MAX_KNOWN = 1000
 _HEADER = Struct(">ii")
 _INT32 = Struct(">i")
 _CLIENT_ID_POSITION = 8
 _EMPTY_TAGS = b"\0\0\0"  # behind the records, from the flexible versions on: of the partition, the topic and the request
+
+
+def recognise(request: ProduceRequest, context: Context) -> None:
+    """Has the connection recognise the like of a request that has just succeeded, if it was for one partition."""
+    repeated = RepeatedProduce.after(request, context)
+    if repeated is not None:
+        known = context.shortcut if isinstance(context.shortcut, RepeatedProduces) else RepeatedProduces()
+        known.add(repeated)
+        context.shortcut = known
+
+
+class RepeatedProduces:
+    """The requests of a connection that are recognised: one for each partition that its producer writes to."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, dict[bytes, RepeatedProduce]] = {}  # by where their records begin, and by their bytes up to there
+
+    def add(self, repeated: RepeatedProduce) -> None:
+        """Recognises one more; when there are too many it begins anew."""
+        if sum(map(len, self._known.values())) >= MAX_KNOWN:
+            self._known.clear()
+        self._known.setdefault(repeated.end, {})[repeated.same] = repeated
+
+    def answer(self, frame: memoryview, owns_buffer: bool) -> bytes | None:
+        """The whole answer to a request that is the like of a known one; None if it is not, or its batch does not get in."""
+        for end, known in self._known.items():
+            repeated = known.get(bytes(frame[_CLIENT_ID_POSITION:end]))
+            if repeated is not None:
+                return repeated.answer(frame, owns_buffer)
+        return None
 
 
 class RepeatedProduce:
@@ -36,8 +67,8 @@ class RepeatedProduce:
         self._tail = _EMPTY_TAGS if self._flexible else b""
         frame = context.frame
         self._key_and_version, _ = _HEADER.unpack_from(frame)
-        self._end = len(frame) - len(self._tail) - len(records) - self._length_size(len(records))
-        self._same = bytes(frame[_CLIENT_ID_POSITION : self._end])
+        self.end = len(frame) - len(self._tail) - len(records) - self._length_size(len(records))
+        self.same = bytes(frame[_CLIENT_ID_POSITION : self.end])
         self._split_answer(request)
         context.frame = memoryview(b"")  # it may be large, and is not kept alive by what remembers it
 
@@ -55,8 +86,8 @@ class RepeatedProduce:
 
     def answer(self, frame: memoryview, owns_buffer: bool) -> bytes | None:
         """The whole answer to a request that is the like; None if it is not, or its batch does not get in."""
-        end, context, partition = self._end, self._context, self._partition
-        if len(frame) < end + HEADER.size or frame[_CLIENT_ID_POSITION:end] != self._same:
+        end, context, partition = self.end, self._context, self._partition
+        if len(frame) < end + HEADER.size:
             return None
         key_and_version, correlation_id = _HEADER.unpack_from(frame)
         if key_and_version != self._key_and_version or partition.leader != context.broker.node_id:
@@ -78,7 +109,7 @@ class RepeatedProduce:
 
     def _find_records(self, frame: memoryview) -> tuple[int, int]:
         """Where they begin and where they end, going by their length. Raises ProtocolError."""
-        start = self._end
+        start = self.end
         if not self._flexible:
             (size,) = _INT32.unpack_from(frame, start)
             return start + _INT32.size, start + _INT32.size + max(size, 0)

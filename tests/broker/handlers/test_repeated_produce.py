@@ -113,7 +113,21 @@ def test_it_does_not_keep_a_large_frame_alive() -> None:
     client.feed(frame(world, 9, a_batch(bytes(500_000))))
     assert taken(client)
     shortcut: Any = client.connection._shortcut
-    assert len(shortcut._context.frame) == 0
+    ((repeated,),) = (known.values() for known in shortcut._known.values())
+    assert len(repeated._context.frame) == 0
+
+
+def test_every_partition_of_a_producer_is_recognised() -> None:
+    world = World(nodes=1)
+    world.cluster.create_topic("t", 3)
+    client = world.client()
+    for partition in range(3):
+        client.feed(frame(world, 9, a_batch(b"a"), partition=partition))
+    shortcut: Any = client.connection._shortcut
+    for partition in range(3):
+        again = frame(world, 9, a_batch(b"b"), partition=partition)
+        assert shortcut.answer(memoryview(bytearray(again[4:])), False) is not None
+    assert [partition.log.end_offset for partition in world.cluster.topics["t"].partitions] == [2, 2, 2]
 
 
 def test_fire_and_forget_and_internal_topics_go_the_long_way() -> None:
