@@ -174,11 +174,15 @@ class Producers:
         With `new_from_zero` a producer that is not known must begin at sequence 0, else it may begin anywhere.
         Raises OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen.
         """
-        refused = self._refused.get(producer_id) if transactional else None
-        if refused and refused.epoch == epoch and base_sequence > refused.base_sequence:
+        if (
+            transactional
+            and (refused := self._refused.get(producer_id))
+            and refused.epoch == epoch
+            and base_sequence > refused.base_sequence
+        ):
             raise OutOfOrderSequence(producer_id, epoch, base_sequence, refused.base_sequence)
         state = self._states.get(producer_id)
-        if state is None or self._expired(producer_id, state, now_ms):
+        if state is None or (now_ms - state.used_ms >= self.expiration_ms and producer_id not in self._open):
             if new_from_zero and base_sequence != 0:
                 raise OutOfOrderSequence(producer_id, epoch, base_sequence, 0)
             return None
@@ -192,7 +196,7 @@ class Producers:
             raise StaleProducerEpoch(producer_id, epoch, state.epoch)
         elif base_sequence != 0:
             raise OutOfOrderSequence(producer_id, epoch, base_sequence, 0)
-        if not transactional and producer_id in self._open:
+        if producer_id in self._open and not transactional:
             raise TransactionIsOpen(producer_id)
         return None
 
@@ -209,7 +213,10 @@ class Producers:
         transactional: bool = False,
     ) -> None:
         """Remembers a batch that `check` let pass and that was appended; a transactional one may open a transaction."""
-        state = self._use(producer_id, now_ms)
+        state = self._states.get(producer_id)
+        if state is None or now_ms - state.used_ms >= self.expiration_ms:
+            state = self._renew(producer_id)
+        state.used_ms = now_ms
         state.add(CachedBatch(epoch, base_sequence, last_sequence, base_offset, last_offset, timestamp))
         if transactional:
             self._open.setdefault(producer_id, base_offset)
@@ -251,7 +258,10 @@ class Producers:
 
     def end_transaction(self, producer_id: int, epoch: int, coordinator_epoch: int, offset: int, now_ms: int, *, committed: bool) -> None:
         """Remembers a marker that was appended at `offset`. A transaction that wrote nothing here leaves no trace."""
-        state = self._use(producer_id, now_ms)
+        state = self._states.get(producer_id)
+        if state is None or now_ms - state.used_ms >= self.expiration_ms:
+            state = self._renew(producer_id)
+        state.used_ms = now_ms
         state.end_transaction(epoch, coordinator_epoch, offset, now_ms)
         self._refused.pop(producer_id, None)
         first_offset = self._open.pop(producer_id, None)
@@ -275,8 +285,9 @@ class Producers:
 
     def expire(self, now_ms: int) -> None:
         """Frees the states that were idle for too long."""
-        self._states = {key: state for key, state in self._states.items() if not self._expired(key, state, now_ms)}
-        self._refused = {key: each for key, each in self._refused.items() if now_ms - each.refused_ms < self.expiration_ms}
+        oldest_ms = now_ms - self.expiration_ms
+        self._states = {key: state for key, state in self._states.items() if state.used_ms > oldest_ms or key in self._open}
+        self._refused = {key: each for key, each in self._refused.items() if each.refused_ms > oldest_ms}
 
     def delete_before(self, offset: int) -> None:
         """Forgets the transactions that ended before `offset`: their records are gone."""
@@ -291,12 +302,8 @@ class Producers:
         self._open = {producer_id: first for first, producer_id in still_open}
         self._states = {key: state for key, state in self._states.items() if state.truncate_to(offset) or key in self._open}
 
-    def _use(self, producer_id: int, now_ms: int) -> ProducerState:
-        state = self._states.get(producer_id)
-        if state is None or self._expired(producer_id, state, now_ms):
-            state = self._states[producer_id] = ProducerState()
-        state.used_ms = now_ms
-        return state
-
-    def _expired(self, producer_id: int, state: ProducerState, now_ms: int) -> bool:
-        return now_ms - state.used_ms >= self.expiration_ms and producer_id not in self._open
+    def _renew(self, producer_id: int) -> ProducerState:
+        """A new state for a producer that has none, or an idle one; an open transaction keeps what it has."""
+        if producer_id not in self._open:
+            self._states[producer_id] = ProducerState()
+        return self._states[producer_id]

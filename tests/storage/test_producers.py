@@ -321,6 +321,9 @@ def test_an_open_transaction_keeps_its_producer() -> None:
     assert [producer_id for producer_id, _ in known] == [PID]
     with pytest.raises(OutOfOrderSequence):
         known.check(PID, 0, 5, 5, 10 * DAY_MS, transactional=True)
+    known.record(PID, 0, 1, 1, 3, 3, -1, 10 * DAY_MS, transactional=True)
+    assert known.open_since(PID) == 0
+    assert known.check(PID, 0, 0, 0, 10 * DAY_MS, transactional=True) == Duplicate(0, -1)
 
 
 def test_what_was_refused_is_not_overtaken() -> None:

@@ -15,6 +15,7 @@ from odradek.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTransaction,
 )
 from odradek.protocol.messages.delete_records import DELETE_RECORDS, DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
+from odradek.protocol.messages.elect_leaders import ELECT_LEADERS, ElectLeadersRequest, TopicPartitions
 from odradek.protocol.messages.end_txn import END_TXN, EndTxnRequest
 from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
 from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
@@ -286,6 +287,23 @@ def test_a_partition_without_a_leader_gets_its_marker_when_it_has_one() -> None:
     world.cluster.start_node(2)
     assert read_committed(world, "t", 1) == ([b"x"], 2)
     assert producer.write(b"y") == 0
+
+
+def test_a_leader_elected_by_hand_gets_the_marker() -> None:
+    """It does not have the record; the transaction ends all the same."""
+    world = World(nodes=3)
+    world.cluster.create_topic("t", assignments=[[1, 2]])
+    world.cluster.stop_node(2)
+    producer = Producer(world)
+    assert producer.write(b"x") == 0
+    world.cluster.stop_node(1)
+    world.cluster.start_node(2)
+    assert producer.end(commit=True).error_code == 0
+    assert producer.init(5).error_code == ErrorCode.CONCURRENT_TRANSACTIONS
+    request = ElectLeadersRequest(election_type=1, topic_partitions=[TopicPartitions(topic="t", partitions=[0])], timeout_ms=1)
+    world.client(3).call(ELECT_LEADERS, 2, request)
+    assert producer.init(5).error_code == 0
+    assert read_committed(world, "t", 0) == ([], 1)
 
 
 def test_a_deleted_topic_needs_no_marker(world: World) -> None:
