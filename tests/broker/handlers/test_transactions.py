@@ -517,6 +517,20 @@ def test_offsets_count_when_the_transaction_is_committed(world: World, version: 
     assert producer.committed_offset(everything=True) == (unstable if commit else [])
 
 
+def test_a_transaction_may_have_offsets_of_several_groups(world: World) -> None:
+    """Each is decided by the marker of its own coordinator's partition."""
+    producer = Producer(world)
+    groups = ("g", "h", "i")
+    for group in groups:
+        assert producer.commit_offset(5, group=group) == 0
+    assert world.cluster.groups.waiting_for(producer.id) == list(groups)
+    first, second, third = (world.cluster.coordinator(group, OFFSETS) for group in groups)
+    assert len({first, second, third}) == 3
+    assert producer.end(commit=True).error_code == 0
+    assert world.cluster.groups.waiting_for(0) == []
+    assert [world.cluster.groups.offsets(group).get("t", 0).offset for group in groups] == [5, 5, 5]
+
+
 @pytest.mark.parametrize(
     ("version", "code"),
     [(0, ErrorCode.INVALID_TXN_STATE), (3, ErrorCode.INVALID_TXN_STATE), (4, ErrorCode.TRANSACTION_ABORTABLE), (5, ErrorCode.NONE)],
