@@ -21,6 +21,8 @@ class CommittedOffset(NamedTuple):
 class CommittedOffsets:
     """topic -> partition -> commit. Topics are known by name: a topic that is made anew must be deleted here first."""
 
+    __slots__ = ("_topics",)
+
     def __init__(self) -> None:
         self._topics: dict[str, dict[int, CommittedOffset]] = {}
 
@@ -39,26 +41,23 @@ class CommittedOffsets:
         """Replaces what was committed before, even by a smaller offset."""
         self._topics.setdefault(topic, {})[partition] = committed
 
-    def delete_topic(self, topic: str) -> None:
-        """Forgets a topic; one that was never committed is no error."""
-        self._topics.pop(topic, None)
+    def partitions(self, topic: str) -> list[int]:
+        """The partitions of a topic for which something is committed."""
+        return list(self._topics.get(topic, ()))
 
     def delete(self, topic: str, partition: int) -> bool:
         """Forgets one partition; False if nothing was committed."""
         partitions = self._topics.get(topic, {})
         found = partitions.pop(partition, None) is not None
         if not partitions:
-            self.delete_topic(topic)
+            self._topics.pop(topic, None)
         return found
 
-    def expire(self, expired: Callable[[str, CommittedOffset], bool]) -> int:
-        """Forgets each commit of which `expired(topic, commit)` holds, and counts them."""
-        gone = [
+    def expired(self, expired: Callable[[str, CommittedOffset], bool]) -> list[tuple[str, int]]:
+        """The partitions of the commits of which `expired(topic, commit)` holds."""
+        return [
             (topic, partition)
             for topic, partitions in self._topics.items()
             for partition, committed in partitions.items()
             if expired(topic, committed)
         ]
-        for topic, partition in gone:
-            self.delete(topic, partition)
-        return len(gone)

@@ -8,7 +8,9 @@ LeaveGroup: v3 lets several leave, each with its own error; before, the one erro
 DescribeGroups: v3 tells authorized operations, v4 instance ids, v6 answers GROUP_ID_NOT_FOUND for what was a Dead group before.
 ListGroups: v4 filters by state, v5 by type. DeleteGroups: nothing but formats changed.
 
-Not done: groups of the consumer and share protocols; authorization.
+Members of a consumer group may be classic ones too (groups/emulation.py).
+
+Not done: share groups; authorization.
 """
 
 from __future__ import annotations
@@ -153,11 +155,12 @@ def _describe(group_id: str, context: Context) -> DescribedGroup:
     group = context.broker.groups.get(group_id)
     if not context.broker.is_coordinator(group_id):
         return _undescribed(group_id, "", ErrorCode.NOT_COORDINATOR)
-    if group is not None:
+    if isinstance(group, ClassicGroup):
         return _described(group)
     if context.version < 6:
         return _undescribed(group_id, GroupState.DEAD.value, ErrorCode.NONE)
-    return _undescribed(group_id, GroupState.DEAD.value, ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
+    reason = "not found" if group is None else "is not a classic group"
+    return _undescribed(group_id, GroupState.DEAD.value, ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.")
 
 
 def _undescribed(group_id: str, state: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:

@@ -1,11 +1,11 @@
-"""Committed offsets: OffsetCommit and OffsetFetch.
+"""Committed offsets: OffsetCommit, OffsetFetch and OffsetDelete.
 
 OffsetCommit: v2 to v4 name a retention time, v6 has leader epochs, v7 knows static members (KIP-345), v9 answers GROUP_ID_NOT_FOUND
 where it was ILLEGAL_GENERATION (KIP-848), v10 names topics by id.
 OffsetFetch: from v2 on null topics mean all, and an error of the group is at the top instead of on every partition; v5 has leader
 epochs, v7 asks for stable offsets (KIP-447), v8 for several groups (KIP-709), v9 as a member of a consumer group, v10 by topic id.
 
-Not done: offsets of open transactions, so all are stable; the member epochs of consumer groups; authorization.
+Not done: offsets of open transactions, so all are stable; authorization.
 """
 
 from __future__ import annotations
@@ -23,9 +23,17 @@ from ...protocol.messages.offset_commit import (
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
+from ...protocol.messages.offset_delete import (
+    OFFSET_DELETE,
+    OffsetDeleteRequest,
+    OffsetDeleteResponse,
+    OffsetDeleteResponsePartition,
+    OffsetDeleteResponseTopic,
+)
 from ...protocol.messages.offset_fetch import (
     OFFSET_FETCH,
     OffsetFetchRequest,
+    OffsetFetchRequestGroup,
     OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
     OffsetFetchResponse,
@@ -41,7 +49,7 @@ from ..groups.offsets import CommittedOffset
 from ..topics import Topic
 from .registry import handles
 
-BY_TOPIC_ID = 10
+BY_MEMBER_EPOCH, BY_TOPIC_ID = 9, 10
 NOTHING_COMMITTED = CommittedOffset(-1, -1, "", -1)
 
 
@@ -50,7 +58,7 @@ def offset_commit(request: OffsetCommitRequest, context: Context) -> OffsetCommi
     """Unknown partitions are refused each for itself; what is wrong with the group or the member refuses all others."""
     topics = [(_find_commit_topic(topic, context), topic) for topic in request.topics]
     if any(found and found.partition(partition.partition_index) for found, topic in topics for partition in topic.partitions):
-        group_error = _check_commit(request, context)
+        group_error = _check_commit(request, topics, context)
     else:
         group_error = ErrorCode.NONE  # Kafka does not even look for the group.
     return OffsetCommitResponse(
@@ -86,14 +94,19 @@ def _check_partition(topic: Topic | None, index: int, context: Context) -> Error
     return ErrorCode.NONE
 
 
-def _check_commit(request: OffsetCommitRequest, context: Context) -> ErrorCode:
+def _check_commit(request: OffsetCommitRequest, topics: list[tuple[Topic | None, OffsetCommitRequestTopic]], context: Context) -> ErrorCode:
     broker = context.broker
     if not broker.is_coordinator(request.group_id):
         return ErrorCode.NOT_COORDINATOR
     error = broker.groups.check_commit(
-        request.group_id, request.member_id, request.group_instance_id, request.generation_id_or_member_epoch
+        request.group_id,
+        request.member_id,
+        request.group_instance_id,
+        request.generation_id_or_member_epoch,
+        [(found.id, each.partition_index) for found, topic in topics if found for each in topic.partitions],
+        understands_epochs=context.version >= BY_MEMBER_EPOCH,
     )
-    if error is ErrorCode.GROUP_ID_NOT_FOUND and context.version < 9:
+    if error is ErrorCode.GROUP_ID_NOT_FOUND and context.version < BY_MEMBER_EPOCH:
         return ErrorCode.ILLEGAL_GENERATION
     return error
 
@@ -123,7 +136,7 @@ class _Fetched(NamedTuple):
 def offset_fetch(request: OffsetFetchRequest, context: Context) -> OffsetFetchResponse:
     """A group or an offset that does not exist is no error: its offset is -1."""
     if context.version >= 8:
-        return OffsetFetchResponse(groups=[_fetch_group(group.group_id, group.topics, context) for group in request.groups])
+        return OffsetFetchResponse(groups=[_fetch_group(group, context) for group in request.groups])
     error = _check_fetch(request.group_id, context)
     if not error:
         fetched = _fetch(request.group_id, request.topics, context)
@@ -151,11 +164,12 @@ def offset_fetch(request: OffsetFetchRequest, context: Context) -> OffsetFetchRe
     )
 
 
-def _fetch_group(group_id: str, topics: list[OffsetFetchRequestTopics] | None, context: Context) -> OffsetFetchResponseGroup:
-    if error := _check_fetch(group_id, context):
-        return OffsetFetchResponseGroup(group_id=group_id, topics=[], error_code=error)
+def _fetch_group(group: OffsetFetchRequestGroup, context: Context) -> OffsetFetchResponseGroup:
+    error = _check_fetch(group.group_id, context) or context.broker.groups.check_fetch(group.group_id, group.member_id, group.member_epoch)
+    if error:
+        return OffsetFetchResponseGroup(group_id=group.group_id, topics=[], error_code=error)
     return OffsetFetchResponseGroup(
-        group_id=group_id,
+        group_id=group.group_id,
         topics=[
             OffsetFetchResponseTopics(
                 name=topic.name,
@@ -171,7 +185,7 @@ def _fetch_group(group_id: str, topics: list[OffsetFetchRequestTopics] | None, c
                     for index, committed in topic.partitions
                 ],
             )
-            for topic in _fetch(group_id, topics, context)
+            for topic in _fetch(group.group_id, group.topics, context)
         ],
     )
 
@@ -201,3 +215,27 @@ def _fetch_topic(group_id: str, topic: OffsetFetchRequestTopic | OffsetFetchRequ
 
 def _nothing(name: str, topic_id: bytes, partitions: Iterable[int], error: ErrorCode) -> _Fetched:
     return _Fetched(name, topic_id, [(index, NOTHING_COMMITTED) for index in partitions], error)
+
+
+@handles(OFFSET_DELETE)
+def offset_delete(request: OffsetDeleteRequest, context: Context) -> OffsetDeleteResponse:
+    """Forgets single commits, but none of a topic that members read now."""
+    error = _check_fetch(request.group_id, context) or context.broker.groups.check_delete_offsets(request.group_id)
+    if error:
+        return OffsetDeleteResponse(error_code=error, topics=[])
+    return OffsetDeleteResponse(
+        topics=[
+            OffsetDeleteResponseTopic(
+                name=topic.name,
+                partitions=[
+                    OffsetDeleteResponsePartition(
+                        partition_index=partition.partition_index,
+                        error_code=_check_partition(context.broker.cluster.topics.get(topic.name), partition.partition_index, context)
+                        or context.broker.groups.delete_offset(request.group_id, topic.name, partition.partition_index),
+                    )
+                    for partition in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )

@@ -6,7 +6,10 @@
 from __future__ import annotations
 
 from ..schema import Api
+from .alter_configs import ALTER_CONFIGS
 from .api_versions import API_VERSIONS
+from .consumer_group_describe import CONSUMER_GROUP_DESCRIBE
+from .consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT
 from .create_partitions import CREATE_PARTITIONS
 from .create_topics import CREATE_TOPICS
 from .delete_groups import DELETE_GROUPS
@@ -19,13 +22,16 @@ from .describe_topic_partitions import DESCRIBE_TOPIC_PARTITIONS
 from .fetch import FETCH
 from .find_coordinator import FIND_COORDINATOR
 from .heartbeat import HEARTBEAT
+from .incremental_alter_configs import INCREMENTAL_ALTER_CONFIGS
 from .init_producer_id import INIT_PRODUCER_ID
 from .join_group import JOIN_GROUP
 from .leave_group import LEAVE_GROUP
+from .list_config_resources import LIST_CONFIG_RESOURCES
 from .list_groups import LIST_GROUPS
 from .list_offsets import LIST_OFFSETS
 from .metadata import METADATA
 from .offset_commit import OFFSET_COMMIT
+from .offset_delete import OFFSET_DELETE
 from .offset_fetch import OFFSET_FETCH
 from .offset_for_leader_epoch import OFFSET_FOR_LEADER_EPOCH
 from .produce import PRODUCE
@@ -54,9 +60,15 @@ APIS: dict[int, Api] = {
         INIT_PRODUCER_ID,
         OFFSET_FOR_LEADER_EPOCH,
         DESCRIBE_CONFIGS,
+        ALTER_CONFIGS,
         CREATE_PARTITIONS,
         DELETE_GROUPS,
+        INCREMENTAL_ALTER_CONFIGS,
+        OFFSET_DELETE,
         DESCRIBE_CLUSTER,
+        CONSUMER_GROUP_HEARTBEAT,
+        CONSUMER_GROUP_DESCRIBE,
+        LIST_CONFIG_RESOURCES,
         DESCRIBE_TOPIC_PARTITIONS,
     )
 }

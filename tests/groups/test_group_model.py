@@ -15,6 +15,7 @@ from odradek.broker.groups.member import Join, JoinResult, Leave, Protocol, Sync
 from odradek.broker.timers import Timers
 from odradek.broker.waiting import Reply
 from odradek.protocol.errors import ErrorCode
+from tests.groups.scene import Surroundings
 
 LONGEST_WAIT_MS = 300_000 + 30_000 + 30_000
 clients = st.integers(0, 5)
@@ -58,7 +59,7 @@ class GroupMachine(RuleBasedStateMachine):
         self.session_ms, self.rebalance_ms = time_outs
         self.timers = Timers(0)
         chosen = GroupSettings(group_initial_rebalance_delay_ms=delay, group_max_size=max_size)
-        self.groups = Groups(self.timers, random.Random(0), chosen)
+        self.groups = Groups(self.timers, random.Random(0), chosen, Surroundings())
         self.clients = [Client(number) for number in range(6)]
         self.ids: set[str] = set()
         self.generation = 0

@@ -19,6 +19,7 @@ from odradek.broker.groups.coordinator import Groups, GroupSettings
 from odradek.broker.groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from odradek.broker.timers import Timers
 from odradek.broker.waiting import Reply
+from tests.groups.scene import Surroundings
 
 GROUP = "g"
 UUID = re.compile(r"-([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})")
@@ -27,7 +28,7 @@ UUID = re.compile(r"-([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-
 class Player:
     def __init__(self) -> None:
         self.timers = Timers(1_000_000)
-        self.groups = Groups(self.timers, random.Random(1), GroupSettings())
+        self.groups = Groups(self.timers, random.Random(1), GroupSettings(), Surroundings())
         self.ids: dict[str, str] = {}
         self.instances: dict[str, str] = {}
         self.generations: dict[str, int] = {}
@@ -65,7 +66,7 @@ class Player:
 
     def do_settings(self, words: list[str], options: dict[str, str]) -> None:
         settings = GroupSettings(**{name: int(value) for name, value in options.items()})
-        self.groups = Groups(self.timers, random.Random(1), settings)
+        self.groups = Groups(self.timers, random.Random(1), settings, Surroundings())
 
     def do_join(self, words: list[str], options: dict[str, str]) -> None:
         name, *flags = words

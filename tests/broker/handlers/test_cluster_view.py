@@ -35,7 +35,10 @@ def test_api_versions_says_what_is_served(world: World, version: int) -> None:
     assert served.pop(PRODUCE.key) == (0, 13)  # KAFKA-18659
     assert served == {key: tuple(api.versions) for key, api in APIS.items() if api is not PRODUCE}
     if version >= 3:
-        assert [(feature.name, feature.max_version_level) for feature in response.finalized_features] == [("metadata.version", 30)]
+        finalized = [(feature.name, feature.max_version_level) for feature in response.finalized_features]
+        assert finalized == [("group.version", 1), ("metadata.version", 30)]
+        supported = [feature.name for feature in response.supported_features]
+        assert supported == (["metadata.version"] if version == 3 else ["group.version", "metadata.version"])  # KAFKA-17011
 
 
 @pytest.mark.parametrize("name", ["", "-", "a b", "ä", "a-"])
