@@ -17,7 +17,7 @@ class OffsetCommitKey(Message):
 
 
 class OffsetCommitValue(Message):
-    """Written in version 3, or in 1 if the client named a retention time, or in 4 with the topic's id."""
+    """Written in version 4, or in 1 if the client named a retention time."""
 
     flexible_from = 4
     offset: Int64
@@ -90,8 +90,9 @@ class ConsumerGroupMemberMetadataValue(Message):
 
 
 class ClassicMemberMetadata(Message):
-    """What it said in the classic protocol."""
+    """What it said in the classic protocol. Kafka has a byte in front of a tagged structure that may be null: 1, it is not."""
 
+    is_present: Int8 = 1
     session_timeout_ms: Int32
     supported_protocols: list[ClassicProtocol]
 
@@ -108,6 +109,7 @@ class ConsumerGroupTargetAssignmentMetadataValue(Message):
 
     flexible_from = 0
     assignment_epoch: Int32
+    assignment_timestamp: Int64 = field(tag=0, default=0)
 
 
 class ConsumerGroupTargetAssignmentMemberValue(Message):

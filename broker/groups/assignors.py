@@ -89,7 +89,7 @@ def _move_some(subscribers: Mapping[bytes, Sequence[str]], owned: dict[str, set[
     """Moves partitions to members that have at least two less; each move lowers the sum of squares, so this comes to an end."""
     moved = False
     for owner in sorted(owned, key=lambda member_id: -len(owned[member_id])):
-        for slot in sorted(owned[owner]):
+        for slot in sorted(owned[owner], reverse=True):
             least = min(subscribers[slot[0]], key=lambda member_id: len(owned[member_id]))
             if len(owned[owner]) > len(owned[least]) + 1:
                 owned[owner].remove(slot)

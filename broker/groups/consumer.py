@@ -77,7 +77,7 @@ class ConsumerGroup:
         """Who has a partition or has not yet given it up."""
         self.journal = Journal()
         self.subscriptions = Subscriptions(surroundings, self.journal)
-        self._assigned_at_ms: int | None = None
+        self.assigned_at_ms: int | None = None
         self.is_dead = False
         self._timers, self._random, self._settings = timers, randomness, settings
         self._surroundings, self._retire = surroundings, retire
@@ -212,7 +212,7 @@ class ConsumerGroup:
 
         A member that is not in the group yet is added, in the place of its predecessor if it is static.
         """
-        if member.member_id not in self.members:
+        if self.members.get(member.member_id) is not member:
             self._add(member)
         before, topics, regex = member.assigned, member.topics, member.regex
         if member.update(beat, classic):
@@ -227,15 +227,16 @@ class ConsumerGroup:
         return before
 
     def _add(self, member: ConsumerMember) -> None:
+        predecessor_id = self.static_ids.get(member.instance_id or "")
+        if predecessor_id is not None:
+            target = self.targets.get(predecessor_id, NO_SLOTS)
+            self._forget(predecessor_id)
+            self._own(member)
+            self.targets[member.member_id] = target
+            self.journal.touch(RecordType.TARGET_ASSIGNMENT_MEMBER, member.member_id)
         self.members[member.member_id] = member
         self.journal.touch(RecordType.MEMBER_METADATA, member.member_id)
         self.journal.touch(RecordType.CURRENT_MEMBER_ASSIGNMENT, member.member_id)
-        predecessor_id = self.static_ids.get(member.instance_id or "")
-        if predecessor_id is not None:
-            self.journal.touch(RecordType.TARGET_ASSIGNMENT_MEMBER, member.member_id)
-            self.targets[member.member_id] = self.targets.get(predecessor_id, NO_SLOTS)
-            self._forget(predecessor_id)
-            self._own(member)
         log.info("Group %s: member %s joins", self.group_id, member.member_id)
 
     def _leave(self, beat: Beat) -> BeatResult:
@@ -311,9 +312,9 @@ class ConsumerGroup:
     def _assign_if_due(self) -> None:
         """Computes a target for the group's epoch, unless the last one is too young: many that join at once then share one."""
         interval_ms = self._setting("consumer.assignment.interval.ms", self._settings.group_consumer_assignment_interval_ms)
-        now_ms, last_ms = self._timers.now_ms, self._assigned_at_ms
+        now_ms, last_ms = self._timers.now_ms, self.assigned_at_ms
         if self.epoch > self.assignment_epoch and (last_ms is None or now_ms >= last_ms + interval_ms):
-            self._assigned_at_ms = now_ms
+            self.assigned_at_ms = now_ms
             self._assign()
 
     def _assign(self) -> None:
@@ -338,14 +339,14 @@ class ConsumerGroup:
     def _reconcile(self, member: ConsumerMember, owned: frozenset[Slot] | None, subscription_changed: bool) -> None:
         if member.is_reconciled_to(self.assignment_epoch) and not subscription_changed:
             return
-        before = (member.epoch, member.state, member.assigned, member.revoking)
+        before = member.standing
         target = self.targets.get(member.member_id, NO_SLOTS)
         step = Reconciliation(member, self.assignment_epoch, target, self.subscriptions.topic_ids(member), owned, self.is_free)
         step.step(subscription_changed)
-        if before == (member.epoch, member.state, member.assigned, member.revoking):
+        if before == member.standing:
             return
-        self._release(before[2])
-        self._release(before[3])
+        self._release(before.assigned)
+        self._release(before.revoking)
         self._own(member)
         self.journal.touch(RecordType.CURRENT_MEMBER_ASSIGNMENT, member.member_id)
         self._set_revocation_timer(member)

@@ -67,6 +67,16 @@ class ClassicProtocols(NamedTuple):
     protocols: tuple[Protocol, ...]
 
 
+class Standing(NamedTuple):
+    """Where a member stands: all that reconciliation changes."""
+
+    epoch: int
+    previous_epoch: int
+    state: MemberState
+    assigned: dict[Slot, int]
+    revoking: dict[Slot, int]
+
+
 class ConsumerMember:
     """One member of a consumer group. `assigned` and `revoking` are partitions with the epoch in which the member got each."""
 
@@ -137,6 +147,11 @@ class ConsumerMember:
             self.client_host,
             self.classic,
         )
+
+    @property
+    def standing(self) -> Standing:
+        """Its epochs, state and partitions as they are now."""
+        return Standing(self.epoch, self.previous_epoch, self.state, self.assigned, self.revoking)
 
     def enter(self, epoch: int) -> None:
         """Moves to an epoch, maybe the same; the one before is remembered for answers that got lost."""

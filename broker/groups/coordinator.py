@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.schema import ZERO_UUID
 from ..timers import Timers
 from ..waiting import Reply
 from . import emulation
@@ -118,7 +119,10 @@ class Groups:
         elif join.member_id and not isinstance(group, ClassicGroup):
             reply.set(JoinResult(ErrorCode.UNKNOWN_MEMBER_ID, join.member_id))
         else:
-            self._classic_group(group_id).join(join, reply)
+            classic = self._classic_group(group_id)
+            if classic is not group:
+                self._write_classic(classic)
+            classic.join(join, reply)
 
     def _join_consumer_group(self, group: ConsumerGroup, join: Join) -> JoinResult:
         try:
@@ -126,7 +130,7 @@ class Groups:
                 raise KafkaError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
             result = emulation.join(group, join, self._surroundings.topics)
         except KafkaError as error:
-            return JoinResult(error.code, join.member_id)
+            return JoinResult(error.code)
         self._write(group)
         # A static member may have come back that was the last one of the consumer protocol.
         if not result.error and join.group_instance_id is not None and may_downgrade(group, (), self.settings):
@@ -226,7 +230,8 @@ class Groups:
         expire_ms = None if retention_time_ms is None else now_ms + retention_time_ms
         committed = CommittedOffset(offset, leader_epoch, metadata, now_ms, expire_ms)
         self._offsets.setdefault(group_id, CommittedOffsets()).commit(topic, partition, committed)
-        self._surroundings.write(group_id, [offset_record(group_id, topic, partition, committed)])
+        found = self._surroundings.topics.get(topic)
+        self._surroundings.write(group_id, [offset_record(group_id, topic, partition, committed, found.id if found else ZERO_UUID)])
         return ErrorCode.NONE
 
     def offsets(self, group_id: str) -> CommittedOffsets:
@@ -272,7 +277,6 @@ class Groups:
             group.delete()
             self._bury(group)
         self._store(classic)
-        self._write_classic(classic)
         return classic
 
     def _new_classic_group(self, group_id: str) -> ClassicGroup:

@@ -71,7 +71,7 @@ def sync(group: ConsumerGroup, sync: Sync, topics_by_id: Mapping[bytes, Topic]) 
     protocol = classic.protocols[0]
     if sync.protocol_type not in (None, CONSUMER_PROTOCOL_TYPE) or sync.protocol_name not in (None, protocol.name):
         raise KafkaError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-    if group.epoch > member.epoch and member.state is not MemberState.UNREVOKED_PARTITIONS:
+    if group.assignment_epoch > member.epoch and member.state is not MemberState.UNREVOKED_PARTITIONS:
         _expect_join(group, member)
         raise KafkaError(ErrorCode.REBALANCE_IN_PROGRESS)
     group.cancel_timer("sync", member)
@@ -86,7 +86,7 @@ def heartbeat(group: ConsumerGroup, member_id: str, group_instance_id: str | Non
     _check_generation(member, generation_id)
     group.renew_session(member)
     must_join = (
-        member.epoch < group.epoch
+        member.epoch < group.assignment_epoch
         or member.state is MemberState.UNREVOKED_PARTITIONS
         or (member.state is MemberState.UNRELEASED_PARTITIONS and not _waits_for_others(group, member))
     )
@@ -96,18 +96,21 @@ def heartbeat(group: ConsumerGroup, member_id: str, group_instance_id: str | Non
 
 
 def leave(group: ConsumerGroup, leaves: Iterable[Leave]) -> tuple[list[ErrorCode], list[ConsumerMember]]:
-    """LeaveGroup: an error for each, and the members that go. An administrator names a static member by its instance alone."""
+    """LeaveGroup: an error for each, and the members that go, whatever they speak, as it is how an administrator removes them.
+
+    A static member may be named by its instance alone.
+    """
     errors: list[ErrorCode] = []
     going: dict[str, ConsumerMember] = {}
     for leave in leaves:
         instance_id = leave.group_instance_id
         member_id = leave.member_id or group.static_ids.get(instance_id or "", "")
         try:
-            member, _ = _classic_member(group, member_id, instance_id)
+            member = group.find(member_id, instance_id)
         except KafkaError as error:
             errors.append(error.code)
         else:
-            errors.append(ErrorCode.UNKNOWN_MEMBER_ID if member_id in going else ErrorCode.NONE)
+            errors.append(ErrorCode.NONE)
             going[member_id] = member
     return errors, list(going.values())
 
@@ -139,11 +142,11 @@ def _waits_for_others(group: ConsumerGroup, member: ConsumerMember) -> bool:
 
 
 def read_subscription(metadata: bytes) -> ConsumerProtocolSubscription:
-    """Raises INCONSISTENT_GROUP_PROTOCOL for bytes that are none."""
+    """Raises UNKNOWN_SERVER_ERROR, as Kafka, for bytes that are none."""
     try:
         return consumer_protocol.read(ConsumerProtocolSubscription, metadata)
     except ProtocolError:
-        raise KafkaError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "Malformed embedded consumer protocol.") from None
+        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "Malformed embedded consumer protocol.") from None
 
 
 def slots_of(partitions: Iterable[TopicPartitions], topics: Mapping[str, Topic]) -> frozenset[Slot]:

@@ -24,7 +24,7 @@ from ...protocol.coordinator_records import (
     write_key,
     write_value,
 )
-from ...protocol.schema import Message
+from ...protocol.schema import ZERO_UUID, Message
 from .assignors import Slot, by_topic
 from .classic import ClassicGroup
 from .consumer import ConsumerGroup
@@ -36,7 +36,9 @@ from .surroundings import CoordinatorRecord
 _OF_GROUPS = (RecordType.CONSUMER_GROUP_METADATA, RecordType.TARGET_ASSIGNMENT_METADATA)
 
 
-def offset_record(group_id: str, topic: str, partition: int, committed: CommittedOffset | None) -> CoordinatorRecord:
+def offset_record(
+    group_id: str, topic: str, partition: int, committed: CommittedOffset | None, topic_id: bytes = ZERO_UUID
+) -> CoordinatorRecord:
     """A commit; None deletes it."""
     key = write_key(RecordType.OFFSET_COMMIT, OffsetCommitKey(group=group_id, topic=topic, partition=partition))
     if committed is None:
@@ -47,8 +49,9 @@ def offset_record(group_id: str, topic: str, partition: int, committed: Committe
         metadata=committed.metadata,
         commit_timestamp=committed.commit_timestamp_ms,
         expire_timestamp=-1 if committed.expire_timestamp_ms is None else committed.expire_timestamp_ms,
+        topic_id=topic_id,
     )
-    return CoordinatorRecord(key, write_value(3 if committed.expire_timestamp_ms is None else 1, value))
+    return CoordinatorRecord(key, write_value(4 if committed.expire_timestamp_ms is None else 1, value))
 
 
 def classic_record(group: ClassicGroup, now_ms: int) -> CoordinatorRecord:
@@ -125,7 +128,9 @@ def _epoch(group: ConsumerGroup, kind: RecordType) -> Message | None:
         return None
     if kind is RecordType.CONSUMER_GROUP_METADATA:
         return ConsumerGroupMetadataValue(epoch=group.epoch, metadata_hash=group.subscriptions.metadata_hash)
-    return ConsumerGroupTargetAssignmentMetadataValue(assignment_epoch=group.assignment_epoch)
+    return ConsumerGroupTargetAssignmentMetadataValue(
+        assignment_epoch=group.assignment_epoch, assignment_timestamp=group.assigned_at_ms or 0
+    )
 
 
 def _member(member: ConsumerMember) -> ConsumerGroupMemberMetadataValue:

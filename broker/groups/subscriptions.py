@@ -51,7 +51,7 @@ class Subscriptions:
             self._journal.touch(RecordType.REGULAR_EXPRESSION, regex)
         for regex in used if version != self._version else used - self.regexes.keys():
             matches = Regex(regex).matches
-            resolved = frozenset(name for name, topic in self._surroundings.topics.items() if not topic.is_internal and matches(name))
+            resolved = frozenset(filter(matches, self._surroundings.topics))
             if self.regexes.get(regex) != resolved:
                 self.regexes[regex] = resolved
                 self._journal.touch(RecordType.REGULAR_EXPRESSION, regex)

@@ -64,15 +64,6 @@ class Target(NamedTuple):
     values: Mapping[str, Value]
     alter: Callable[[dict[str, str]], None]
 
-    def __init__(
-        self,
-        rows: Mapping[str, Setting],
-        overrides: Mapping[str, str],
-        values: Mapping[str, Value],
-        alter: Callable[[dict[str, str]], None],
-    ) -> None:
-        self.rows, self.overrides, self.values, self.alter = rows, overrides, values, alter
-
 
 @handles(ALTER_CONFIGS)
 def alter_configs(request: AlterConfigsRequest, context: Context) -> AlterConfigsResponse:

@@ -169,7 +169,7 @@ def _member(member: ConsumerMember, group: ConsumerGroup, topics: Mapping[bytes,
         client_host=member.client_host,
         subscribed_topic_names=sorted(member.topics),
         subscribed_topic_regex=member.regex,
-        assignment=_assignment(member.assigned, topics),
+        assignment=_assignment((*member.assigned, *member.revoking), topics),
         target_assignment=_assignment(group.targets.get(member.member_id, ()), topics),
         member_type=CONSUMER_MEMBER if member.classic is None else CLASSIC_MEMBER,
     )

@@ -103,7 +103,13 @@ def _check_commit(request: OffsetCommitRequest, topics: list[tuple[Topic | None,
         request.member_id,
         request.group_instance_id,
         request.generation_id_or_member_epoch,
-        [(found.id, each.partition_index) for found, topic in topics if found for each in topic.partitions],
+        [
+            (found.id, each.partition_index)
+            for found, topic in topics
+            if found
+            for each in topic.partitions
+            if found.partition(each.partition_index)
+        ],
         understands_epochs=context.version >= BY_MEMBER_EPOCH,
     )
     if error is ErrorCode.GROUP_ID_NOT_FOUND and context.version < BY_MEMBER_EPOCH:
@@ -220,6 +226,8 @@ def _nothing(name: str, topic_id: bytes, partitions: Iterable[int], error: Error
 @handles(OFFSET_DELETE)
 def offset_delete(request: OffsetDeleteRequest, context: Context) -> OffsetDeleteResponse:
     """Forgets single commits, but none of a topic that members read now."""
+    if not request.group_id:
+        return OffsetDeleteResponse(error_code=ErrorCode.INVALID_GROUP_ID, topics=[])
     error = _check_fetch(request.group_id, context) or context.broker.groups.check_delete_offsets(request.group_id)
     if error:
         return OffsetDeleteResponse(error_code=error, topics=[])
