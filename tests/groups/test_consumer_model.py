@@ -44,13 +44,15 @@ class Client:
 
 
 class ConsumerGroupMachine(RuleBasedStateMachine):
-    @initialize(assignor=st.sampled_from(["uniform", "range"]), interval_ms=st.sampled_from([0, 1000]))
-    def begin(self, assignor: str, interval_ms: int) -> None:
+    @initialize(
+        count=st.sampled_from([1, 2, 2, 3, 3, 4, 8]), assignor=st.sampled_from(["uniform", "range"]), interval_ms=st.sampled_from([0, 1000])
+    )
+    def begin(self, count: int, assignor: str, interval_ms: int) -> None:
         self.timers = Timers(0)
         self.world = Surroundings({"t": 3, "u": 2})
         chosen = GroupSettings(group_consumer_assignors=(assignor, "uniform"), group_consumer_assignment_interval_ms=interval_ms)
         self.groups = Groups(self.timers, random.Random(0), chosen, self.world)
-        self.clients = [Client(number) for number in range(8)]
+        self.clients = [Client(number) for number in range(count)]
         self.epochs = (0, 0)
         self.member_epochs: dict[str, int] = {}
         self.offsets: dict[Slot, int] = {}
@@ -60,7 +62,7 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
         group = self.groups.get("g")
         return group if isinstance(group, ConsumerGroup) else None
 
-    def beat(self, client: Client, topics: frozenset[str] | None = None, regex: str | None = None) -> None:
+    def beat(self, client: Client, topics: frozenset[str] | None = None, regex: str | None = None, *, lost: bool = False) -> None:
         joins = client.epoch == 0
         beat = Beat(
             member_id=client.name,
@@ -77,26 +79,40 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
             assert error.code in FATAL, error
             client.forget()
             return
+        if lost:
+            return
         client.epoch = result.epoch
         if result.assignment is not None:
             client.assigned = result.assignment
 
-    @rule(number=numbers, topics=st.sampled_from([None, frozenset("t"), frozenset("tu"), frozenset(["v"])]))
-    def heartbeat(self, number: int, topics: frozenset[str] | None) -> None:
-        self.beat(self.clients[number], topics)
+    @rule(number=numbers, topics=st.sampled_from([None, frozenset("t"), frozenset("tu"), frozenset(["v"])]), lost=st.booleans())
+    def heartbeat(self, number: int, topics: frozenset[str] | None, lost: bool) -> None:
+        """Its answer may get lost."""
+        self.beat(self.clients[number % len(self.clients)], topics, lost=lost)
 
     @rule(number=numbers, regex=st.sampled_from(["", "t|u", ".*"]))
     def subscribe_to_pattern(self, number: int, regex: str) -> None:
-        self.beat(self.clients[number], frozenset(), regex)
+        self.beat(self.clients[number % len(self.clients)], frozenset(), regex)
+
+    @rule(order=st.permutations(range(8)), deaf=numbers)
+    def a_while(self, order: list[int], deaf: int) -> None:
+        """Everybody beats, and all but one do as they are told."""
+        self.advance(PAUSE_MS)
+        for number in order:
+            if number < len(self.clients):
+                self.beat(self.clients[number])
+                if number != deaf:
+                    self.reconcile(number)
 
     @rule(number=numbers)
     def reconcile(self, number: int) -> None:
         """What a client does between two heartbeats: it gives up what it lost, and takes what it got."""
-        self.clients[number].owned = self.clients[number].assigned
+        client = self.clients[number % len(self.clients)]
+        client.owned = client.assigned
 
     @rule(number=numbers, for_a_while=st.booleans())
     def leave(self, number: int, for_a_while: bool) -> None:
-        client = self.clients[number]
+        client = self.clients[number % len(self.clients)]
         epoch = -2 if for_a_while and client.instance else -1
         try:
             self.groups.beat("g", Beat(member_id=client.name, epoch=epoch, instance_id=client.instance))
@@ -107,12 +123,13 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
     @rule(number=numbers)
     def crash(self, number: int) -> None:
         """It is gone without a word, and another takes its place: under a new member id, if it is dynamic."""
-        self.clients[number].forget()
-        self.clients[number].name += "x"
+        client = self.clients[number % len(self.clients)]
+        client.forget()
+        client.name += "x"
 
     @rule(number=numbers, advance=st.integers(0, 5))
     def commit(self, number: int, advance: int) -> None:
-        client = self.clients[number]
+        client = self.clients[number % len(self.clients)]
         for slot in client.owned:
             error = self.groups.check_commit("g", client.name, client.instance, client.epoch, [slot])
             if error is ErrorCode.NONE and self.group is not None and self.group.members:
