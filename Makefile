@@ -14,12 +14,13 @@ bench: .venv/.dev ## BENCH="--quick --rows produce" picks
 	.venv/bin/python -m benchmarks $(BENCH)
 
 demo: .venv/.dev
-	.venv/bin/python docs/demo.py
+	.venv/bin/python examples/demo.py
 
 lint: .venv/.dev
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
+	.venv/bin/mypy -p benchmarks -m tests.apache_kafka
 	.venv/bin/lint-imports
 
 .venv:

@@ -46,7 +46,7 @@ def serve(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     try:
         run(cluster, topics=topics, on_ready=lambda servers: print(f"bootstrap.servers={servers}", flush=True))
     except OSError as error:
-        return _refuse(str(error))
+        return _refuse(error.strerror or str(error))
     return 0
 
 

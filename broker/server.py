@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
 import os
 import signal
@@ -331,8 +332,9 @@ def _bind(listener: Listener) -> socket.socket:
 
 
 def _explained(error: OSError, listener: Listener) -> OSError:
-    where = f"{listener.host}:{listener.port}"
-    return OSError(error.errno, f"cannot listen on {where}: {os.strerror(error.errno or 0) if error.errno else error}")
+    reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
+    advice = "; choose another port, or port 0 for any free one" if error.errno == errno.EADDRINUSE else ""
+    return OSError(error.errno, f"cannot listen on {listener.host}:{listener.port}: {reason}{advice}")
 
 
 async def _serve(config: ClusterConfig, topics: Sequence[TopicSpec], on_ready: Callable[[str], None]) -> None:

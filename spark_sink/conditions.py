@@ -8,8 +8,7 @@ from typing import Self
 from .client import TopicPartition
 
 DATA_LOSS = (
-    "Some data may have been lost because they are not available in Kafka any more; either the data was aged out by Kafka or the topic may "
-    "have been deleted before all the data in the topic was processed. If you don't want this to fail, set the source option "
+    "Some data may have been lost because they are not available in Kafka any more; to read what is left, set the source option "
     "failOnDataLoss to false. Reason: "
 )
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..protocol.messages.fetch import AbortedTransaction
 from ..protocol.records import TIMESTAMP_TYPE_BIT, InvalidRecords
 from .batches import Batches, Payload, payloads, visible
-from .varints import Bytes, Longs, read_varints, varint_widths
+from .varints import Bytes, Longs, read_varints
 from .walk import record_starts
 
 ROWS, BYTES = 16384, 4 << 20
@@ -67,8 +67,8 @@ class Decoder:
         columns: dict[str, Callable[[], Any]] = {
             "key": lambda: _binary(payload.data, records.key),
             "value": lambda: _binary(payload.data, records.value),
-            "topic": lambda: pa.repeat(pa.scalar(self._topic, pa.string()), records.count),
-            "partition": lambda: pa.repeat(pa.scalar(self._partition, pa.int32()), records.count),
+            "topic": lambda: _constant("topic", self._topic, records.count),
+            "partition": lambda: _constant("partition", self._partition, records.count),
             "offset": lambda: pa.array(records.offsets),
             "timestamp": lambda: _timestamps(records),
             "timestampType": lambda: pa.array((records.of_batch(payload.batches.attributes & TIMESTAMP_TYPE_BIT) != 0).astype(np.int32)),
@@ -107,17 +107,10 @@ class _Records:
         self.timestamps = self.of_batch(batches.base_timestamps) + deltas
         if (log_append := batches.attributes & TIMESTAMP_TYPE_BIT != 0).any():
             self.timestamps = np.where(self.of_batch(log_append), self.of_batch(batches.max_timestamps), self.timestamps)
-        deltas, self._contents = self._offset_deltas(batches, position)
+        deltas, self._contents = read_varints(payload.data, position)
         self.offsets = self.of_batch(batches.base_offsets) + deltas
         if (self._contents >= self.ends).any():
             raise InvalidRecords("a record is too short")
-
-    def _offset_deltas(self, batches: Batches, position: Longs) -> tuple[Longs, Longs]:
-        """(offset deltas, positions after them). Where compaction has taken nothing they are 0, 1, 2 ... and need no look."""
-        if (batches.last_offsets - batches.base_offsets >= batches.counts).any():
-            return read_varints(self._data, position)
-        deltas = np.arange(self.count) - self.of_batch(np.cumsum(batches.counts) - batches.counts)
-        return deltas, position + varint_widths(deltas)
 
     def of_batch(self, column: NDArray[Any]) -> NDArray[Any]:
         """A column of the batches as one of their records."""
@@ -137,7 +130,7 @@ class _Records:
 
 
 def _prefix_widths(sizes: Longs) -> Longs:
-    """The widths of the length prefixes of records of these sizes, prefix and the byte of attributes included ... no look needed."""
+    """The widths of the length prefixes of records of these sizes, which tell them without a look at the bytes."""
     widths = np.ones(len(sizes), np.int64)
     for width in range(1, 5):
         if (longest := (1 << 7 * width - 1) - 1 + width) < sizes.max():
@@ -167,7 +160,16 @@ def _binary(data: Bytes, slices: Slices, kind: Any = COLUMN_TYPES["value"]) -> A
     return pa.Array.from_buffers(kind, count, [_bitmap(slices.valid), *array.buffers()[1:]], null_count=nulls, offset=array.offset)
 
 
-@lru_cache(maxsize=16)
+def _constant(name: str, value: object, count: int) -> Any:
+    return _longer_constant(name, value, 1 << count.bit_length()).slice(0, count)
+
+
+@lru_cache(maxsize=8)
+def _longer_constant(name: str, value: object, count: int) -> Any:
+    return pa.repeat(pa.scalar(value, COLUMN_TYPES[name]), count)
+
+
+@lru_cache(maxsize=8)
 def _every_other(count: int) -> Any:
     mask = np.zeros(2 * count - 1, bool)
     mask[::2] = True

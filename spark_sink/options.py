@@ -24,11 +24,9 @@ STRATEGIES = ("subscribe", "subscribepattern", "assign")
 INT32_MAX = (1 << 31) - 1
 ISOLATION_LEVELS = {"read_uncommitted": READ_UNCOMMITTED, "read_committed": READ_COMMITTED}
 
-_DESERIALIZED = (
-    "is not supported as {} are deserialized as byte arrays with ByteArrayDeserializer. Use DataFrame operations to deserialize them."
-)
+_DESERIALIZED = "is not supported as {} are deserialized as byte arrays with ByteArrayDeserializer. Columns can be cast."
 REFUSED = {
-    "auto.offset.reset": "is not supported. Instead set the source option 'startingoffsets' to 'earliest' or 'latest' to say where to start.",
+    "auto.offset.reset": "is not supported. Instead set the source option 'startingoffsets' to 'earliest' or 'latest'.",
     "key.deserializer": _DESERIALIZED.format("keys"),
     "value.deserializer": _DESERIALIZED.format("values"),
     "enable.auto.commit": "is not supported",
@@ -234,11 +232,9 @@ def _bootstrap_servers(given: _Given) -> tuple[Address, ...]:
     if "kafka.bootstrap.servers" not in given:
         raise ValueError("Option 'kafka.bootstrap.servers' must be specified for configuring Kafka consumer")
     servers = [server.strip() for server in given.text("kafka.bootstrap.servers", "").split(",")]
-    return tuple(_address(server) for server in servers if server) or _no_address(given)
-
-
-def _no_address(given: _Given) -> tuple[Address, ...]:
-    raise ValueError("No resolvable bootstrap urls given in bootstrap.servers")
+    if not any(servers):
+        raise ValueError("No resolvable bootstrap urls given in bootstrap.servers")
+    return tuple(_address(server) for server in servers if server)
 
 
 def _address(server: str) -> Address:

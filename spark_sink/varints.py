@@ -39,15 +39,6 @@ def _signed(raw: NDArray[Any]) -> NDArray[Any]:
     return signed
 
 
-def varint_widths(values: Longs) -> Longs:
-    """How many bytes numbers >= 0 take, as Kafka's clients write them: with no leading zeros."""
-    widths = np.ones(len(values), np.int64)
-    largest = int(values.max(initial=0))
-    for bits in range(6, largest.bit_length() + 1, 7):
-        widths += values >= 1 << bits
-    return widths
-
-
 def _read_long(data: Bytes, at: Longs, bits: int) -> tuple[Longs, Longs]:
     raw, after, going = np.zeros(len(at), np.uint64), at.copy(), np.ones(len(at), bool)
     for shift in range(0, bits, 7):

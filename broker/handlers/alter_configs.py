@@ -1,4 +1,4 @@
-"""AlterConfigs and IncrementalAlterConfigs of topics, brokers and groups; ListConfigResources.
+"""AlterConfigs and IncrementalAlterConfigs of topics, brokers and groups.
 
 Each resource is changed or refused for itself (ConfigAdminManager, ConfigurationControlManager).
 Not done: loggers and client metrics.
@@ -20,12 +20,6 @@ from ...protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
-from ...protocol.messages.list_config_resources import (
-    LIST_CONFIG_RESOURCES,
-    ConfigResource,
-    ListConfigResourcesRequest,
-    ListConfigResourcesResponse,
-)
 from ..cluster import Broker
 from ..config import (
     COMMA,
@@ -43,7 +37,6 @@ from .configs import BROKER, GROUP, TOPIC
 from .registry import handles
 
 MAX_VALUE_LENGTH = 32_767
-CLIENT_METRICS = 16
 Resource = replacing.AlterConfigsResource | changing.AlterConfigsResource
 
 
@@ -212,18 +205,3 @@ def _group(name: str, broker: Broker) -> Target:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
     config = broker.cluster.group_configs.get(name) or GroupConfig(broker.config, {})
     return Target(GROUP_SETTINGS, config.overrides, config.values, lambda changed: broker.cluster.alter_group(name, changed))
-
-
-@handles(LIST_CONFIG_RESOURCES)
-def list_config_resources(request: ListConfigResourcesRequest, context: Context) -> ListConfigResourcesResponse:
-    """All topics and brokers, and the groups that have settings of their own; no types means all of them."""
-    cluster = context.broker.cluster
-    types = set(request.resource_types) or ({TOPIC, BROKER, GROUP} if context.version >= 1 else set())
-    if not types <= {TOPIC, BROKER, GROUP, CLIENT_METRICS}:
-        return ListConfigResourcesResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, config_resources=[])
-    found = {TOPIC: list(cluster.topics), BROKER: [str(node_id) for node_id in cluster.running], GROUP: list(cluster.group_configs)}
-    return ListConfigResourcesResponse(
-        config_resources=[
-            ConfigResource(resource_name=name, resource_type=kind) for kind in sorted(types) for name in sorted(found.get(kind, ()))
-        ]
-    )

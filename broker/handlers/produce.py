@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from struct import Struct
-
-from ...protocol.compression import Compression
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.produce import (
     PRODUCE,
@@ -15,18 +12,15 @@ from ...protocol.messages.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
-from ...protocol.records import TIMESTAMP_TYPE_BIT, BatchError, BatchHeader, validate_batch, write_crc
-from ...storage.producers import Duplicate, OutOfOrderSequence, StaleProducerEpoch
+from ...protocol.records import BatchError
+from ...storage.producers import OutOfOrderSequence
 from ..context import Context
-from ..topics import Partition
+from .append import ALL_REPLICAS, REFUSALS, append
 from .leadership import current_leader, find_led_partition, find_topic, node_endpoints
 from .registry import CloseConnection, handles
+from .repeated_produce import recognise
 
 ADMIN_CLIENT_ID = "__admin_client"
-ALL_REPLICAS = -1
-SEQUENCE_MASK = 0x7FFFFFFF
-_ATTRIBUTES = Struct(">h")
-_TIMESTAMP = Struct(">q")
 
 # Errors before a log was looked at; all others tell where it starts.
 _WITHOUT_LOG_START = frozenset(
@@ -59,6 +53,8 @@ def produce(request: ProduceRequest, context: Context) -> ProduceResponse | None
         if refused:
             raise CloseConnection(f"Produce with acks=0 failed with {ErrorCode(refused[0].error_code).name}")
         return None
+    if not refused:
+        recognise(request, context)
     leaders = [partition.current_leader.leader_id for partition in refused if partition.current_leader]
     return ProduceResponse(responses=responses, node_endpoints=node_endpoints(context, leaders) if leaders else [])
 
@@ -68,79 +64,32 @@ def _append_or_refuse(
 ) -> PartitionProduceResponse:
     try:
         return _append(topic, data, request.acks, context)
-    except KafkaError as error:
-        code, message = error.code, error.message
-    except BatchError as error:
-        code, message = error.error_code, str(error)
-    except OutOfOrderSequence as error:
-        code, message = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, str(error)
-    except StaleProducerEpoch as error:
-        code, message = ErrorCode.INVALID_PRODUCER_EPOCH, str(error)
+    except REFUSALS as error:
+        code = _error_code(error)
+        message = error.message if isinstance(error, KafkaError) else str(error)
     return _refusal(topic, data.index, code, message, context)
 
 
+def _error_code(error: Exception) -> ErrorCode:
+    if isinstance(error, KafkaError):
+        return error.code
+    if isinstance(error, BatchError):
+        return error.error_code
+    return ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER if isinstance(error, OutOfOrderSequence) else ErrorCode.INVALID_PRODUCER_EPOCH
+
+
 def _append(topic_data: TopicProduceData, data: PartitionProduceData, acks: int, context: Context) -> PartitionProduceResponse:
-    """The checks in Kafka's order (ReplicaManager, UnifiedLog, ProducerAppendInfo), and the append."""
-    broker = context.broker
-    topic = find_topic(broker, topic_data.name, topic_data.topic_id)
-    partition = find_led_partition(broker, topic, data.index)
+    topic = find_topic(context.broker, topic_data.name, topic_data.topic_id)
+    partition = find_led_partition(context.broker, topic, data.index)
     if acks not in (ALL_REPLICAS, 0, 1):
         raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
     if topic.is_internal and context.connection.client_id != ADMIN_CLIENT_ID:
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
-    if acks == ALL_REPLICAS and len(partition.isr) < partition.min_isr:
-        raise KafkaError(
-            ErrorCode.NOT_ENOUGH_REPLICAS, f"{len(partition.isr)} in-sync replicas, min.insync.replicas is {partition.min_isr}"
-        )
-    batch = data.records
-    if not isinstance(batch, memoryview):
-        raise KafkaError(ErrorCode.INVALID_RECORD, "no record batch")
-    header = validate_batch(batch, topic.config.integers["max.message.bytes"])
-    batch = batch[: header.size]
-    if header.attributes & 7 == Compression.ZSTD and context.version < 7:
-        raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs Produce v7")
-    last_sequence = header.base_sequence + header.last_offset_delta & SEQUENCE_MASK
-    if header.producer_id >= 0:
-        duplicate = partition.producers.check(
-            header.producer_id, header.producer_epoch, header.base_sequence, last_sequence, context.now_ms
-        )
-        if duplicate:
-            return _appended(partition, duplicate)
-    append_time = _stamp(batch, header, topic.config.texts["message.timestamp.type"], context.now_ms)
-    base_offset = partition.log.append(batch, partition.leader_epoch, owned=context.owns_buffer)
-    if header.producer_id >= 0:
-        partition.producers.record(
-            header.producer_id,
-            header.producer_epoch,
-            header.base_sequence,
-            last_sequence,
-            base_offset,
-            base_offset + header.last_offset_delta,
-            append_time,
-            context.now_ms,
-        )
-    context.wake(partition)
-    return _appended(partition, Duplicate(base_offset, append_time))
-
-
-def _stamp(batch: memoryview, header: BatchHeader, timestamp_type: str, now_ms: int) -> int:
-    """Writes the time into the batch where the topic says so, with its new CRC; the answer's log_append_time_ms, -1 for CreateTime."""
-    if timestamp_type == "CreateTime":
-        if header.attributes & TIMESTAMP_TYPE_BIT:
-            _ATTRIBUTES.pack_into(batch, 21, header.attributes & ~TIMESTAMP_TYPE_BIT)
-            write_crc(batch)
-        return -1
-    _ATTRIBUTES.pack_into(batch, 21, header.attributes | TIMESTAMP_TYPE_BIT)
-    _TIMESTAMP.pack_into(batch, 35, now_ms)
-    write_crc(batch)
-    return now_ms
-
-
-def _appended(partition: Partition, at: Duplicate) -> PartitionProduceResponse:
+    appended = append(partition, data.records, acks, context)
     return PartitionProduceResponse(
         index=partition.index,
-        base_offset=at.base_offset,
-        log_append_time_ms=at.timestamp,
+        base_offset=appended.base_offset,
+        log_append_time_ms=appended.timestamp,
         log_start_offset=partition.log.start_offset,
     )
 

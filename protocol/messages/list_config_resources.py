@@ -1,6 +1,6 @@
-"""ListConfigResources (74): lists the resources that have settings of their own (KIP-1142).
+"""ListConfigResources (74): the resources that have configs.
 
-v0 lists client metrics resources only, v1 what it is asked for.
+v0 lists client metrics only (KIP-714); v1 brought the other types (KIP-1142).
 """
 
 from __future__ import annotations

@@ -1,0 +1,81 @@
+"""The whole thing in one minute: two brokers, a topic, librdkafka and kafka-python, and Spark reading the log."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from confluent_kafka import Consumer, Producer
+from confluent_kafka.admin import AdminClient
+from kafka import KafkaConsumer, KafkaProducer
+
+from java_home import OLDEST_JAVA, java_home_from_pypi, java_version
+from odradek.broker import Cluster
+from odradek.spark_sink import OdradekDataSource
+
+
+def with_librdkafka(servers: str) -> None:
+    """Writes three records, and reads what is there in a group."""
+    print("\nbrokers, as librdkafka sees them:")
+    for broker in AdminClient({"bootstrap.servers": servers}).list_topics().brokers.values():
+        print(f"  {broker}")
+    producer = Producer({"bootstrap.servers": servers})
+    for number in range(3):
+        producer.produce("orders", key=f"customer-{number}", value=f"order {number}, by librdkafka")
+    producer.flush()
+    consumer = Consumer({"bootstrap.servers": servers, "group.id": "shop", "auto.offset.reset": "earliest"})
+    consumer.subscribe(["orders"])
+    print("consumed by librdkafka in the group `shop`:")
+    for _ in range(3):
+        message = consumer.poll(10)
+        assert message is not None, "no message within 10 s"
+        print(f"  {message.topic()}-{message.partition()} @ {message.offset()}: {message.value().decode()}")
+    consumer.close()
+
+
+def with_kafka_python(servers: str) -> None:
+    """Goes on where the group `shop` has committed."""
+    producer = KafkaProducer(bootstrap_servers=servers)
+    for number in range(3, 6):
+        producer.send("orders", key=f"customer-{number}".encode(), value=f"order {number}, by kafka-python".encode())
+    producer.close()
+    consumer = KafkaConsumer("orders", bootstrap_servers=servers, group_id="shop", auto_offset_reset="earliest", consumer_timeout_ms=10_000)
+    print("consumed by kafka-python in the same group, from where the other left off:")
+    for _, message in zip(range(3), consumer, strict=False):
+        print(f"  {message.topic}-{message.partition} @ {message.offset}: {message.value.decode()}")
+    consumer.close()
+
+
+def with_spark(servers: str) -> None:
+    """Reads all partitions into a data frame."""
+    from pyspark.sql import SparkSession
+
+    settings = {"spark.ui.enabled": "false", "spark.log.level": "ERROR"}
+    if java_version() < OLDEST_JAVA:
+        os.environ["JAVA_HOME"] = java_home_from_pypi(Path(tempfile.mkdtemp()))
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers need what is installed here
+    spark = SparkSession.builder.master("local[2]").appName("odradek demo").config(map=settings).getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    spark.dataSource.register(OdradekDataSource)  # Spark finds a plain install by itself, but not an editable one such as this
+    orders = spark.read.format("odradek").option("kafka.bootstrap.servers", servers).option("subscribe", "orders").load()
+    print("read by Spark:")
+    orders.selectExpr("partition", "offset", "string(key)", "string(value)", "timestamp").orderBy("partition", "offset").show(
+        truncate=False
+    )
+    spark.stop()
+
+
+def main() -> None:
+    """Runs it all."""
+    with Cluster(nodes=2, topics={"orders": 4}) as cluster:
+        print(f"two brokers: {cluster.bootstrap_servers}")
+        with_librdkafka(cluster.bootstrap_servers)
+        with_kafka_python(cluster.bootstrap_servers)
+        sys.stdout.flush()
+        with_spark(cluster.bootstrap_servers)
+
+
+if __name__ == "__main__":
+    main()

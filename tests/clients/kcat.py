@@ -1,0 +1,145 @@
+"""kcat, a program: a process per partition to produce, a process per member to consume.
+
+What it leaves out: a record's own timestamp and headers and, beside empty values, null ones when it writes; where a header ends when it
+reads. It commits when it ends, and makes topics only by asking for one that is not there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import replace
+
+from tests.clients.client import HEARTBEAT_INTERVAL_MS, METADATA_MAX_AGE_MS, PATIENCE_S, Record, Unavailable
+
+KEY_ENDS, RECORD_ENDS = b"\x01|key|\x02", b"\x01|record|\x02"
+LENGTHS = re.compile(rb"(\d+) (-?\d+) (-?\d+) (-?\d+)\n")  # partition, timestamp, key, value
+REBALANCED = re.compile(r"rebalanced .*?: (assigned|revoked): ?(.*)")
+
+
+class Kcat:
+    def __init__(self) -> None:
+        if shutil.which("kcat") is None:
+            raise Unavailable("no kcat")
+
+    def nodes(self, bootstrap_servers: str) -> dict[int, str]:
+        metadata = json.loads(_run("-b", bootstrap_servers, "-L", "-J"))
+        return {broker["id"]: broker["name"] for broker in metadata["brokers"]}
+
+    def create_topic(self, bootstrap_servers: str, topic: str) -> None:
+        _run("-b", bootstrap_servers, "-L", "-t", topic)
+
+    def producer(self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool) -> KcatProducer:
+        settings = ["-X", "acks=all", "-X", f"compression.codec={codec}", "-X", f"enable.idempotence={str(idempotent).lower()}"]
+        return KcatProducer(["kcat", "-P", "-E", "-b", bootstrap_servers, "-t", topic, *settings])
+
+    def member(self, bootstrap_servers: str, topic: str, group: str) -> KcatMember:
+        return KcatMember(bootstrap_servers, topic, group)
+
+    def close(self) -> None:
+        pass
+
+    def written(self, record: Record) -> Record:
+        return replace(record, value=record.value or b"", headers=(("from", b"kcat"), ("null", None)), timestamp_ms=None)
+
+    def read(self, record: Record) -> Record:
+        shown = [name.encode() + b"=" + (b"NULL" if value is None else value) for name, value in record.headers]
+        return replace(record, headers=(("", b",".join(shown)),) if shown else ())
+
+
+class KcatProducer:
+    def __init__(self, command: list[str]) -> None:
+        self._command = [*command, "-H", "from=kcat", "-H", "null", "-K", KEY_ENDS.decode(), "-D", RECORD_ENDS.decode()]
+        self._running: list[subprocess.Popen[bytes]] = []
+
+    def send(self, records: list[Record]) -> None:
+        for partition in sorted({record.partition for record in records}):
+            process = subprocess.Popen([*self._command, "-p", str(partition)], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            self._running.append(process)
+            assert process.stdin is not None
+            process.stdin.write(b"".join(_line(record) for record in records if record.partition == partition))
+            process.stdin.close()
+
+    def flush(self) -> None:
+        ended = [process.wait(PATIENCE_S) for process in self._running]
+        assert not any(ended), f"kcat ended with {ended}"
+        self._running = []
+
+    def close(self) -> None:
+        for process in self._running:
+            process.kill()
+            process.wait()
+
+
+class KcatMember:
+    def __init__(self, bootstrap_servers: str, topic: str, group: str) -> None:
+        settings = [
+            *("-X", "auto.offset.reset=earliest"),
+            *("-X", f"heartbeat.interval.ms={HEARTBEAT_INTERVAL_MS}"),
+            *("-X", f"topic.metadata.refresh.interval.ms={METADATA_MAX_AGE_MS}"),
+        ]
+        shown = r"%p %T %K %S\n%k%s%h" + RECORD_ENDS.decode()
+        self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the member
+        self._process = subprocess.Popen(
+            ["kcat", "-E", "-u", "-b", bootstrap_servers, *settings, "-f", shown, "-G", group, topic],
+            stdout=subprocess.PIPE,
+            stderr=self._words,
+        )
+        assert self._process.stdout is not None
+        self._output = self._process.stdout.fileno()
+        self._unparsed = b""
+
+    def poll(self, timeout_s: float) -> list[Record]:
+        deadline = time.monotonic() + timeout_s
+        records: list[Record] = []
+        while not records and select.select([self._output], [], [], max(0, deadline - time.monotonic()))[0]:
+            got = os.read(self._output, 1 << 20)
+            assert got, "kcat ended"
+            self._unparsed += got
+            records = self._parse()
+        return records
+
+    def _parse(self) -> list[Record]:
+        records, position = [], 0
+        while lengths := LENGTHS.match(self._unparsed, position):
+            partition, timestamp_ms, key_length, value_length = map(int, lengths.groups())
+            key_end = lengths.end() + max(key_length, 0)
+            value_end = key_end + max(value_length, 0)
+            end = self._unparsed.find(RECORD_ENDS, value_end)
+            if end < 0:
+                break
+            key = None if key_length < 0 else self._unparsed[lengths.end() : key_end]
+            value = None if value_length < 0 else self._unparsed[key_end:value_end]
+            headers = self._unparsed[value_end:end]
+            records.append(Record(partition, key, value, (("", headers),) if headers else (), timestamp_ms))
+            position = end + len(RECORD_ENDS)
+        self._unparsed = self._unparsed[position:]
+        return records
+
+    def assignment(self) -> list[int]:
+        words = os.pread(self._words.fileno(), 1 << 20, 0).decode()
+        kind, partitions = ([("revoked", ""), *REBALANCED.findall(words)])[-1]
+        return sorted(map(int, re.findall(r"\[(\d+)\]", partitions))) if kind == "assigned" else []
+
+    def commit(self) -> None:
+        """It commits what it has printed every five seconds, and when it ends."""
+
+    def close(self) -> None:
+        self._process.send_signal(signal.SIGINT)
+        self._process.communicate(timeout=PATIENCE_S)
+        self._words.close()
+
+
+def _run(*arguments: str) -> bytes:
+    return subprocess.run(["kcat", *arguments], capture_output=True, check=True, timeout=PATIENCE_S).stdout
+
+
+def _line(record: Record) -> bytes:
+    return (b"" if record.key is None else record.key + KEY_ENDS) + (record.value or b"") + RECORD_ENDS

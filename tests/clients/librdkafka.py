@@ -1,0 +1,121 @@
+"""librdkafka by confluent-kafka, whichever version this Python has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import confluent_kafka
+from confluent_kafka import KafkaError, KafkaException, Message
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from tests.clients.client import HEARTBEAT_INTERVAL_MS, METADATA_MAX_AGE_MS, PATIENCE_S, Record, Whole
+
+# Nodes come and go on purpose: not a word of it on standard error.
+COMMON = {"topic.metadata.refresh.interval.ms": METADATA_MAX_AGE_MS, "log_level": 0}
+
+
+class Librdkafka(Whole):
+    def nodes(self, bootstrap_servers: str) -> dict[int, str]:
+        brokers = _admin(bootstrap_servers).list_topics(timeout=PATIENCE_S).brokers
+        return {broker.id: f"{broker.host}:{broker.port}" for broker in brokers.values()}
+
+    def create_topic(self, bootstrap_servers: str, topic: str) -> None:
+        new = NewTopic(topic, num_partitions=2, replication_factor=2)
+        admin = _admin(bootstrap_servers)  # what it was asked for ends with it
+        admin.create_topics([new])[topic].result(PATIENCE_S)
+
+    def producer(self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool) -> LibrdkafkaProducer:
+        return LibrdkafkaProducer(bootstrap_servers, topic, codec, idempotent)
+
+    def member(self, bootstrap_servers: str, topic: str, group: str) -> LibrdkafkaMember:
+        return LibrdkafkaMember(bootstrap_servers, topic, group)
+
+    def close(self) -> None:
+        pass
+
+
+class LibrdkafkaProducer:
+    def __init__(self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool) -> None:
+        self._topic = topic
+        self._failed: list[KafkaError] = []
+        self._producer = confluent_kafka.Producer(
+            {
+                "bootstrap.servers": bootstrap_servers,
+                "acks": "all",
+                "compression.type": codec,
+                "enable.idempotence": idempotent,
+                **COMMON,
+            }
+        )
+
+    def send(self, records: list[Record]) -> None:
+        for record in records:
+            self._producer.produce(
+                self._topic,
+                partition=record.partition,
+                key=record.key,
+                value=record.value,
+                headers=list(record.headers),
+                timestamp=record.timestamp_ms or 0,
+                on_delivery=self._delivered,
+            )
+
+    def _delivered(self, error: KafkaError | None, message: Message) -> None:
+        if error is not None:
+            self._failed.append(error)
+
+    def flush(self) -> None:
+        left = self._producer.flush(PATIENCE_S)
+        if left or self._failed:
+            raise AssertionError(f"{left} records without an answer, refused: {self._failed[:3]}")
+
+    def close(self) -> None:
+        del self._producer
+
+
+class LibrdkafkaMember:
+    def __init__(self, bootstrap_servers: str, topic: str, group: str) -> None:
+        self._consumer = confluent_kafka.Consumer(
+            {
+                "bootstrap.servers": bootstrap_servers,
+                "group.id": group,
+                "auto.offset.reset": "earliest",
+                "enable.auto.commit": False,
+                "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
+                **COMMON,
+            }
+        )
+        self._consumer.subscribe([topic])
+
+    def poll(self, timeout_s: float) -> list[Record]:
+        first = self._consumer.poll(timeout_s)
+        messages = [] if first is None else [first, *self._consumer.consume(1000, 0)]
+        return [_record(message) for message in messages if not _only_news(message)]
+
+    def assignment(self) -> list[int]:
+        return sorted(partition.partition for partition in self._consumer.assignment())
+
+    def commit(self) -> None:
+        self._consumer.commit(asynchronous=False)
+
+    def close(self) -> None:
+        self._consumer.close()
+
+
+def _admin(bootstrap_servers: str) -> AdminClient:
+    return AdminClient({"bootstrap.servers": bootstrap_servers, **COMMON})
+
+
+def _only_news(message: Message) -> bool:
+    """Connections that end are told of like records; librdkafka mends them itself."""
+    error = message.error()
+    if error is not None and not error.retriable() and error.code() not in (KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN):
+        raise KafkaException(error)
+    return error is not None
+
+
+def _record(message: Message) -> Record:
+    headers: Any = message.headers() or []
+    partition: Any = message.partition()
+    return Record(partition, message.key(), message.value(), tuple(headers), message.timestamp()[1])

@@ -1,0 +1,153 @@
+"""Options: what they mean, and what is refused in which words."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from odradek.spark_sink.client import EARLIEST, LATEST, READ_COMMITTED, ClientConfig, TopicPartition
+from odradek.spark_sink.conditions import KafkaCondition
+from odradek.spark_sink.options import Assign, ReadOptions, Subscribe, SubscribePattern, check_batch, read_options
+
+T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
+
+
+def options(**values: str) -> ReadOptions:
+    given = {"kafka.bootstrap.servers": "a:1", "subscribe": "t"} | {name.replace("__", "."): value for name, value in values.items()}
+    return read_options({name: value for name, value in given.items() if value != "-"})
+
+
+def test_defaults() -> None:
+    assert options() == ReadOptions(
+        client=ClientConfig((("a", 1),)),
+        subscription=Subscribe(("t",)),
+        starting_offsets=EARLIEST,
+        ending_offsets=LATEST,
+        include_headers=False,
+        fail_on_data_loss=True,
+    )
+
+
+def test_everything_set() -> None:
+    found = read_options(
+        {
+            "KAFKA.bootstrap.servers": "a:1, [::1]:9092,,b:2",
+            "ASSIGN": '{"t":[0,1]}',
+            "STARTINGoffsets": '{"t":{"0":5,"1":-2}}',
+            "endingOffsets": ' {"t":{"0":-1,"1":9}} ',
+            "includeHeaders": "TRUE",
+            "failOnDataLoss": "false",
+            "kafka.isolation.level": "read_committed",
+            "kafka.check.crcs": "false",
+            "kafka.client.id": "me",
+            "kafka.request.timeout.ms": "1",
+            "kafka.fetch.max.wait.ms": "2",
+            "kafka.fetch.max.bytes": "3",
+            "kafka.max.partition.fetch.bytes": "4",
+            "kafkaConsumer.pollTimeoutMs": "5",
+            "fetchOffset.numRetries": "4",
+            "fetchOffset.retryIntervalMs": "100",
+            "kafka.nobody.knows": "x",
+        }
+    )
+    assert found == ReadOptions(
+        client=ClientConfig(
+            bootstrap_servers=(("a", 1), ("::1", 9092), ("b", 2)),
+            client_id="me",
+            isolation_level=READ_COMMITTED,
+            check_crcs=False,
+            request_timeout_ms=1,
+            poll_timeout_ms=5,
+            unknown_topic_timeout_ms=300,
+            fetch_max_wait_ms=2,
+            fetch_max_bytes=3,
+            max_partition_fetch_bytes=4,
+        ),
+        subscription=Assign((T0, T1)),
+        starting_offsets={T0: 5, T1: EARLIEST},
+        ending_offsets={T0: LATEST, T1: 9},
+        include_headers=True,
+        fail_on_data_loss=False,
+    )
+    check_batch(found)
+
+
+def test_subscriptions() -> None:
+    assert options(subscribe=" b, a,,b ").subscription == Subscribe(("b", "a"))
+    assert options(subscribe="-", subscribePattern="^a.*").subscription == SubscribePattern("^a.*")
+    assert options(subscribe="-", assign="{}").subscription == Assign(())
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ({"subscribe": "-"}, "One of the following options must be specified for Kafka source: subscribe, subscribepattern, assign."),
+        ({"assign": "{}"}, "Only one of the following options can be specified for Kafka source:"),
+        ({"subscribe": " ,,"}, "No topics to subscribe to as specified value for option 'subscribe' is ',,'"),
+        (
+            {"subscribe": "-", "subscribePattern": ""},
+            "Pattern to subscribe is empty as specified value for option 'subscribePattern' is ''",
+        ),
+        ({"subscribe": "-", "subscribePattern": "a("}, "option 'subscribePattern': missing ), unterminated subpattern"),
+        ({"subscribe": "-", "assign": "x"}, "No topicpartitions to assign as specified value for option 'assign' is 'x'"),
+        ({"subscribe": "-", "assign": "[1]"}, "No topicpartitions to assign as specified value for option 'assign' is '[1]'"),
+        ({"subscribe": "-", "assign": '{"a":1}'}, 'Expected e.g. {"topicA":[0,1],"topicB":[0,1]}, got {"a":1}'),
+        ({"subscribe": "-", "assign": '{"a":[true]}'}, 'Expected e.g. {"topicA":[0,1],"topicB":[0,1]}, got {"a":[true]}'),
+        ({"subscribe": "-", "assign": "{"}, 'Expected e.g. {"topicA":[0,1],"topicB":[0,1]}, got {'),
+        ({"startingOffsets": "foo"}, 'Expected e.g. {"topicA":{"0":23,"1":-1},"topicB":{"0":-2}}, got foo'),
+        ({"startingOffsets": ""}, 'Expected e.g. {"topicA":{"0":23,"1":-1},"topicB":{"0":-2}}, got '),
+        ({"startingOffsets": "[]"}, 'Expected e.g. {"topicA":{"0":23,"1":-1},"topicB":{"0":-2}}, got []'),
+        ({"endingOffsets": '{"t":{"x":1}}'}, 'Expected e.g. {"topicA":{"0":23,"1":-1},"topicB":{"0":-2}}, got {"t":{"x":1}}'),
+        ({"endingOffsets": '{"t":[1]}'}, 'Expected e.g. {"topicA":{"0":23,"1":-1},"topicB":{"0":-2}}, got {"t":[1]}'),
+        ({"endingOffsets": '{"t":{"0":-3}}'}, 'Expected e.g. {"topicA":{"0":23,"1":-1},"topicB":{"0":-2}}, got {"t":{"0":-3}}'),
+        ({"includeHeaders": "abc"}, 'For input string: "abc"'),
+        ({"kafka__request__timeout__ms": "abc"}, 'For input string: "abc"'),
+        ({"kafka__request__timeout__ms": "0"}, "Invalid value 0 for configuration request.timeout.ms: Value must be at least 1"),
+        ({"kafka__bootstrap__servers": "-"}, "Option 'kafka.bootstrap.servers' must be specified for configuring Kafka consumer"),
+        ({"kafka__bootstrap__servers": " , "}, "No resolvable bootstrap urls given in bootstrap.servers"),
+        ({"kafka__bootstrap__servers": "a:1,b"}, "Invalid url in bootstrap.servers: b"),
+        ({"kafka__bootstrap__servers": "a:x"}, "Invalid url in bootstrap.servers: a:x"),
+        ({"kafka__isolation__level": "x"}, "String must be one of: read_committed, read_uncommitted"),
+        ({"kafka__security__protocol": "SSL"}, "Kafka option 'security.protocol' is not supported yet with the value SSL"),
+        ({"kafka__auto__offset__reset": "latest"}, "Kafka option 'auto.offset.reset' is not supported. Instead set the source option"),
+        (
+            {"kafka__key__deserializer": "x"},
+            "Kafka option 'key.deserializer' is not supported as keys are deserialized as byte arrays with",
+        ),
+        (
+            {"kafka__value__deserializer": "x"},
+            "Kafka option 'value.deserializer' is not supported as values are deserialized as byte arrays",
+        ),
+        ({"kafka__enable__auto__commit": "true"}, "Kafka option 'enable.auto.commit' is not supported"),
+        ({"kafka__interceptor__classes": "x"}, "Kafka option 'interceptor.classes' is not supported"),
+    ],
+)
+def test_refused(values: dict[str, str], text: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        options(**values)
+    assert text in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ({"startingOffsets": "latest"}, "starting offset can't be latest for batch queries on Kafka"),
+        ({"startingOffsets": '{"t":{"0":-1}}'}, "startingOffsets for t-0 can't be latest for batch queries on Kafka"),
+        ({"endingOffsets": "earliest"}, "ending offset can't be earliest for batch queries on Kafka"),
+        ({"endingOffsets": '{"t":{"0":-2}}'}, "ending offset for t-0 can't be earliest for batch queries on Kafka"),
+    ],
+)
+def test_refused_in_a_batch(values: dict[str, str], text: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        check_batch(options(**values))
+    assert str(caught.value) == text
+
+
+def test_a_start_after_the_end() -> None:
+    with pytest.raises(KafkaCondition) as caught:
+        check_batch(options(startingOffsets='{"t":{"0":50}}', endingOffsets='{"t":{"0":10}}'))
+    text = "The specified start offset 50 is greater than the end offset 10 for topic t partition 0."
+    assert str(caught.value) == f"[UNRESOLVED_START_OFFSET_GREATER_THAN_END_OFFSET] {text}"
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.condition) == (str(caught.value), caught.value.condition)
