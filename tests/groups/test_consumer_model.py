@@ -38,9 +38,17 @@ class Client:
         self.epoch = 0
         self.assigned: frozenset[Slot] = frozenset()
         self.owned: frozenset[Slot] = frozenset()
+        self.topics: frozenset[str] = frozenset("t")
+        self.in_doubt = False
+        """An answer got lost: it says everything again, and changes nothing before it is answered."""
+
+    def reconcile(self) -> None:
+        """What a client does between two heartbeats: it gives up what it lost, and takes what it got."""
+        if not self.in_doubt:
+            self.owned = self.assigned
 
     def forget(self) -> None:
-        self.epoch, self.owned, self.assigned = 0, frozenset(), frozenset()
+        self.epoch, self.owned, self.assigned, self.in_doubt = 0, frozenset(), frozenset(), False
 
 
 class ConsumerGroupMachine(RuleBasedStateMachine):
@@ -64,12 +72,14 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
 
     def beat(self, client: Client, topics: frozenset[str] | None = None, regex: str | None = None, *, lost: bool = False) -> None:
         joins = client.epoch == 0
+        client.topics = client.topics if topics is None else topics
+        says_all = joins or client.in_doubt
         beat = Beat(
             member_id=client.name,
             epoch=client.epoch,
             instance_id=client.instance,
-            rebalance_timeout_ms=REBALANCE_MS if joins else -1,
-            topics=(topics or frozenset("t")) if joins else topics,
+            rebalance_timeout_ms=REBALANCE_MS if says_all else -1,
+            topics=client.topics if says_all else topics,
             regex=regex,
             owned=frozenset() if joins else client.owned,
         )
@@ -79,6 +89,7 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
             assert error.code in FATAL, error
             client.forget()
             return
+        client.in_doubt = lost
         if lost:
             return
         client.epoch = result.epoch
@@ -106,9 +117,7 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
 
     @rule(number=numbers)
     def reconcile(self, number: int) -> None:
-        """What a client does between two heartbeats: it gives up what it lost, and takes what it got."""
-        client = self.clients[number % len(self.clients)]
-        client.owned = client.assigned
+        self.clients[number % len(self.clients)].reconcile()
 
     @rule(number=numbers, for_a_while=st.booleans())
     def leave(self, number: int, for_a_while: bool) -> None:
@@ -164,9 +173,9 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
             self.advance(PAUSE_MS)
             for client in self.clients:
                 if self.group is not None and client.name in self.group.members:
-                    client.owned &= client.assigned
+                    client.reconcile()
                     self.beat(client)
-                    client.owned = client.assigned
+                    client.reconcile()
         group = self.group
         if group is None or not all(name in {client.name for client in self.clients if client.epoch > 0} for name in group.members):
             return  # Some are gone without a word, and their sessions are not over yet.
@@ -300,9 +309,9 @@ def test_both_kinds_of_members_share_a_group() -> None:
             timers.advance(timers.now_ms + 250)
             if chance.random() < 0.5:
                 client = chance.choice(modern)
-                client.owned &= client.assigned
+                client.reconcile()
                 machine.beat(client)
-                client.owned = client.assigned
+                client.reconcile()
             else:
                 chance.choice(classic).step()
         group = machine.group
