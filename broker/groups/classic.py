@@ -11,13 +11,13 @@ import logging
 import random
 import uuid
 from collections.abc import Callable, Iterable, Mapping
-from enum import Enum
 
 from ...protocol.errors import ErrorCode
 from ..timers import Timers
 from ..waiting import Reply
 from .member import Join, JoinedMember, JoinResult, Leave, Member, Sync, SyncResult
 from .settings import GroupSettings
+from .states import GroupState
 from .votes import CONSUMER_PROTOCOL_TYPE, elected_protocol, is_common, subscriptions
 
 log = logging.getLogger("kafka.coordinator.group.GroupCoordinator")
@@ -25,29 +25,6 @@ log = logging.getLogger("kafka.coordinator.group.GroupCoordinator")
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
 """A member that waits for its first generation cannot send heartbeats: it has this long instead of its session."""
-
-
-class GroupState(Enum):
-    """The states, spelled as DescribeGroups and ListGroups show them."""
-
-    EMPTY = "Empty"
-    """No members; committed offsets may remain, and commits without a generation are taken.
-    The first member to be added -> PREPARING_REBALANCE; deleted or all offsets expired -> DEAD."""
-
-    PREPARING_REBALANCE = "PreparingRebalance"
-    """JoinGroup is parked, heartbeats and SyncGroup answer REBALANCE_IN_PROGRESS.
-    All known members joined, or the time is up -> COMPLETING_REBALANCE; nobody is left -> EMPTY."""
-
-    COMPLETING_REBALANCE = "CompletingRebalance"
-    """A new generation is told to its members; their SyncGroups are parked until the leader's comes.
-    The leader's assignment -> STABLE; a join with news, a leave, an expiry, a missing SyncGroup -> PREPARING_REBALANCE."""
-
-    STABLE = "Stable"
-    """SyncGroup answers the stored assignment, unchanged followers may join without consequences.
-    A join of the leader or with news, a leave, an expiry, a missing SyncGroup -> PREPARING_REBALANCE."""
-
-    DEAD = "Dead"
-    """Deleted: nothing follows, and whoever comes next meets a new group."""
 
 
 class ClassicGroup:

@@ -12,7 +12,6 @@ import uuid
 from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable
-from enum import Enum
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ..timers import Timers
@@ -22,6 +21,7 @@ from .consumer_member import LEAVES, LEAVES_FOR_A_WHILE, Beat, BeatResult, Class
 from .journal import Journal, RecordType
 from .reconciliation import Reconciliation
 from .settings import GroupSettings
+from .states import ConsumerGroupState
 from .subscriptions import Subscriptions
 from .surroundings import Surroundings
 from .votes import CONSUMER_PROTOCOL_TYPE
@@ -29,25 +29,6 @@ from .votes import CONSUMER_PROTOCOL_TYPE
 FIRST_EPOCH = 1
 """Of a group without members; who joins first begins the next one."""
 NO_SLOTS: frozenset[Slot] = frozenset()
-
-
-class ConsumerGroupState(Enum):
-    """The states, spelled as ConsumerGroupDescribe and ListGroups show them. They follow from epochs and members."""
-
-    EMPTY = "Empty"
-    """No members. The first to join -> ASSIGNING and further; a classic member -> the group is made anew as a classic one."""
-
-    ASSIGNING = "Assigning"
-    """The group's epoch is ahead of the target assignment: the next heartbeat for which it may be computed does so -> RECONCILING."""
-
-    RECONCILING = "Reconciling"
-    """There is a target, and members that have not reached it: they revoke, then take what is free -> STABLE."""
-
-    STABLE = "Stable"
-    """All members own what they shall own. A join, a leave, a new subscription, a new partition -> ASSIGNING; the last leaves -> EMPTY."""
-
-    DEAD = "Dead"
-    """Deleted."""
 
 
 class ConsumerGroup:

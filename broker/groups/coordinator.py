@@ -16,7 +16,7 @@ from ..timers import Timers
 from ..waiting import Reply
 from . import emulation
 from .assignors import Slot
-from .classic import ClassicGroup, GroupState, log
+from .classic import ClassicGroup, log
 from .consumer import ConsumerGroup
 from .consumer_member import Beat, BeatResult, ConsumerMember
 from .conversion import check_upgrade, downgrade, may_downgrade, upgrade
@@ -24,6 +24,7 @@ from .member import Join, JoinResult, Leave, Sync, SyncResult
 from .offsets import CommittedOffset, CommittedOffsets
 from .records import classic_record, classic_tombstone, consumer_records, offset_record
 from .settings import GroupSettings
+from .states import GroupState
 from .surroundings import Surroundings
 from .votes import CONSUMER_PROTOCOL_TYPE
 

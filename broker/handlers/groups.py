@@ -33,8 +33,9 @@ from ...protocol.messages.leave_group import LEAVE_GROUP, LeaveGroupRequest, Lea
 from ...protocol.messages.list_groups import LIST_GROUPS, ListedGroup, ListGroupsRequest, ListGroupsResponse
 from ...protocol.messages.sync_group import SYNC_GROUP, SyncGroupRequest, SyncGroupResponse
 from ..context import Context
-from ..groups.classic import ClassicGroup, GroupState
+from ..groups.classic import ClassicGroup
 from ..groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from ..groups.states import GroupState
 from ..waiting import Reply, Wait
 from .registry import handles
 

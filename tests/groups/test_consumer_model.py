@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from odradek.broker.groups.assignors import Slot
-from odradek.broker.groups.consumer import ConsumerGroup, ConsumerGroupState
+from odradek.broker.groups.consumer import ConsumerGroup
 from odradek.broker.groups.consumer_member import Beat
 from odradek.broker.groups.coordinator import Groups, GroupSettings
 from odradek.broker.groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from odradek.broker.groups.states import ConsumerGroupState
 from odradek.broker.timers import Timers
 from odradek.broker.waiting import Reply
 from odradek.protocol.consumer_protocol import (
