@@ -105,6 +105,31 @@ class Groups:
         self._offsets.setdefault(group_id, CommittedOffsets()).commit(topic, partition, committed)
         return ErrorCode.NONE
 
+    def check_transactional_commit(self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int) -> ErrorCode:
+        """Whether offsets may be committed with a transaction (KIP-447). Who names no generation makes the group if need be."""
+        group = self._groups.get(group_id)
+        if group is None and generation_id >= 0:
+            return ErrorCode.ILLEGAL_GENERATION
+        return self._get_or_create(group_id).check_transactional_commit(member_id, group_instance_id, generation_id)
+
+    def commit_in_transaction(
+        self, group_id: str, producer_id: int, topic: str, partition: int, offset: int, leader_epoch: int, metadata: str
+    ) -> ErrorCode:
+        """Keeps one offset until the producer's transaction ends, after `check_transactional_commit` has allowed it."""
+        if len(metadata) > self._settings.offset_metadata_max_bytes:
+            return ErrorCode.OFFSET_METADATA_TOO_LARGE
+        committed = CommittedOffset(offset, leader_epoch, metadata, self._timers.now_ms)
+        self._offsets.setdefault(group_id, CommittedOffsets()).pending.add(producer_id, topic, partition, committed)
+        return ErrorCode.NONE
+
+    def waiting_for(self, producer_id: int) -> list[str]:
+        """The groups that have offsets in the open transaction of a producer."""
+        return [group_id for group_id, offsets in self._offsets.items() if producer_id in offsets.pending]
+
+    def end_transaction(self, group_id: str, producer_id: int, *, committed: bool) -> None:
+        """Commits or forgets the offsets of a group that were waiting for a producer's transaction."""
+        self._offsets[group_id].end_transaction(producer_id, committed=committed)
+
     def offsets(self, group_id: str) -> CommittedOffsets:
         """What a group has committed; nothing, if there is no such group."""
         return self._offsets.get(group_id) or CommittedOffsets()
