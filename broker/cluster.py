@@ -9,10 +9,13 @@ from contextlib import suppress
 from random import Random
 
 from ..protocol.errors import ErrorCode, KafkaError
+from ..protocol.record_builder import build_batch
+from ..protocol.records import Record
 from ..storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
-from .config import BrokerConfig, InvalidConfig, TopicConfig, validate_topic_configs
+from .config import BrokerConfig, GroupConfig, InvalidConfig, TopicConfig, validate_topic_configs
 from .fetch_sessions import FetchSessions
 from .groups.coordinator import Groups, GroupSettings
+from .groups.surroundings import CoordinatorRecord
 from .limits import ConnectionQuotas, RequestMemory
 from .listeners import ClusterConfig, Listener, NodeConfig
 from .timers import Timers
@@ -75,7 +78,11 @@ class ClusterState:
         self.config = next(iter(self.brokers.values())).config
         self.topics: dict[str, Topic] = {}
         self.topics_by_id: dict[bytes, Topic] = {}
-        self.groups = Groups(timers, random, GroupSettings.of(self.config))
+        self.topics_version = 0
+        """Another number whenever a topic or a partition came or went."""
+        self.group_configs: dict[str, GroupConfig] = {}
+        """Settings of single groups, for those that have any."""
+        self.groups = Groups(timers, random, GroupSettings.of(self.config), self)
         self.upkeep = Upkeep(self.topics.values(), timers, self.config)
         self.transactions = Transactions(timers, TransactionSettings.of(self.config), self)
         self.transaction_version = config.transaction_version
@@ -159,6 +166,7 @@ class ClusterState:
         topic.add_partitions(assignments or self._place(partitions, replication_factor, 0), self.running)
         if not validate_only:
             self.topics[name] = self.topics_by_id[topic.id] = topic
+            self.topics_version += 1
             log.info("created topic %s with %d partitions", name, len(topic.partitions))
         return topic
 
@@ -228,9 +236,15 @@ class ClusterState:
         self.check_assignments([topic.partitions[0].replicas, *assignments])
         return [list(replicas) for replicas in assignments]
 
+    def add_partitions(self, topic: Topic, assignments: Sequence[Sequence[int]]) -> None:
+        """Adds a partition for each list of replicas."""
+        topic.add_partitions(assignments, self.running)
+        self.topics_version += 1
+
     def delete_topic(self, topic: Topic) -> None:
         """Removes a topic with its records and the offsets committed for it; whoever waits for it is woken."""
         del self.topics[topic.name], self.topics_by_id[topic.id]
+        self.topics_version += 1
         for partition in topic.partitions:
             partition.leader = -1
             self.wake(partition)
@@ -238,12 +252,41 @@ class ClusterState:
         self.transactions.write_missing_markers()
         log.info("deleted topic %s", topic.name)
 
+    # Settings
+
+    def alter_brokers(self, broker: Broker | None, overrides: Mapping[str, str]) -> None:
+        """Replaces what was set dynamically for one node, or for all; whoever falls back to it takes it over."""
+        for each in self.brokers.values():
+            if broker is None:
+                each.config.alter(own=each.config.own, cluster_wide=overrides)
+            elif each is broker:
+                each.config.alter(own=overrides, cluster_wide=each.config.cluster_wide)
+        for config in (*(topic.config for topic in self.topics.values()), *self.group_configs.values()):
+            config.reload()
+
+    def alter_group(self, group_id: str, overrides: Mapping[str, str]) -> None:
+        """Replaces what was set for one group, which need not exist."""
+        if overrides:
+            self.group_configs[group_id] = GroupConfig(self.config, overrides)
+        else:
+            self.group_configs.pop(group_id, None)
+
     # Coordinators
 
     def coordinator(self, key: str, topic_name: str) -> Partition | None:
         """The partition whose leader coordinates a group or transaction, once the internal topic is there."""
         topic = self.topics.get(topic_name)
         return topic.partitions[abs_java_hash(key) % len(topic.partitions)] if topic else None
+
+    def write(self, group_id: str, records: Sequence[CoordinatorRecord]) -> None:
+        """Appends what the group coordinator has to say to the group's partition of `__consumer_offsets`, as one batch."""
+        partition = self.coordinator(group_id, CONSUMER_OFFSETS)
+        if partition is None or partition.leader == -1:
+            return
+        now_ms = self.timers.now_ms
+        batch = build_batch(Record(offset, now_ms, record.key, record.value, []) for offset, record in enumerate(records))
+        partition.log.append(memoryview(batch), partition.leader_epoch, owned=True)
+        self.wake(partition)
 
     def ensure_internal(self, name: str) -> bool:
         """Makes an internal topic when the first client asks for it or for a coordinator, as Kafka does; False for other topics."""

@@ -71,6 +71,8 @@ class PendingOffsets:
 class CommittedOffsets:
     """topic -> partition -> commit. Topics are known by name: a topic that is made anew must be deleted here first."""
 
+    __slots__ = ("_topics", "pending")
+
     def __init__(self) -> None:
         self._topics: dict[str, dict[int, CommittedOffset]] = {}
         self.pending = PendingOffsets()
@@ -95,17 +97,17 @@ class CommittedOffsets:
         self._topics.setdefault(topic, {})[partition] = committed
         self.pending.replace(topic, partition)
 
-    def end_transaction(self, producer_id: int, *, committed: bool) -> None:
-        """Commits what waited for a producer's transaction, or forgets it. What was committed later stands."""
-        waiting = self.pending.pop(producer_id)
-        for topic, partition, offset in waiting if committed else ():
+    def end_transaction(self, producer_id: int, *, committed: bool) -> list[tuple[str, int, CommittedOffset]]:
+        """Commits what waited for a producer's transaction, or forgets it; what it has committed. What was committed later stands."""
+        waiting = self.pending.pop(producer_id) if committed else self.pending.pop(producer_id)[:0]
+        for topic, partition, offset in waiting:
             self._topics.setdefault(topic, {})[partition] = offset.committed
             self.pending.replace(topic, partition, offset.number)
+        return [(topic, partition, offset.committed) for topic, partition, offset in waiting]
 
-    def delete_topic(self, topic: str) -> None:
-        """Forgets a topic; one that was never committed is no error."""
-        self._topics.pop(topic, None)
-        self.pending.delete(topic)
+    def partitions(self, topic: str) -> list[int]:
+        """The partitions of a topic for which something is committed."""
+        return list(self._topics.get(topic, ()))
 
     def delete(self, topic: str, partition: int) -> bool:
         """Forgets one partition; False if nothing was committed."""
@@ -116,14 +118,11 @@ class CommittedOffsets:
             self._topics.pop(topic, None)
         return found
 
-    def expire(self, expired: Callable[[str, CommittedOffset], bool]) -> int:
-        """Forgets each commit of which `expired(topic, commit)` holds, and counts them."""
-        gone = [
+    def expired(self, expired: Callable[[str, CommittedOffset], bool]) -> list[tuple[str, int]]:
+        """The partitions of the commits of which `expired(topic, commit)` holds."""
+        return [
             (topic, partition)
             for topic, partitions in self._topics.items()
             for partition, committed in partitions.items()
             if not self.pending.on(topic, partition) and expired(topic, committed)
         ]
-        for topic, partition in gone:
-            self.delete(topic, partition)
-        return len(gone)

@@ -1,11 +1,11 @@
-"""Committed offsets: OffsetCommit and OffsetFetch.
+"""Committed offsets: OffsetCommit, OffsetFetch and OffsetDelete.
 
 OffsetCommit: v2 to v4 name a retention time, v6 has leader epochs, v7 knows static members (KIP-345), v9 answers GROUP_ID_NOT_FOUND
 where it was ILLEGAL_GENERATION (KIP-848), v10 names topics by id.
 OffsetFetch: from v2 on null topics mean all, and an error of the group is at the top instead of on every partition; v5 has leader
 epochs, v7 asks for stable offsets (KIP-447), v8 for several groups (KIP-709), v9 as a member of a consumer group, v10 by topic id.
 
-Not done: the member epochs of consumer groups; authorization.
+Not done: authorization.
 """
 
 from __future__ import annotations
@@ -23,9 +23,17 @@ from ...protocol.messages.offset_commit import (
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
+from ...protocol.messages.offset_delete import (
+    OFFSET_DELETE,
+    OffsetDeleteRequest,
+    OffsetDeleteResponse,
+    OffsetDeleteResponsePartition,
+    OffsetDeleteResponseTopic,
+)
 from ...protocol.messages.offset_fetch import (
     OFFSET_FETCH,
     OffsetFetchRequest,
+    OffsetFetchRequestGroup,
     OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
     OffsetFetchResponse,
@@ -41,7 +49,7 @@ from ..groups.offsets import CommittedOffset, CommittedOffsets
 from ..topics import Topic
 from .registry import handles
 
-BY_TOPIC_ID = 10
+BY_MEMBER_EPOCH, BY_TOPIC_ID = 9, 10
 NOTHING_COMMITTED = CommittedOffset(-1, -1, "", -1)
 UNSTABLE = CommittedOffset(-1, -1, "", -2)
 """Stands for a commit that an open transaction will decide, where a client wants to know nothing before."""
@@ -52,7 +60,7 @@ def offset_commit(request: OffsetCommitRequest, context: Context) -> OffsetCommi
     """Unknown partitions are refused each for itself; what is wrong with the group or the member refuses all others."""
     topics = [(_find_commit_topic(topic, context), topic) for topic in request.topics]
     if any(found and found.partition(partition.partition_index) for found, topic in topics for partition in topic.partitions):
-        group_error = _check_commit(request, context)
+        group_error = _check_commit(request, topics, context)
     else:
         group_error = ErrorCode.NONE  # Kafka does not even look for the group.
     return OffsetCommitResponse(
@@ -88,14 +96,25 @@ def _check_partition(topic: Topic | None, index: int, context: Context) -> Error
     return ErrorCode.NONE
 
 
-def _check_commit(request: OffsetCommitRequest, context: Context) -> ErrorCode:
+def _check_commit(request: OffsetCommitRequest, topics: list[tuple[Topic | None, OffsetCommitRequestTopic]], context: Context) -> ErrorCode:
     broker = context.broker
     if not broker.is_coordinator(request.group_id):
         return ErrorCode.NOT_COORDINATOR
     error = broker.groups.check_commit(
-        request.group_id, request.member_id, request.group_instance_id, request.generation_id_or_member_epoch
+        request.group_id,
+        request.member_id,
+        request.group_instance_id,
+        request.generation_id_or_member_epoch,
+        [
+            (found.id, each.partition_index)
+            for found, topic in topics
+            if found
+            for each in topic.partitions
+            if found.partition(each.partition_index)
+        ],
+        understands_epochs=context.version >= BY_MEMBER_EPOCH,
     )
-    if error is ErrorCode.GROUP_ID_NOT_FOUND and context.version < 9:
+    if error is ErrorCode.GROUP_ID_NOT_FOUND and context.version < BY_MEMBER_EPOCH:
         return ErrorCode.ILLEGAL_GENERATION
     return error
 
@@ -129,8 +148,7 @@ class _Fetched(NamedTuple):
 def offset_fetch(request: OffsetFetchRequest, context: Context) -> OffsetFetchResponse:
     """A group or an offset that does not exist is no error: its offset is -1."""
     if context.version >= 8:
-        stable = request.require_stable
-        return OffsetFetchResponse(groups=[_fetch_group(group.group_id, group.topics, stable, context) for group in request.groups])
+        return OffsetFetchResponse(groups=[_fetch_group(group, request.require_stable, context) for group in request.groups])
     error = _check_fetch(request.group_id, context)
     if not error:
         fetched = _fetch(request.group_id, request.topics, request.require_stable, context)
@@ -158,13 +176,12 @@ def offset_fetch(request: OffsetFetchRequest, context: Context) -> OffsetFetchRe
     )
 
 
-def _fetch_group(
-    group_id: str, topics: list[OffsetFetchRequestTopics] | None, require_stable: bool, context: Context
-) -> OffsetFetchResponseGroup:
-    if error := _check_fetch(group_id, context):
-        return OffsetFetchResponseGroup(group_id=group_id, topics=[], error_code=error)
+def _fetch_group(group: OffsetFetchRequestGroup, require_stable: bool, context: Context) -> OffsetFetchResponseGroup:
+    error = _check_fetch(group.group_id, context) or context.broker.groups.check_fetch(group.group_id, group.member_id, group.member_epoch)
+    if error:
+        return OffsetFetchResponseGroup(group_id=group.group_id, topics=[], error_code=error)
     return OffsetFetchResponseGroup(
-        group_id=group_id,
+        group_id=group.group_id,
         topics=[
             OffsetFetchResponseTopics(
                 name=topic.name,
@@ -180,7 +197,7 @@ def _fetch_group(
                     for index, committed in topic.partitions
                 ],
             )
-            for topic in _fetch(group_id, topics, require_stable, context)
+            for topic in _fetch(group.group_id, group.topics, require_stable, context)
         ],
     )
 
@@ -220,3 +237,29 @@ def _fetch_topic(offsets: CommittedOffsets, topic: OffsetFetchRequestTopic | Off
 
 def _nothing(name: str, topic_id: bytes, partitions: Iterable[int], error: ErrorCode) -> _Fetched:
     return _Fetched(name, topic_id, [(index, NOTHING_COMMITTED) for index in partitions], error)
+
+
+@handles(OFFSET_DELETE)
+def offset_delete(request: OffsetDeleteRequest, context: Context) -> OffsetDeleteResponse:
+    """Forgets single commits, but none of a topic that members read now."""
+    if not request.group_id:
+        return OffsetDeleteResponse(error_code=ErrorCode.INVALID_GROUP_ID, topics=[])
+    error = _check_fetch(request.group_id, context) or context.broker.groups.check_delete_offsets(request.group_id)
+    if error:
+        return OffsetDeleteResponse(error_code=error, topics=[])
+    return OffsetDeleteResponse(
+        topics=[
+            OffsetDeleteResponseTopic(
+                name=topic.name,
+                partitions=[
+                    OffsetDeleteResponsePartition(
+                        partition_index=partition.partition_index,
+                        error_code=_check_partition(context.broker.cluster.topics.get(topic.name), partition.partition_index, context)
+                        or context.broker.groups.delete_offset(request.group_id, topic.name, partition.partition_index),
+                    )
+                    for partition in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )

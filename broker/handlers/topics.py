@@ -159,7 +159,7 @@ def _add_partitions(wanted: CreatePartitionsTopic, validate_only: bool, context:
     assignments = None if wanted.assignments is None else [assignment.broker_ids for assignment in wanted.assignments]
     placed = cluster.new_partitions(topic, wanted.count, assignments)
     if not validate_only:
-        topic.add_partitions(placed, cluster.running)
+        cluster.add_partitions(topic, placed)
 
 
 @handles(DELETE_RECORDS)

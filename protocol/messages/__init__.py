@@ -8,9 +8,12 @@ from __future__ import annotations
 from ..schema import Api
 from .add_offsets_to_txn import ADD_OFFSETS_TO_TXN
 from .add_partitions_to_txn import ADD_PARTITIONS_TO_TXN
+from .alter_configs import ALTER_CONFIGS
 from .alter_partition_reassignments import ALTER_PARTITION_REASSIGNMENTS
 from .alter_replica_log_dirs import ALTER_REPLICA_LOG_DIRS
 from .api_versions import API_VERSIONS
+from .consumer_group_describe import CONSUMER_GROUP_DESCRIBE
+from .consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT
 from .create_acls import CREATE_ACLS
 from .create_partitions import CREATE_PARTITIONS
 from .create_topics import CREATE_TOPICS
@@ -34,6 +37,7 @@ from .end_txn import END_TXN
 from .fetch import FETCH
 from .find_coordinator import FIND_COORDINATOR
 from .heartbeat import HEARTBEAT
+from .incremental_alter_configs import INCREMENTAL_ALTER_CONFIGS
 from .init_producer_id import INIT_PRODUCER_ID
 from .join_group import JOIN_GROUP
 from .leave_group import LEAVE_GROUP
@@ -44,6 +48,7 @@ from .list_partition_reassignments import LIST_PARTITION_REASSIGNMENTS
 from .list_transactions import LIST_TRANSACTIONS
 from .metadata import METADATA
 from .offset_commit import OFFSET_COMMIT
+from .offset_delete import OFFSET_DELETE
 from .offset_fetch import OFFSET_FETCH
 from .offset_for_leader_epoch import OFFSET_FOR_LEADER_EPOCH
 from .produce import PRODUCE
@@ -79,12 +84,17 @@ APIS: dict[int, Api] = {
         WRITE_TXN_MARKERS,
         TXN_OFFSET_COMMIT,
         DESCRIBE_CONFIGS,
+        ALTER_CONFIGS,
         CREATE_PARTITIONS,
         DELETE_GROUPS,
+        INCREMENTAL_ALTER_CONFIGS,
+        OFFSET_DELETE,
         DESCRIBE_CLUSTER,
         DESCRIBE_PRODUCERS,
         DESCRIBE_TRANSACTIONS,
         LIST_TRANSACTIONS,
+        CONSUMER_GROUP_HEARTBEAT,
+        CONSUMER_GROUP_DESCRIBE,
         DESCRIBE_TOPIC_PARTITIONS,
         DESCRIBE_ACLS,
         CREATE_ACLS,

@@ -34,8 +34,8 @@ def test_deleting() -> None:
     assert not offsets.delete("c", 0)
     assert offsets.delete("a", 1)
     assert [topic for topic, _ in offsets] == ["b"]
-    offsets.delete_topic("b")
-    offsets.delete_topic("b")
+    assert offsets.partitions("b") == [0] and offsets.partitions("a") == []
+    assert offsets.delete("b", 0)
     assert len(offsets) == 0
 
 
@@ -43,8 +43,7 @@ def test_expiring() -> None:
     offsets = CommittedOffsets()
     for partition in range(4):
         offsets.commit("t", partition, committed(partition))
-    assert offsets.expire(lambda topic, commit: commit.offset % 2 == 0) == 2
-    assert [list(partitions) for _, partitions in offsets] == [[1, 3]]
+    assert offsets.expired(lambda topic, commit: commit.offset % 2 == 0) == [("t", 0), ("t", 2)]
 
 
 PRODUCER, OTHER = 1, 2
@@ -108,7 +107,7 @@ def test_deleting_forgets_what_waits() -> None:
         offsets.pending.add(OTHER, "u", partition, committed(5))
     assert not offsets.delete("t", 0)
     assert [offsets.pending.on("t", partition) for partition in (0, 1)] == [False, True]
-    offsets.delete_topic("t")
+    offsets.pending.delete("t")
     assert PRODUCER not in offsets.pending
     assert OTHER in offsets.pending
     offsets.end_transaction(PRODUCER, committed=True)
@@ -120,7 +119,7 @@ def test_what_waits_keeps_offsets_from_expiring() -> None:
     offsets.commit("t", 0, committed(1))
     offsets.commit("t", 1, committed(1))
     offsets.pending.add(PRODUCER, "t", 1, committed(5))
-    assert offsets.expire(lambda topic, commit: True) == 1
-    assert (offsets.get("t", 0), offsets.get("t", 1)) == (None, committed(1))
-    offsets.delete("t", 1)
+    assert offsets.expired(lambda topic, commit: True) == [("t", 0)]
+    for partition in (0, 1):
+        offsets.delete("t", partition)
     assert not offsets

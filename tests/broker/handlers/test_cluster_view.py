@@ -36,9 +36,10 @@ def test_api_versions_says_what_is_served(world: World, version: int) -> None:
     assert served == {key: tuple(api.versions) for key, api in APIS.items() if api is not PRODUCE}
     if version >= 3:
         finalized = {feature.name: feature.max_version_level for feature in response.finalized_features}
-        assert finalized == {"metadata.version": 30, "transaction.version": 2}
+        assert finalized == {"group.version": 1, "metadata.version": 30, "transaction.version": 2}
         supported = {feature.name: (feature.min_version, feature.max_version) for feature in response.supported_features}
-        assert supported == {"metadata.version": (7, 30)} | ({"transaction.version": (0, 2)} if version >= 4 else {})  # KAFKA-17011
+        from_zero = {"group.version": (0, 1), "transaction.version": (0, 2)}
+        assert supported == {"metadata.version": (7, 30)} | (from_zero if version >= 4 else {})  # KAFKA-17011
 
 
 @pytest.mark.parametrize("name", ["", "-", "a b", "ä", "a-"])
