@@ -11,13 +11,17 @@ from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.record_builder import build_batch
 from ..protocol.records import Record
 from .config import BrokerConfig, GroupConfig, InvalidConfig, TopicConfig, validate_topic_configs
+from .fetch_sessions import FetchSessions
 from .groups.coordinator import Groups, GroupSettings
 from .groups.surroundings import CoordinatorRecord
+from .limits import ConnectionQuotas, RequestMemory
 from .listeners import ClusterConfig, Listener, NodeConfig
 from .timers import Timers
 from .topics import CONSUMER_OFFSETS, TRANSACTION_STATE, Partition, Topic, check_name, place_replicas
+from .upkeep import Upkeep
 
 MAX_PARTITIONS_PER_REQUEST = 10_000
+RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 
 log = logging.getLogger("kafka.controller.KafkaController")
 
@@ -33,6 +37,11 @@ class Broker:
         self.config = settings
         self.running = True
         self.request_max_bytes: int = settings.integers["socket.request.max.bytes"]
+        self.max_idle_ms = settings.integers["connections.max.idle.ms"]
+        self.request_memory = RequestMemory(settings.integers["queued.max.request.bytes"])
+        self.connections = ConnectionQuotas(settings.integers["max.connections"], settings.integers["max.connections.per.ip"])
+        self.rack_aware = settings.texts.get("replica.selector.class") == RACK_AWARE_SELECTOR
+        self.fetch_sessions = FetchSessions(settings.integers["max.incremental.fetch.session.cache.slots"], cluster.random)
 
     def __repr__(self) -> str:
         return f"Broker({self.node_id})"
@@ -64,6 +73,7 @@ class ClusterState:
         self.group_configs: dict[str, GroupConfig] = {}
         """Settings of single groups, for those that have any."""
         self.groups = Groups(timers, random, GroupSettings.of(self.config), self)
+        self.upkeep = Upkeep(self.topics.values(), timers, self.config)
         self.wake: Callable[[Hashable], None] = lambda key: None
         self._next_producer_id = 0
 
@@ -86,6 +96,7 @@ class ClusterState:
     def stop_node(self, node_id: int) -> None:
         """Takes a node away: leaders move to the next in-sync replica in a new epoch, in-sync replicas shrink."""
         self.brokers[node_id].running = False
+        self.brokers[node_id].fetch_sessions.clear()
         for partition in self.partitions():
             partition.node_stopped(node_id, self.running)
             self.wake(partition)
@@ -110,6 +121,16 @@ class ClusterState:
                 self.wake(partition)
 
     # Topics
+
+    def topic_name(self, topic_id: bytes) -> str:
+        """The name of a topic id, "" if there is no such topic."""
+        topic = self.topics_by_id.get(topic_id)
+        return topic.name if topic else ""
+
+    def find_partition(self, topic_name: str, index: int) -> Partition | None:
+        """A partition, if it is there."""
+        topic = self.topics.get(topic_name)
+        return topic.partition(index) if topic else None
 
     def create_topic(
         self,

@@ -9,6 +9,7 @@ from random import Random
 from ..protocol.errors import ErrorCode, KafkaError
 from ..storage.log import Log
 from ..storage.producers import Producers
+from ..storage.rolling import Rolling
 from .config import TopicConfig
 
 MAX_NAME_LENGTH = 249
@@ -24,7 +25,7 @@ class Partition:
     `lagging` has the positions of those that stand elsewhere: where the log ended when they left.
     """
 
-    __slots__ = ("index", "isr", "lagging", "leader", "leader_epoch", "log", "producers", "replicas", "topic")
+    __slots__ = ("cleaned_until", "index", "isr", "lagging", "leader", "leader_epoch", "log", "producers", "replicas", "rolling", "topic")
 
     def __init__(self, topic: Topic, index: int, replicas: Sequence[int], isr: Iterable[int]) -> None:
         self.topic = topic
@@ -35,6 +36,8 @@ class Partition:
         self.leader_epoch = 0
         self.lagging: dict[int, int] = {}
         self.log = Log()
+        self.rolling = Rolling()
+        self.cleaned_until = 0  # the offset up to which the log is compacted
         self.producers = Producers(topic.config.broker.integers["producer.id.expiration.ms"])
 
     def __repr__(self) -> str:
@@ -94,6 +97,7 @@ class Partition:
         position = min(self.lagging.get(candidate, self.log.end_offset), self.log.end_offset)
         self.log.truncate_to(position)
         self.producers.truncate_to(position)
+        self.rolling, self.cleaned_until = Rolling(), min(self.cleaned_until, position)
         self.isr, self.lagging = [candidate], {node: min(end, position) for node, end in self.lagging.items() if node != candidate}
         self.elect(candidate)
         self._catch_up(running)

@@ -1,18 +1,22 @@
-"""Builds record batches of format 2: what a producer writes, and the control batches of a broker."""
+"""Builds record batches of format 2: what a producer writes, the control batches of a broker, what compaction leaves of a batch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from .codec import put_uvarint
 from .compression import Compression, compress
 from .records import (
+    COMPRESSION_MASK,
     CONTROL_BIT,
     CREATE_TIME,
+    DELETE_HORIZON_BIT,
     HEADER,
+    LOG_APPEND_TIME,
     PREFIX_SIZE,
     TIMESTAMP_TYPE_BIT,
     TRANSACTIONAL_BIT,
+    BatchHeader,
     Record,
     write_crc,
 )
@@ -59,6 +63,38 @@ def build_batch(
             len(records),
         )
     )
+    batch += payload
+    write_crc(batch)
+    return batch
+
+
+def rewrite_batch(header: BatchHeader, records: Sequence[Record], *, delete_horizon_ms: int | None) -> bytearray:
+    """A batch with these of its records only: its offsets, producer, epoch and codec stay. Kafka's MemoryRecords.filterTo.
+
+    Without records it is a header that tells the producer's last sequence number. Raises UnsupportedCompression.
+    """
+    attributes = header.attributes & ~(COMPRESSION_MASK | DELETE_HORIZON_BIT)
+    base_timestamp, max_timestamp, payload = -1, header.max_timestamp, b""
+    if records:
+        attributes |= header.compression
+        base_timestamp = records[0].timestamp
+        if header.timestamp_type != LOG_APPEND_TIME:
+            max_timestamp = max(record.timestamp for record in records)
+        if delete_horizon_ms is not None:
+            attributes |= DELETE_HORIZON_BIT
+            base_timestamp = delete_horizon_ms
+        uncompressed = bytearray()
+        for record in records:
+            _put_record(uncompressed, record, record.timestamp - base_timestamp, record.offset - header.base_offset)
+        payload = compress(header.compression, bytes(uncompressed))
+    rewritten = header._replace(
+        batch_length=HEADER.size - PREFIX_SIZE + len(payload),
+        attributes=attributes,
+        base_timestamp=base_timestamp,
+        max_timestamp=max_timestamp,
+        records_count=len(records),
+    )
+    batch = bytearray(HEADER.pack(*rewritten))
     batch += payload
     write_crc(batch)
     return batch

@@ -121,6 +121,10 @@ class Producers:
         state.add(CachedBatch(epoch, base_sequence, last_sequence, base_offset, last_offset, timestamp))
         state.used_ms = now_ms
 
+    def last_offsets(self) -> dict[int, int]:
+        """Where each producer's last batch ends, by producer id."""
+        return {producer_id: state.batches[-1].last_offset for producer_id, state in self._states.items() if state.batches}
+
     def expire(self, now_ms: int) -> None:
         """Frees the states that were idle for too long."""
         self._states = {key: state for key, state in self._states.items() if now_ms - state.used_ms < self.expiration_ms}

@@ -20,8 +20,9 @@ from ...protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderPartition,
     OffsetForLeaderTopicResult,
 )
-from ...protocol.records import RecordBatch
+from ...protocol.records import RecordBatch, read_header
 from ...protocol.schema import ZERO_UUID
+from ...storage.log import Log
 from ..context import Context
 from ..topics import Partition
 from .leadership import find_led_partition, find_topic
@@ -67,9 +68,10 @@ def _find(name: str, wanted: ListOffsetsPartition, isolation_level: int, context
     elif wanted.timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
         offset = -1
     elif wanted.timestamp == MAX_TIMESTAMP:
-        timestamp, offset = _first_at(log.latest_timestamp(), None, log.start_offset)
+        newest = log.latest_timestamp()
+        timestamp, offset = NOT_FOUND if newest is None else _first_at(log, read_header(newest).max_timestamp)
     else:
-        timestamp, offset = _first_at(log.find_timestamp(wanted.timestamp), wanted.timestamp, log.start_offset)
+        timestamp, offset = _first_at(log, wanted.timestamp)
     return _found(partition, timestamp, offset, log.epoch_at(offset) if offset >= 0 else -1)
 
 
@@ -77,19 +79,19 @@ def _found(partition: Partition, timestamp: int, offset: int, leader_epoch: int)
     return ListOffsetsPartitionResponse(partition_index=partition.index, timestamp=timestamp, offset=offset, leader_epoch=leader_epoch)
 
 
-def _first_at(view: memoryview | None, timestamp: int | None, start_offset: int) -> tuple[int, int]:
-    """(timestamp, offset) of the batch's first record at or after a time; None stands for the batch's own maximum."""
-    if view is None:
-        return NOT_FOUND
-    batch = RecordBatch(view)
-    target = batch.header.max_timestamp if timestamp is None else timestamp
-    try:
-        for record in batch.records():
-            if record.timestamp >= target and record.offset >= start_offset:
-                return record.timestamp, record.offset
-    except UnsupportedCompression:
-        # Without the codec the batch's beginning is the nearest offset that skips nothing.
-        return batch.header.max_timestamp, max(batch.header.base_offset, start_offset)
+def _first_at(log: Log, timestamp: int) -> tuple[int, int]:
+    """(timestamp, offset) of the first record at or after a time. Of a batch that has one it may be compacted away, or deleted."""
+    view = log.find_timestamp(timestamp, log.start_offset)
+    while view is not None:
+        batch = RecordBatch(view)
+        try:
+            for record in batch.records():
+                if record.timestamp >= timestamp and record.offset >= log.start_offset:
+                    return record.timestamp, record.offset
+        except UnsupportedCompression:
+            # Without the codec the batch's beginning is the nearest offset that skips nothing.
+            return batch.header.max_timestamp, max(batch.header.base_offset, log.start_offset)
+        view = log.find_timestamp(timestamp, batch.header.last_offset + 1)
     return NOT_FOUND
 
 

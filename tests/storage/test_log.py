@@ -322,3 +322,17 @@ def test_batches_are_those_of_the_moment() -> None:
     first = next(batches)
     log.delete_before(3)
     assert [bytes(batch) for batch in (first, *batches)] == [stored(make_batch(100), base, 0) for base in range(3)]
+
+
+def test_compaction_may_leave_more_than_one_arena() -> None:
+    log = Log()
+    batches = [make_batch(1 << 20, pattern=number) for number in range(20)]
+    for batch in batches:
+        log.append(batch, 0, owned=True)
+    expected = [bytes(batch) for batch in log.batches(0, 20)]
+    log.replace_before(20, expected[:10] + expected[11:])
+    assert [bytes(batch) for batch in log.batches(0, 20)] == expected[:10] + expected[11:]
+    assert (log.size, log.start_offset, log.end_offset) == (19 << 20, 0, 20)
+    assert bytes(next(log.batches(10, 20))) == expected[11]
+    log.append(make_batch(), 0, owned=False)
+    assert log.end_offset == 21

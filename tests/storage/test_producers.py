@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.storage.producers import MAX_SEQUENCE, Duplicate, OutOfOrderSequence, Producers, StaleProducerEpoch
+from odradek.storage.producers import MAX_SEQUENCE, Duplicate, OutOfOrderSequence, Producers, ProducerState, StaleProducerEpoch
 
 DAY_MS = 86_400_000
 PID = 7
@@ -147,3 +147,14 @@ def test_truncation_forgets_a_producer_of_which_nothing_is_left() -> None:
     assert len(known) == 1
     assert known.check(PID, 0, 77, 77, 10) is None
     assert known.check(PID + 1, 0, 0, 0, 10) == Duplicate(50, -1)
+
+
+def test_where_the_last_batches_end() -> None:
+    producers = Producers(1000)
+    assert producers.last_offsets() == {}
+    producers.record(1, 0, 0, 4, 10, 14, 0, 0)
+    producers.record(2, 0, 0, 0, 15, 15, 0, 0)
+    producers.record(1, 0, 5, 5, 16, 16, 0, 0)
+    assert producers.last_offsets() == {1: 16, 2: 15}
+    producers._states[3] = ProducerState()  # known, but nothing of what it wrote
+    assert producers.last_offsets() == {1: 16, 2: 15}
