@@ -16,8 +16,7 @@ from confluent_kafka import ConsumerGroupState, ConsumerGroupTopicPartitions, Co
 from confluent_kafka.admin import AdminClient
 
 from odradek.broker import Cluster
-from tests.clients.client import HEARTBEAT_INTERVAL_MS, PATIENCE_S, Unavailable
-from tests.clients.conftest import Clients
+from tests.clients.client import HEARTBEAT_INTERVAL_MS, PATIENCE_S
 
 pytestmark = pytest.mark.clients
 PARTITIONS, RECORDS = 8, 20_000
@@ -202,23 +201,3 @@ def test_what_administrators_see_and_do(cluster: Cluster, protocol: str) -> None
     assert [each.offset for each in found.topic_partitions or []] == [3]
     admin.delete_consumer_groups(["g"])["g"].result(PATIENCE_S)
     assert not admin.list_consumer_groups().result(PATIENCE_S).valid
-
-
-@pytest.mark.parametrize("client_name", ["java", "kafka-python", "aiokafka"])
-def test_other_clients_share_a_group(cluster: Cluster, clients: Clients, client_name: str) -> None:
-    """Two members, one of which closes."""
-    try:
-        client = clients[client_name]
-    except Unavailable as lacking:
-        pytest.skip(str(lacking))
-    members = [client.member(cluster.bootstrap_servers, "t", "g") for _ in range(2)]
-    deadline = time.monotonic() + PATIENCE_S
-    while [len(member.assignment()) for member in members] != [4, 4]:
-        assert time.monotonic() < deadline
-        for member in members:
-            member.poll(0.1)
-    members[0].close()
-    while len(members[1].assignment()) != PARTITIONS:
-        assert time.monotonic() < deadline
-        members[1].poll(0.1)
-    members[1].close()
