@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from random import Random
 
 from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.record_builder import build_batch
 from ..protocol.records import Record
+from ..storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
 from .config import BrokerConfig, GroupConfig, InvalidConfig, TopicConfig, validate_topic_configs
 from .fetch_sessions import FetchSessions
 from .groups.coordinator import Groups, GroupSettings
@@ -18,10 +20,13 @@ from .limits import ConnectionQuotas, RequestMemory
 from .listeners import ClusterConfig, Listener, NodeConfig
 from .timers import Timers
 from .topics import CONSUMER_OFFSETS, TRANSACTION_STATE, Partition, Topic, check_name, place_replicas
+from .transactions.coordinator import Marker, Transactions, TransactionSettings
+from .transactions.transaction import TopicPartition
 from .upkeep import Upkeep
 
 MAX_PARTITIONS_PER_REQUEST = 10_000
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+_PRODUCER_TIMER = "producer expiration"
 
 log = logging.getLogger("kafka.controller.KafkaController")
 
@@ -51,9 +56,14 @@ class Broker:
         """The state of all groups: it moves with the coordinator, so the nodes share it."""
         return self.cluster.groups
 
-    def is_coordinator(self, group_id: str) -> bool:
-        """Whether this node coordinates a group."""
-        partition = self.cluster.coordinator(group_id, CONSUMER_OFFSETS)
+    @property
+    def transactions(self) -> Transactions:
+        """The state of all transactional ids; the nodes share it, as they do the groups."""
+        return self.cluster.transactions
+
+    def is_coordinator(self, key: str, topic_name: str = CONSUMER_OFFSETS) -> bool:
+        """Whether this node coordinates a group, or with __transaction_state a transactional id."""
+        partition = self.cluster.coordinator(key, topic_name)
         return partition is not None and partition.leader == self.node_id
 
 
@@ -74,6 +84,8 @@ class ClusterState:
         """Settings of single groups, for those that have any."""
         self.groups = Groups(timers, random, GroupSettings.of(self.config), self)
         self.upkeep = Upkeep(self.topics.values(), timers, self.config)
+        self.transactions = Transactions(timers, TransactionSettings.of(self.config), self)
+        self.transaction_version = config.transaction_version
         self.wake: Callable[[Hashable], None] = lambda key: None
         self._next_producer_id = 0
 
@@ -109,6 +121,7 @@ class ClusterState:
             if node_id in partition.replicas:
                 partition.node_started(self.running)
                 self.wake(partition)
+        self.transactions.write_missing_markers()
         log.info("node %d is back; running nodes: %s", node_id, self.running)
         if self.config.booleans["auto.leader.rebalance.enable"]:
             interval_s = self.config.integers["leader.imbalance.check.interval.seconds"]
@@ -236,6 +249,7 @@ class ClusterState:
             partition.leader = -1
             self.wake(partition)
         self.groups.topic_deleted(topic.name)
+        self.transactions.write_missing_markers()
         log.info("deleted topic %s", topic.name)
 
     # Settings
@@ -285,10 +299,54 @@ class ClusterState:
             self.create_topic(name, integers[f"{prefix}.num.partitions"], integers[f"{prefix}.replication.factor"], configs=compact)
         return True
 
+    # Producers and transactions
+
     def next_producer_id(self) -> int:
         """A producer id that nobody had before."""
+        if _PRODUCER_TIMER not in self.timers:
+            self._set_producer_timer()
         self._next_producer_id += 1
         return self._next_producer_id - 1
+
+    def _set_producer_timer(self) -> None:
+        interval_ms = self.config.integers["producer.id.expiration.check.interval.ms"]
+        self.timers.set(_PRODUCER_TIMER, interval_ms, self._expire_producers)
+
+    def _expire_producers(self) -> None:
+        """Has every partition forget its idle producers, as long as there are any."""
+        for partition in self.partitions():
+            partition.producers.expire(self.timers.now_ms)
+        if any(len(partition.producers) for partition in self.partitions()):
+            self._set_producer_timer()
+
+    def coordinator_epoch(self, transactional_id: str) -> int | None:
+        """The leader epoch of the partition that coordinates a transactional id; None while it has no leader."""
+        partition = self.coordinator(transactional_id, TRANSACTION_STATE)
+        return None if partition is None or partition.leader == -1 else partition.leader_epoch
+
+    def write_marker(self, partition: TopicPartition, marker: Marker) -> bool:
+        """Ends a transaction in one partition; False if it has no leader now. One that is gone, or that knows better, needs nothing."""
+        topic = self.topics.get(partition.topic)
+        found = topic.partition(partition.partition) if topic else None
+        if found is not None and found.leader == -1:
+            return False
+        if found is not None:
+            with suppress(StaleProducerEpoch, StaleCoordinatorEpoch):
+                self.end_transaction(found, marker)
+        return True
+
+    def end_transaction(self, partition: Partition, marker: Marker) -> None:
+        """Ends a transaction in a partition that has a leader; in one of __consumer_offsets, the offsets that wait for it are decided.
+
+        Raises StaleProducerEpoch, StaleCoordinatorEpoch.
+        """
+        if partition.topic.name == CONSUMER_OFFSETS:
+            for group_id in self.groups.waiting_for(marker.producer.id):
+                if self.coordinator(group_id, CONSUMER_OFFSETS) is partition:
+                    self.groups.end_transaction(group_id, marker.producer.id, committed=marker.committed)
+        else:
+            partition.append_marker(marker, self.timers.now_ms)
+            self.wake(partition)
 
 
 def _repeated(nodes: Sequence[int]) -> int:

@@ -10,6 +10,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from random import Random, SystemRandom
 from types import ModuleType
 from typing import cast
@@ -70,9 +71,7 @@ class Server:
     async def start(self) -> None:
         """Binds every listener, makes the cluster and accepts. Raises OSError with a text for people when an address is taken."""
         try:
-            self.config = ClusterConfig(
-                self.config.cluster_id, tuple(self._reserve(node) for node in self.config.nodes), self.config.ignored
-            )
+            self.config = replace(self.config, nodes=tuple(self._reserve(node) for node in self.config.nodes))
             self.cluster = ClusterState(self.config, Timers(self.now_ms), self._random)
             self.core = Core(self.cluster)
             for topic in self._topics:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from struct import Struct
 
 from .codec import put_uvarint
 from .compression import Compression, compress
@@ -20,6 +21,10 @@ from .records import (
     Record,
     write_crc,
 )
+
+_MARKER_KEY = Struct(">hh")  # version, type
+_MARKER_VALUE = Struct(">hi")  # version, coordinator epoch
+ABORT, COMMIT = 0, 1
 
 
 def build_batch(
@@ -98,6 +103,18 @@ def rewrite_batch(header: BatchHeader, records: Sequence[Record], *, delete_hori
     batch += payload
     write_crc(batch)
     return batch
+
+
+def build_marker(producer_id: int, producer_epoch: int, coordinator_epoch: int, timestamp: int, *, committed: bool) -> bytearray:
+    """The control batch that ends a transaction: one record, which clients do not show (Kafka's `EndTransactionMarker`)."""
+    key, value = _MARKER_KEY.pack(0, COMMIT if committed else ABORT), _MARKER_VALUE.pack(0, coordinator_epoch)
+    return build_batch(
+        [Record(0, timestamp, key, value, [])],
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        is_transactional=True,
+        is_control=True,
+    )
 
 
 def _put_varint(out: bytearray, value: int) -> None:

@@ -31,6 +31,16 @@ def split(batches: memoryview) -> Iterator[memoryview]:
         position = following
 
 
+def end_offset_of(batches: memoryview) -> int:
+    """The offset behind the last of whole batches; there must be one."""
+    position = end_offset = 0
+    while position < len(batches):
+        base_offset, length, last_offset_delta = EXTENT.unpack_from(batches, position)
+        position += length + PREFIX_BYTES
+        end_offset = base_offset + last_offset_delta + 1
+    return end_offset
+
+
 def max_timestamp_of(batch: Buffer) -> int:
     """The largest record timestamp of a batch, in ms; -1 if its records have none."""
     timestamp: int = _MAX_TIMESTAMP.unpack_from(batch, 35)[0]

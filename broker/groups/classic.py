@@ -102,6 +102,12 @@ class ClassicGroup:
             self._rebalance("members left")
         return errors
 
+    def check_transactional_commit(self, member_id: str, group_instance_id: str | None, generation_id: int) -> ErrorCode:
+        """Whether offsets may be committed in a transaction: by anybody who names no member, else by a member of this generation."""
+        if generation_id < 0 and (self.state is GroupState.EMPTY or not (member_id or group_instance_id)):
+            return ErrorCode.NONE
+        return self._check_generation(member_id, group_instance_id, generation_id)
+
     def check_commit(self, member_id: str, group_instance_id: str | None, generation_id: int) -> ErrorCode:
         """Whether offsets may be committed by this member, which renews its session. Without members anybody may, with generation -1."""
         if generation_id < 0 and self.state is GroupState.EMPTY:

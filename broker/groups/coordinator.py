@@ -231,9 +231,41 @@ class Groups:
         expire_ms = None if retention_time_ms is None else now_ms + retention_time_ms
         committed = CommittedOffset(offset, leader_epoch, metadata, now_ms, expire_ms)
         self._offsets.setdefault(group_id, CommittedOffsets()).commit(topic, partition, committed)
+        self._write_offset(group_id, topic, partition, committed)
+        return ErrorCode.NONE
+
+    def _write_offset(self, group_id: str, topic: str, partition: int, committed: CommittedOffset) -> None:
         found = self._surroundings.topics.get(topic)
         self._surroundings.write(group_id, [offset_record(group_id, topic, partition, committed, found.id if found else ZERO_UUID)])
+
+    def check_transactional_commit(self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int) -> ErrorCode:
+        """Whether offsets may be committed with a transaction (KIP-447). Who names no generation makes the group if need be."""
+        group = self._groups.get(group_id)
+        if isinstance(group, ConsumerGroup):
+            anybody = generation_id < 0 and not member_id and group_instance_id is None
+            return ErrorCode.NONE if anybody else group.check_commit(member_id, generation_id, (), understands_epochs=True)
+        if group is None and generation_id >= 0:
+            return ErrorCode.ILLEGAL_GENERATION
+        return self._classic_group(group_id).check_transactional_commit(member_id, group_instance_id, generation_id)
+
+    def commit_in_transaction(
+        self, group_id: str, producer_id: int, topic: str, partition: int, offset: int, leader_epoch: int, metadata: str
+    ) -> ErrorCode:
+        """Keeps one offset until the producer's transaction ends, after `check_transactional_commit` has allowed it."""
+        if len(metadata) > self.settings.offset_metadata_max_bytes:
+            return ErrorCode.OFFSET_METADATA_TOO_LARGE
+        committed = CommittedOffset(offset, leader_epoch, metadata, self._timers.now_ms)
+        self._offsets.setdefault(group_id, CommittedOffsets()).pending.add(producer_id, topic, partition, committed)
         return ErrorCode.NONE
+
+    def waiting_for(self, producer_id: int) -> list[str]:
+        """The groups that have offsets in the open transaction of a producer."""
+        return [group_id for group_id, offsets in self._offsets.items() if producer_id in offsets.pending]
+
+    def end_transaction(self, group_id: str, producer_id: int, *, committed: bool) -> None:
+        """Commits or forgets the offsets of a group that were waiting for a producer's transaction."""
+        for topic, partition, offset in self._offsets[group_id].end_transaction(producer_id, committed=committed):
+            self._write_offset(group_id, topic, partition, offset)
 
     def offsets(self, group_id: str) -> CommittedOffsets:
         """What a group has committed; nothing, if there is no such group."""
@@ -259,6 +291,7 @@ class Groups:
         """Forgets what was committed for a topic that is no more."""
         for group_id, offsets in self._offsets.items():
             self._delete_offsets(group_id, [(topic, index) for index in offsets.partitions(topic)])
+            offsets.pending.delete(topic)
 
     def _delete_offsets(self, group_id: str, partitions: Iterable[tuple[str, int]]) -> None:
         offsets = self.offsets(group_id)

@@ -14,11 +14,12 @@ from ...protocol.messages.api_versions import (
     SupportedFeatureKey,
 )
 from ...protocol.messages.produce import PRODUCE
+from ..cluster import ClusterState
 from ..context import Context
 from .registry import HANDLERS, handles
 
-FEATURES = {"group.version": (0, 1), "metadata.version": (7, 30)}
-"""What Kafka 4.3 supports of what is emulated here, all at the highest level: consumer groups (KIP-848), and 4.3-IV0."""
+FEATURES = {"group.version": (0, 1), "metadata.version": (7, 30), "transaction.version": (0, 2)}
+"""What Kafka 4.3 supports of what is emulated here: consumer groups (KIP-848), 4.3-IV0, transactions v2 (KIP-890)."""
 OLDEST_WITH_ZERO = 4
 """Before, clients choke on a feature that may be at level 0 (KAFKA-17011)."""
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
@@ -40,10 +41,14 @@ def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsRe
             if lowest > 0 or context.version >= OLDEST_WITH_ZERO
         ],
         finalized_features_epoch=0,
-        finalized_features=[
-            FinalizedFeatureKey(name=name, max_version_level=highest, min_version_level=highest) for name, (_, highest) in FEATURES.items()
-        ],
+        finalized_features=_finalized(context.broker.cluster),
     )
+
+
+def _finalized(cluster: ClusterState) -> list[FinalizedFeatureKey]:
+    """A feature at level 0 is not there. By transaction.version 2 clients know that they may use transactions v2 (KIP-890)."""
+    levels = {name: highest for name, (_, highest) in FEATURES.items()} | {"transaction.version": cluster.transaction_version}
+    return [FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level) for name, level in levels.items() if level]
 
 
 def _served(key: int) -> ApiVersion:

@@ -1,4 +1,4 @@
-"""Fetch: reads record batches, also in incremental sessions and, from v11 on, from followers. Not done: transactions.
+"""Fetch: reads record batches, also in incremental sessions and, from v11 on, from followers.
 
 An answer waits until `min_bytes` are there, an error is, or `max_wait_ms` is over; a produce wakes it at once.
 """
@@ -10,6 +10,7 @@ from collections.abc import Generator, Sequence
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.fetch import (
     FETCH,
+    AbortedTransaction,
     EpochEndOffset,
     FetchableTopicResponse,
     FetchPartition,
@@ -18,6 +19,7 @@ from ...protocol.messages.fetch import (
     FetchTopic,
     PartitionData,
 )
+from ...storage.segments import end_offset_of
 from ..context import Context
 from ..fetch_sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchSession, next_epoch
 from ..topics import Partition, Topic
@@ -182,6 +184,8 @@ class Read:
         if records:
             self.bytes += sum(map(len, records))
             data.records = records
+            if read_committed:
+                data.aborted_transactions = _aborted(partition, wanted.fetch_offset, records[-1], end_offset)
         return data
 
     def _near_replica(self, partition: Partition, offset: int) -> int | None:
@@ -209,6 +213,14 @@ class Read:
             aborted_transactions=None,
             records=b"",
         )
+
+
+def _aborted(partition: Partition, fetch_offset: int, last: memoryview, end_offset: int) -> list[AbortedTransaction]:
+    """The aborted transactions that the client has to skip records of; only where there are any is the end of what was read looked for."""
+    if not partition.producers.aborted(fetch_offset, end_offset):
+        return []
+    aborted = partition.producers.aborted(fetch_offset, end_offset_of(last))
+    return [AbortedTransaction(producer_id=each.producer_id, first_offset=each.first_offset) for each in aborted]
 
 
 def _divergence(partition: Partition, wanted: FetchPartition) -> EpochEndOffset | None:

@@ -60,9 +60,9 @@ def _find(name: str, wanted: ListOffsetsPartition, isolation_level: int, context
     log, timestamp = partition.log, -1
     if wanted.timestamp < 0 and context.version < SINCE.get(wanted.timestamp, 1 << 15):
         raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
+    end_offset = partition.last_stable_offset if isolation_level == READ_COMMITTED else partition.high_watermark
     if wanted.timestamp == LATEST:
-        offset = partition.last_stable_offset if isolation_level == READ_COMMITTED else partition.high_watermark
-        return _found(partition, timestamp, offset, partition.leader_epoch)
+        return _found(partition, timestamp, end_offset, partition.leader_epoch)
     if wanted.timestamp in (EARLIEST, EARLIEST_LOCAL):
         offset = log.start_offset
     elif wanted.timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
@@ -72,6 +72,8 @@ def _find(name: str, wanted: ListOffsetsPartition, isolation_level: int, context
         timestamp, offset = NOT_FOUND if newest is None else _first_at(log, read_header(newest).max_timestamp)
     else:
         timestamp, offset = _first_at(log, wanted.timestamp)
+    if wanted.timestamp not in (EARLIEST, EARLIEST_LOCAL) and offset >= end_offset:
+        timestamp, offset = NOT_FOUND  # what may not be fetched yet is not there
     return _found(partition, timestamp, offset, log.epoch_at(offset) if offset >= 0 else -1)
 
 

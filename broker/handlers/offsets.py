@@ -5,7 +5,7 @@ where it was ILLEGAL_GENERATION (KIP-848), v10 names topics by id.
 OffsetFetch: from v2 on null topics mean all, and an error of the group is at the top instead of on every partition; v5 has leader
 epochs, v7 asks for stable offsets (KIP-447), v8 for several groups (KIP-709), v9 as a member of a consumer group, v10 by topic id.
 
-Not done: offsets of open transactions, so all are stable; authorization.
+Not done: authorization.
 """
 
 from __future__ import annotations
@@ -45,12 +45,14 @@ from ...protocol.messages.offset_fetch import (
 )
 from ...protocol.schema import ZERO_UUID
 from ..context import Context
-from ..groups.offsets import CommittedOffset
+from ..groups.offsets import CommittedOffset, CommittedOffsets
 from ..topics import Topic
 from .registry import handles
 
 BY_MEMBER_EPOCH, BY_TOPIC_ID = 9, 10
 NOTHING_COMMITTED = CommittedOffset(-1, -1, "", -1)
+UNSTABLE = CommittedOffset(-1, -1, "", -2)
+"""Stands for a commit that an open transaction will decide, where a client wants to know nothing before."""
 
 
 @handles(OFFSET_COMMIT)
@@ -137,15 +139,19 @@ class _Fetched(NamedTuple):
     partitions: list[tuple[int, CommittedOffset]]
     error: ErrorCode = ErrorCode.NONE
 
+    def error_of(self, committed: CommittedOffset) -> ErrorCode:
+        """The error code that goes with one of the commits."""
+        return ErrorCode.UNSTABLE_OFFSET_COMMIT if committed is UNSTABLE else self.error
+
 
 @handles(OFFSET_FETCH)
 def offset_fetch(request: OffsetFetchRequest, context: Context) -> OffsetFetchResponse:
     """A group or an offset that does not exist is no error: its offset is -1."""
     if context.version >= 8:
-        return OffsetFetchResponse(groups=[_fetch_group(group, context) for group in request.groups])
+        return OffsetFetchResponse(groups=[_fetch_group(group, request.require_stable, context) for group in request.groups])
     error = _check_fetch(request.group_id, context)
     if not error:
-        fetched = _fetch(request.group_id, request.topics, context)
+        fetched = _fetch(request.group_id, request.topics, request.require_stable, context)
     elif context.version >= 2:
         return OffsetFetchResponse(error_code=error)
     else:
@@ -160,7 +166,7 @@ def offset_fetch(request: OffsetFetchRequest, context: Context) -> OffsetFetchRe
                         committed_offset=committed.offset,
                         committed_leader_epoch=committed.leader_epoch,
                         metadata=committed.metadata,
-                        error_code=topic.error,
+                        error_code=topic.error_of(committed),
                     )
                     for index, committed in topic.partitions
                 ],
@@ -170,7 +176,7 @@ def offset_fetch(request: OffsetFetchRequest, context: Context) -> OffsetFetchRe
     )
 
 
-def _fetch_group(group: OffsetFetchRequestGroup, context: Context) -> OffsetFetchResponseGroup:
+def _fetch_group(group: OffsetFetchRequestGroup, require_stable: bool, context: Context) -> OffsetFetchResponseGroup:
     error = _check_fetch(group.group_id, context) or context.broker.groups.check_fetch(group.group_id, group.member_id, group.member_epoch)
     if error:
         return OffsetFetchResponseGroup(group_id=group.group_id, topics=[], error_code=error)
@@ -186,12 +192,12 @@ def _fetch_group(group: OffsetFetchRequestGroup, context: Context) -> OffsetFetc
                         committed_offset=committed.offset,
                         committed_leader_epoch=committed.leader_epoch,
                         metadata=committed.metadata,
-                        error_code=topic.error,
+                        error_code=topic.error_of(committed),
                     )
                     for index, committed in topic.partitions
                 ],
             )
-            for topic in _fetch(group.group_id, group.topics, context)
+            for topic in _fetch(group.group_id, group.topics, require_stable, context)
         ],
     )
 
@@ -200,15 +206,25 @@ def _check_fetch(group_id: str, context: Context) -> ErrorCode:
     return ErrorCode.NONE if context.broker.is_coordinator(group_id) else ErrorCode.NOT_COORDINATOR
 
 
-def _fetch(group_id: str, topics: Iterable[OffsetFetchRequestTopic | OffsetFetchRequestTopics] | None, context: Context) -> list[_Fetched]:
-    if topics is not None:
-        return [_fetch_topic(group_id, topic, context) for topic in topics]
-    known = context.broker.cluster.topics
-    return [_Fetched(name, known[name].id, list(commits.items())) for name, commits in context.broker.groups.offsets(group_id)]
-
-
-def _fetch_topic(group_id: str, topic: OffsetFetchRequestTopic | OffsetFetchRequestTopics, context: Context) -> _Fetched:
+def _fetch(
+    group_id: str, topics: Iterable[OffsetFetchRequestTopic | OffsetFetchRequestTopics] | None, require_stable: bool, context: Context
+) -> list[_Fetched]:
     offsets = context.broker.groups.offsets(group_id)
+    if topics is not None:
+        fetched = [_fetch_topic(offsets, topic, context) for topic in topics]
+    else:
+        known = context.broker.cluster.topics
+        fetched = [_Fetched(name, known[name].id, list(commits.items())) for name, commits in offsets]
+    if not (require_stable and offsets.pending):
+        return fetched
+    return [topic._replace(partitions=[_stable(offsets, topic.name, *each) for each in topic.partitions]) for topic in fetched]
+
+
+def _stable(offsets: CommittedOffsets, topic: str, index: int, committed: CommittedOffset) -> tuple[int, CommittedOffset]:
+    return index, UNSTABLE if offsets.pending.on(topic, index) else committed
+
+
+def _fetch_topic(offsets: CommittedOffsets, topic: OffsetFetchRequestTopic | OffsetFetchRequestTopics, context: Context) -> _Fetched:
     name, topic_id = topic.name, ZERO_UUID
     if isinstance(topic, OffsetFetchRequestTopics) and context.version >= BY_TOPIC_ID:
         topic_id = topic.topic_id

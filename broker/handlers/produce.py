@@ -1,4 +1,7 @@
-"""Produce: appends record batches. Not done: transactions, checks of single records, recompression."""
+"""Produce: appends record batches. Not done: checks of single records, recompression.
+
+A transactional batch needs a transaction: up to v11 one that the partition was added to (KIP-890), from v12 on it is added here.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from ...protocol.messages.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
-from ...protocol.records import BatchError
-from ...storage.producers import OutOfOrderSequence
+from ...protocol.records import HEADER, BatchError, read_header
+from ...storage.producers import OutOfOrderSequence, TransactionIsOpen
 from ..context import Context
 from .append import ALL_REPLICAS, REFUSALS, append
 from .leadership import current_leader, find_led_partition, find_topic, node_endpoints
@@ -33,6 +36,7 @@ _WITHOUT_LOG_START = frozenset(
         ErrorCode.INVALID_REQUIRED_ACKS,
         ErrorCode.INVALID_TOPIC_EXCEPTION,
         ErrorCode.NOT_ENOUGH_REPLICAS,
+        ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
     }
 )
 
@@ -40,6 +44,8 @@ _WITHOUT_LOG_START = frozenset(
 @handles(PRODUCE)
 def produce(request: ProduceRequest, context: Context) -> ProduceResponse | None:
     """Appends each partition's batch for itself; with acks=0 there is no answer, and any error ends the connection."""
+    if request.transactional_id is not None:
+        _check_one_producer(request)
     responses = [
         TopicProduceResponse(
             name=topic.name,
@@ -63,7 +69,7 @@ def _append_or_refuse(
     topic: TopicProduceData, data: PartitionProduceData, request: ProduceRequest, context: Context
 ) -> PartitionProduceResponse:
     try:
-        return _append(topic, data, request.acks, context)
+        return _append(topic, data, request, context)
     except REFUSALS as error:
         code = _error_code(error)
         message = error.message if isinstance(error, KafkaError) else str(error)
@@ -75,17 +81,29 @@ def _error_code(error: Exception) -> ErrorCode:
         return error.code
     if isinstance(error, BatchError):
         return error.error_code
+    if isinstance(error, TransactionIsOpen):
+        return ErrorCode.INVALID_TXN_STATE
     return ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER if isinstance(error, OutOfOrderSequence) else ErrorCode.INVALID_PRODUCER_EPOCH
 
 
-def _append(topic_data: TopicProduceData, data: PartitionProduceData, acks: int, context: Context) -> PartitionProduceResponse:
+def _check_one_producer(request: ProduceRequest) -> None:
+    """Refuses a request that carries the transactions of several producers."""
+    views = [data.records for topic in request.topic_data for data in topic.partition_data]
+    headers = [read_header(view) for view in views if isinstance(view, memoryview) and len(view) >= HEADER.size]
+    if len({(header.producer_id, header.producer_epoch) for header in headers if header.is_transactional}) > 1:
+        raise KafkaError(ErrorCode.INVALID_PRODUCER_ID_MAPPING, "Transactional records contained more than one producer ID")
+
+
+def _append(
+    topic_data: TopicProduceData, data: PartitionProduceData, request: ProduceRequest, context: Context
+) -> PartitionProduceResponse:
     topic = find_topic(context.broker, topic_data.name, topic_data.topic_id)
     partition = find_led_partition(context.broker, topic, data.index)
-    if acks not in (ALL_REPLICAS, 0, 1):
+    if request.acks not in (ALL_REPLICAS, 0, 1):
         raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
     if topic.is_internal and context.connection.client_id != ADMIN_CLIENT_ID:
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
-    appended = append(partition, data.records, acks, context)
+    appended = append(partition, data.records, request.acks, request.transactional_id, context)
     return PartitionProduceResponse(
         index=partition.index,
         base_offset=appended.base_offset,

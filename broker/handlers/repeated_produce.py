@@ -61,6 +61,7 @@ class RepeatedProduce:
     def __init__(self, request: ProduceRequest, partition: Partition, records: memoryview, context: Context) -> None:
         self._partition = partition
         self._acks = request.acks
+        self._transactional_id = request.transactional_id
         self._context = context
         self._flexible = context.version >= PRODUCE.request.flexible_from
         self._tail = _EMPTY_TAGS if self._flexible else b""
@@ -96,7 +97,7 @@ class RepeatedProduce:
             start, behind = self._find_records(frame)
             if bytes(frame[behind:]) != self._tail:
                 return None
-            appended = append(partition, frame[start:behind], self._acks, context)
+            appended = append(partition, frame[start:behind], self._acks, self._transactional_id, context)
         except (ProtocolError, *REFUSALS):
             return None
         log_start_offset = (partition.log.start_offset,) if self._has_log_start else ()

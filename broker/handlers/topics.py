@@ -186,6 +186,6 @@ def _delete(name: str, wanted: DeleteRecordsPartition, context: Context) -> Dele
             raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
     except KafkaError as error:
         return DeleteRecordsPartitionResult(partition_index=wanted.partition_index, low_watermark=-1, error_code=error.code)
-    partition.log.delete_before(max(offset, partition.log.start_offset))
+    partition.delete_before(offset)
     context.wake(partition)
     return DeleteRecordsPartitionResult(partition_index=partition.index, low_watermark=partition.log.start_offset)
