@@ -13,6 +13,9 @@ from tests.clients.child import Child, ChildClient, serve
 from tests.clients.client import HEARTBEAT_INTERVAL_MS, METADATA_MAX_AGE_MS, PATIENCE_S, Record, Whole
 
 
+LEAST_POLL_S = 1.0  # a poll that ends between JoinGroup and SyncGroup has it forget what SyncGroup answers, for good
+
+
 class KafkaPython(ChildClient):
     def __init__(self) -> None:
         super().__init__(Child([sys.executable, "-m", __name__]))
@@ -92,7 +95,7 @@ class KafkaPythonMember:
     def poll(self, timeout_s: float) -> list[Record]:
         return [
             Record(got.partition, got.key, got.value, tuple(got.headers), got.timestamp)
-            for records in self._consumer.poll(timeout_ms=int(timeout_s * 1000)).values()
+            for records in self._consumer.poll(timeout_ms=int(max(timeout_s, LEAST_POLL_S) * 1000)).values()
             for got in records
         ]
 
