@@ -1,13 +1,12 @@
-"""Produce: appends record batches. Not done: transactions, checks of single records, recompression."""
+"""Produce: appends record batches. Not done: transactions."""
 
 from __future__ import annotations
-
-from struct import Struct
 
 from ...protocol.compression import Compression
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.produce import (
     PRODUCE,
+    BatchIndexAndErrorMessage,
     PartitionProduceData,
     PartitionProduceResponse,
     ProduceRequest,
@@ -15,9 +14,23 @@ from ...protocol.messages.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
-from ...protocol.records import TIMESTAMP_TYPE_BIT, BatchError, BatchHeader, validate_batch, write_crc
+from ...protocol.record_checks import RejectedRecords
+from ...protocol.records import (
+    COMPRESSION_MASK,
+    MAGIC_POSITION,
+    TRANSACTIONAL_BIT,
+    BatchError,
+    CorruptBatch,
+    InvalidRecords,
+    NotOneBatch,
+    first_batch_size,
+    only_batch,
+    validate_batch,
+)
+from ...protocol.schema import ZERO_UUID
 from ...storage.producers import Duplicate, OutOfOrderSequence, StaleProducerEpoch
 from ..context import Context
+from ..log_validator import validate_records
 from ..topics import Partition
 from .leadership import current_leader, find_led_partition, find_topic, node_endpoints
 from .registry import CloseConnection, handles
@@ -25,34 +38,26 @@ from .registry import CloseConnection, handles
 ADMIN_CLIENT_ID = "__admin_client"
 ALL_REPLICAS = -1
 SEQUENCE_MASK = 0x7FFFFFFF
-_ATTRIBUTES = Struct(">h")
-_TIMESTAMP = Struct(">q")
+ATTRIBUTES_POSITION = 22  # of the byte in use
 
-# Errors before a log was looked at; all others tell where it starts.
-_WITHOUT_LOG_START = frozenset(
-    {
-        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-        ErrorCode.UNKNOWN_TOPIC_ID,
-        ErrorCode.NOT_LEADER_OR_FOLLOWER,
-        ErrorCode.MESSAGE_TOO_LARGE,
-        ErrorCode.CORRUPT_MESSAGE,
-        ErrorCode.INVALID_REQUIRED_ACKS,
-        ErrorCode.INVALID_TOPIC_EXCEPTION,
-        ErrorCode.NOT_ENOUGH_REPLICAS,
-    }
-)
+# Errors of a batch that Kafka answers without saying where the log starts.
+_WITHOUT_LOG_START = frozenset({ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.CORRUPT_MESSAGE})
 
 
 @handles(PRODUCE)
 def produce(request: ProduceRequest, context: Context) -> ProduceResponse | None:
     """Appends each partition's batch for itself; with acks=0 there is no answer, and any error ends the connection."""
+    if refusal := _refusal_of_all(request):
+        if request.acks == 0:
+            raise CloseConnection(f"Produce with acks=0 failed with {refusal.code.name}")
+        raise refusal
     responses = [
         TopicProduceResponse(
             name=topic.name,
             topic_id=topic.topic_id,
             partition_responses=[_append_or_refuse(topic, data, request, context) for data in topic.partition_data],
         )
-        for topic in request.topic_data
+        for topic in _each_once(request.topic_data)
     ]
     refused = [partition for topic in responses for partition in topic.partition_responses if partition.error_code]
     if request.acks == 0:
@@ -63,51 +68,98 @@ def produce(request: ProduceRequest, context: Context) -> ProduceResponse | None
     return ProduceResponse(responses=responses, node_endpoints=node_endpoints(context, leaders) if leaders else [])
 
 
+def _refusal_of_all(request: ProduceRequest) -> KafkaError | None:
+    """Why no partition gets anything: bytes in which no batch can be found, or one of a transaction in a request without its id."""
+    for topic in request.topic_data:
+        for data in topic.partition_data:
+            batch = data.records
+            try:
+                if (
+                    isinstance(batch, memoryview)
+                    and first_batch_size(batch)
+                    and _is_transactional(batch)
+                    and request.transactional_id is None
+                ):
+                    return KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+            except CorruptBatch as error:
+                return KafkaError(error.error_code, str(error))
+    return None
+
+
+def _is_transactional(batch: memoryview) -> bool:
+    return batch[MAGIC_POSITION] == 2 and bool(batch[ATTRIBUTES_POSITION] & TRANSACTIONAL_BIT)
+
+
+def _each_once(topics: list[TopicProduceData]) -> list[TopicProduceData]:
+    """The topics without those that have no partitions; of what is named twice the last counts, as in Kafka's map."""
+    if len(topics) == 1 and len(topics[0].partition_data) == 1:
+        return topics
+    found: dict[tuple[str, bytes], dict[int, PartitionProduceData]] = {}
+    for topic in topics:
+        for data in topic.partition_data:
+            found.setdefault((topic.name, topic.topic_id), {})[data.index] = data
+    return [
+        TopicProduceData(name=name, topic_id=topic_id, partition_data=list(partitions.values()))
+        for (name, topic_id), partitions in found.items()
+    ]
+
+
 def _append_or_refuse(
     topic: TopicProduceData, data: PartitionProduceData, request: ProduceRequest, context: Context
 ) -> PartitionProduceResponse:
     try:
         return _append(topic, data, request.acks, context)
     except KafkaError as error:
-        code, message = error.code, error.message
+        return _refusal(topic, data.index, error.code, context, log_start=error.code == ErrorCode.NOT_ENOUGH_REPLICAS)
+    except NotOneBatch as error:
+        return _refusal(topic, data.index, error.error_code, context, log_start=False)
+    except RejectedRecords as error:
+        refusal = _refusal(topic, data.index, error.error_code, context)
+        refusal.error_message = str(error)
+        refusal.record_errors = [
+            BatchIndexAndErrorMessage(batch_index=number, batch_index_error_message=text) for number, text in error.record_errors
+        ]
+        return refusal
     except BatchError as error:
-        code, message = error.error_code, str(error)
-    except OutOfOrderSequence as error:
-        code, message = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, str(error)
-    except StaleProducerEpoch as error:
-        code, message = ErrorCode.INVALID_PRODUCER_EPOCH, str(error)
-    return _refusal(topic, data.index, code, message, context)
+        return _refusal(topic, data.index, error.error_code, context, log_start=error.error_code not in _WITHOUT_LOG_START)
+    except InvalidRecords:
+        return _refusal(topic, data.index, ErrorCode.INVALID_RECORD, context)
+    except OutOfOrderSequence:
+        return _refusal(topic, data.index, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, context)
+    except StaleProducerEpoch:
+        return _refusal(topic, data.index, ErrorCode.INVALID_PRODUCER_EPOCH, context)
 
 
 def _append(topic_data: TopicProduceData, data: PartitionProduceData, acks: int, context: Context) -> PartitionProduceResponse:
-    """The checks in Kafka's order (ReplicaManager, UnifiedLog, ProducerAppendInfo), and the append."""
-    broker = context.broker
+    """The checks in Kafka's order (KafkaApis, ReplicaManager, UnifiedLog, LogValidator, ProducerAppendInfo), and the append."""
+    broker, records = context.broker, data.records
+    if context.version >= 13 and topic_data.topic_id == ZERO_UUID:
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
     topic = find_topic(broker, topic_data.name, topic_data.topic_id)
-    partition = find_led_partition(broker, topic, data.index)
+    if topic.partition(data.index) is None:
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    if not isinstance(records, memoryview):
+        raise NotOneBatch("no record batch")
+    batch = only_batch(records)
+    codec = batch[ATTRIBUTES_POSITION] & COMPRESSION_MASK
+    if codec >= Compression.ZSTD and context.version < 7:
+        raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE if codec == Compression.ZSTD else ErrorCode.UNKNOWN_SERVER_ERROR)
     if acks not in (ALL_REPLICAS, 0, 1):
         raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
     if topic.is_internal and context.connection.client_id != ADMIN_CLIENT_ID:
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
+    partition = find_led_partition(broker, topic, data.index)
     if acks == ALL_REPLICAS and len(partition.isr) < partition.min_isr:
-        raise KafkaError(
-            ErrorCode.NOT_ENOUGH_REPLICAS, f"{len(partition.isr)} in-sync replicas, min.insync.replicas is {partition.min_isr}"
-        )
-    batch = data.records
-    if not isinstance(batch, memoryview):
-        raise KafkaError(ErrorCode.INVALID_RECORD, "no record batch")
+        raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
+    now_ms = context.now_ms
     header = validate_batch(batch, topic.config.integers["max.message.bytes"])
-    batch = batch[: header.size]
-    if header.attributes & 7 == Compression.ZSTD and context.version < 7:
-        raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "zstd needs Produce v7")
+    batch, max_timestamp, append_time, is_new = validate_records(batch, header, topic.config, now_ms)
     last_sequence = header.base_sequence + header.last_offset_delta & SEQUENCE_MASK
     if header.producer_id >= 0:
-        duplicate = partition.producers.check(
-            header.producer_id, header.producer_epoch, header.base_sequence, last_sequence, context.now_ms
-        )
+        duplicate = partition.producers.check(header.producer_id, header.producer_epoch, header.base_sequence, last_sequence, now_ms)
         if duplicate:
             return _appended(partition, duplicate)
-    append_time = _stamp(batch, header, topic.config.texts["message.timestamp.type"], context.now_ms)
-    base_offset = partition.log.append(batch, partition.leader_epoch, owned=context.owns_buffer)
+    base_offset = partition.log.append(batch, partition.leader_epoch, owned=is_new or context.owns_buffer)
     if header.producer_id >= 0:
         partition.producers.record(
             header.producer_id,
@@ -116,24 +168,11 @@ def _append(topic_data: TopicProduceData, data: PartitionProduceData, acks: int,
             last_sequence,
             base_offset,
             base_offset + header.last_offset_delta,
-            append_time,
-            context.now_ms,
+            max_timestamp,
+            now_ms,
         )
     context.wake(partition)
     return _appended(partition, Duplicate(base_offset, append_time))
-
-
-def _stamp(batch: memoryview, header: BatchHeader, timestamp_type: str, now_ms: int) -> int:
-    """Writes the time into the batch where the topic says so, with its new CRC; the answer's log_append_time_ms, -1 for CreateTime."""
-    if timestamp_type == "CreateTime":
-        if header.attributes & TIMESTAMP_TYPE_BIT:
-            _ATTRIBUTES.pack_into(batch, 21, header.attributes & ~TIMESTAMP_TYPE_BIT)
-            write_crc(batch)
-        return -1
-    _ATTRIBUTES.pack_into(batch, 21, header.attributes | TIMESTAMP_TYPE_BIT)
-    _TIMESTAMP.pack_into(batch, 35, now_ms)
-    write_crc(batch)
-    return now_ms
 
 
 def _appended(partition: Partition, at: Duplicate) -> PartitionProduceResponse:
@@ -145,7 +184,10 @@ def _appended(partition: Partition, at: Duplicate) -> PartitionProduceResponse:
     )
 
 
-def _refusal(topic_data: TopicProduceData, index: int, code: ErrorCode, message: str | None, context: Context) -> PartitionProduceResponse:
+def _refusal(
+    topic_data: TopicProduceData, index: int, code: ErrorCode, context: Context, *, log_start: bool = True
+) -> PartitionProduceResponse:
+    """Without a text, as Kafka gives none for these errors."""
     cluster = context.broker.cluster
     topic = cluster.topics.get(topic_data.name) or cluster.topics_by_id.get(topic_data.topic_id)
     partition = topic.partition(index) if topic else None
@@ -153,7 +195,6 @@ def _refusal(topic_data: TopicProduceData, index: int, code: ErrorCode, message:
         index=index,
         error_code=code,
         base_offset=-1,
-        log_start_offset=partition.log.start_offset if partition and code not in _WITHOUT_LOG_START else -1,
-        error_message=message,
+        log_start_offset=partition.log.start_offset if partition and log_start else -1,
         current_leader=current_leader(partition) if code == ErrorCode.NOT_LEADER_OR_FOLLOWER else None,
     )

@@ -1,0 +1,121 @@
+"""Both ways to read records find the same, whatever the records are."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from odradek.protocol import record_checks
+from odradek.protocol.errors import ErrorCode
+from odradek.protocol.record_builder import build_batch
+from odradek.protocol.record_checks import Checked, Demands, RejectedRecords, UnreadableRecords, check_records
+from odradek.protocol.records import HEADER, BatchHeader, InvalidRecords, Record, read_header
+
+START_MS = 1_700_000_000_000
+
+
+def outcome(payload: bytes, header: BatchHeader, demands: Demands, lenient: bool) -> object:
+    """What is found, or what is raised."""
+    try:
+        return check_records(payload, header, demands, lenient=lenient)
+    except RejectedRecords as error:
+        return error.error_code, [number for number, _ in error.record_errors]
+    except (InvalidRecords, UnreadableRecords) as error:
+        return type(error)
+
+
+def by_both_ways(payload: bytes, header: BatchHeader, demands: Demands = Demands(), lenient: bool = False) -> object:
+    found = outcome(payload, header, demands, lenient)
+    usual, record_checks.SHORTEST_RUN = record_checks.SHORTEST_RUN, 1 << 31
+    try:
+        singly = outcome(payload, header, demands, lenient)
+    finally:
+        record_checks.SHORTEST_RUN = usual
+    if isinstance(found, Checked) and isinstance(singly, Checked) and not lenient:
+        found, singly = found.max_timestamp, singly.max_timestamp
+    assert found == singly
+    return found
+
+
+def split(batch: bytes | bytearray) -> tuple[bytes, BatchHeader]:
+    return bytes(batch[HEADER.size :]), read_header(batch)
+
+
+def alike(count: int, size: int = 20, span_ms: int = 0, **fields: Any) -> list[Record]:
+    return [Record(n, START_MS + n * span_ms // count, fields.get("key"), bytes(size), fields.get("headers", [])) for n in range(count)]
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+@pytest.mark.parametrize("span_ms", [0, 60, 70, 9000, 200_000])
+@pytest.mark.parametrize("count", [1, 5, 6, 63, 64, 65, 70, 9000, 20_000])
+def test_records_alike(count: int, span_ms: int, lenient: bool) -> None:
+    batch = build_batch(alike(count, span_ms=span_ms))
+    found = by_both_ways(*split(batch), lenient=lenient)
+    last = START_MS + (count - 1) * span_ms // count
+    assert found == (Checked(last, True) if lenient else last)
+
+
+@pytest.mark.parametrize("records", [alike(50, key=b"k"), alike(50, headers=[("a", b"b"), ("c", None)]), alike(50, size=300)])
+def test_shapes(records: list[Record]) -> None:
+    assert by_both_ways(*split(build_batch(records))) == START_MS
+
+
+@pytest.mark.parametrize("deltas", [[9, 8, 7, 6, 5, 4, 3, 2, 1], [0] * 5 + [-70] * 9, [5, 80] * 9, [0] * 9 + [8191] * 9 + [70] * 9])
+def test_the_latest_timestamp_need_not_be_the_last(deltas: list[int]) -> None:
+    batch = build_batch([Record(n, START_MS + delta, None, b"", []) for n, delta in enumerate(deltas)])
+    assert by_both_ways(*split(batch)) == START_MS + max(deltas)
+
+
+@pytest.mark.parametrize("max_timestamp", [0, START_MS + 10, START_MS + 100_000])
+def test_a_header_may_lie_about_it(max_timestamp: int) -> None:
+    payload, header = split(build_batch(alike(200, span_ms=150)))
+    assert by_both_ways(payload, header._replace(max_timestamp=max_timestamp)) == START_MS + 149
+
+
+def test_offsets_that_are_not_consecutive() -> None:
+    for gap_at in (1, 50, 130):
+        batch = build_batch([Record(n + (n >= gap_at), START_MS, None, b"", []) for n in range(140)])
+        payload, header = split(batch)
+        assert by_both_ways(payload, header, lenient=True) == Checked(START_MS, False)
+
+
+def test_what_topics_demand() -> None:
+    keyless = [record._replace(key=b"k" if n % 7 else None) for n, record in enumerate(alike(30))]
+    assert by_both_ways(*split(build_batch(keyless)), Demands(keys=True)) == (ErrorCode.INVALID_RECORD, [0, 7, 14, 21, 28])
+    late = split(build_batch(alike(30, span_ms=30)))
+    assert by_both_ways(*late, Demands(latest=START_MS + 25)) == (ErrorCode.INVALID_TIMESTAMP, [26, 27, 28, 29])
+    assert by_both_ways(*late, Demands(earliest=START_MS + 2)) == (ErrorCode.INVALID_TIMESTAMP, [0, 1])
+    both = [record._replace(key=b"k" if n else None) for n, record in enumerate(alike(30, span_ms=30))]
+    assert by_both_ways(*split(build_batch(both)), Demands(keys=True, latest=START_MS + 28)) == (ErrorCode.INVALID_TIMESTAMP, [0, 29])
+    assert by_both_ways(*split(build_batch(alike(9), timestamp_type=1)), Demands(create_time=False)) == (
+        ErrorCode.INVALID_TIMESTAMP,
+        list(range(9)),
+    )
+
+
+@given(st.data())
+def test_broken_records(data: st.DataObject) -> None:
+    """Some bytes of good records are changed, left out or doubled."""
+    random_ = random.Random(data.draw(st.integers(0, 1 << 32)))
+    records = [
+        Record(n, START_MS + random_.choice([0, n, 100 * n]), random_.choice([None, b"key"]), bytes(random_.choice([3, 3, 3, 70])), [])
+        for n in range(random_.choice([3, 20, 100]))
+    ]
+    if random_.random() < 0.5:
+        records = alike(len(records), span_ms=random_.choice([0, 300]), headers=random_.choice([[], [("h", b"v")]]))
+    payload, header = split(build_batch(records))
+    for _ in range(20):
+        at, broken = random_.randrange(len(payload)), bytearray(payload)
+        broken[at : at + random_.choice([0, 1, 1, 1, 2])] = random_.randbytes(random_.choice([0, 1, 1, 1, 2]))
+        demands = random_.choice([Demands(), Demands(keys=True), Demands(latest=START_MS + 50), Demands(create_time=False)])
+        by_both_ways(bytes(broken), header, demands, random_.random() < 0.5)
+
+
+def test_a_size_of_endless_bytes() -> None:
+    payload, header = split(build_batch(alike(1)))
+    assert by_both_ways(b"\xff" * 9, header) is UnreadableRecords
+    assert by_both_ways(b"\xff" * 9, header, lenient=True) is InvalidRecords
