@@ -31,6 +31,7 @@ class Partition:
         self.leader = self.isr[0] if self.isr else -1
         self.leader_epoch = 0
         self.log = Log()
+        self.log.begin_epoch(self.leader_epoch)
         self.producers = Producers(topic.config.broker.integers["producer.id.expiration.ms"])
 
     def __repr__(self) -> str:

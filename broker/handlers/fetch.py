@@ -25,6 +25,7 @@ from .registry import handles
 
 READ_COMMITTED = 1
 FINAL_EPOCH = -1
+UNKNOWN = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
 
 
 @handles(FETCH)
@@ -121,7 +122,7 @@ class Read:
             error_code=code,
             high_watermark=-1,
             current_leader=leader,
-            aborted_transactions=[] if self.request.isolation_level == READ_COMMITTED else None,
+            aborted_transactions=[] if code in UNKNOWN else None,
             records=b"",
         )
 

@@ -20,8 +20,9 @@ from ...protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderPartition,
     OffsetForLeaderTopicResult,
 )
-from ...protocol.records import RecordBatch
+from ...protocol.records import RecordBatch, read_header
 from ...protocol.schema import ZERO_UUID
+from ...storage.log import Log
 from ..context import Context
 from ..topics import Partition
 from .leadership import find_led_partition, find_topic
@@ -36,21 +37,22 @@ NOT_FOUND = (-1, -1)
 
 @handles(LIST_OFFSETS)
 def list_offsets(request: ListOffsetsRequest, context: Context) -> ListOffsetsResponse:
-    """One answer for each partition; a partition that is named twice is refused."""
+    """One answer for each partition, in Kafka's map of them; a partition that is named twice is refused."""
     named = [(topic.name, partition.partition_index) for topic in request.topics for partition in topic.partitions]
     twice = {name for name in named if named.count(name) > 1} if len(set(named)) < len(named) else set()
-    topics = []
+    topics: dict[str, dict[int, ListOffsetsPartitionResponse]] = {}
     for topic in request.topics:
-        answers = []
         for wanted in topic.partitions:
             try:
                 if (topic.name, wanted.partition_index) in twice:
                     raise KafkaError(ErrorCode.INVALID_REQUEST)
-                answers.append(_find(topic.name, wanted, request.isolation_level, context))
+                answer = _find(topic.name, wanted, request.isolation_level, context)
             except KafkaError as error:
-                answers.append(ListOffsetsPartitionResponse(partition_index=wanted.partition_index, error_code=error.code))
-        topics.append(ListOffsetsTopicResponse(name=topic.name, partitions=answers))
-    return ListOffsetsResponse(topics=topics)
+                answer = ListOffsetsPartitionResponse(partition_index=wanted.partition_index, error_code=error.code)
+            topics.setdefault(topic.name, {})[wanted.partition_index] = answer
+    return ListOffsetsResponse(
+        topics=[ListOffsetsTopicResponse(name=name, partitions=list(answers.values())) for name, answers in topics.items()]
+    )
 
 
 def _find(name: str, wanted: ListOffsetsPartition, isolation_level: int, context: Context) -> ListOffsetsPartitionResponse:
@@ -69,12 +71,23 @@ def _find(name: str, wanted: ListOffsetsPartition, isolation_level: int, context
     elif wanted.timestamp == MAX_TIMESTAMP:
         timestamp, offset = _first_at(log.latest_timestamp(), None, log.start_offset)
     else:
-        timestamp, offset = _first_at(log.find_timestamp(wanted.timestamp), wanted.timestamp, log.start_offset)
+        timestamp, offset = _first_in(log, wanted.timestamp)
     return _found(partition, timestamp, offset, log.epoch_at(offset) if offset >= 0 else -1)
 
 
 def _found(partition: Partition, timestamp: int, offset: int, leader_epoch: int) -> ListOffsetsPartitionResponse:
     return ListOffsetsPartitionResponse(partition_index=partition.index, timestamp=timestamp, offset=offset, leader_epoch=leader_epoch)
+
+
+def _first_in(log: Log, timestamp: int) -> tuple[int, int]:
+    """(timestamp, offset) of the first record at or after a time."""
+    view = log.find_timestamp(timestamp)
+    found = _first_at(view, timestamp, log.start_offset)
+    if view is not None and found == NOT_FOUND:  # it was in the part of the first batch that is deleted
+        for later in log.batches(read_header(view).last_offset + 1, log.end_offset):
+            if read_header(later).max_timestamp >= timestamp:
+                return _first_at(later, timestamp, log.start_offset)
+    return found
 
 
 def _first_at(view: memoryview | None, timestamp: int | None, start_offset: int) -> tuple[int, int]:

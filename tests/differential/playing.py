@@ -17,6 +17,7 @@ from odradek.protocol.messages.create_topics import (
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
+from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.schema import Message, ProtocolError
 from tests.apache_kafka import ApacheKafka
@@ -63,6 +64,7 @@ class EmulatedConnection:
         self.world, self.client = world, world.client(node)
 
     def exchange(self, frames: bytes) -> bytes | None:
+        self.world.advance(1)  # else records of different requests have the same time
         self.client.feed(frames)
         if not self.client.sent and not self.client.closed:
             self.world.advance(int(PATIENCE_S * 1000))
@@ -211,8 +213,8 @@ def _create(side: Side, topics: list[Topic]) -> dict[str, bytes]:
         for created in decode_response(CREATE_TOPICS, 7, memoryview(answer))[1].topics:
             assert created.error_code == 0, created
             ids[created.name] = created.topic_id
-    for connection in connections:
-        while not _all_there(connection, len(topics)):
+    for node, connection in enumerate(connections, 1):
+        while not (_all_there(connection, len(topics)) and _leads(connection, node, topics)):
             pass
     return ids
 
@@ -234,3 +236,16 @@ def _all_there(connection: Connection, count: int) -> bool:
     topics = decode_response(METADATA, 9, memoryview(answer))[1].topics
     leaders = [partition.error_code for topic in topics for partition in topic.partitions]
     return len(topics) == count and not any(leaders)
+
+
+def _leads(connection: Connection, node: int, topics: list[Topic]) -> bool:
+    """Whether a node knows of every partition whose first replica it is that it leads it."""
+    led = [
+        ListOffsetsTopic(name=topic.name, partitions=[ListOffsetsPartition(partition_index=n, timestamp=-2) for n in indexes])
+        for topic in topics
+        if (indexes := [n for n, replicas in enumerate(topic.replicas) if replicas[0] == node])
+    ]
+    answer = connection.exchange(b"".join(encode_request(LIST_OFFSETS, 1, 1, "test", ListOffsetsRequest(replica_id=-1, topics=led))))
+    assert answer
+    answers = decode_response(LIST_OFFSETS, 1, memoryview(answer))[1].topics
+    return not any(partition.error_code for topic in answers for partition in topic.partitions)

@@ -1,9 +1,9 @@
 """Answers as lines of text, without what may differ between two clusters that behave alike.
 
 Replaced: topic ids by names, the present time by "now", ports, ids that are drawn at random, and texts, of which only null, empty or
-not is kept. Sorted: the topics and partitions in Produce and ListOffsets answers, whose order in Kafka is that of a hash table. Left out:
-fields that have their defaults, and a batch that a Fetch answer cuts at its end (Kafka sends its beginning, we do not). The records
-of a compressed batch are shown decompressed, since two codecs need not write the same bytes.
+not is kept. Sorted: the topics and partitions in the answers of `HASH_ORDERED`, which Kafka keeps in a hash table. Left out: fields that
+have their defaults, and a batch that a Fetch answer cuts at its end (Kafka sends its beginning, we do not). The records of a compressed
+batch are shown decompressed, since two codecs need not write the same bytes.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from odradek.protocol.compression import InvalidCompression, decompress
 from odradek.protocol.records import HEADER, BatchError, BatchHeader, InvalidRecords, RecordBatch, batches
 from odradek.protocol.schema import ZERO_UUID, Api, Message, Spec, has_default, specs
 
-HASH_ORDERED = {"Produce", "ListOffsets"}
+HASH_ORDERED = {"Produce", "ListOffsets", "DeleteRecords"}
 TEXTS = {"error_message", "batch_index_error_message", "documentation"}
-DRAWN = {"port", "cluster_id", "producer_id", "session_id", "authorized_operations"}
+DRAWN = {"port", "controller_id", "cluster_id", "producer_id", "session_id", "authorized_operations"}
 RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 SHOWN_BYTES = 48
 EVERYTHING = 1 << 24

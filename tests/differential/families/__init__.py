@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..script import Cases
-from . import produce
+from . import batches, fetch, forms, offsets, produce, sequences
 
-FAMILIES: dict[str, Callable[[], Cases]] = {"produce": produce.cases}
+FAMILIES: dict[str, Callable[[], Cases]] = {
+    "produce": produce.cases,
+    "batches": batches.cases,
+    "sequences": sequences.cases,
+    "fetch": fetch.cases,
+    "offsets": offsets.cases,
+    "forms": forms.cases,
+}
 """What makes the cases of a family, by its name."""
