@@ -25,6 +25,11 @@ from ..protocol.records import (
 from .config import TopicConfig
 
 _CODECS = {"uncompressed": Compression.NONE} | {codec.name.lower(): codec for codec in Compression if codec}
+_LEVELS = {
+    Compression.GZIP: "compression.gzip.level",
+    Compression.LZ4: "compression.lz4.level",
+    Compression.ZSTD: "compression.zstd.level",
+}
 _KEPT_ATTRIBUTES = COMPRESSION_MASK | TRANSACTIONAL_BIT
 _ATTRIBUTES = Struct(">h")
 _TIMESTAMP = Struct(">q")
@@ -102,7 +107,7 @@ def _rebuilt(payload: memoryview, header: BatchHeader, target: Compression, conf
     batch = build_batch(
         records,
         compression=target,
-        level=config.integers.get(f"compression.{target.name.lower()}.level"),
+        level=config.integers.get(_LEVELS.get(target, "")),
         producer_id=header.producer_id,
         producer_epoch=header.producer_epoch,
         base_sequence=header.base_sequence,

@@ -25,6 +25,7 @@ from .registry import handles
 
 READ_COMMITTED = 1
 FINAL_EPOCH = -1
+LEADERS_SINCE = 16  # though the field is there before
 UNKNOWN = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
 
 
@@ -100,7 +101,7 @@ class Read:
         )
         if wanted.last_fetched_epoch >= 0 and (diverging := _divergence(partition, wanted)):
             self.failed = True
-            data.diverging_epoch = diverging
+            data.diverging_epoch, data.aborted_transactions = diverging, None
             return data
         if not log.start_offset <= wanted.fetch_offset <= log.end_offset:
             raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
@@ -113,7 +114,7 @@ class Read:
         return data
 
     def _refusal(self, topic: Topic | None, index: int, code: ErrorCode) -> PartitionData:
-        moved = code in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
+        moved = self.context.version >= LEADERS_SINCE and code in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
         leader = current_leader(topic.partition(index)) if topic and moved else None
         if leader:
             self._leaders.append(leader.leader_id)
