@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from struct import Struct
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ..protocol.compression import Compression, InvalidCompression, TooLong, UnsupportedCompression, decompress
 from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.record_builder import build_batch
-from ..protocol.record_checks import NO_TIMESTAMP, Demands, UnreadableRecords, check_records
+from ..protocol.record_checks import MAX_LONG, NO_TIMESTAMP, Demands, RejectedRecords, UnreadableRecords, check_records
 from ..protocol.records import (
     COMPRESSION_MASK,
     DECOMPRESSED_LIMIT,
@@ -17,6 +17,7 @@ from ..protocol.records import (
     TRANSACTIONAL_BIT,
     BatchHeader,
     BatchTooLarge,
+    Buffer,
     InvalidRecords,
     read_header,
     read_records,
@@ -35,46 +36,82 @@ _ATTRIBUTES = Struct(">h")
 _TIMESTAMP = Struct(">q")
 
 
-class Validated(NamedTuple):
-    """A batch to append: the one that came, changed in place, or a new one. Times are in milliseconds, -1 for none."""
+class AppendRules(NamedTuple):
+    """What a topic's config says of appends. `codec` is None for that of the producer; `demands` are those that do not depend on the time."""
 
-    batch: memoryview
-    max_timestamp: int
-    append_time: int
-    is_new: bool
+    max_message_bytes: int
+    demands: Demands
+    create_time: bool
+    before_ms: int
+    after_ms: int
+    codec: Compression | None
+    level: int | None
+
+    @classmethod
+    def of(cls, config: TopicConfig) -> AppendRules:
+        """Made once for the present values of a config."""
+        codec, create_time = _CODECS.get(config.texts["compression.type"]), config.texts["message.timestamp.type"] == "CreateTime"
+        rules = config.derived[cls] = cls(
+            config.integers["max.message.bytes"],
+            Demands(keys="compact" in config.lists["cleanup.policy"], create_time=create_time),
+            create_time,
+            config.integers["message.timestamp.before.max.ms"],
+            config.integers["message.timestamp.after.max.ms"],
+            codec,
+            config.integers[_LEVELS[codec]] if codec in _LEVELS else None,
+        )
+        return rules
 
 
-def validate_records(batch: memoryview, header: BatchHeader, config: TopicConfig, now_ms: int) -> Validated:
+Validated: TypeAlias = tuple[memoryview, int, int, bool]
+"""A batch to append, its latest timestamp, the time of the append (-1 for CreateTime), whether it is a new batch."""
+
+
+def validate_records(batch: memoryview, header: BatchHeader, rules: AppendRules, now_ms: int) -> Validated:
     """Raises BatchError, InvalidRecords, KafkaError where Apache Kafka refuses the batch.
 
     Without the package of its codec, the records of a compressed batch are not looked into.
     """
-    create_time = config.texts["message.timestamp.type"] == "CreateTime"
-    demands = _demands(config, now_ms, create_time)
+    codec = header.attributes & COMPRESSION_MASK
+    if codec or rules.codec:
+        return _validate_compressed(batch, header, rules, now_ms)
+    latest, _ = _checked(batch, header, rules, now_ms, HEADER.size, False)
+    if rules.create_time and latest == header.max_timestamp and not header.attributes & TIMESTAMP_TYPE_BIT:
+        return batch, latest, -1, False
+    return _stamped(batch, header, latest, rules, now_ms)
+
+
+def _validate_compressed(batch: memoryview, header: BatchHeader, rules: AppendRules, now_ms: int) -> Validated:
+    """A batch that is compressed or has to be."""
     source = Compression(header.attributes & COMPRESSION_MASK)
-    target = _CODECS.get(config.texts["compression.type"], source)
-    if source:
-        try:
-            payload = memoryview(_decompressed(source, batch))
-        except UnsupportedCompression as error:
-            if target is not source:
-                raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, str(error)) from None
-            return _stamped(batch, header, header.max_timestamp, None if create_time else now_ms)
-    else:
-        payload = batch[HEADER.size :]
-    checked = check_records(payload, header, demands, lenient=target is source and source is not Compression.NONE)
+    target = source if rules.codec is None else rules.codec
+    try:
+        payload = _decompressed(source, batch)
+    except UnsupportedCompression as error:
+        if target is not source:
+            raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, str(error)) from None
+        return _stamped(batch, header, header.max_timestamp, rules, now_ms)
+    latest, consecutive = _checked(payload, header, rules, now_ms, 0, target is source)
     if target is not source:
-        return _rebuilt(payload, header, target, config, None if create_time else now_ms)
-    if source and not checked.consecutive:
+        return _rebuilt(payload, header, target, rules, now_ms)
+    if not consecutive:
         raise UnreadableRecords("offsets that are not consecutive, which Kafka 4.3 fails to repair")
-    return _stamped(batch, header, checked.max_timestamp, None if create_time else now_ms)
+    return _stamped(batch, header, latest, rules, now_ms)
 
 
-def _demands(config: TopicConfig, now_ms: int, create_time: bool) -> Demands:
-    integers, keys = config.integers, "compact" in config.lists["cleanup.policy"]
-    if not create_time:
-        return Demands(keys=keys, create_time=False)
-    return Demands(keys, now_ms - integers["message.timestamp.before.max.ms"], now_ms + integers["message.timestamp.after.max.ms"])
+def _checked(data: Buffer, header: BatchHeader, rules: AppendRules, now_ms: int, start: int, lenient: bool) -> tuple[int, bool]:
+    """As `check_records`. Where only the future is out of bounds, the latest timestamp tells whether any is."""
+    try:
+        latest, consecutive = check_records(data, header, rules.demands, start, lenient)
+        in_time = not rules.create_time or (latest <= now_ms + rules.after_ms and rules.before_ms == MAX_LONG)
+    except RejectedRecords:
+        in_time = not rules.create_time
+        if in_time:
+            raise
+    if in_time:
+        return latest, consecutive
+    demands = Demands(rules.demands.keys, now_ms - rules.before_ms, now_ms + rules.after_ms)
+    return check_records(data, header, demands, start, lenient)
 
 
 def _decompressed(codec: Compression, batch: memoryview) -> bytes:
@@ -88,34 +125,32 @@ def _decompressed(codec: Compression, batch: memoryview) -> bytes:
         raise UnreadableRecords(str(error)) from None
 
 
-def _stamped(batch: memoryview, header: BatchHeader, max_timestamp: int, append_time: int | None) -> Validated:
+def _stamped(batch: memoryview, header: BatchHeader, latest: int, rules: AppendRules, now_ms: int) -> Validated:
     """Writes the times into the batch, and their CRC if that changed anything."""
-    attributes, stamp = header.attributes, max_timestamp if append_time is None else append_time
-    time_bit = 0 if append_time is None else TIMESTAMP_TYPE_BIT
-    if stamp != header.max_timestamp or attributes & TIMESTAMP_TYPE_BIT != time_bit:
-        _ATTRIBUTES.pack_into(batch, 21, attributes & _KEPT_ATTRIBUTES | time_bit)
+    stamp, time_bit = (latest, 0) if rules.create_time else (now_ms, TIMESTAMP_TYPE_BIT)
+    if stamp != header.max_timestamp or header.attributes & TIMESTAMP_TYPE_BIT != time_bit:
+        _ATTRIBUTES.pack_into(batch, 21, header.attributes & _KEPT_ATTRIBUTES | time_bit)
         _TIMESTAMP.pack_into(batch, 35, stamp)
         write_crc(batch)
-    return Validated(batch, stamp, -1 if append_time is None else append_time, False)
+    return batch, stamp, -1 if rules.create_time else now_ms, False
 
 
-def _rebuilt(payload: memoryview, header: BatchHeader, target: Compression, config: TopicConfig, append_time: int | None) -> Validated:
+def _rebuilt(payload: bytes, header: BatchHeader, target: Compression, rules: AppendRules, now_ms: int) -> Validated:
     """A new batch of the same records in the topic's codec, their offsets 0, 1, 2 … (Kafka's MemoryRecordsBuilder)."""
-    records = [record._replace(offset=number) for number, record in enumerate(read_records(bytes(payload), header))]
+    records = [record._replace(offset=number) for number, record in enumerate(read_records(payload, header))]
     if min(record.timestamp for record in records) < NO_TIMESTAMP:
         raise UnreadableRecords("a negative timestamp")
     batch = build_batch(
         records,
         compression=target,
-        level=config.integers.get(_LEVELS.get(target, "")),
+        level=rules.level,
         producer_id=header.producer_id,
         producer_epoch=header.producer_epoch,
         base_sequence=header.base_sequence,
         is_transactional=header.is_transactional,
     )
-    limit = config.integers["max.message.bytes"]
-    if len(batch) > limit:
-        raise BatchTooLarge(f"a batch of {len(batch)} bytes in the codec of the topic, {limit} are allowed")
+    if len(batch) > rules.max_message_bytes:
+        raise BatchTooLarge(f"a batch of {len(batch)} bytes in the codec of the topic, {rules.max_message_bytes} are allowed")
     view = memoryview(batch)
     rebuilt = read_header(view)
-    return _stamped(view, rebuilt, rebuilt.max_timestamp, append_time)._replace(is_new=True)
+    return (*_stamped(view, rebuilt, rebuilt.max_timestamp, rules, now_ms)[:3], True)

@@ -1,23 +1,25 @@
 """What a broker checks in the records of a batch before it appends them (Kafka's DefaultRecord and LogValidator).
 
-Every record is looked into, on one of two paths that agree. Records of one shape that follow one another are a *run*: their lengths
-stand at equal distances, so each byte of structure is compared for all of them at once, by a slice with a stride. What is no run, is
-short, or does not pass there is read record by record, and only that path says what is wrong.
+Every record is looked into, on one of three paths that agree. Records of one shape that follow one another are a *run*: their lengths
+stand at equal distances, so each byte of structure is compared for all of them at once, by a slice with a stride. Many records that
+make no runs are read in columns, where numpy is installed. What is short, or does not pass there, is read record by record, and only
+that path says what is wrong.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from .errors import ErrorCode
 from .records import TIMESTAMP_TYPE_BIT, BatchError, BatchHeader, Buffer, InvalidRecords
 
 NO_TIMESTAMP = -1
 MIN_LONG, MAX_LONG = -(1 << 63), (1 << 63) - 1
-SHORTEST_RUN = 6
+SHORTEST_RUN = 10
 """With fewer records the slices of a run cost more than reading them one by one."""
-COPIED_BELOW = 2048
+FEWEST_IN_COLUMNS = 256
+COPIED_BELOW = 512
 """Up to this many bytes per record a copy of them all, which slices fast, is cheaper than slices of a view."""
 
 _HIGH = bytes(range(128, 256))
@@ -45,10 +47,14 @@ class Demands(NamedTuple):
         return None
 
 
+RecordError: TypeAlias = tuple[int, ErrorCode, str]
+"""The number of a record in its batch, and what is wrong with it."""
+
+
 class RejectedRecords(BatchError):
     """Records that are whole, but not what the topic demands. `record_errors`: (number in the batch, text) of each."""
 
-    def __init__(self, errors: list[tuple[int, ErrorCode, str]]) -> None:
+    def __init__(self, errors: list[RecordError]) -> None:
         super().__init__("some records of the batch were rejected, so none was appended")
         timed = any(code == ErrorCode.INVALID_TIMESTAMP for _, code, _ in errors)
         self.error_code = ErrorCode.INVALID_TIMESTAMP if timed else ErrorCode.INVALID_RECORD
@@ -59,30 +65,108 @@ class UnreadableRecords(BatchError):
     """Bytes for which Apache Kafka has no better answer than UNKNOWN_SERVER_ERROR."""
 
 
-class Checked(NamedTuple):
-    """What is known of records that passed: their latest timestamp (-1 without any), whether their offsets are 0, 1, 2 …"""
+def check_records(data: Buffer, header: BatchHeader, demands: Demands, start: int = 0, lenient: bool = False) -> tuple[int, bool]:
+    """Reads all records of an uncompressed payload, which fills `data` from `start` on.
 
-    max_timestamp: int
-    consecutive: bool
-
-
-def check_records(payload: Buffer, header: BatchHeader, demands: Demands, *, lenient: bool = False) -> Checked:
-    """Reads all records of an uncompressed payload.
-
-    `lenient` is how Kafka reads a compressed batch that it stores as it came: it steps over fields and compares no record's size with
-    what they take; `consecutive` is exact in this case only. Raises InvalidRecords, RejectedRecords, UnreadableRecords.
+    (Their latest timestamp, -1 without any; whether their offsets are 0, 1, 2 …, which is exact only with `lenient`.) That is how Kafka
+    reads the records of a compressed batch that it stores as it came: it steps over fields and compares no record's size with what they
+    take. Raises InvalidRecords, RejectedRecords, UnreadableRecords.
     """
-    if header.records_count >= SHORTEST_RUN and not header.attributes & TIMESTAMP_TYPE_BIT:
-        if len(payload) < COPIED_BELOW * header.records_count:
-            payload = bytes(payload)
-        reading = _Reading(payload, header, demands, lenient)
+    count = header.records_count
+    if count >= SHORTEST_RUN and not header.attributes & TIMESTAMP_TYPE_BIT:
+        if len(data) < COPIED_BELOW * count:
+            data = bytes(data)
+        reading = _Reading(data, header, demands, lenient, start)
         reading.in_runs()
-        checked = reading.done()
-        if not reading.unsure or checked.max_timestamp == header.max_timestamp:
-            return checked
-    reading = _Reading(payload, header, demands, lenient)
-    reading.one_by_one(header.records_count)
-    return reading.done()
+        found = _done(data, reading.position, reading.latest, reading.consecutive, reading.errors)
+        if not reading.unsure or reading.latest == header.max_timestamp:
+            return found
+    errors: list[RecordError] = []
+    return _done(data, *_one_by_one(data, header, demands, lenient, 0, count, start, NO_TIMESTAMP, errors), errors)
+
+
+def _done(data: Buffer, position: int, latest: int, consecutive: bool, errors: list[RecordError]) -> tuple[int, bool]:
+    if position != len(data):
+        raise InvalidRecords(f"{len(data) - position} bytes after the last record")
+    if errors:
+        raise RejectedRecords(errors)
+    return latest, consecutive
+
+
+def _one_by_one(
+    data: Buffer,
+    header: BatchHeader,
+    demands: Demands,
+    lenient: bool,
+    number: int,
+    until: int,
+    position: int,
+    latest: int,
+    errors: list[RecordError],
+) -> tuple[int, int, bool]:
+    """Reads the records from `number`, at `position`, up to `until`. Short varints are inline: they are nearly all.
+
+    (The position after them, the latest timestamp up to there, whether their offsets count on.)
+    """
+    keys, earliest, upper, _ = demands
+    end, base, append_bit, consecutive = len(data), header.base_timestamp, header.attributes & TIMESTAMP_TYPE_BIT, True
+    known = -1  # a timestamp delta that there is nothing to be said about
+    try:
+        for n in range(number, until):
+            size, position = data[position], position + 1
+            if size > 127:
+                second = data[position]
+                if second < 128:
+                    size, position = size & 127 | second << 7, position + 1
+                else:
+                    size, position = _size(data, size, position, lenient)
+            stop = position + (size >> 1)
+            delta, position = data[position + 1], position + 2  # the byte before it: attributes that mean nothing yet
+            if delta > 127:
+                second = data[position]
+                if second < 128:
+                    delta, position = delta & 127 | second << 7, position + 1
+                else:
+                    delta, position = _varint(data, delta, position, 64)
+            offset, position = data[position], position + 1
+            if offset > 127:
+                second = data[position]
+                if second < 128:
+                    offset, position = offset & 127 | second << 7, position + 1
+                else:
+                    offset, position = _varint(data, offset, position)
+            if offset != n << 1:
+                consecutive = False
+            key, position = data[position], position + 1
+            if key > 127:
+                key, position = _varint(data, key, position)
+            if not key & 1:
+                position += key >> 1
+            value, position = data[position], position + 1
+            if value > 127:
+                second = data[position]
+                if second < 128:
+                    value, position = value & 127 | second << 7, position + 1
+                else:
+                    value, position = _varint(data, value, position)
+            if not value & 1:
+                position += value >> 1
+            headers, position = data[position], position + 1
+            if headers:
+                position = _skip_headers(data, headers, position, end)
+            if position > end or (not lenient and (position != stop or size & 1)):
+                raise InvalidRecords(f"record {n} does not take the {_signed(size)} bytes it says")
+            if delta != known or (keys and key & 1):
+                timestamp = header.max_timestamp if append_bit else _wrapped(base + (delta >> 1 ^ -(delta & 1)))
+                if timestamp > latest:
+                    latest = timestamp
+                if earliest <= timestamp <= upper and not append_bit and not (keys and key & 1):
+                    known = delta
+                elif complaint := demands.complaint(bool(key & 1), timestamp, bool(append_bit)):
+                    errors.append((n, *complaint))
+    except IndexError:
+        raise InvalidRecords(f"the batch ends before its {header.records_count} records do") from None
+    return position, latest, consecutive
 
 
 class _Reading:
@@ -90,68 +174,22 @@ class _Reading:
 
     __slots__ = ("consecutive", "data", "demands", "errors", "header", "latest", "lenient", "number", "position", "unsure")
 
-    def __init__(self, data: Buffer, header: BatchHeader, demands: Demands, lenient: bool) -> None:
+    def __init__(self, data: Buffer, header: BatchHeader, demands: Demands, lenient: bool, start: int) -> None:
         self.data, self.header, self.demands, self.lenient = data, header, demands, lenient
-        self.number = self.position = 0
-        self.errors: list[tuple[int, ErrorCode, str]] = []
+        self.number, self.position = 0, start
+        self.errors: list[RecordError] = []
         self.consecutive = True
         self.latest = NO_TIMESTAMP
         self.unsure = False
         """Whether `latest` may be too low. No timestamp is above the header's, so it is right when it is that."""
 
-    def done(self) -> Checked:
-        """What is known at the end."""
-        if self.position != len(self.data):
-            raise InvalidRecords(f"{len(self.data) - self.position} bytes after the last record")
-        if self.errors:
-            raise RejectedRecords(self.errors)
-        return Checked(self.latest, self.consecutive)
-
     def one_by_one(self, until: int) -> None:
-        """Reads on to record number `until`. One-byte varints are inline: they are nearly all."""
-        data, header, lenient, position = self.data, self.header, self.lenient, self.position
-        keys, earliest, upper, _ = self.demands
-        end, base, append_bit = len(data), header.base_timestamp, header.attributes & TIMESTAMP_TYPE_BIT
-        known = -1  # a timestamp delta that there is nothing to be said about
-        try:
-            for n in range(self.number, until):
-                size, position = data[position], position + 1
-                if size > 127:
-                    size, position = _size(data, size, position, lenient)
-                stop = position + (size >> 1)
-                delta, position = data[position + 1], position + 2  # the byte before it: attributes that mean nothing yet
-                if delta > 127:
-                    delta, position = _varint(data, delta, position, 64)
-                offset, position = data[position], position + 1
-                if offset > 127:
-                    offset, position = _varint(data, offset, position)
-                if offset != n << 1:
-                    self.consecutive = False
-                key, position = data[position], position + 1
-                if key > 127:
-                    key, position = _varint(data, key, position)
-                if not key & 1:
-                    position += key >> 1
-                value, position = data[position], position + 1
-                if value > 127:
-                    value, position = _varint(data, value, position)
-                if not value & 1:
-                    position += value >> 1
-                headers, position = data[position], position + 1
-                if headers:
-                    position = _skip_headers(data, headers, position, end)
-                if position > end or (not lenient and (position != stop or size & 1)):
-                    raise InvalidRecords(f"record {n} does not take the {_signed(size)} bytes it says")
-                if delta != known or (keys and key & 1):
-                    timestamp = header.max_timestamp if append_bit else _wrapped(base + _signed(delta))
-                    self.latest = max(self.latest, timestamp)
-                    if earliest <= timestamp <= upper and not append_bit and not (keys and key & 1):
-                        known = delta
-                    elif complaint := self.demands.complaint(bool(key & 1), timestamp, bool(append_bit)):
-                        self.errors.append((n, *complaint))
-        except IndexError:
-            raise InvalidRecords(f"the batch ends before its {header.records_count} records do") from None
-        self.number, self.position = until, position
+        """Reads on to record number `until`."""
+        self.position, self.latest, consecutive = _one_by_one(
+            self.data, self.header, self.demands, self.lenient, self.number, until, self.position, self.latest, self.errors
+        )
+        self.number = until
+        self.consecutive = self.consecutive and consecutive
 
     def in_runs(self) -> None:
         """Reads to the end: runs at once, and what is between them one by one, the more of it the fewer runs there are."""
@@ -159,10 +197,31 @@ class _Reading:
         while count - self.number >= SHORTEST_RUN:
             if self.run():
                 between = SHORTEST_RUN
+            elif between > SHORTEST_RUN and count - self.number >= FEWEST_IN_COLUMNS and self.in_columns():
+                return
             else:
                 self.one_by_one(min(count, self.number + between))
                 between *= 2
         self.one_by_one(count)
+
+    def in_columns(self) -> bool:
+        """Reads to the end; False without numpy, or if there is anything to be said about a record."""
+        try:
+            from .record_columns import Irregular, read_columns
+        except ImportError:
+            return False
+        number, count, base, demands = self.number, self.header.records_count, self.header.base_timestamp, self.demands
+        try:
+            deltas, offsets, key_missing = read_columns(self.data, self.position, count - number)
+        except Irregular:
+            return False
+        low, high = base + int(deltas.min()), base + int(deltas.max())
+        if key_missing and demands.keys or low < demands.earliest or high > demands.latest:
+            return False
+        self.latest = max(self.latest, high)
+        self.consecutive = self.consecutive and (not self.lenient or offsets.tolist() == list(range(2 * number, 2 * count, 2)))
+        self.number, self.position = count, len(self.data)
+        return True
 
     def run(self) -> bool:
         """Reads a run; False if there is none here, or one that must be read more closely."""

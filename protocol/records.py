@@ -136,6 +136,7 @@ def _load_crc32c(data: Buffer) -> int:
 
 _crc32c: Callable[[Buffer], int] = _load_crc32c
 _unpack = HEADER.unpack_from
+_unpack_length = struct.Struct(">i").unpack_from
 
 
 def read_header(buffer: Buffer, position: int = 0) -> BatchHeader:
@@ -317,7 +318,7 @@ def validate_batch(view: memoryview, max_message_bytes: int = 0x7FFFFFFF) -> Bat
 
 def only_batch(view: memoryview) -> memoryview:
     """The one whole batch of format 2 that `view` begins with. Raises NotOneBatch, CorruptBatch."""
-    if len(view) >= HEADER.size and view[MAGIC_POSITION] == 2 and int.from_bytes(view[8:PREFIX_SIZE], "big") == len(view) - PREFIX_SIZE:
+    if len(view) >= HEADER.size and view[MAGIC_POSITION] == 2 and _unpack_length(view, 8)[0] == len(view) - PREFIX_SIZE:
         return view
     size = first_batch_size(view)
     if not size:

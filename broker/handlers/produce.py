@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from struct import Struct
+
 from ...protocol.compression import Compression
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.produce import (
@@ -17,7 +19,9 @@ from ...protocol.messages.produce import (
 from ...protocol.record_checks import RejectedRecords
 from ...protocol.records import (
     COMPRESSION_MASK,
+    HEADER,
     MAGIC_POSITION,
+    PREFIX_SIZE,
     TRANSACTIONAL_BIT,
     BatchError,
     CorruptBatch,
@@ -28,9 +32,9 @@ from ...protocol.records import (
     validate_batch,
 )
 from ...protocol.schema import ZERO_UUID
-from ...storage.producers import Duplicate, OutOfOrderSequence, StaleProducerEpoch
+from ...storage.producers import OutOfOrderSequence, StaleProducerEpoch
 from ..context import Context
-from ..log_validator import validate_records
+from ..log_validator import AppendRules, validate_records
 from ..topics import Partition
 from .leadership import current_leader, find_led_partition, find_topic, node_endpoints
 from .registry import CloseConnection, handles
@@ -39,6 +43,7 @@ ADMIN_CLIENT_ID = "__admin_client"
 ALL_REPLICAS = -1
 SEQUENCE_MASK = 0x7FFFFFFF
 ATTRIBUTES_POSITION = 22  # of the byte in use
+_unpack_start = Struct(">8xi4xb4xh").unpack_from  # batch length, magic, attributes
 
 # Errors of a batch that Kafka answers without saying where the log starts.
 _WITHOUT_LOG_START = frozenset({ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.CORRUPT_MESSAGE})
@@ -47,25 +52,38 @@ _WITHOUT_LOG_START = frozenset({ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.CORRUPT_M
 @handles(PRODUCE)
 def produce(request: ProduceRequest, context: Context) -> ProduceResponse | None:
     """Appends each partition's batch for itself; with acks=0 there is no answer, and any error ends the connection."""
-    if refusal := _refusal_of_all(request):
-        if request.acks == 0:
-            raise CloseConnection(f"Produce with acks=0 failed with {refusal.code.name}")
-        raise refusal
+    topics = request.topic_data
+    if len(topics) != 1 or len(topics[0].partition_data) != 1 or not _is_one_batch(topics[0].partition_data[0].records):
+        if refusal := _refusal_of_all(request):
+            if request.acks == 0:
+                raise CloseConnection(f"Produce with acks=0 failed with {refusal.code.name}")
+            raise refusal
+        topics = _each_once(topics)
     responses = [
         TopicProduceResponse(
             name=topic.name,
             topic_id=topic.topic_id,
-            partition_responses=[_append_or_refuse(topic, data, request, context) for data in topic.partition_data],
+            partition_responses=[_append_or_refuse(topic, data, request.acks, context) for data in topic.partition_data],
         )
-        for topic in _each_once(request.topic_data)
+        for topic in topics
     ]
     refused = [partition for topic in responses for partition in topic.partition_responses if partition.error_code]
     if request.acks == 0:
         if refused:
             raise CloseConnection(f"Produce with acks=0 failed with {ErrorCode(refused[0].error_code).name}")
         return None
+    if not refused:
+        return ProduceResponse(responses=responses)
     leaders = [partition.current_leader.leader_id for partition in refused if partition.current_leader]
-    return ProduceResponse(responses=responses, node_endpoints=node_endpoints(context, leaders) if leaders else [])
+    return ProduceResponse(responses=responses, node_endpoints=node_endpoints(context, leaders))
+
+
+def _is_one_batch(records: object) -> bool:
+    """Whether there is nothing but a batch of format 2 that belongs to no transaction: what nearly every request has."""
+    if not isinstance(records, memoryview) or len(records) < HEADER.size:
+        return False
+    length, magic, attributes = _unpack_start(records)
+    return length == len(records) - PREFIX_SIZE and magic == 2 and not attributes & TRANSACTIONAL_BIT
 
 
 def _refusal_of_all(request: ProduceRequest) -> KafkaError | None:
@@ -92,8 +110,6 @@ def _is_transactional(batch: memoryview) -> bool:
 
 def _each_once(topics: list[TopicProduceData]) -> list[TopicProduceData]:
     """The topics without those that have no partitions; of what is named twice the last counts, as in Kafka's map."""
-    if len(topics) == 1 and len(topics[0].partition_data) == 1:
-        return topics
     found: dict[tuple[str, bytes], dict[int, PartitionProduceData]] = {}
     for topic in topics:
         for data in topic.partition_data:
@@ -104,11 +120,9 @@ def _each_once(topics: list[TopicProduceData]) -> list[TopicProduceData]:
     ]
 
 
-def _append_or_refuse(
-    topic: TopicProduceData, data: PartitionProduceData, request: ProduceRequest, context: Context
-) -> PartitionProduceResponse:
+def _append_or_refuse(topic: TopicProduceData, data: PartitionProduceData, acks: int, context: Context) -> PartitionProduceResponse:
     try:
-        return _append(topic, data, request.acks, context)
+        return _append(topic, data, acks, context)
     except KafkaError as error:
         return _refusal(topic, data.index, error.code, context, log_start=error.code == ErrorCode.NOT_ENOUGH_REPLICAS)
     except NotOneBatch as error:
@@ -136,7 +150,7 @@ def _append(topic_data: TopicProduceData, data: PartitionProduceData, acks: int,
     if context.version >= 13 and topic_data.topic_id == ZERO_UUID:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
     topic = find_topic(broker, topic_data.name, topic_data.topic_id)
-    if topic.partition(data.index) is None:
+    if not 0 <= data.index < len(topic.partitions):
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     if not isinstance(records, memoryview):
         raise NotOneBatch("no record batch")
@@ -152,13 +166,14 @@ def _append(topic_data: TopicProduceData, data: PartitionProduceData, acks: int,
     if acks == ALL_REPLICAS and len(partition.isr) < partition.min_isr:
         raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
     now_ms = context.now_ms
-    header = validate_batch(batch, topic.config.integers["max.message.bytes"])
-    batch, max_timestamp, append_time, is_new = validate_records(batch, header, topic.config, now_ms)
+    rules = topic.config.derived.get(AppendRules) or AppendRules.of(topic.config)
+    header = validate_batch(batch, rules.max_message_bytes)
+    batch, max_timestamp, append_time, is_new = validate_records(batch, header, rules, now_ms)
     last_sequence = header.base_sequence + header.last_offset_delta & SEQUENCE_MASK
     if header.producer_id >= 0:
         duplicate = partition.producers.check(header.producer_id, header.producer_epoch, header.base_sequence, last_sequence, now_ms)
         if duplicate:
-            return _appended(partition, duplicate)
+            return _appended(partition, duplicate.base_offset, duplicate.timestamp)
     base_offset = partition.log.append(batch, partition.leader_epoch, owned=is_new or context.owns_buffer)
     if header.producer_id >= 0:
         partition.producers.record(
@@ -172,15 +187,12 @@ def _append(topic_data: TopicProduceData, data: PartitionProduceData, acks: int,
             now_ms,
         )
     context.wake(partition)
-    return _appended(partition, Duplicate(base_offset, append_time))
+    return _appended(partition, base_offset, append_time)
 
 
-def _appended(partition: Partition, at: Duplicate) -> PartitionProduceResponse:
+def _appended(partition: Partition, base_offset: int, append_time: int) -> PartitionProduceResponse:
     return PartitionProduceResponse(
-        index=partition.index,
-        base_offset=at.base_offset,
-        log_append_time_ms=at.timestamp,
-        log_start_offset=partition.log.start_offset,
+        index=partition.index, base_offset=base_offset, log_append_time_ms=append_time, log_start_offset=partition.log.start_offset
     )
 
 
