@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from struct import pack
 from typing import NamedTuple
@@ -34,7 +34,11 @@ class Broker(NamedTuple):
 
     def cpu_s(self) -> float:
         """Seconds of CPU that its threads have used."""
-        return sum(int((task / "schedstat").read_text().split()[0]) for task in self._tasks()) / 1e9
+        nanoseconds = 0
+        for task in self._tasks():
+            with suppress(FileNotFoundError, ProcessLookupError):  # a thread of the JVM has just ended
+                nanoseconds += int(Path(f"/proc/{self.pid}/task/{task}/schedstat").read_text().split()[0])
+        return nanoseconds / 1e9
 
     def resident_bytes(self) -> int:
         return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -43,17 +47,19 @@ class Broker(NamedTuple):
     def on_one_cpu(self) -> Iterator[None]:
         """Keeps it and the threads that the caller starts on one CPU: to wake another one costs more than a request."""
         every_cpu = os.sched_getaffinity(0)
-        tasks = [0, *(int(task.name) for task in self._tasks())]
         try:
-            for task in tasks:
-                os.sched_setaffinity(task, {max(every_cpu)})
+            self._pin({max(every_cpu)})
             yield
         finally:
-            for task in tasks:
-                os.sched_setaffinity(task, every_cpu)
+            self._pin(every_cpu)
 
-    def _tasks(self) -> list[Path]:
-        return list(Path(f"/proc/{self.pid}/task").iterdir())
+    def _pin(self, cpus: set[int]) -> None:
+        for task in [0, *self._tasks()]:
+            with suppress(ProcessLookupError):
+                os.sched_setaffinity(task, cpus)
+
+    def _tasks(self) -> list[int]:
+        return [int(task.name) for task in Path(f"/proc/{self.pid}/task").iterdir()]
 
 
 Start = Callable[[], AbstractContextManager[Broker]]
@@ -93,8 +99,12 @@ def all_here() -> list[Start]:
 @contextmanager
 def _process(name: str, command: list[str], start: Start) -> Iterator[Broker]:
     """A process whose first line of output is `bootstrap.servers=...`."""
+    # A package that pip has installed is compiled; ours is after its first start, where that is not forbidden.
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     began = time.perf_counter()
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
         try:
             assert process.stdout is not None
             bootstrap_servers = process.stdout.readline().strip().removeprefix("bootstrap.servers=")

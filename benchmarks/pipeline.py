@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import socket
+from struct import pack
 from typing import Self
 
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
 from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import Record
+from odradek.protocol.records import Record, read_header
 
 CONNECTIONS, IN_FLIGHT = 16, 5
+TIMEOUT_S = 30
 VERSION = 9  # flexible, and known to the mock
 
 
@@ -26,11 +28,10 @@ class Pipeline:
         data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=0, records=memoryview(records))])
         request = ProduceRequest(transactional_id=None, acks=1, timeout_ms=10_000, topic_data=[data])
         self._frame = b"".join(encode_request(PRODUCE, VERSION, 1, "benchmark", request))
-        self._connections = [socket.create_connection(address, 30) for _ in range(CONNECTIONS)]
-        for connection in self._connections:
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._connections = [_connected(address) for _ in range(CONNECTIONS)]
+        self._records = read_header(records).records_count
         self._answer = bytearray()
-        self.base_offset = self._first()
+        self._end_offset = self._first() + self._records
 
     def __enter__(self) -> Self:
         return self
@@ -40,7 +41,7 @@ class Pipeline:
             connection.close()
 
     def run(self, count: int) -> int:
-        """Sends at least `count` requests and returns how many, once all are acknowledged."""
+        """Sends at least `count` requests and returns how many, once all are acknowledged. Raises RuntimeError if one was lost."""
         answers = memoryview(bytearray(len(self._answer) * IN_FLIGHT))
         frames = self._frame * IN_FLIGHT
         rounds = -(-count // (CONNECTIONS * IN_FLIGHT))
@@ -50,10 +51,15 @@ class Pipeline:
             for connection in self._connections:
                 connection.recv_into(answers, 0, socket.MSG_WAITALL)
                 connection.sendall(frames)
+        end_offset = 0
         for connection in self._connections:
             connection.recv_into(answers, 0, socket.MSG_WAITALL)
-            self._check(answers[-len(self._answer) :])
-        return rounds * CONNECTIONS * IN_FLIGHT
+            end_offset = max(end_offset, self._base_offset(answers[-len(self._answer) :]) + self._records)
+        count = rounds * CONNECTIONS * IN_FLIGHT
+        self._end_offset += count * self._records
+        if end_offset != self._end_offset:
+            raise RuntimeError(f"{self._end_offset} records were acknowledged, {end_offset} are in the log")
+        return count
 
     def _first(self) -> int:
         """One request; its answer says how long all others will be."""
@@ -61,11 +67,19 @@ class Pipeline:
         connection.sendall(self._frame)
         length = connection.recv(4, socket.MSG_WAITALL)
         self._answer += length + connection.recv(int.from_bytes(length), socket.MSG_WAITALL)
-        return self._check(memoryview(self._answer))
+        return self._base_offset(memoryview(self._answer))
 
-    def _check(self, answer: memoryview) -> int:
+    def _base_offset(self, answer: memoryview) -> int:
         _, response = decode_response(PRODUCE, VERSION, answer[4:])
         appended = response.responses[0].partition_responses[0]
         if appended.error_code:
             raise RuntimeError(f"Produce failed with error {appended.error_code}")
         return int(appended.base_offset)
+
+
+def _connected(address: tuple[str, int]) -> socket.socket:
+    connection = socket.create_connection(address)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    # The kernel's time-out: with Python's a socket does not block, and MSG_WAITALL does not wait for all.
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, pack("ll", TIMEOUT_S, 0))
+    return connection

@@ -144,14 +144,17 @@ class ClusterState:
             raise KafkaError(ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value.")
         if replication_factor <= 0:
             raise KafkaError(ErrorCode.INVALID_REPLICATION_FACTOR, "Replication factor must be larger than 0, or -1 for the default.")
-        running = self.running
-        if replication_factor > len(running):
+        if replication_factor > len(self.brokers):
             raise KafkaError(
                 ErrorCode.INVALID_REPLICATION_FACTOR,
                 f"Unable to replicate the partition {replication_factor} time(s): The target replication factor of "
-                f"{replication_factor} cannot be reached because only {len(running)} broker(s) are registered.",
+                f"{replication_factor} cannot be reached because only {len(self.brokers)} broker(s) are registered.",
             )
-        return place_replicas(running, partitions, replication_factor, first, self.random)
+        # A node that is down gets what the others cannot hold: it stays registered (Kafka's StripedReplicaPlacer).
+        running = self.running
+        stopped = [node for node in self.brokers if node not in running]
+        placed = place_replicas(running, partitions, min(replication_factor, len(running)), first, self.random)
+        return [replicas + stopped[: replication_factor - len(replicas)] for replicas in placed]
 
     def check_assignments(self, assignments: Sequence[Sequence[int]]) -> None:
         """Raises INVALID_REPLICA_ASSIGNMENT for replica lists that no topic can have."""
@@ -213,9 +216,9 @@ class ClusterState:
         if prefix is None:
             return False
         if name not in self.topics and self.running:
-            factor = min(self.config.integers[f"{prefix}.replication.factor"], len(self.running))
+            integers = self.config.integers
             compact = {"cleanup.policy": "compact", "compression.type": "producer"}
-            self.create_topic(name, self.config.integers[f"{prefix}.num.partitions"], factor, configs=compact)
+            self.create_topic(name, integers[f"{prefix}.num.partitions"], integers[f"{prefix}.replication.factor"], configs=compact)
         return True
 
     def next_producer_id(self) -> int:

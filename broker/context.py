@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .waiting import Reply
 
@@ -28,16 +28,35 @@ class Peer:
         return f"{self.client_host}:{self.client_port} on {self.listener_name}, client id {self.client_id!r}"
 
 
+class Shortcut(Protocol):
+    """Recognises a request by its bytes alone."""
+
+    def answer(self, frame: memoryview, owns_buffer: bool) -> bytes | None:
+        """The whole answer to the request in `frame`; None if it is another one, and nothing has happened."""
+
+
 class Context:
     """One request's surroundings: its API version, the connection it came by, the broker that answers.
 
-    `owns_buffer` says that the request's record bytes lie in memory that nobody will write to again.
+    `frame` is the request's bytes without their length; `owns_buffer` says that nobody will write to their memory again. A rule may
+    leave a `shortcut`, which is then asked first by every further request of the connection.
     """
 
-    __slots__ = ("_wake", "broker", "connection", "owns_buffer", "version")
+    __slots__ = ("_wake", "broker", "connection", "frame", "owns_buffer", "shortcut", "version")
 
-    def __init__(self, version: int, connection: Peer, broker: Broker, owns_buffer: bool, wake: Callable[[Hashable], None]) -> None:
+    def __init__(
+        self,
+        version: int,
+        connection: Peer,
+        broker: Broker,
+        frame: memoryview,
+        owns_buffer: bool,
+        wake: Callable[[Hashable], None],
+        shortcut: Shortcut | None,
+    ) -> None:
         self.version = version
+        self.frame = frame
+        self.shortcut = shortcut
         self.connection = connection
         self.broker = broker
         self.owns_buffer = owns_buffer

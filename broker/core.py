@@ -15,7 +15,7 @@ from ..protocol.messages.api_versions import API_VERSIONS
 from ..protocol.schema import Message, ProtocolError
 from ..storage.memory import untouched
 from .cluster import Broker, ClusterState
-from .context import Context, Peer
+from .context import Context, Peer, Shortcut
 from .handlers import HANDLERS, CloseConnection, failure, unsupported_version
 from .waiting import Wait
 
@@ -125,6 +125,7 @@ class Connection:
         self.output_bytes = 0
         self.writable = True
         self.closing: str | None = None
+        self._shortcut: Shortcut | None = None
         self._unparsed = bytearray()
         self._large: memoryview | None = None
         self._filled = 0
@@ -218,6 +219,8 @@ class Connection:
     # Requests
 
     def _handle(self, frame: memoryview, owns_buffer: bool) -> None:
+        if self._shortcut is not None and (known := self._shortcut.answer(frame, owns_buffer)) is not None:
+            return self._write([known])
         try:
             header = read_request_header(frame)
             api, version = header.api, header.version
@@ -229,13 +232,14 @@ class Connection:
         except ProtocolError as error:
             return self.close(str(error))
         self.peer.client_id = header.client_id or ""
-        context = Context(version, self.peer, self.broker, owns_buffer, self.core.wake)
+        context = Context(version, self.peer, self.broker, frame, owns_buffer, self.core.wake, self._shortcut)
         try:
             answer = HANDLERS[api.key].rule(request, context)
             if isinstance(answer, Generator):
                 self.resume(Parked(self, header, request, answer))
             else:
                 self._send(header, answer)
+                self._shortcut = context.shortcut
         except Exception as error:
             self._failed(header, request, error)
 
@@ -264,9 +268,10 @@ class Connection:
     # Bytes out
 
     def _send(self, header: RequestHeader, response: Message | None) -> None:
-        if response is None:
-            return
-        parts = encode_response(header.api, header.version, header.correlation_id, response)
+        if response is not None:
+            self._write(encode_response(header.api, header.version, header.correlation_id, response))
+
+    def _write(self, parts: list[Buffer]) -> None:
         if not self.output:
             self.core.unflushed.append(self)
         self.output += parts

@@ -37,7 +37,7 @@ _TIMESTAMP = Struct(">q")
 
 
 class AppendRules(NamedTuple):
-    """What a topic's config says of appends. `codec` is None for that of the producer; `demands` are those that do not depend on the time."""
+    """What a topic's config says of appends. `codec` is None for that of the producer; `demands` have no times yet."""
 
     max_message_bytes: int
     demands: Demands
@@ -63,12 +63,12 @@ class AppendRules(NamedTuple):
         return rules
 
 
-Validated: TypeAlias = tuple[memoryview, int, int, bool]
-"""A batch to append, its latest timestamp, the time of the append (-1 for CreateTime), whether it is a new batch."""
+Validated: TypeAlias = tuple[memoryview, BatchHeader, int, bool]
+"""A batch to append, its header, its latest timestamp (ms, -1 without any), whether it is another batch than the one that came."""
 
 
 def validate_records(batch: memoryview, header: BatchHeader, rules: AppendRules, now_ms: int) -> Validated:
-    """Raises BatchError, InvalidRecords, KafkaError where Apache Kafka refuses the batch.
+    """Changes nothing. Raises BatchError, InvalidRecords, KafkaError where Apache Kafka refuses the batch.
 
     Without the package of its codec, the records of a compressed batch are not looked into.
     """
@@ -76,9 +76,7 @@ def validate_records(batch: memoryview, header: BatchHeader, rules: AppendRules,
     if codec or rules.codec:
         return _validate_compressed(batch, header, rules, now_ms)
     latest, _ = _checked(batch, header, rules, now_ms, HEADER.size, False)
-    if rules.create_time and latest == header.max_timestamp and not header.attributes & TIMESTAMP_TYPE_BIT:
-        return batch, latest, -1, False
-    return _stamped(batch, header, latest, rules, now_ms)
+    return batch, header, latest, False
 
 
 def _validate_compressed(batch: memoryview, header: BatchHeader, rules: AppendRules, now_ms: int) -> Validated:
@@ -90,13 +88,13 @@ def _validate_compressed(batch: memoryview, header: BatchHeader, rules: AppendRu
     except UnsupportedCompression as error:
         if target is not source:
             raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, str(error)) from None
-        return _stamped(batch, header, header.max_timestamp, rules, now_ms)
+        return batch, header, header.max_timestamp, False
     latest, consecutive = _checked(payload, header, rules, now_ms, 0, target is source)
     if target is not source:
-        return _rebuilt(payload, header, target, rules, now_ms)
+        return _rebuilt(payload, header, target, rules)
     if not consecutive:
         raise UnreadableRecords("offsets that are not consecutive, which Kafka 4.3 fails to repair")
-    return _stamped(batch, header, latest, rules, now_ms)
+    return batch, header, latest, False
 
 
 def _checked(data: Buffer, header: BatchHeader, rules: AppendRules, now_ms: int, start: int, lenient: bool) -> tuple[int, bool]:
@@ -125,17 +123,17 @@ def _decompressed(codec: Compression, batch: memoryview) -> bytes:
         raise UnreadableRecords(str(error)) from None
 
 
-def _stamped(batch: memoryview, header: BatchHeader, latest: int, rules: AppendRules, now_ms: int) -> Validated:
-    """Writes the times into the batch, and their CRC if that changed anything."""
-    stamp, time_bit = (latest, 0) if rules.create_time else (now_ms, TIMESTAMP_TYPE_BIT)
-    if stamp != header.max_timestamp or header.attributes & TIMESTAMP_TYPE_BIT != time_bit:
+def stamp(batch: memoryview, header: BatchHeader, latest: int, rules: AppendRules, now_ms: int) -> int:
+    """Writes the times into a batch, and its CRC if that changed anything; the time of the append, -1 for CreateTime."""
+    time, time_bit = (latest, 0) if rules.create_time else (now_ms, TIMESTAMP_TYPE_BIT)
+    if time != header.max_timestamp or header.attributes & TIMESTAMP_TYPE_BIT != time_bit:
         _ATTRIBUTES.pack_into(batch, 21, header.attributes & _KEPT_ATTRIBUTES | time_bit)
-        _TIMESTAMP.pack_into(batch, 35, stamp)
+        _TIMESTAMP.pack_into(batch, 35, time)
         write_crc(batch)
-    return batch, stamp, -1 if rules.create_time else now_ms, False
+    return -1 if rules.create_time else now_ms
 
 
-def _rebuilt(payload: bytes, header: BatchHeader, target: Compression, rules: AppendRules, now_ms: int) -> Validated:
+def _rebuilt(payload: bytes, header: BatchHeader, target: Compression, rules: AppendRules) -> Validated:
     """A new batch of the same records in the topic's codec, their offsets 0, 1, 2 … (Kafka's MemoryRecordsBuilder)."""
     records = [record._replace(offset=number) for number, record in enumerate(read_records(payload, header))]
     if min(record.timestamp for record in records) < NO_TIMESTAMP:
@@ -151,6 +149,5 @@ def _rebuilt(payload: bytes, header: BatchHeader, target: Compression, rules: Ap
     )
     if len(batch) > rules.max_message_bytes:
         raise BatchTooLarge(f"a batch of {len(batch)} bytes in the codec of the topic, {rules.max_message_bytes} are allowed")
-    view = memoryview(batch)
-    rebuilt = read_header(view)
-    return (*_stamped(view, rebuilt, rebuilt.max_timestamp, rules, now_ms)[:3], True)
+    rebuilt = read_header(batch)
+    return memoryview(batch), rebuilt, rebuilt.max_timestamp, True

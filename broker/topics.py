@@ -19,9 +19,12 @@ _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 
 
 class Partition:
-    """One partition. A replica has no log of its own: it is a position in the one log, and an in-sync one stands at its end."""
+    """One partition. A replica has no log of its own: it is a position in the one log, and an in-sync one stands at its end.
 
-    __slots__ = ("index", "isr", "leader", "leader_epoch", "log", "producers", "replicas", "topic")
+    `lagging` has the positions of those that stand elsewhere: where the log ended when they left.
+    """
+
+    __slots__ = ("index", "isr", "lagging", "leader", "leader_epoch", "log", "producers", "replicas", "topic")
 
     def __init__(self, topic: Topic, index: int, replicas: Sequence[int], isr: Iterable[int]) -> None:
         self.topic = topic
@@ -30,6 +33,7 @@ class Partition:
         self.isr = list(isr)
         self.leader = self.isr[0] if self.isr else -1
         self.leader_epoch = 0
+        self.lagging: dict[int, int] = {}
         self.log = Log()
         self.log.begin_epoch(self.leader_epoch)
         self.producers = Producers(topic.config.broker.integers["producer.id.expiration.ms"])
@@ -62,15 +66,18 @@ class Partition:
         """Drops a node from the in-sync replicas, unless it is the last of them, and moves the leader to the next one."""
         if node_id in self.isr and len(self.isr) > 1:
             self.isr.remove(node_id)
+            self.lagging[node_id] = self.log.end_offset
         if self.leader == node_id:
             self.elect(self._candidate(running))
+            self._elect_uncleanly_if_allowed(running)
 
     def node_started(self, running: Sequence[int]) -> None:
         """Where nobody led, an in-sync replica does now; with a leader, every running replica catches up at once and rejoins."""
         if self.leader == -1 and (candidate := self._candidate(running)) != -1:
             self.elect(candidate)
+        self._elect_uncleanly_if_allowed(running)
         if self.leader != -1:
-            self.isr += [node for node in self.replicas if node in running and node not in self.isr]
+            self._catch_up(running)
 
     def prefer_first_replica(self) -> bool:
         """Gives the leadership back to the first replica where it is in sync; whether anything changed."""
@@ -79,6 +86,37 @@ class Partition:
             return False
         self.elect(preferred)
         return True
+
+    def elect_uncleanly(self, running: Iterable[int]) -> bool:
+        """Makes any running replica the leader, at the cost of what it has not got; False if there is none."""
+        candidate = next((node for node in self.replicas if node in running), -1)
+        if candidate == -1:
+            return False
+        position = min(self.lagging.get(candidate, self.log.end_offset), self.log.end_offset)
+        self.log.truncate_to(position)
+        self.producers.truncate_to(position)
+        self.isr, self.lagging = [candidate], {node: min(end, position) for node, end in self.lagging.items() if node != candidate}
+        self.elect(candidate)
+        self._catch_up(running)
+        return True
+
+    def reassign(self, replicas: Sequence[int], running: Iterable[int]) -> None:
+        """Gives the partition other replicas, at once. The epoch rises when an old one is gone (KRaft's PartitionChangeBuilder)."""
+        removed = set(self.replicas) - set(replicas)
+        self.replicas = list(replicas)
+        self.isr = [node for node in replicas if node in running or node in self.isr]
+        self.lagging = {node: end for node, end in self.lagging.items() if node not in removed}
+        if removed or self.leader == -1:
+            self.elect(self.leader if self.leader in self.replicas else self._candidate(running))
+
+    def _elect_uncleanly_if_allowed(self, running: Iterable[int]) -> None:
+        if self.leader == -1 and self.topic.config.booleans["unclean.leader.election.enable"]:
+            self.elect_uncleanly(running)
+
+    def _catch_up(self, running: Iterable[int]) -> None:
+        self.isr += [node for node in self.replicas if node in running and node not in self.isr]
+        for node in self.isr:
+            self.lagging.pop(node, None)
 
     def _candidate(self, running: Iterable[int]) -> int:
         return next((node for node in self.replicas if node in self.isr and node in running), -1)

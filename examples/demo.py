@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
+from pathlib import Path
 
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient
 from kafka import KafkaConsumer, KafkaProducer
 
+from java_home import OLDEST_JAVA, java_home_from_pypi, java_version
 from odradek.broker import Cluster
+from odradek.spark_sink import OdradekDataSource
 
 
 def with_librdkafka(servers: str) -> None:
@@ -47,11 +52,18 @@ def with_spark(servers: str) -> None:
     """Reads all partitions into a data frame."""
     from pyspark.sql import SparkSession
 
-    spark = SparkSession.builder.master("local[2]").appName("odradek demo").config("spark.ui.enabled", "false").getOrCreate()
+    settings = {"spark.ui.enabled": "false", "spark.log.level": "ERROR"}
+    if java_version() < OLDEST_JAVA:
+        os.environ["JAVA_HOME"] = java_home_from_pypi(Path(tempfile.mkdtemp()))
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers need what is installed here
+    spark = SparkSession.builder.master("local[2]").appName("odradek demo").config(map=settings).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
+    spark.dataSource.register(OdradekDataSource)  # Spark finds a plain install by itself, but not an editable one such as this
     orders = spark.read.format("odradek").option("kafka.bootstrap.servers", servers).option("subscribe", "orders").load()
     print("read by Spark:")
-    orders.selectExpr("partition", "offset", "string(key)", "string(value)", "timestamp").orderBy("partition", "offset").show(truncate=False)
+    orders.selectExpr("partition", "offset", "string(key)", "string(value)", "timestamp").orderBy("partition", "offset").show(
+        truncate=False
+    )
     spark.stop()
 
 

@@ -104,10 +104,7 @@ def _one_by_one(
     latest: int,
     errors: list[RecordError],
 ) -> tuple[int, int, bool]:
-    """Reads the records from `number`, at `position`, up to `until`. Short varints are inline: they are nearly all.
-
-    (The position after them, the latest timestamp up to there, whether their offsets count on.)
-    """
+    """Reads the records from `number`, at `position`, up to `until`: (position after them, latest timestamp, whether offsets count on)."""
     keys, earliest, upper, _ = demands
     end, base, append_bit, consecutive = len(data), header.base_timestamp, header.attributes & TIMESTAMP_TYPE_BIT, True
     known = -1  # a timestamp delta that there is nothing to be said about
@@ -115,26 +112,14 @@ def _one_by_one(
         for n in range(number, until):
             size, position = data[position], position + 1
             if size > 127:
-                second = data[position]
-                if second < 128:
-                    size, position = size & 127 | second << 7, position + 1
-                else:
-                    size, position = _size(data, size, position, lenient)
+                size, position = _size(data, size, position, lenient)
             stop = position + (size >> 1)
             delta, position = data[position + 1], position + 2  # the byte before it: attributes that mean nothing yet
             if delta > 127:
-                second = data[position]
-                if second < 128:
-                    delta, position = delta & 127 | second << 7, position + 1
-                else:
-                    delta, position = _varint(data, delta, position, 64)
+                delta, position = _varint(data, delta, position, 64)
             offset, position = data[position], position + 1
             if offset > 127:
-                second = data[position]
-                if second < 128:
-                    offset, position = offset & 127 | second << 7, position + 1
-                else:
-                    offset, position = _varint(data, offset, position)
+                offset, position = _varint(data, offset, position)
             if offset != n << 1:
                 consecutive = False
             key, position = data[position], position + 1
@@ -216,7 +201,7 @@ class _Reading:
         except Irregular:
             return False
         low, high = base + int(deltas.min()), base + int(deltas.max())
-        if key_missing and demands.keys or low < demands.earliest or high > demands.latest:
+        if (key_missing and demands.keys) or low < demands.earliest or high > demands.latest:
             return False
         self.latest = max(self.latest, high)
         self.consecutive = self.consecutive and (not self.lenient or offsets.tolist() == list(range(2 * number, 2 * count, 2)))
@@ -268,6 +253,9 @@ class _Reading:
 
 def _size(data: Buffer, first: int, position: int, lenient: bool) -> tuple[int, int]:
     """A record's size. Kafka does not expect that this one, in an uncompressed batch, may be no varint."""
+    second = data[position]
+    if second < 128:
+        return first & 127 | second << 7, position + 1
     try:
         return _varint(data, first, position)
     except InvalidRecords as error:

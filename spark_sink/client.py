@@ -57,6 +57,12 @@ class ClientConfig:
     max_partition_fetch_bytes: int = 8 << 20
 
 
+def _refusal(code: int, what: str) -> KafkaError:
+    error = ErrorCode(code)
+    text = "This server does not host this topic-partition." if error == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION else ""
+    return KafkaError(error, f"{what}: {error.name} {text}".rstrip())
+
+
 class Fetched(NamedTuple):
     """What one fetch brought; `next_offset` is where the next one goes on, also when there are no batches."""
 
@@ -124,7 +130,7 @@ class KafkaClient:
             answer = self._attempt(lambda: self._metadata(names), self.config.request_timeout_ms)
             for topic in answer:
                 if topic.error_code:
-                    raise KafkaError(ErrorCode(topic.error_code), topic.name)
+                    raise _refusal(topic.error_code, topic.name)
             return sorted(TopicPartition(topic.name, partition.partition_index) for topic in answer for partition in topic.partitions)
 
         return self._attempt(ask, self.config.unknown_topic_timeout_ms)
@@ -164,10 +170,12 @@ class KafkaClient:
     def _fetches(self, connection: Connection, partition: TopicPartition, position: int, end: int) -> Iterator[Fetched]:
         connection.send(FETCH, self._fetch_request(partition, position))
         while position < end:
-            fetched = self._fetched(connection.receive(), position)
+            fetched = self._fetched(connection.receive(), partition, position)
             position = fetched.next_offset
             if position < end:
                 connection.send(FETCH, self._fetch_request(partition, position))
+            if self.config.check_crcs:
+                fetched.batches.check_crcs()
             yield fetched
 
     def _fetch_request(self, partition: TopicPartition, position: int) -> FetchRequest:
@@ -181,15 +189,13 @@ class KafkaClient:
             topics=[FetchTopic(topic=partition.topic, partitions=[wanted])],
         )
 
-    def _fetched(self, answer: Any, position: int) -> Fetched:
+    def _fetched(self, answer: Any, partition: TopicPartition, position: int) -> Fetched:
         if answer.error_code:
-            raise KafkaError(ErrorCode(answer.error_code))
+            raise _refusal(answer.error_code, "Fetch")
         data = answer.responses[0].partitions[0]
         if data.error_code:
-            raise KafkaError(ErrorCode(data.error_code))
+            raise _refusal(data.error_code, str(partition))
         batches = Batches.of(memoryview(data.records or b""))
-        if self.config.check_crcs:
-            batches.check_crcs()
         next_offset = int(batches.last_offsets[-1]) + 1 if len(batches.positions) else position
         return Fetched(batches, data.aborted_transactions or [], next_offset)
 
@@ -208,7 +214,7 @@ class KafkaClient:
         for topic in answer.topics:
             for partition in topic.partitions:
                 if partition.error_code:
-                    raise KafkaError(ErrorCode(partition.error_code), f"{topic.name}-{partition.partition_index}")
+                    raise _refusal(partition.error_code, f"{topic.name}-{partition.partition_index}")
                 found[TopicPartition(topic.name, partition.partition_index)] = partition.offset
 
     def _by_leader(self, partitions: Iterable[TopicPartition]) -> dict[Address, list[TopicPartition]]:
@@ -231,7 +237,7 @@ class KafkaClient:
         wanted = None if topics is None else [MetadataRequestTopic(name=name) for name in topics]
         answer = self._ask_anyone(MetadataRequest(topics=wanted, allow_auto_topic_creation=False))
         if answer.error_code:
-            raise KafkaError(ErrorCode(answer.error_code))
+            raise _refusal(answer.error_code, "Metadata")
         self._nodes = {node.node_id: (node.host, node.port) for node in answer.brokers}
         for topic in answer.topics:
             for partition in topic.partitions:

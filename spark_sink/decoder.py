@@ -67,8 +67,8 @@ class Decoder:
         columns: dict[str, Callable[[], Any]] = {
             "key": lambda: _binary(payload.data, records.key),
             "value": lambda: _binary(payload.data, records.value),
-            "topic": lambda: pa.repeat(pa.scalar(self._topic, pa.string()), records.count),
-            "partition": lambda: pa.repeat(pa.scalar(self._partition, pa.int32()), records.count),
+            "topic": lambda: _constant("topic", self._topic, records.count),
+            "partition": lambda: _constant("partition", self._partition, records.count),
             "offset": lambda: pa.array(records.offsets),
             "timestamp": lambda: _timestamps(records),
             "timestampType": lambda: pa.array((records.of_batch(payload.batches.attributes & TIMESTAMP_TYPE_BIT) != 0).astype(np.int32)),
@@ -160,7 +160,16 @@ def _binary(data: Bytes, slices: Slices, kind: Any = COLUMN_TYPES["value"]) -> A
     return pa.Array.from_buffers(kind, count, [_bitmap(slices.valid), *array.buffers()[1:]], null_count=nulls, offset=array.offset)
 
 
-@lru_cache(maxsize=16)
+def _constant(name: str, value: object, count: int) -> Any:
+    return _longer_constant(name, value, 1 << count.bit_length()).slice(0, count)
+
+
+@lru_cache(maxsize=8)
+def _longer_constant(name: str, value: object, count: int) -> Any:
+    return pa.repeat(pa.scalar(value, COLUMN_TYPES[name]), count)
+
+
+@lru_cache(maxsize=8)
 def _every_other(count: int) -> Any:
     mask = np.zeros(2 * count - 1, bool)
     mask[::2] = True

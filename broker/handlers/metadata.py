@@ -158,7 +158,7 @@ def describe_cluster(request: DescribeClusterRequest, context: Context) -> Descr
     response = DescribeClusterResponse(cluster_id=cluster.cluster_id, controller_id=cluster.controller_id, brokers=[])
     if request.endpoint_type != BROKERS:
         mismatch = ErrorCode.MISMATCHED_ENDPOINT_TYPE if request.endpoint_type == CONTROLLERS else ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
-        response.error_code, response.error_message = mismatch, "This is a broker, not a controller."
+        response.error_code, response.error_message, response.controller_id = mismatch, "This is a broker, not a controller.", -1
         return response
     for node_id, broker in sorted(cluster.brokers.items()):
         listener = broker.listeners.get(context.connection.listener_name)

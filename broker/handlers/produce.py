@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from struct import Struct
 
-from ...protocol.compression import Compression
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.produce import (
     PRODUCE,
@@ -18,7 +17,6 @@ from ...protocol.messages.produce import (
 )
 from ...protocol.record_checks import RejectedRecords
 from ...protocol.records import (
-    COMPRESSION_MASK,
     HEADER,
     MAGIC_POSITION,
     PREFIX_SIZE,
@@ -28,21 +26,16 @@ from ...protocol.records import (
     InvalidRecords,
     NotOneBatch,
     first_batch_size,
-    only_batch,
-    validate_batch,
 )
 from ...protocol.schema import ZERO_UUID
 from ...storage.producers import OutOfOrderSequence, StaleProducerEpoch
 from ..context import Context
-from ..log_validator import AppendRules, validate_records
-from ..topics import Partition
+from .append import ALL_REPLICAS, ATTRIBUTES_POSITION, append, one_batch
 from .leadership import current_leader, find_led_partition, find_topic, node_endpoints
 from .registry import CloseConnection, handles
+from .repeated_produce import recognise
 
 ADMIN_CLIENT_ID = "__admin_client"
-ALL_REPLICAS = -1
-SEQUENCE_MASK = 0x7FFFFFFF
-ATTRIBUTES_POSITION = 22  # of the byte in use
 _unpack_start = Struct(">8xi4xb4xh").unpack_from  # batch length, magic, attributes
 
 # Errors of a batch that Kafka answers without saying where the log starts.
@@ -73,6 +66,7 @@ def produce(request: ProduceRequest, context: Context) -> ProduceResponse | None
             raise CloseConnection(f"Produce with acks=0 failed with {ErrorCode(refused[0].error_code).name}")
         return None
     if not refused:
+        recognise(request, context)
         return ProduceResponse(responses=responses)
     leaders = [partition.current_leader.leader_id for partition in refused if partition.current_leader]
     return ProduceResponse(responses=responses, node_endpoints=node_endpoints(context, leaders))
@@ -145,54 +139,24 @@ def _append_or_refuse(topic: TopicProduceData, data: PartitionProduceData, acks:
 
 
 def _append(topic_data: TopicProduceData, data: PartitionProduceData, acks: int, context: Context) -> PartitionProduceResponse:
-    """The checks in Kafka's order (KafkaApis, ReplicaManager, UnifiedLog, LogValidator, ProducerAppendInfo), and the append."""
-    broker, records = context.broker, data.records
+    """The checks of KafkaApis and ReplicaManager in their order, and the append."""
     if context.version >= 13 and topic_data.topic_id == ZERO_UUID:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
-    topic = find_topic(broker, topic_data.name, topic_data.topic_id)
+    topic = find_topic(context.broker, topic_data.name, topic_data.topic_id)
     if not 0 <= data.index < len(topic.partitions):
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    if not isinstance(records, memoryview):
-        raise NotOneBatch("no record batch")
-    batch = only_batch(records)
-    codec = batch[ATTRIBUTES_POSITION] & COMPRESSION_MASK
-    if codec >= Compression.ZSTD and context.version < 7:
-        raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE if codec == Compression.ZSTD else ErrorCode.UNKNOWN_SERVER_ERROR)
+    batch = one_batch(data.records, context.version)
     if acks not in (ALL_REPLICAS, 0, 1):
         raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
     if topic.is_internal and context.connection.client_id != ADMIN_CLIENT_ID:
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
-    partition = find_led_partition(broker, topic, data.index)
-    if acks == ALL_REPLICAS and len(partition.isr) < partition.min_isr:
-        raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
-    now_ms = context.now_ms
-    rules = topic.config.derived.get(AppendRules) or AppendRules.of(topic.config)
-    header = validate_batch(batch, rules.max_message_bytes)
-    batch, max_timestamp, append_time, is_new = validate_records(batch, header, rules, now_ms)
-    last_sequence = header.base_sequence + header.last_offset_delta & SEQUENCE_MASK
-    if header.producer_id >= 0:
-        duplicate = partition.producers.check(header.producer_id, header.producer_epoch, header.base_sequence, last_sequence, now_ms)
-        if duplicate:
-            return _appended(partition, duplicate.base_offset, duplicate.timestamp)
-    base_offset = partition.log.append(batch, partition.leader_epoch, owned=is_new or context.owns_buffer)
-    if header.producer_id >= 0:
-        partition.producers.record(
-            header.producer_id,
-            header.producer_epoch,
-            header.base_sequence,
-            last_sequence,
-            base_offset,
-            base_offset + header.last_offset_delta,
-            max_timestamp,
-            now_ms,
-        )
-    context.wake(partition)
-    return _appended(partition, base_offset, append_time)
-
-
-def _appended(partition: Partition, base_offset: int, append_time: int) -> PartitionProduceResponse:
+    partition = find_led_partition(context.broker, topic, data.index)
+    appended = append(partition, batch, acks, context)
     return PartitionProduceResponse(
-        index=partition.index, base_offset=base_offset, log_append_time_ms=append_time, log_start_offset=partition.log.start_offset
+        index=partition.index,
+        base_offset=appended.base_offset,
+        log_append_time_ms=appended.timestamp,
+        log_start_offset=partition.log.start_offset,
     )
 
 

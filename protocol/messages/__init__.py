@@ -6,24 +6,36 @@
 from __future__ import annotations
 
 from ..schema import Api
+from .alter_partition_reassignments import ALTER_PARTITION_REASSIGNMENTS
+from .alter_replica_log_dirs import ALTER_REPLICA_LOG_DIRS
 from .api_versions import API_VERSIONS
+from .create_acls import CREATE_ACLS
 from .create_partitions import CREATE_PARTITIONS
 from .create_topics import CREATE_TOPICS
+from .delete_acls import DELETE_ACLS
 from .delete_groups import DELETE_GROUPS
 from .delete_records import DELETE_RECORDS
 from .delete_topics import DELETE_TOPICS
+from .describe_acls import DESCRIBE_ACLS
+from .describe_client_quotas import DESCRIBE_CLIENT_QUOTAS
 from .describe_cluster import DESCRIBE_CLUSTER
 from .describe_configs import DESCRIBE_CONFIGS
 from .describe_groups import DESCRIBE_GROUPS
+from .describe_log_dirs import DESCRIBE_LOG_DIRS
+from .describe_quorum import DESCRIBE_QUORUM
 from .describe_topic_partitions import DESCRIBE_TOPIC_PARTITIONS
+from .describe_user_scram_credentials import DESCRIBE_USER_SCRAM_CREDENTIALS
+from .elect_leaders import ELECT_LEADERS
 from .fetch import FETCH
 from .find_coordinator import FIND_COORDINATOR
 from .heartbeat import HEARTBEAT
 from .init_producer_id import INIT_PRODUCER_ID
 from .join_group import JOIN_GROUP
 from .leave_group import LEAVE_GROUP
+from .list_config_resources import LIST_CONFIG_RESOURCES
 from .list_groups import LIST_GROUPS
 from .list_offsets import LIST_OFFSETS
+from .list_partition_reassignments import LIST_PARTITION_REASSIGNMENTS
 from .metadata import METADATA
 from .offset_commit import OFFSET_COMMIT
 from .offset_fetch import OFFSET_FETCH
@@ -58,6 +70,18 @@ APIS: dict[int, Api] = {
         DELETE_GROUPS,
         DESCRIBE_CLUSTER,
         DESCRIBE_TOPIC_PARTITIONS,
+        DESCRIBE_ACLS,
+        CREATE_ACLS,
+        DELETE_ACLS,
+        ALTER_REPLICA_LOG_DIRS,
+        DESCRIBE_LOG_DIRS,
+        ELECT_LEADERS,
+        ALTER_PARTITION_REASSIGNMENTS,
+        LIST_PARTITION_REASSIGNMENTS,
+        DESCRIBE_CLIENT_QUOTAS,
+        DESCRIBE_USER_SCRAM_CREDENTIALS,
+        DESCRIBE_QUORUM,
+        LIST_CONFIG_RESOURCES,
     )
 }
 """Every API by its key."""

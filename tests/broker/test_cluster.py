@@ -93,6 +93,26 @@ def test_the_last_in_sync_replica_is_waited_for() -> None:
     assert partition.leader_epoch == 3
 
 
+def test_a_node_that_is_down_is_given_replicas() -> None:
+    """As Apache Kafka 4.3.1 does: it is still registered."""
+    world = World()
+    world.cluster.stop_node(2)
+    topic = world.cluster.create_topic("t", 3, 2)
+    assert [(partition.leader, partition.replicas, partition.isr) for partition in topic.partitions] == [(1, [1, 2], [1])] * 3
+    world.cluster.start_node(2)
+    world.cluster.stop_node(1)
+    assert [partition.leader for partition in topic.partitions] == [2] * 3
+
+
+def test_a_coordinator_made_while_a_node_was_down_moves_to_it() -> None:
+    world = World()
+    world.cluster.stop_node(2)
+    world.cluster.ensure_internal("__consumer_offsets")
+    world.cluster.start_node(2)
+    world.cluster.stop_node(1)
+    assert world.cluster.brokers[2].is_coordinator("g")
+
+
 def test_no_node_no_controller() -> None:
     world = World(nodes=1)
     world.cluster.stop_node(1)

@@ -30,6 +30,7 @@ public class JavaClient {
     static final ObjectMapper JSON = new ObjectMapper();
     static final int PATIENCE_S = 30;
     static final int HEARTBEAT_INTERVAL_MS = 200;
+    static final int METADATA_MAX_AGE_MS = 100;
     final List<Object> objects = new ArrayList<>();
 
     interface Called {
@@ -104,7 +105,8 @@ public class JavaClient {
         Producer(String servers, String topic, String codec, boolean idempotent) {
             this.topic = topic;
             Map<String, Object> settings = Map.of(
-                    "bootstrap.servers", servers, "acks", "all", "compression.type", codec, "enable.idempotence", idempotent);
+                    "bootstrap.servers", servers, "acks", "all", "compression.type", codec, "enable.idempotence", idempotent,
+                    "metadata.max.age.ms", METADATA_MAX_AGE_MS);
             producer = new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer());
         }
 
@@ -140,7 +142,7 @@ public class JavaClient {
         Member(String servers, String topic, String group) {
             Map<String, Object> settings = Map.of(
                     "bootstrap.servers", servers, "group.id", group, "auto.offset.reset", "earliest",
-                    "enable.auto.commit", false, "heartbeat.interval.ms", HEARTBEAT_INTERVAL_MS);
+                    "enable.auto.commit", false, "heartbeat.interval.ms", HEARTBEAT_INTERVAL_MS, "metadata.max.age.ms", METADATA_MAX_AGE_MS);
             consumer = new KafkaConsumer<>(settings, new ByteArrayDeserializer(), new ByteArrayDeserializer());
             consumer.subscribe(List.of(topic));
         }

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
-from tests.clients.client import HEARTBEAT_INTERVAL_MS, PATIENCE_S, Record, Whole
+from tests.clients.client import HEARTBEAT_INTERVAL_MS, METADATA_MAX_AGE_MS, PATIENCE_S, Record, Whole
 
 T = TypeVar("T")
 
@@ -79,6 +79,7 @@ class AioProducer:
             compression_type=None if codec == "none" else codec,
             enable_idempotence=idempotent,
             linger_ms=5,
+            metadata_max_age_ms=METADATA_MAX_AGE_MS,
         )
         await producer.start()
         return producer
@@ -122,6 +123,7 @@ class AioMember:
             auto_offset_reset="earliest",
             enable_auto_commit=False,
             heartbeat_interval_ms=HEARTBEAT_INTERVAL_MS,
+            metadata_max_age_ms=METADATA_MAX_AGE_MS,
         )
         await consumer.start()
         return consumer

@@ -12,16 +12,19 @@ import json
 import subprocess
 from base64 import b64decode, b64encode
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TextIO
 
 from tests.clients.client import PATIENCE_S, Client, Record, Whole
+
+ROOT = Path(__file__).parents[2]
 
 
 class Child:
     """The parent's end."""
 
-    def __init__(self, command: list[str], **options: Any) -> None:
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", **options)
+    def __init__(self, command: list[str]) -> None:
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", cwd=ROOT)
 
     def call(self, on: int, call: str, *arguments: Any) -> Any:
         assert self._process.stdin is not None and self._process.stdout is not None

@@ -23,6 +23,8 @@ CLIENTS = {
 PATIENCE_S = 30.0
 # Members ask this often whether their group rebalances; the default of most is 3 s.
 HEARTBEAT_INTERVAL_MS = 200
+# Clients ask this often which nodes there are; the default is 5 minutes, and until then most of them never hear of one that came back.
+METADATA_MAX_AGE_MS = 100
 
 
 class Unavailable(Exception):

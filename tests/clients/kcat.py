@@ -1,7 +1,7 @@
 """kcat, a program: a process per partition to produce, a process per member to consume.
 
-What it leaves out: timestamps and headers of its own per record, and null values among others, when it writes; the bounds of headers, when it
-reads. It commits when it ends, and topics it can only have made by asking for one that is not there.
+What it leaves out: a record's own timestamp and headers and, beside empty values, null ones when it writes; where a header ends when it
+reads. It commits when it ends, and makes topics only by asking for one that is not there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import tempfile
 import time
 from dataclasses import replace
 
-from tests.clients.client import HEARTBEAT_INTERVAL_MS, PATIENCE_S, Record, Unavailable
+from tests.clients.client import HEARTBEAT_INTERVAL_MS, METADATA_MAX_AGE_MS, PATIENCE_S, Record, Unavailable
 
 KEY_ENDS, RECORD_ENDS = b"\x01|key|\x02", b"\x01|record|\x02"
 LENGTHS = re.compile(rb"(\d+) (-?\d+) (-?\d+) (-?\d+)\n")  # partition, timestamp, key, value
@@ -80,9 +80,13 @@ class KcatProducer:
 
 class KcatMember:
     def __init__(self, bootstrap_servers: str, topic: str, group: str) -> None:
-        settings = ["-X", "auto.offset.reset=earliest", "-X", f"heartbeat.interval.ms={HEARTBEAT_INTERVAL_MS}"]
+        settings = [
+            *("-X", "auto.offset.reset=earliest"),
+            *("-X", f"heartbeat.interval.ms={HEARTBEAT_INTERVAL_MS}"),
+            *("-X", f"topic.metadata.refresh.interval.ms={METADATA_MAX_AGE_MS}"),
+        ]
         shown = r"%p %T %K %S\n%k%s%h" + RECORD_ENDS.decode()
-        self._words = tempfile.TemporaryFile()
+        self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the member
         self._process = subprocess.Popen(
             ["kcat", "-E", "-u", "-b", bootstrap_servers, *settings, "-f", shown, "-G", group, topic],
             stdout=subprocess.PIPE,

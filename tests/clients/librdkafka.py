@@ -6,12 +6,13 @@ from typing import Any
 
 import confluent_kafka
 from confluent_kafka import KafkaError, KafkaException, Message
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
-from tests.clients.client import HEARTBEAT_INTERVAL_MS, PATIENCE_S, Record, Whole
+from tests.clients.client import HEARTBEAT_INTERVAL_MS, METADATA_MAX_AGE_MS, PATIENCE_S, Record, Whole
 
-# Nodes come and go on purpose: not a word on standard error.
-SILENT = {"log_level": 0}
+# Nodes come and go on purpose: not a word of it on standard error.
+COMMON = {"topic.metadata.refresh.interval.ms": METADATA_MAX_AGE_MS, "log_level": 0}
 
 
 class Librdkafka(Whole):
@@ -21,7 +22,8 @@ class Librdkafka(Whole):
 
     def create_topic(self, bootstrap_servers: str, topic: str) -> None:
         new = NewTopic(topic, num_partitions=2, replication_factor=2)
-        _admin(bootstrap_servers).create_topics([new])[topic].result(PATIENCE_S)
+        admin = _admin(bootstrap_servers)  # what it was asked for ends with it
+        admin.create_topics([new])[topic].result(PATIENCE_S)
 
     def producer(self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool) -> LibrdkafkaProducer:
         return LibrdkafkaProducer(bootstrap_servers, topic, codec, idempotent)
@@ -43,7 +45,7 @@ class LibrdkafkaProducer:
                 "acks": "all",
                 "compression.type": codec,
                 "enable.idempotence": idempotent,
-                **SILENT,
+                **COMMON,
             }
         )
 
@@ -81,7 +83,7 @@ class LibrdkafkaMember:
                 "auto.offset.reset": "earliest",
                 "enable.auto.commit": False,
                 "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
-                **SILENT,
+                **COMMON,
             }
         )
         self._consumer.subscribe([topic])
@@ -102,7 +104,7 @@ class LibrdkafkaMember:
 
 
 def _admin(bootstrap_servers: str) -> AdminClient:
-    return AdminClient({"bootstrap.servers": bootstrap_servers, **SILENT})
+    return AdminClient({"bootstrap.servers": bootstrap_servers, **COMMON})
 
 
 def _only_news(message: Message) -> bool:
@@ -114,5 +116,6 @@ def _only_news(message: Message) -> bool:
 
 
 def _record(message: Message) -> Record:
-    headers: list[tuple[str, Any]] = message.headers() or []
-    return Record(message.partition(), message.key(), message.value(), tuple(headers), message.timestamp()[1])
+    headers: Any = message.headers() or []
+    partition: Any = message.partition()
+    return Record(partition, message.key(), message.value(), tuple(headers), message.timestamp()[1])

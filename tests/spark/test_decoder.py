@@ -118,6 +118,27 @@ def test_an_empty_fetch() -> None:
     assert decoded(b"") == []
 
 
+def test_a_record_that_goes_beyond_the_last_of_many_batches() -> None:
+    batch = build_batch(records(2, 40))
+    batch[61:63] = b"\xfe\x7f"  # 8191 bytes
+    with pytest.raises(InvalidRecords, match="goes beyond the last batch"):
+        decoded(batch * 30)
+
+
+def test_a_record_that_is_too_short_for_an_offset() -> None:
+    batch = with_payload(b"\x02\0" + b"\x16" + bytes(11), 2)
+    schema = pa.schema([ALL_COLUMNS.field("offset")])
+    with pytest.raises(InvalidRecords, match="too short"):
+        list(Decoder(schema, "t", 3).decode(Batches.of(memoryview(batch)), *EVERYTHING))
+
+
+def with_payload(payload: bytes, count: int) -> bytearray:
+    batch = build_batch([Record(0, 0, None, b"", [])])[:61] + payload
+    struct.pack_into(">i", batch, 8, len(batch) - 12)
+    struct.pack_into(">i", batch, 57, count)
+    return batch
+
+
 @pytest.mark.parametrize(
     ("payload", "count", "error"),
     [
@@ -137,9 +158,7 @@ def test_an_empty_fetch() -> None:
     ],
 )
 def test_what_is_refused(payload: bytes, count: int, error: str) -> None:
-    batch = build_batch([Record(0, 0, None, b"", [])])[:61] + payload
-    struct.pack_into(">i", batch, 8, len(batch) - 12)
-    struct.pack_into(">i", batch, 57, count)
+    batch = with_payload(payload, count)
     with pytest.raises(InvalidRecords):
         list(RecordBatch(batch).records())
     with pytest.raises(InvalidRecords, match=error):

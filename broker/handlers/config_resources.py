@@ -1,0 +1,31 @@
+"""ListConfigResources: which topics and brokers have configs (KIP-1142). Client metrics and groups have none of their own."""
+
+from __future__ import annotations
+
+from ...protocol.errors import ErrorCode
+from ...protocol.messages.list_config_resources import (
+    LIST_CONFIG_RESOURCES,
+    ConfigResource,
+    ListConfigResourcesRequest,
+    ListConfigResourcesResponse,
+)
+from ..context import Context
+from .registry import handles
+
+TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
+
+
+@handles(LIST_CONFIG_RESOURCES)
+def list_config_resources(request: ListConfigResourcesRequest, context: Context) -> ListConfigResourcesResponse:
+    """The resources of the types that were asked for, or of all; in version 0 of client metrics."""
+    cluster = context.broker.cluster
+    nodes = [str(node_id) for node_id in sorted(cluster.brokers)]
+    names = {BROKER_LOGGER: nodes, BROKER: nodes, TOPIC: list(cluster.topics), CLIENT_METRICS: [], GROUP: []}
+    wanted = {CLIENT_METRICS} if context.version == 0 else set(request.resource_types) or set(names)
+    if wanted - set(names):
+        return ListConfigResourcesResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, config_resources=[])
+    return ListConfigResourcesResponse(
+        config_resources=[
+            ConfigResource(resource_name=name, resource_type=kind) for kind in names if kind in wanted for name in names[kind]
+        ]
+    )

@@ -1,0 +1,83 @@
+"""ElectLeaders: gives leaderships to preferred replicas or, where nobody in sync is left, to whoever is there."""
+
+from __future__ import annotations
+
+from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.messages.elect_leaders import (
+    ELECT_LEADERS,
+    ElectLeadersRequest,
+    ElectLeadersResponse,
+    PartitionResult,
+    ReplicaElectionResult,
+)
+from ..context import Context
+from ..topics import Partition
+from .registry import handles
+
+PREFERRED, UNCLEAN = 0, 1
+
+
+@handles(ELECT_LEADERS)
+def elect_leaders(request: ElectLeadersRequest, context: Context) -> ElectLeadersResponse:
+    """One election for each partition; where all are asked for, those that need none are left out of the answer."""
+    cluster = context.broker.cluster
+    wanted: dict[str, list[int]] = {}
+    if request.topic_partitions is None:
+        wanted = {topic.name: list(range(len(topic.partitions))) for topic in cluster.topics.values()}
+    for topic in request.topic_partitions or ():
+        wanted.setdefault(topic.topic, []).extend(topic.partitions)
+    if request.election_type not in (PREFERRED, UNCLEAN):
+        return _unknown_type(request, wanted)
+    results = []
+    for name, indexes in wanted.items():
+        elections = [_elect(name, index, request.election_type, context) for index in indexes]
+        if request.topic_partitions is None:
+            elections = [election for election in elections if election.error_code != ErrorCode.ELECTION_NOT_NEEDED]
+        results.append(ReplicaElectionResult(topic=name, partition_result=elections))
+    return ElectLeadersResponse(replica_election_results=results)
+
+
+def _unknown_type(request: ElectLeadersRequest, wanted: dict[str, list[int]]) -> ElectLeadersResponse:
+    message = f"Unknown election type {request.election_type}"
+    return ElectLeadersResponse(
+        error_code=ErrorCode.INVALID_REQUEST,
+        replica_election_results=[
+            ReplicaElectionResult(
+                topic=name,
+                partition_result=[
+                    PartitionResult(partition_id=index, error_code=ErrorCode.INVALID_REQUEST, error_message=message) for index in indexes
+                ],
+            )
+            for name, indexes in wanted.items()
+            if request.topic_partitions is not None
+        ],
+    )
+
+
+def _elect(name: str, index: int, election_type: int, context: Context) -> PartitionResult:
+    try:
+        topic = context.broker.cluster.topics.get(name)
+        if topic is None:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {name}")
+        partition = topic.partition(index)
+        if partition is None:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {name}-{index}")
+        (_prefer if election_type == PREFERRED else _elect_uncleanly)(partition, context)
+        context.wake(partition)
+    except KafkaError as error:
+        return PartitionResult(partition_id=index, error_code=error.code, error_message=error.message)
+    return PartitionResult(partition_id=index, error_message=None)
+
+
+def _prefer(partition: Partition, context: Context) -> None:
+    if partition.leader == partition.replicas[0]:
+        raise KafkaError(ErrorCode.ELECTION_NOT_NEEDED, "Leader election not needed for topic partition.")
+    if not partition.prefer_first_replica():
+        raise KafkaError(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, "The preferred leader was not available.")
+
+
+def _elect_uncleanly(partition: Partition, context: Context) -> None:
+    if partition.leader != -1:
+        raise KafkaError(ErrorCode.ELECTION_NOT_NEEDED, "Leader election not needed for topic partition.")
+    if not partition.elect_uncleanly(context.broker.cluster.running):
+        raise KafkaError(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, "Eligible topic partition leaders are not available.")

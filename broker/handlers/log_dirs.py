@@ -1,0 +1,75 @@
+"""DescribeLogDirs and AlterReplicaLogDirs: every broker has one log directory, by name only."""
+
+from __future__ import annotations
+
+from ...protocol.errors import ErrorCode
+from ...protocol.messages.alter_replica_log_dirs import (
+    ALTER_REPLICA_LOG_DIRS,
+    AlterReplicaLogDirPartitionResult,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirsResponse,
+    AlterReplicaLogDirTopicResult,
+)
+from ...protocol.messages.describe_log_dirs import (
+    DESCRIBE_LOG_DIRS,
+    DescribeLogDirsPartition,
+    DescribeLogDirsRequest,
+    DescribeLogDirsResponse,
+    DescribeLogDirsResult,
+    DescribeLogDirsTopic,
+)
+from ..cluster import Broker
+from ..context import Context
+from ..topics import Partition
+from .registry import handles
+
+
+def log_dir(broker: Broker) -> str:
+    """The broker's one directory, as its settings name it."""
+    lists = broker.config.lists
+    return (lists.get("log.dirs") or lists["log.dir"])[0]
+
+
+def _replica(broker: Broker, topic_name: str, index: int) -> Partition | None:
+    """The partition, if this broker has a replica of it."""
+    topic = broker.cluster.topics.get(topic_name)
+    partition = topic.partition(index) if topic else None
+    return partition if partition and broker.node_id in partition.replicas else None
+
+
+@handles(DESCRIBE_LOG_DIRS)
+def describe_log_dirs(request: DescribeLogDirsRequest, context: Context) -> DescribeLogDirsResponse:
+    """The replicas that the broker has of the topics that were asked for, or of all; others are left out."""
+    broker = context.broker
+    if request.topics is None:
+        wanted = {topic.name: [partition.index for partition in topic.partitions] for topic in broker.cluster.topics.values()}
+    else:
+        wanted = {topic.topic: topic.partitions for topic in request.topics}
+    topics = []
+    for name, indexes in wanted.items():
+        replicas = [replica for index in indexes if (replica := _replica(broker, name, index))]
+        if replicas:
+            topics.append(DescribeLogDirsTopic(name=name, partitions=[_describe(replica) for replica in replicas]))
+    return DescribeLogDirsResponse(results=[DescribeLogDirsResult(log_dir=log_dir(broker), topics=topics)])
+
+
+def _describe(partition: Partition) -> DescribeLogDirsPartition:
+    return DescribeLogDirsPartition(partition_index=partition.index, partition_size=partition.log.size, offset_lag=0, is_future_key=False)
+
+
+@handles(ALTER_REPLICA_LOG_DIRS)
+def alter_replica_log_dirs(request: AlterReplicaLogDirsRequest, context: Context) -> AlterReplicaLogDirsResponse:
+    """A replica may be moved to where it is; any other directory is LOG_DIR_NOT_FOUND."""
+    results: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
+    for directory in request.dirs:
+        for topic in directory.topics:
+            for index in topic.partitions:
+                code = ErrorCode.NONE
+                if directory.path != log_dir(context.broker):
+                    code = ErrorCode.LOG_DIR_NOT_FOUND
+                elif _replica(context.broker, topic.name, index) is None:
+                    code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+                results.setdefault(topic.name, []).append(AlterReplicaLogDirPartitionResult(partition_index=index, error_code=code))
+    return AlterReplicaLogDirsResponse(
+        results=[AlterReplicaLogDirTopicResult(topic_name=name, partitions=partitions) for name, partitions in results.items()]
+    )

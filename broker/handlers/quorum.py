@@ -1,0 +1,76 @@
+"""DescribeQuorum: the metadata quorum is emulated by its controller alone; the other brokers observe."""
+
+from __future__ import annotations
+
+from ...protocol.errors import ErrorCode
+from ...protocol.messages.describe_quorum import (
+    DESCRIBE_QUORUM,
+    DescribeQuorumRequest,
+    DescribeQuorumResponse,
+    Node,
+    QuorumListener,
+    QuorumPartition,
+    QuorumTopic,
+    ReplicaState,
+)
+from ..context import Context
+from .registry import handles
+
+METADATA_TOPIC = "__cluster_metadata"
+FIRST_EPOCH = 1
+
+
+@handles(DESCRIBE_QUORUM)
+def describe_quorum(request: DescribeQuorumRequest, context: Context) -> DescribeQuorumResponse:
+    """The one partition of the metadata topic; all else is unknown."""
+    topics = [
+        QuorumTopic(
+            topic_name=topic.topic_name,
+            partitions=[_describe(topic.topic_name, partition.partition_index, context) for partition in topic.partitions],
+        )
+        for topic in request.topics
+    ]
+    found = any(not partition.error_code for topic in topics for partition in topic.partitions)
+    return DescribeQuorumResponse(error_message="", topics=topics, nodes=_controllers(context) if found else [])
+
+
+def _describe(topic_name: str, index: int, context: Context) -> QuorumPartition:
+    if (topic_name, index) != (METADATA_TOPIC, 0):
+        return QuorumPartition(
+            partition_index=index,
+            error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+            error_message="This server does not host this topic-partition.",
+            leader_id=0,
+            leader_epoch=0,
+            high_watermark=0,
+            current_voters=[],
+            observers=[],
+        )
+    cluster = context.broker.cluster
+    # What the metadata log would hold is no log here; everybody stands where its changes are.
+    states = {
+        node_id: ReplicaState(
+            replica_id=node_id, log_end_offset=0, last_fetch_timestamp=context.now_ms, last_caught_up_timestamp=context.now_ms
+        )
+        for node_id in cluster.running
+    }
+    voter = states.pop(cluster.controller_id)
+    return QuorumPartition(
+        partition_index=0,
+        error_message="",
+        leader_id=cluster.controller_id,
+        leader_epoch=FIRST_EPOCH,
+        high_watermark=0,
+        current_voters=[voter],
+        observers=list(states.values()),
+    )
+
+
+def _controllers(context: Context) -> list[Node]:
+    cluster = context.broker.cluster
+    controller = cluster.brokers[cluster.controller_id]
+    listeners = [
+        QuorumListener(name=listener.name, host=listener.advertised_host, port=listener.advertised_port)
+        for listener in controller.listeners.values()
+    ]
+    return [Node(node_id=controller.node_id, listeners=listeners)]

@@ -1,0 +1,50 @@
+"""DeleteAcls (31): removes access control entries.
+
+v1 brought pattern types (KIP-290), v2 the compact form, v3 user resources (KIP-373).
+"""
+
+from __future__ import annotations
+
+from ..schema import Api, Int8, Int16, Int32, Message, versions
+
+
+class DeleteAclsRequest(Message):
+    flexible_from = 2
+    filters: list[DeleteAclsFilter]
+
+
+class DeleteAclsFilter(Message):
+    resource_type_filter: Int8
+    resource_name_filter: str | None
+    pattern_type_filter: Int8 = 3
+    principal_filter: str | None
+    host_filter: str | None
+    operation: Int8
+    permission_type: Int8
+
+
+class DeleteAclsResponse(Message):
+    flexible_from = 2
+    throttle_time_ms: Int32 = 0
+    filter_results: list[DeleteAclsFilterResult]
+
+
+class DeleteAclsFilterResult(Message):
+    error_code: Int16 = 0
+    error_message: str | None
+    matching_acls: list[DeleteAclsMatchingAcl]
+
+
+class DeleteAclsMatchingAcl(Message):
+    error_code: Int16 = 0
+    error_message: str | None
+    resource_type: Int8
+    resource_name: str
+    pattern_type: Int8 = 3
+    principal: str
+    host: str
+    operation: Int8
+    permission_type: Int8
+
+
+DELETE_ACLS = Api(31, versions(1, 3), DeleteAclsRequest, DeleteAclsResponse)

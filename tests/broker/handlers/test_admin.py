@@ -1,0 +1,235 @@
+"""ACLs, log directories, elections, reassignments, the quorum, quotas and credentials: what Apache Kafka 4.3.1 answered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from odradek.protocol.errors import ErrorCode
+from odradek.protocol.messages.alter_partition_reassignments import (
+    ALTER_PARTITION_REASSIGNMENTS,
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from odradek.protocol.messages.alter_replica_log_dirs import (
+    ALTER_REPLICA_LOG_DIRS,
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
+)
+from odradek.protocol.messages.create_acls import CREATE_ACLS, AclCreation, CreateAclsRequest
+from odradek.protocol.messages.delete_acls import DELETE_ACLS, DeleteAclsFilter, DeleteAclsRequest
+from odradek.protocol.messages.describe_acls import DESCRIBE_ACLS, DescribeAclsRequest
+from odradek.protocol.messages.describe_client_quotas import DESCRIBE_CLIENT_QUOTAS, ComponentData, DescribeClientQuotasRequest
+from odradek.protocol.messages.describe_log_dirs import DESCRIBE_LOG_DIRS, DescribableLogDirTopic, DescribeLogDirsRequest
+from odradek.protocol.messages.describe_quorum import DESCRIBE_QUORUM, DescribeQuorumRequest, PartitionData, TopicData
+from odradek.protocol.messages.describe_user_scram_credentials import (
+    DESCRIBE_USER_SCRAM_CREDENTIALS,
+    DescribeUserScramCredentialsRequest,
+    UserName,
+)
+from odradek.protocol.messages.elect_leaders import ELECT_LEADERS, ElectLeadersRequest, TopicPartitions
+from odradek.protocol.messages.list_config_resources import LIST_CONFIG_RESOURCES, ListConfigResourcesRequest
+from odradek.protocol.messages.list_partition_reassignments import LIST_PARTITION_REASSIGNMENTS, ListPartitionReassignmentsRequest
+from tests.broker.harness import World, produce
+
+ANY = {"pattern_type_filter": 1, "principal_filter": None, "host_filter": None, "operation": 1, "permission_type": 1}
+
+
+@pytest.fixture
+def world() -> World:
+    world = World()
+    world.cluster.create_topic("t", assignments=[[1, 2], [1, 2]])
+    return world
+
+
+def test_acls_are_disabled(world: World) -> None:
+    client = world.client()
+    described = client.call(DESCRIBE_ACLS, 3, DescribeAclsRequest(resource_type_filter=1, resource_name_filter=None, **ANY))
+    assert (described.error_code, described.error_message) == (54, "No Authorizer is configured on the broker")
+    entry = AclCreation(resource_type=2, resource_name="t", principal="User:a", host="*", operation=3, permission_type=3)
+    created = client.call(CREATE_ACLS, 3, CreateAclsRequest(creations=[entry, entry]))
+    assert [result.error_code for result in created.results] == [54, 54]
+    wanted = DeleteAclsFilter(resource_type_filter=1, resource_name_filter=None, **ANY)
+    deleted = client.call(DELETE_ACLS, 3, DeleteAclsRequest(filters=[wanted]))
+    assert [(result.error_code, result.matching_acls) for result in deleted.filter_results] == [(54, [])]
+
+
+def log_dirs(world: World, *topics: DescribableLogDirTopic, everything: bool = False) -> list[tuple[str, int, int]]:
+    request = DescribeLogDirsRequest(topics=None if everything else list(topics))
+    (directory,) = world.client().call(DESCRIBE_LOG_DIRS, 4, request).results
+    assert (directory.error_code, directory.log_dir) == (0, "/tmp/kafka-logs")
+    return [
+        (topic.name, partition.partition_index, partition.partition_size) for topic in directory.topics for partition in topic.partitions
+    ]
+
+
+def test_log_directories(world: World) -> None:
+    produce(world, "t", b"x", partition=1)
+    size = world.cluster.topics["t"].partitions[1].log.size
+    world.cluster.create_topic("elsewhere", assignments=[[2]])
+    assert log_dirs(world, everything=True) == [("t", 0, 0), ("t", 1, size)]
+    unknown = DescribableLogDirTopic(topic="nope", partitions=[0])
+    assert log_dirs(world, DescribableLogDirTopic(topic="t", partitions=[1, 7]), unknown) == [("t", 1, size)]
+    assert log_dirs(world) == []
+
+
+@pytest.mark.parametrize(("path", "codes"), [("/tmp/kafka-logs", [0, 3, 3]), ("/nowhere", [57, 57, 57])])
+def test_replicas_stay_in_their_directory(world: World, path: str, codes: list[int]) -> None:
+    topics = [AlterReplicaLogDirTopic(name="t", partitions=[0, 7]), AlterReplicaLogDirTopic(name="nope", partitions=[0])]
+    request = AlterReplicaLogDirsRequest(dirs=[AlterReplicaLogDir(path=path, topics=topics)])
+    results = world.client().call(ALTER_REPLICA_LOG_DIRS, 2, request).results
+    assert [partition.error_code for topic in results for partition in topic.partitions] == codes
+
+
+def elect(world: World, kind: int, *wanted: tuple[str, int], node: int = 1) -> dict[tuple[str, int], int]:
+    topics = [TopicPartitions(topic=name, partitions=[index]) for name, index in wanted] or None
+    response = world.client(node).call(ELECT_LEADERS, 2, ElectLeadersRequest(election_type=kind, topic_partitions=topics))
+    assert response.error_code == (ErrorCode.INVALID_REQUEST if kind > 1 else 0)
+    return {
+        (topic.topic, result.partition_id): result.error_code
+        for topic in response.replica_election_results
+        for result in topic.partition_result
+    }
+
+
+def test_preferred_leaders(world: World) -> None:
+    assert elect(world, 0, ("t", 0), ("t", 7), ("nope", 0)) == {("t", 0): 84, ("t", 7): 3, ("nope", 0): 3}
+    world.cluster.stop_node(1)
+    assert elect(world, 0, ("t", 0), node=2) == {("t", 0): ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE}
+    world.cluster.start_node(1)
+    assert elect(world, 0) == {("t", 0): 0, ("t", 1): 0}
+    assert elect(world, 0) == {}
+    assert [partition.leader for partition in world.cluster.topics["t"].partitions] == [1, 1]
+
+
+def test_elections_of_an_unknown_kind(world: World) -> None:
+    assert elect(world, 5, ("t", 0)) == {("t", 0): ErrorCode.INVALID_REQUEST}
+    assert elect(world, 5) == {}
+
+
+def lose_the_last_replica(world: World) -> None:
+    """Node 2 leaves, misses b, and is the only one to come back."""
+    produce(world, "t", b"a")
+    world.cluster.stop_node(2)
+    produce(world, "t", b"b")
+    world.cluster.stop_node(1)
+    world.cluster.start_node(2)
+
+
+def test_an_unclean_election_loses_what_the_leader_has_not_got(world: World) -> None:
+    partition = world.cluster.topics["t"].partitions[0]
+    assert elect(world, 1, ("t", 0)) == {("t", 0): ErrorCode.ELECTION_NOT_NEEDED}
+    lose_the_last_replica(world)
+    assert (partition.leader, partition.log.end_offset) == (-1, 2)
+    assert elect(world, 1, ("t", 0), node=2) == {("t", 0): 0}
+    assert (partition.leader, partition.isr, partition.log.end_offset) == (2, [2], 1)
+    world.cluster.start_node(1)
+    assert (partition.leader, partition.isr, partition.lagging) == (2, [1, 2] if partition.isr[0] == 1 else [2, 1], {})
+    assert produce(world, "t", b"c") == 1
+
+
+def test_nobody_is_left_to_be_elected() -> None:
+    world = World(nodes=3)
+    world.cluster.create_topic("t", assignments=[[1, 2]])
+    world.cluster.stop_node(1)
+    world.cluster.stop_node(2)
+    assert elect(world, 1, ("t", 0), node=3) == {("t", 0): ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE}
+
+
+def test_unclean_elections_may_be_allowed() -> None:
+    world = World(settings={"unclean.leader.election.enable": "true"})
+    world.cluster.create_topic("t", assignments=[[1, 2]])
+    partition = world.cluster.topics["t"].partitions[0]
+    lose_the_last_replica(world)
+    assert (partition.leader, partition.log.end_offset) == (2, 1)
+
+
+def reassign(world: World, replicas: list[int] | None, *, name: str = "t", index: int = 0, factor_may_change: bool = True) -> int:
+    wanted = ReassignablePartition(partition_index=index, replicas=replicas)
+    request = AlterPartitionReassignmentsRequest(
+        allow_replication_factor_change=factor_may_change, topics=[ReassignableTopic(name=name, partitions=[wanted])]
+    )
+    response = world.client().call(ALTER_PARTITION_REASSIGNMENTS, 1, request)
+    return int(response.responses[0].partitions[0].error_code)
+
+
+def test_reassignments_are_over_at_once(world: World) -> None:
+    partition = world.cluster.topics["t"].partitions[0]
+    produce(world, "t", b"a")
+    assert reassign(world, [2, 1]) == 0
+    assert (partition.replicas, partition.isr, partition.leader, partition.leader_epoch) == ([2, 1], [2, 1], 1, 0)
+    assert reassign(world, [2]) == 0
+    assert (partition.replicas, partition.isr, partition.leader, partition.leader_epoch) == ([2], [2], 2, 1)
+    assert reassign(world, [1, 2], factor_may_change=False) == ErrorCode.INVALID_REPLICATION_FACTOR
+    assert reassign(world, [1], factor_may_change=False) == 0
+    assert produce(world, "t", b"b") == 1
+    listed = world.client().call(LIST_PARTITION_REASSIGNMENTS, 0, ListPartitionReassignmentsRequest(topics=None))
+    assert (listed.error_code, listed.topics) == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("replicas", "name", "index", "code"),
+    [
+        (None, "t", 0, ErrorCode.NO_REASSIGNMENT_IN_PROGRESS),
+        ([9], "t", 0, ErrorCode.INVALID_REPLICA_ASSIGNMENT),
+        ([1, 1], "t", 0, ErrorCode.INVALID_REPLICA_ASSIGNMENT),
+        ([], "t", 0, ErrorCode.INVALID_REPLICA_ASSIGNMENT),
+        ([1], "nope", 0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+        ([1], "t", 7, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
+    ],
+)
+def test_reassignments_that_are_refused(world: World, replicas: list[int] | None, name: str, index: int, code: ErrorCode) -> None:
+    assert reassign(world, replicas, name=name, index=index) == code
+
+
+def quotas(world: World, *components: tuple[str, int, str | None]) -> tuple[int, Any]:
+    wanted = [ComponentData(entity_type=kind, match_type=match_type, match=match) for kind, match_type, match in components]
+    response = world.client().call(DESCRIBE_CLIENT_QUOTAS, 1, DescribeClientQuotasRequest(components=wanted, strict=False))
+    return response.error_code, response.entries
+
+
+def test_quotas(world: World) -> None:
+    assert quotas(world) == (0, [])
+    assert quotas(world, ("xx", 2, None)) == (ErrorCode.UNSUPPORTED_VERSION, None)
+    assert quotas(world, ("user", 2, None), ("user", 2, None)) == (ErrorCode.INVALID_REQUEST, None)
+    assert quotas(world, ("user", 7, None)) == (ErrorCode.INVALID_REQUEST, None)
+    assert quotas(world, ("user", 0, None)) == (ErrorCode.INVALID_REQUEST, None)
+
+
+def test_credentials(world: World) -> None:
+    def ask(users: list[UserName] | None) -> list[tuple[str, int]]:
+        response = world.client().call(DESCRIBE_USER_SCRAM_CREDENTIALS, 0, DescribeUserScramCredentialsRequest(users=users))
+        return [(result.user, result.error_code) for result in response.results]
+
+    assert ask(None) == ask([]) == []
+    assert ask([UserName(name=name) for name in ("a", "a", "b")]) == [("a", 92), ("b", 91)]
+
+
+def test_the_quorum(world: World) -> None:
+    wanted = [
+        TopicData(topic_name=name, partitions=[PartitionData(partition_index=index)])
+        for name, index in (("__cluster_metadata", 0), ("t", 0))
+    ]
+    response = world.client().call(DESCRIBE_QUORUM, 2, DescribeQuorumRequest(topics=wanted))
+    (found,), (unknown,) = (topic.partitions for topic in response.topics)
+    assert (found.error_code, found.leader_id) == (0, 1)
+    assert [state.replica_id for state in found.current_voters] == [1]
+    assert [state.replica_id for state in found.observers] == [2]
+    assert unknown.error_code == 3
+    assert [(node.node_id, node.listeners[0].port) for node in response.nodes] == [(1, 9092)]
+    assert world.client().call(DESCRIBE_QUORUM, 2, DescribeQuorumRequest(topics=[])).nodes == []
+
+
+def resources(world: World, *kinds: int, version: int = 1) -> tuple[int, list[tuple[int, str]]]:
+    response = world.client().call(LIST_CONFIG_RESOURCES, version, ListConfigResourcesRequest(resource_types=list(kinds)))
+    return response.error_code, [(found.resource_type, found.resource_name) for found in response.config_resources]
+
+
+def test_resources_with_configs(world: World) -> None:
+    assert resources(world) == (0, [(8, "1"), (8, "2"), (4, "1"), (4, "2"), (2, "t")])
+    assert resources(world, 4, 2, 4) == (0, [(4, "1"), (4, "2"), (2, "t")])
+    assert resources(world, version=0) == (0, [])
+    assert resources(world, 99) == (ErrorCode.UNSUPPORTED_VERSION, [])

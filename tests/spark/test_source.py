@@ -1,0 +1,194 @@
+"""`format("odradek")` in a real Spark session, against the emulator: what was produced is what is read."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql.types import IntegerType, StructField, StructType
+
+from odradek import spark_sink
+from odradek.broker import Cluster
+from odradek.spark_sink.autoload import DefaultSource
+from odradek.spark_sink.reader import BatchReader
+from odradek.spark_sink.source import COLUMNS, HEADERS, OdradekDataSource, arrow_schema, columns
+from tests.spark.decoding import ALL_COLUMNS, Row
+from tests.spark.producing import KEEP, bodies, delete_before, new_topic, produce
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+def load(spark: SparkSession, cluster: Cluster, **options: Any) -> DataFrame:
+    given = {"kafka.bootstrap.servers": cluster.bootstrap_servers} | {name.replace("__", "."): value for name, value in options.items()}
+    return spark.read.format("odradek").options(**given).load()
+
+
+def rows(frame: DataFrame) -> list[Row]:
+    """In the order of the log; bytes as bytes and times as whole microseconds."""
+    times = frame.selectExpr("*", "unix_micros(timestamp) AS us").orderBy("topic", "partition", "offset").collect()
+    return [
+        Row(
+            None if row.key is None else bytes(row.key),
+            None if row.value is None else bytes(row.value),
+            row.topic,
+            row.partition,
+            row.offset,
+            row.us,
+            row.timestampType,
+            [(h.key, None if h.value is None else bytes(h.value)) for h in row.headers] if row.headers is not None else None,
+        )
+        for row in times
+    ]
+
+
+def test_equal_to_what_was_produced(spark: SparkSession, cluster: Cluster) -> None:
+    topic = new_topic(cluster, 3)
+    written = produce(cluster, topic, bodies(200), 0) + produce(cluster, topic, bodies(100), 2, **{"batch.num.messages": 9})
+    frame = load(spark, cluster, subscribe=topic, includeHeaders=True)
+    assert frame.schema == StructType([*COLUMNS, HEADERS])
+    assert rows(frame) == written
+    assert frame.count() == 300
+
+
+@pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
+def test_codecs(spark: SparkSession, cluster: Cluster, codec: str) -> None:
+    topic = new_topic(cluster)
+    written = produce(cluster, topic, bodies(100), **{"compression.type": codec})
+    assert rows(load(spark, cluster, subscribe=topic, includeHeaders=True)) == written
+
+
+def test_several_topics_partitions_and_offsets(spark: SparkSession, cluster: Cluster) -> None:
+    one, two = new_topic(cluster, 2), new_topic(cluster)
+    written = [produce(cluster, topic, bodies(20), partition) for topic, partition in [(one, 0), (one, 1), (two, 0)]]
+    assert load(spark, cluster, subscribe=f"{one}, {two}").count() == 60
+    assert load(spark, cluster, subscribePattern=f"^({one}|{two})$").count() == 60
+    assert load(spark, cluster, subscribePattern="^nosuch").count() == 0
+    assert load(spark, cluster, assign="{}").count() == 0
+    some = load(
+        spark,
+        cluster,
+        assign=f'{{"{one}":[1],"{two}":[0]}}',
+        startingOffsets=f'{{"{one}":{{"1":5}},"{two}":{{"0":-2}}}}',
+        endingOffsets=f'{{"{one}":{{"1":-1}},"{two}":{{"0":7}}}}',
+        includeHeaders="true",
+    )
+    assert rows(some) == written[1][5:] + written[2][:7]
+
+
+def test_an_empty_topic(spark: SparkSession, cluster: Cluster) -> None:
+    frame = load(spark, cluster, subscribe=new_topic(cluster, 4))
+    assert frame.columns == ["key", "value", "topic", "partition", "offset", "timestamp", "timestampType"]
+    assert frame.collect() == []
+
+
+def test_log_append_time(spark: SparkSession, cluster: Cluster) -> None:
+    topic = new_topic(cluster, message_timestamp_type="LogAppendTime")
+    written = produce(cluster, topic, bodies(3))
+    found = rows(load(spark, cluster, subscribe=topic, includeHeaders=True))
+    assert [row.timestamp_type for row in found] == [1, 1, 1]
+    assert all(mine.timestamp_us > theirs.timestamp_us for mine, theirs in zip(found, written, strict=True))
+
+
+def test_sql_and_show(spark: SparkSession, cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    topic = new_topic(cluster, 2)
+    produce(cluster, topic, [(b"k%d" % (n % 3), b"%d" % n, []) for n in range(30)], 1)
+    load(spark, cluster, subscribe=topic).createOrReplaceTempView("records")
+    found = spark.sql(
+        "SELECT CAST(key AS STRING) k, SUM(INT(STRING(value))) s FROM records WHERE offset >= 3 GROUP BY 1 ORDER BY 1"
+    ).collect()
+    assert [(row.k, row.s) for row in found] == [("k0", 135), ("k1", 144), ("k2", 153)]
+    load(spark, cluster, subscribe=topic).selectExpr("CAST(value AS STRING) v", "offset").show(2)
+    assert "|  v|offset|" in capsys.readouterr().out
+
+
+def test_a_schema_of_fewer_columns(spark: SparkSession, cluster: Cluster) -> None:
+    topic = new_topic(cluster)
+    produce(cluster, topic, bodies(5))
+    reader = spark.read.format("odradek").options(**{"kafka.bootstrap.servers": cluster.bootstrap_servers, "subscribe": topic})
+    frame = reader.schema("offset long, topic string").load()
+    assert [tuple(row) for row in frame.collect()] == [(offset, topic) for offset in range(5)]
+    with pytest.raises(Exception, match="USER_SPECIFIED_AND_ACTUAL_SCHEMA_MISMATCH"):
+        reader.schema("offset int").load().collect()
+
+
+def test_registered_by_hand(spark: SparkSession, cluster: Cluster) -> None:
+    topic = new_topic(cluster)
+    produce(cluster, topic, bodies(5))
+    spark.dataSource.register(spark_sink.OdradekDataSource)
+    assert load(spark, cluster, subscribe=topic).count() == 5
+
+
+def test_a_broker_that_was_restarted_between_two_queries(spark: SparkSession) -> None:
+    with Cluster(nodes=2, topics={"t": 2}, settings=KEEP) as cluster:
+        written = produce(cluster, "t", bodies(50), 0) + produce(cluster, "t", bodies(50), 1)
+        frame = load(spark, cluster, subscribe="t", includeHeaders=True)
+        for node in (1, 2):
+            assert rows(frame) == written
+            cluster.stop_node(node)
+            assert rows(frame) == written
+            cluster.start_node(node)
+        assert rows(frame) == written
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({}, "One of the following options must be specified for Kafka source: subscribe, subscribepattern, assign."),
+        ({"subscribe": "t", "startingOffsets": "foo"}, 'Expected e.g. {"topicA":{"0":23,"1":-1},"topicB":{"0":-2}}, got foo'),
+        ({"subscribe": "t", "kafka__enable__auto__commit": "true"}, "Kafka option 'enable.auto.commit' is not supported"),
+    ],
+)
+def test_wrong_options_fail_at_load(spark: SparkSession, cluster: Cluster, options: dict[str, str], text: str) -> None:
+    with pytest.raises(Exception) as caught:
+        load(spark, cluster, **options)
+    assert text in str(caught.value)
+
+
+def test_errors_of_a_query(spark: SparkSession, cluster: Cluster) -> None:
+    topic = new_topic(cluster)
+    written = produce(cluster, topic, bodies(30), **{"batch.num.messages": 10})
+    delete_before(cluster, topic, 10)
+
+    def failure(**options: Any) -> str:
+        with pytest.raises(Exception) as caught:
+            load(spark, cluster, **options).collect()
+        return str(caught.value)
+
+    assert "starting offset can't be latest for batch queries on Kafka" in failure(subscribe=topic, startingOffsets="latest")
+    assert "This server does not host this topic-partition." in failure(subscribe="nosuch", fetchOffset__retryIntervalMs=0)
+    early = {"subscribe": topic, "startingOffsets": f'{{"{topic}":{{"0":5}}}}'}
+    assert f"Could not read records in offset [5, 30) for topic partition {topic}-0" in failure(**early)
+    assert rows(load(spark, cluster, failOnDataLoss=False, includeHeaders=True, **early)) == written[10:]
+
+
+def test_the_schema_for_arrow() -> None:
+    assert arrow_schema(columns(include_headers=True), columns(include_headers=True)) == ALL_COLUMNS
+    strict = StructType([StructField("partition", IntegerType(), nullable=False)])
+    assert arrow_schema(strict, COLUMNS) == pa.schema([pa.field("partition", pa.int32(), nullable=False)])
+
+
+def test_the_source_without_a_session(cluster: Cluster) -> None:
+    topic = new_topic(cluster, 2)
+    written = produce(cluster, topic, bodies(10), 1)
+    source = OdradekDataSource({"kafka.bootstrap.servers": cluster.bootstrap_servers, "subscribe": topic})
+    assert source.name() == "odradek"
+    assert source.schema() == COLUMNS
+    reader = source.reader(StructType([COLUMNS["value"]]))
+    assert isinstance(reader, BatchReader)
+    (task,) = reader.partitions()
+    assert [value for batch in reader.read(task) for value in batch.column("value").to_pylist()] == [row.value for row in written]
+    assert gc.get_freeze_count() > 0
+    gc.unfreeze()
+    reader._client().close()
+
+
+def test_where_the_source_is() -> None:
+    assert spark_sink.OdradekDataSource is OdradekDataSource
+    assert DefaultSource is OdradekDataSource
+    with pytest.raises(AttributeError, match="nobody"):
+        _ = spark_sink.nobody
