@@ -20,7 +20,7 @@ from odradek.protocol.schema import ZERO_UUID, Api, Message, Spec, has_default, 
 
 HASH_ORDERED = {"Produce", "ListOffsets", "DeleteRecords"}
 TEXTS = {"error_message", "batch_index_error_message", "documentation"}
-DRAWN = {"port", "controller_id", "cluster_id", "producer_id", "session_id", "authorized_operations"}
+DRAWN = {"port", "controller_id", "cluster_id", "producer_id", "session_id", "log_dir", "total_bytes", "usable_bytes"}
 RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 SHOWN_BYTES = 48
 EVERYTHING = 1 << 24
