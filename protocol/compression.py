@@ -133,5 +133,5 @@ def _decompress_growing(cramjam: ModuleType, module: ModuleType, data: bytes | b
             if "whole buffer" not in str(error):
                 raise
         if size == limit:
-            raise TooLong(f"more than {limit} bytes")
+            raise TooLong(f"{module.__name__.rpartition('.')[2]}: more than {limit} bytes")
         size = min(size * GROWTH, limit)

@@ -14,6 +14,7 @@ from odradek.protocol.compression import Compression, UnsupportedCompression
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.protocol.record_builder import build_batch
+from odradek.protocol.record_checks import UnreadableRecords
 from odradek.protocol.records import DECOMPRESSED_LIMIT, HEADER, BatchTooLarge, Record, RecordBatch, read_header, write_crc
 from tests.broker.harness import START_MS, World, a_batch, produce_request
 
@@ -106,3 +107,27 @@ def test_refused_by_its_sequence_a_batch_is_as_it_came() -> None:
         batch = bytes(build_batch([Record(0, 1000, None, b"x", [])], producer_id=7, producer_epoch=0, base_sequence=sequence))
         codes.append(client.call(PRODUCE, 9, produce_request("t", batch)).responses[0].partition_responses[0].error_code)
     assert codes == [0, 0, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, 0]
+
+
+def test_a_request_refused_as_a_whole_with_acks_0_ends_the_connection() -> None:
+    world = World(nodes=1)
+    world.cluster.create_topic("t", 1)
+    client = world.client()
+    client.send(PRODUCE, 9, produce_request("t", a_batch(b"x", is_transactional=True), acks=0))
+    assert client.closed == "Produce with acks=0 failed with TRANSACTIONAL_ID_AUTHORIZATION_FAILED"
+
+
+def test_records_before_1970_are_not_recompressed() -> None:
+    batch = memoryview(bytearray(build_batch([Record(0, -5, None, b"x", [])])))
+    with pytest.raises(UnreadableRecords):
+        validate_records(batch, read_header(batch), rules(compression_type="gzip"), START_MS)
+
+
+def test_a_transactional_batch_without_its_id_is_refused_after_others_went_in() -> None:
+    world = World(nodes=1)
+    world.cluster.create_topic("t", 1)
+    client, codes = world.client(), []
+    for transactional in (False, False, True, False):
+        request = produce_request("t", a_batch(b"x", is_transactional=transactional))
+        codes.append(client.call(PRODUCE, 9, request).responses[0].partition_responses[0].error_code)
+    assert codes == [0, 0, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, 0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from typing import Any
 
 import pytest
@@ -148,3 +149,54 @@ def test_a_size_of_endless_bytes() -> None:
     header = split(build_batch(alike(1)))[1]
     assert by_both_ways(b"\xff" * 9, header) is UnreadableRecords
     assert by_both_ways(b"\xff" * 9, header, lenient=True) is InvalidRecords
+
+
+def test_without_numpy_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "odradek.protocol.record_columns", None)
+    records = varied(300)
+    assert by_both_ways(*split(build_batch(records))) == max(times_of(records))
+
+
+def replaced(payload: bytes, position: int, value: bytes) -> bytes:
+    return payload[:position] + value + payload[position + len(value) :]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        b"\x7f",  # a negative number of them
+        b"\x7e",  # more than there are bytes
+        b"\x02\x01",  # one without a name
+    ],
+)
+@pytest.mark.parametrize("lenient", [False, True])
+def test_headers_that_cannot_be(headers: bytes, lenient: bool) -> None:
+    """In the first record and in the last one, of records that are alike and of records that are not."""
+    for records in (alike(400, size=30, headers=[("h", b"v")]), varied(400)):
+        last = records[-1]._replace(headers=[("h", b"v")], value=b"")
+        payload, header = split(build_batch([records[0]._replace(headers=[("h", b"v")], value=b""), *records[1:-1], last]))
+        for count_at in (payload.index(b"\x02\x02h\x02v"), payload.rindex(b"\x02\x02h\x02v")):
+            assert by_both_ways(replaced(payload, count_at, headers), header, lenient=lenient) is InvalidRecords
+
+
+def test_varied_records_of_bytes_that_are_none() -> None:
+    payload, header = split(build_batch(varied(400)))
+    at = len(payload) // 2
+    for broken in (replaced(payload, at, b"\xff" * 12), payload[:at], replaced(payload, len(payload) - 30, b"\xff" * 30)):
+        by_both_ways(broken, header)
+        by_both_ways(broken, header, lenient=True)
+
+
+def test_columns_refuse_what_is_unusual() -> None:
+    from odradek.protocol.record_columns import Irregular, read_columns
+
+    many = [("h", b"v")] * 20
+    for payload, count in (
+        (split(build_batch([record._replace(headers=many) for record in alike(3)]))[0], 3),
+        (b"\x12\0" + b"\xff" * 6 + b"\1\1", 1),  # a varint that does not end
+        (b"\xff\xff", 1),
+        (b"\x10\0\0\0\1\1\2\1\1", 1),  # a header without a name
+        (b"\x0e\0\0\0\1\2x\1", 1),  # -1 headers
+    ):
+        with pytest.raises(Irregular):
+            read_columns(payload, 0, count)
