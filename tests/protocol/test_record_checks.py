@@ -66,13 +66,15 @@ def test_shapes(records: list[Record]) -> None:
     assert by_both_ways(*split(build_batch(records))) == START_MS
 
 
-@pytest.mark.parametrize("deltas", [[9, 8, 7, 6, 5, 4, 3, 2, 1], [0] * 5 + [-70] * 9, [5, 80] * 9, [0] * 9 + [8191] * 9 + [70] * 9])
+@pytest.mark.parametrize(
+    "deltas", [[9, 8, 7, 6, 5, 4, 3, 2, 1], [0] * 5 + [-70] * 9, [5, 80] * 9, [0] * 9 + [8191] * 9 + [70] * 9, [0] * 12 + [190, 70] * 8]
+)
 def test_the_latest_timestamp_need_not_be_the_last(deltas: list[int]) -> None:
     batch = build_batch([Record(n, START_MS + delta, None, b"", []) for n, delta in enumerate(deltas)])
     assert by_both_ways(*split(batch)) == START_MS + max(deltas)
 
 
-@pytest.mark.parametrize("max_timestamp", [0, START_MS + 10, START_MS + 100_000])
+@pytest.mark.parametrize("max_timestamp", [0, START_MS + 10, START_MS + 5000, START_MS + 100_000])
 def test_a_header_may_lie_about_it(max_timestamp: int) -> None:
     payload, header = split(build_batch(alike(200, span_ms=150)))
     assert by_both_ways(payload, header._replace(max_timestamp=max_timestamp)) == START_MS + 149
@@ -143,6 +145,11 @@ def test_broken_records(data: st.DataObject) -> None:
         broken[at : at + random_.choice([0, 1, 1, 1, 2])] = random_.randbytes(random_.choice([0, 1, 1, 1, 2]))
         demands = random_.choice([Demands(), Demands(keys=True), Demands(latest=START_MS + 50), Demands(create_time=False)])
         by_both_ways(bytes(broken), header, demands, random_.random() < 0.5)
+
+
+def test_no_timestamp_is_within_all_bounds() -> None:
+    batch = build_batch([Record(n, -1, None, b"", []) for n in range(20)])
+    assert by_both_ways(*split(batch), Demands(earliest=START_MS)) == -1
 
 
 def test_a_size_of_endless_bytes() -> None:
