@@ -5,16 +5,28 @@ from __future__ import annotations
 import logging
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from random import Random
 
 from ..protocol.errors import ErrorCode, KafkaError
-from .config import BrokerConfig, InvalidConfig, TopicConfig, validate_topic_configs
+from ..protocol.record_builder import build_batch
+from ..protocol.records import Record
+from ..storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
+from .config import BrokerConfig, GroupConfig, InvalidConfig, TopicConfig, validate_topic_configs
+from .fetch_sessions import FetchSessions
 from .groups.coordinator import Groups, GroupSettings
+from .groups.surroundings import CoordinatorRecord
+from .limits import ConnectionQuotas, RequestMemory
 from .listeners import ClusterConfig, Listener, NodeConfig
 from .timers import Timers
 from .topics import CONSUMER_OFFSETS, TRANSACTION_STATE, Partition, Topic, check_name, place_replicas
+from .transactions.coordinator import Marker, Transactions, TransactionSettings
+from .transactions.transaction import TopicPartition
+from .upkeep import Upkeep
 
 MAX_PARTITIONS_PER_REQUEST = 10_000
+RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+_PRODUCER_TIMER = "producer expiration"
 
 log = logging.getLogger("kafka.controller.KafkaController")
 
@@ -30,6 +42,11 @@ class Broker:
         self.config = settings
         self.running = True
         self.request_max_bytes: int = settings.integers["socket.request.max.bytes"]
+        self.max_idle_ms = settings.integers["connections.max.idle.ms"]
+        self.request_memory = RequestMemory(settings.integers["queued.max.request.bytes"])
+        self.connections = ConnectionQuotas(settings.integers["max.connections"], settings.integers["max.connections.per.ip"])
+        self.rack_aware = settings.texts.get("replica.selector.class") == RACK_AWARE_SELECTOR
+        self.fetch_sessions = FetchSessions(settings.integers["max.incremental.fetch.session.cache.slots"], cluster.random)
 
     def __repr__(self) -> str:
         return f"Broker({self.node_id})"
@@ -39,9 +56,14 @@ class Broker:
         """The state of all groups: it moves with the coordinator, so the nodes share it."""
         return self.cluster.groups
 
-    def is_coordinator(self, group_id: str) -> bool:
-        """Whether this node coordinates a group."""
-        partition = self.cluster.coordinator(group_id, CONSUMER_OFFSETS)
+    @property
+    def transactions(self) -> Transactions:
+        """The state of all transactional ids; the nodes share it, as they do the groups."""
+        return self.cluster.transactions
+
+    def is_coordinator(self, key: str, topic_name: str = CONSUMER_OFFSETS) -> bool:
+        """Whether this node coordinates a group, or with __transaction_state a transactional id."""
+        partition = self.cluster.coordinator(key, topic_name)
         return partition is not None and partition.leader == self.node_id
 
 
@@ -56,7 +78,14 @@ class ClusterState:
         self.config = next(iter(self.brokers.values())).config
         self.topics: dict[str, Topic] = {}
         self.topics_by_id: dict[bytes, Topic] = {}
-        self.groups = Groups(timers, random, GroupSettings.of(self.config))
+        self.topics_version = 0
+        """Another number whenever a topic or a partition came or went."""
+        self.group_configs: dict[str, GroupConfig] = {}
+        """Settings of single groups, for those that have any."""
+        self.groups = Groups(timers, random, GroupSettings.of(self.config), self)
+        self.upkeep = Upkeep(self.topics.values(), timers, self.config)
+        self.transactions = Transactions(timers, TransactionSettings.of(self.config), self)
+        self.transaction_version = config.transaction_version
         self.wake: Callable[[Hashable], None] = lambda key: None
         self._next_producer_id = 0
 
@@ -79,6 +108,7 @@ class ClusterState:
     def stop_node(self, node_id: int) -> None:
         """Takes a node away: leaders move to the next in-sync replica in a new epoch, in-sync replicas shrink."""
         self.brokers[node_id].running = False
+        self.brokers[node_id].fetch_sessions.clear()
         for partition in self.partitions():
             partition.node_stopped(node_id, self.running)
             self.wake(partition)
@@ -91,6 +121,7 @@ class ClusterState:
             if node_id in partition.replicas:
                 partition.node_started(self.running)
                 self.wake(partition)
+        self.transactions.write_missing_markers()
         log.info("node %d is back; running nodes: %s", node_id, self.running)
         if self.config.booleans["auto.leader.rebalance.enable"]:
             interval_s = self.config.integers["leader.imbalance.check.interval.seconds"]
@@ -103,6 +134,16 @@ class ClusterState:
                 self.wake(partition)
 
     # Topics
+
+    def topic_name(self, topic_id: bytes) -> str:
+        """The name of a topic id, "" if there is no such topic."""
+        topic = self.topics_by_id.get(topic_id)
+        return topic.name if topic else ""
+
+    def find_partition(self, topic_name: str, index: int) -> Partition | None:
+        """A partition, if it is there."""
+        topic = self.topics.get(topic_name)
+        return topic.partition(index) if topic else None
 
     def create_topic(
         self,
@@ -125,6 +166,7 @@ class ClusterState:
         topic.add_partitions(assignments or self._place(partitions, replication_factor, 0), self.running)
         if not validate_only:
             self.topics[name] = self.topics_by_id[topic.id] = topic
+            self.topics_version += 1
             log.info("created topic %s with %d partitions", name, len(topic.partitions))
         return topic
 
@@ -194,14 +236,40 @@ class ClusterState:
         self.check_assignments([topic.partitions[0].replicas, *assignments])
         return [list(replicas) for replicas in assignments]
 
+    def add_partitions(self, topic: Topic, assignments: Sequence[Sequence[int]]) -> None:
+        """Adds a partition for each list of replicas."""
+        topic.add_partitions(assignments, self.running)
+        self.topics_version += 1
+
     def delete_topic(self, topic: Topic) -> None:
         """Removes a topic with its records and the offsets committed for it; whoever waits for it is woken."""
         del self.topics[topic.name], self.topics_by_id[topic.id]
+        self.topics_version += 1
         for partition in topic.partitions:
             partition.leader = -1
             self.wake(partition)
         self.groups.topic_deleted(topic.name)
+        self.transactions.write_missing_markers()
         log.info("deleted topic %s", topic.name)
+
+    # Settings
+
+    def alter_brokers(self, broker: Broker | None, overrides: Mapping[str, str]) -> None:
+        """Replaces what was set dynamically for one node, or for all; whoever falls back to it takes it over."""
+        for each in self.brokers.values():
+            if broker is None:
+                each.config.alter(own=each.config.own, cluster_wide=overrides)
+            elif each is broker:
+                each.config.alter(own=overrides, cluster_wide=each.config.cluster_wide)
+        for config in (*(topic.config for topic in self.topics.values()), *self.group_configs.values()):
+            config.reload()
+
+    def alter_group(self, group_id: str, overrides: Mapping[str, str]) -> None:
+        """Replaces what was set for one group, which need not exist."""
+        if overrides:
+            self.group_configs[group_id] = GroupConfig(self.config, overrides)
+        else:
+            self.group_configs.pop(group_id, None)
 
     # Coordinators
 
@@ -209,6 +277,16 @@ class ClusterState:
         """The partition whose leader coordinates a group or transaction, once the internal topic is there."""
         topic = self.topics.get(topic_name)
         return topic.partitions[abs_java_hash(key) % len(topic.partitions)] if topic else None
+
+    def write(self, group_id: str, records: Sequence[CoordinatorRecord]) -> None:
+        """Appends what the group coordinator has to say to the group's partition of `__consumer_offsets`, as one batch."""
+        partition = self.coordinator(group_id, CONSUMER_OFFSETS)
+        if partition is None or partition.leader == -1:
+            return
+        now_ms = self.timers.now_ms
+        batch = build_batch(Record(offset, now_ms, record.key, record.value, []) for offset, record in enumerate(records))
+        partition.log.append(memoryview(batch), partition.leader_epoch, owned=True)
+        self.wake(partition)
 
     def ensure_internal(self, name: str) -> bool:
         """Makes an internal topic when the first client asks for it or for a coordinator, as Kafka does; False for other topics."""
@@ -221,10 +299,54 @@ class ClusterState:
             self.create_topic(name, integers[f"{prefix}.num.partitions"], integers[f"{prefix}.replication.factor"], configs=compact)
         return True
 
+    # Producers and transactions
+
     def next_producer_id(self) -> int:
         """A producer id that nobody had before."""
+        if _PRODUCER_TIMER not in self.timers:
+            self._set_producer_timer()
         self._next_producer_id += 1
         return self._next_producer_id - 1
+
+    def _set_producer_timer(self) -> None:
+        interval_ms = self.config.integers["producer.id.expiration.check.interval.ms"]
+        self.timers.set(_PRODUCER_TIMER, interval_ms, self._expire_producers)
+
+    def _expire_producers(self) -> None:
+        """Has every partition forget its idle producers, as long as there are any."""
+        for partition in self.partitions():
+            partition.producers.expire(self.timers.now_ms)
+        if any(len(partition.producers) for partition in self.partitions()):
+            self._set_producer_timer()
+
+    def coordinator_epoch(self, transactional_id: str) -> int | None:
+        """The leader epoch of the partition that coordinates a transactional id; None while it has no leader."""
+        partition = self.coordinator(transactional_id, TRANSACTION_STATE)
+        return None if partition is None or partition.leader == -1 else partition.leader_epoch
+
+    def write_marker(self, partition: TopicPartition, marker: Marker) -> bool:
+        """Ends a transaction in one partition; False if it has no leader now. One that is gone, or that knows better, needs nothing."""
+        topic = self.topics.get(partition.topic)
+        found = topic.partition(partition.partition) if topic else None
+        if found is not None and found.leader == -1:
+            return False
+        if found is not None:
+            with suppress(StaleProducerEpoch, StaleCoordinatorEpoch):
+                self.end_transaction(found, marker)
+        return True
+
+    def end_transaction(self, partition: Partition, marker: Marker) -> None:
+        """Ends a transaction in a partition that has a leader; in one of __consumer_offsets, the offsets that wait for it are decided.
+
+        Raises StaleProducerEpoch, StaleCoordinatorEpoch.
+        """
+        if partition.topic.name == CONSUMER_OFFSETS:
+            for group_id in self.groups.waiting_for(marker.producer.id):
+                if self.coordinator(group_id, CONSUMER_OFFSETS) is partition:
+                    self.groups.end_transaction(group_id, marker.producer.id, committed=marker.committed)
+        else:
+            partition.append_marker(marker, self.timers.now_ms)
+            self.wake(partition)
 
 
 def _repeated(nodes: Sequence[int]) -> int:

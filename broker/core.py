@@ -129,13 +129,27 @@ class Connection:
         self._unparsed = bytearray()
         self._large: memoryview | None = None
         self._filled = 0
+        self._starved = False  # a request is to be received for which there is no memory
+        self._used_ms = core.timers.now_ms
+        self._idle_timer = object()
+        if broker.max_idle_ms >= 0:
+            core.timers.set(self._idle_timer, broker.max_idle_ms, self._check_idle)
+
+    def _check_idle(self) -> None:
+        """Set once for each connection, and again only when it fires: requests just note the time."""
+        timers, limit_ms = self.core.timers, self.broker.max_idle_ms
+        idle_ms = timers.now_ms - self._used_ms
+        if idle_ms < limit_ms:
+            timers.set(self._idle_timer, limit_ms - idle_ms, self._check_idle)
+        else:
+            self.close(f"idle for {idle_ms} ms, connections.max.idle.ms is {limit_ms}")
 
     # Bytes in
 
     @property
     def wants_data(self) -> bool:
         """Whether more should be read: not while requests that were read already wait for their turn."""
-        return self._large is not None or not (self._unparsed and self.busy)
+        return self._large is not None or not (self._unparsed and (self.busy or self._starved))
 
     @property
     def busy(self) -> bool:
@@ -155,12 +169,14 @@ class Connection:
         """`n` bytes were put into `buffer()`."""
         if self.closing is not None:
             return
+        self._used_ms = self.core.timers.now_ms
         if self._large is not None:
             self._filled += n
             if self._filled < len(self._large):
                 return
             frame, self._large = self._large, None
             self._handle(frame[LENGTH.size :], owns_buffer=True)
+            self.broker.request_memory.release(len(frame))
         else:
             end = len(self._unparsed) + n
             self._unparsed = bytearray()
@@ -179,6 +195,7 @@ class Connection:
 
     def flushed(self) -> None:
         """The output is written and the peer reads on: requests that waited for that are served now."""
+        self._used_ms = self.core.timers.now_ms
         self.proceed()
         self.core.run_ready()
 
@@ -201,8 +218,7 @@ class Connection:
                 break
             following = position + LENGTH.size + size
             if following > end:
-                if LENGTH.size + size > LARGE_FRAME_BYTES:
-                    self._begin_large(data[position:], LENGTH.size + size)
+                if LENGTH.size + size > LARGE_FRAME_BYTES and self._begin_large(data[position:], LENGTH.size + size):
                     return
                 break
             self._handle(data[position + LENGTH.size : following], owns_buffer=False)
@@ -210,11 +226,20 @@ class Connection:
         if position < end:
             self._unparsed = bytearray(data[position:])
 
-    def _begin_large(self, begun: memoryview, size: int) -> None:
-        """The kernel reads a large frame into memory of its own, which the log may keep."""
+    def _begin_large(self, begun: memoryview, size: int) -> bool:
+        """The kernel reads a large frame into memory of its own, which the log may keep. False: there is none for now."""
+        self._starved = not self.broker.request_memory.take(size, self._feed_again)
+        if self._starved:
+            return False
         self._large = untouched(size)
         self._filled = len(begun)
         self._large[: self._filled] = begun
+        return True
+
+    def _feed_again(self) -> None:
+        """There is memory again: the next flush goes on."""
+        self._starved = False
+        self.core.unflushed.append(self)
 
     # Requests
 
@@ -292,6 +317,10 @@ class Connection:
     def lost(self, reason: str) -> None:
         """The connection is gone."""
         self.closing = self.closing or reason
+        self.core.timers.cancel(self._idle_timer)
+        self.broker.request_memory.forget(self._feed_again)
+        if self._large is not None:
+            self.broker.request_memory.release(len(self._large))
         self._unparsed, self._large = bytearray(), None
         if self.parked is not None:
             self.core.abandon(self.parked)

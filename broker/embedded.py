@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Coroutine, Mapping
 from concurrent.futures import Future
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -43,7 +44,8 @@ class Cluster:
             producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
 
     `topics` are names with numbers of partitions. `settings` are Kafka's broker settings, `listeners` among them; a wrong value
-    raises ValueError. `seed` fixes what is random otherwise: ids, and where leaders are.
+    raises ValueError. `seed` fixes what is random otherwise: ids, and where leaders are. `transaction_version` is the finalized level of
+    that feature: below 2, clients that could use transactions v2 (KIP-890) do not.
     """
 
     def __init__(
@@ -53,9 +55,10 @@ class Cluster:
         settings: Mapping[str, str | int | float | bool] | None = None,
         *,
         seed: int | None = None,
+        transaction_version: int = 2,
     ) -> None:
         properties = {"listeners": ANY_PORT} | {name: _text(value) for name, value in (settings or {}).items()}
-        self._config: ClusterConfig = cluster_of([properties], nodes=nodes)
+        self._config: ClusterConfig = replace(cluster_of([properties], nodes=nodes), transaction_version=transaction_version)
         self._topics = [TopicSpec(name, partitions) for name, partitions in (topics or {}).items()]
         self._seed = seed
 

@@ -67,11 +67,15 @@ class NodeConfig:
 
 @dataclass(frozen=True, slots=True)
 class ClusterConfig:
-    """All nodes. An empty cluster id means a random one; `ignored` names the given settings that change nothing here."""
+    """All nodes. An empty cluster id means a random one; `ignored` names the given settings that change nothing here.
+
+    `transaction_version` is the level at which the feature transaction.version is finalized: 0, 1, or 2 for transactions v2 (KIP-890).
+    """
 
     cluster_id: str
     nodes: tuple[NodeConfig, ...]
     ignored: tuple[str, ...] = ()
+    transaction_version: int = 2
 
 
 class TopicSpec(NamedTuple):

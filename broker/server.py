@@ -10,6 +10,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from random import Random, SystemRandom
 from types import ModuleType
 from typing import cast
@@ -70,15 +71,14 @@ class Server:
     async def start(self) -> None:
         """Binds every listener, makes the cluster and accepts. Raises OSError with a text for people when an address is taken."""
         try:
-            self.config = ClusterConfig(
-                self.config.cluster_id, tuple(self._reserve(node) for node in self.config.nodes), self.config.ignored
-            )
+            self.config = replace(self.config, nodes=tuple(self._reserve(node) for node in self.config.nodes))
             self.cluster = ClusterState(self.config, Timers(self.now_ms), self._random)
             self.core = Core(self.cluster)
             for topic in self._topics:
                 self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor)
             for node in self.config.nodes:
                 self._listen(node.node_id)
+            self.after_turn()
         except BaseException:
             await self.stop()
             raise
@@ -172,6 +172,13 @@ class Server:
     def closed(self, transport: ClientProtocol) -> None:
         """Forgets a connection."""
         self._transports.discard(transport)
+        self.left(transport.broker, transport.host)
+
+    def left(self, broker: Broker, host: str) -> None:
+        """A connection that was accepted has ended: there is room for another one."""
+        broker.connections.release(host)
+        for acceptor in self._acceptors.get(broker.node_id, ()):
+            acceptor.resume()
 
 
 class Acceptor:
@@ -190,7 +197,8 @@ class Acceptor:
             self._socket.close()
             raise _explained(error, listener) from error
         self._socket.setblocking(False)
-        self._resume()
+        self._paused = True
+        self.resume()
 
     async def close(self) -> None:
         """Stops listening; connections that are just being opened are open when this returns."""
@@ -198,40 +206,64 @@ class Acceptor:
         self._socket.close()
         await asyncio.gather(*self._opening, return_exceptions=True)
 
-    def _resume(self) -> None:
-        if self._socket.fileno() >= 0:
+    def resume(self) -> None:
+        """Accepts again, if it had to stop."""
+        if self._paused and self._socket.fileno() >= 0:
+            self._paused = False
             self._loop.add_reader(self._socket, self._accept)
 
+    def _pause(self) -> None:
+        self._paused = True
+        self._loop.remove_reader(self._socket)
+
     def _accept(self) -> None:
+        quotas = self._broker.connections
         try:
-            while True:
-                accepted, _ = self._socket.accept()
-                accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                task = self._loop.create_task(self._loop.connect_accepted_socket(self._protocol, accepted))
-                self._opening.add(task)
-                task.add_done_callback(self._opened)
+            while not quotas.full:
+                accepted, (host, *_) = self._socket.accept()
+                if quotas.take(host):
+                    self._open(accepted, host)
+                else:
+                    accepted.close()
+                    network_log.info(
+                        "[KafkaServer id=%d] rejected a connection from %s: it has as many as max.connections.per.ip allows, %d",
+                        self._broker.node_id,
+                        host,
+                        quotas.most_per_ip,
+                    )
         except (BlockingIOError, InterruptedError, ConnectionAbortedError):
             return
         except OSError as error:
             network_log.warning("[KafkaServer id=%d] cannot accept for now: %s", self._broker.node_id, error)
-            self._loop.remove_reader(self._socket)
-            self._loop.call_later(ACCEPT_RETRY_S, self._resume)
+            self._loop.call_later(ACCEPT_RETRY_S, self.resume)
+        else:
+            network_log.info(
+                "[KafkaServer id=%d] accepts nobody until somebody leaves: max.connections is %d", self._broker.node_id, quotas.most
+            )
+        self._pause()
 
-    def _protocol(self) -> ClientProtocol:
-        return ClientProtocol(self._server, self._broker, self._name)
+    def _open(self, accepted: socket.socket, host: str) -> None:
+        accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        opening = self._loop.connect_accepted_socket(lambda: ClientProtocol(self._server, self._broker, self._name, host), accepted)
+        task = self._loop.create_task(opening)
+        self._opening.add(task)
+        task.add_done_callback(lambda done: self._opened(done, host))
 
-    def _opened(self, task: asyncio.Task[object]) -> None:
+    def _opened(self, task: asyncio.Task[object], host: str) -> None:
         self._opening.discard(task)
-        if not task.cancelled() and (error := task.exception()):
-            network_log.warning("[KafkaServer id=%d] a connection was not opened: %s", self._broker.node_id, error)
+        if task.cancelled() or (error := task.exception()) is None:
+            return
+        network_log.warning("[KafkaServer id=%d] a connection was not opened: %s", self._broker.node_id, error)
+        self._server.left(self._broker, host)
 
 
 class ClientProtocol(asyncio.BufferedProtocol):
     """Moves the bytes of one connection between its transport and the core."""
 
-    def __init__(self, server: Server, broker: Broker, listener_name: str) -> None:
+    def __init__(self, server: Server, broker: Broker, listener_name: str, host: str) -> None:
         self.server = server
         self.broker = broker
+        self.host = host
         self._listener_name = listener_name
         self._reading = True
         self._writable = True
@@ -241,9 +273,11 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._transport = cast(asyncio.Transport, transport)
         # Older transports of asyncio copy what they cannot send at once; one piece is then better than many (see `flush`).
         self._vectored = type(transport).__module__.startswith("uvloop")
-        host, port, *_ = transport.get_extra_info("peername") or ("unknown", 0)
-        self.connection: Connection = self.server.core.connect(self.broker, self._listener_name, host, port, self.flush)
+        _, port, *_ = transport.get_extra_info("peername") or ("unknown", 0)
+        self.server.begin_turn()
+        self.connection: Connection = self.server.core.connect(self.broker, self._listener_name, self.host, port, self.flush)
         self.server.opened(self)
+        self.server.after_turn()
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Where the next bytes go."""
@@ -272,7 +306,10 @@ class ClientProtocol(asyncio.BufferedProtocol):
                 # asyncio's writelines ignores back-pressure in some releases (CVE-2024-12254); write does not.
                 self._transport.write(b"".join(output))
         if connection.closing is not None:
-            self._transport.close()
+            if self._writable:
+                self._transport.close()
+            else:
+                self._transport.abort()  # who does not read would keep it open for ever
         elif self._writable:
             connection.flushed()
             self._resume_reading()

@@ -7,9 +7,12 @@ from collections.abc import Iterable, Sequence
 from random import Random
 
 from ..protocol.errors import ErrorCode, KafkaError
+from ..protocol.record_builder import build_marker
 from ..storage.log import Log
 from ..storage.producers import Producers
+from ..storage.rolling import Rolling
 from .config import TopicConfig
+from .transactions.coordinator import Marker
 
 MAX_NAME_LENGTH = 249
 CONSUMER_OFFSETS = "__consumer_offsets"
@@ -24,7 +27,7 @@ class Partition:
     `lagging` has the positions of those that stand elsewhere: where the log ended when they left.
     """
 
-    __slots__ = ("index", "isr", "lagging", "leader", "leader_epoch", "log", "producers", "replicas", "topic")
+    __slots__ = ("cleaned_until", "index", "isr", "lagging", "leader", "leader_epoch", "log", "producers", "replicas", "rolling", "topic")
 
     def __init__(self, topic: Topic, index: int, replicas: Sequence[int], isr: Iterable[int]) -> None:
         self.topic = topic
@@ -36,6 +39,8 @@ class Partition:
         self.lagging: dict[int, int] = {}
         self.log = Log()
         self.log.begin_epoch(self.leader_epoch)
+        self.rolling = Rolling()
+        self.cleaned_until = 0  # the offset up to which the log is compacted
         self.producers = Producers(topic.config.broker.integers["producer.id.expiration.ms"])
 
     def __repr__(self) -> str:
@@ -48,13 +53,29 @@ class Partition:
 
     @property
     def last_stable_offset(self) -> int:
-        """No transaction is open: the high watermark."""
-        return self.log.end_offset
+        """Where the first open transaction begins, the high watermark if none is: how far read_committed reads."""
+        first_open_offset = self.producers.first_open_offset
+        if first_open_offset is None:
+            return self.high_watermark
+        return min(max(first_open_offset, self.log.start_offset), self.high_watermark)
 
     @property
     def min_isr(self) -> int:
         """How many in-sync replicas acks=all demands (Kafka's `Partition.effectiveMinIsr`)."""
         return min(self.topic.config.integers["min.insync.replicas"], len(self.replicas))
+
+    def append_marker(self, marker: Marker, now_ms: int) -> None:
+        """Ends a producer's transaction here. Raises StaleProducerEpoch and StaleCoordinatorEpoch for a marker that comes too late."""
+        id_and_epochs = (*marker.producer, marker.coordinator_epoch)
+        self.producers.check_marker(*id_and_epochs, raises_epoch=marker.raises_epoch)
+        batch = build_marker(*id_and_epochs, now_ms, committed=marker.committed)
+        offset = self.log.append(memoryview(batch), self.leader_epoch, owned=False)
+        self.producers.end_transaction(*id_and_epochs, offset, now_ms, committed=marker.committed)
+
+    def delete_before(self, offset: int) -> None:
+        """Moves the log's start up to `offset`; transactions that ended before it are forgotten."""
+        self.log.delete_before(offset)
+        self.producers.delete_before(self.log.start_offset)
 
     def elect(self, leader: int) -> None:
         """Makes a node the leader, -1 for none, in a new leader epoch."""
@@ -95,6 +116,7 @@ class Partition:
         position = min(self.lagging.get(candidate, self.log.end_offset), self.log.end_offset)
         self.log.truncate_to(position)
         self.producers.truncate_to(position)
+        self.rolling, self.cleaned_until = Rolling(), min(self.cleaned_until, position)
         self.isr, self.lagging = [candidate], {node: min(end, position) for node, end in self.lagging.items() if node != candidate}
         self.elect(candidate)
         self._catch_up(running)

@@ -1,21 +1,30 @@
-"""Builds record batches of format 2: what a producer writes, and the control batches of a broker."""
+"""Builds record batches of format 2: what a producer writes, the control batches of a broker, what compaction leaves of a batch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from struct import Struct
 
 from .codec import put_uvarint
 from .compression import Compression, compress
 from .records import (
+    COMPRESSION_MASK,
     CONTROL_BIT,
     CREATE_TIME,
+    DELETE_HORIZON_BIT,
     HEADER,
+    LOG_APPEND_TIME,
     PREFIX_SIZE,
     TIMESTAMP_TYPE_BIT,
     TRANSACTIONAL_BIT,
+    BatchHeader,
     Record,
     write_crc,
 )
+
+_MARKER_KEY = Struct(">hh")  # version, type
+_MARKER_VALUE = Struct(">hi")  # version, coordinator epoch
+ABORT, COMMIT = 0, 1
 
 
 def build_batch(
@@ -63,6 +72,50 @@ def build_batch(
     batch += payload
     write_crc(batch)
     return batch
+
+
+def rewrite_batch(header: BatchHeader, records: Sequence[Record], *, delete_horizon_ms: int | None) -> bytearray:
+    """A batch with these of its records only: its offsets, producer, epoch and codec stay. Kafka's MemoryRecords.filterTo.
+
+    Without records it is a header that tells the producer's last sequence number. Raises UnsupportedCompression.
+    """
+    attributes = header.attributes & ~(COMPRESSION_MASK | DELETE_HORIZON_BIT)
+    base_timestamp, max_timestamp, payload = -1, header.max_timestamp, b""
+    if records:
+        attributes |= header.compression
+        base_timestamp = records[0].timestamp
+        if header.timestamp_type != LOG_APPEND_TIME:
+            max_timestamp = max(record.timestamp for record in records)
+        if delete_horizon_ms is not None:
+            attributes |= DELETE_HORIZON_BIT
+            base_timestamp = delete_horizon_ms
+        uncompressed = bytearray()
+        for record in records:
+            _put_record(uncompressed, record, record.timestamp - base_timestamp, record.offset - header.base_offset)
+        payload = compress(header.compression, bytes(uncompressed))
+    rewritten = header._replace(
+        batch_length=HEADER.size - PREFIX_SIZE + len(payload),
+        attributes=attributes,
+        base_timestamp=base_timestamp,
+        max_timestamp=max_timestamp,
+        records_count=len(records),
+    )
+    batch = bytearray(HEADER.pack(*rewritten))
+    batch += payload
+    write_crc(batch)
+    return batch
+
+
+def build_marker(producer_id: int, producer_epoch: int, coordinator_epoch: int, timestamp: int, *, committed: bool) -> bytearray:
+    """The control batch that ends a transaction: one record, which clients do not show (Kafka's `EndTransactionMarker`)."""
+    key, value = _MARKER_KEY.pack(0, COMMIT if committed else ABORT), _MARKER_VALUE.pack(0, coordinator_epoch)
+    return build_batch(
+        [Record(0, timestamp, key, value, [])],
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        is_transactional=True,
+        is_control=True,
+    )
 
 
 def _put_varint(out: bytearray, value: int) -> None:

@@ -29,7 +29,7 @@ SMALLEST_LENGTH = 14
 DECOMPRESSED_LIMIT = 64 << 20
 """What the records of one compressed batch may take, in bytes, unless the caller says otherwise."""
 
-COMPRESSION_MASK, TIMESTAMP_TYPE_BIT, TRANSACTIONAL_BIT, CONTROL_BIT = 0x07, 0x08, 0x10, 0x20
+COMPRESSION_MASK, TIMESTAMP_TYPE_BIT, TRANSACTIONAL_BIT, CONTROL_BIT, DELETE_HORIZON_BIT = 0x07, 0x08, 0x10, 0x20, 0x40
 CREATE_TIME, LOG_APPEND_TIME = 0, 1
 
 
@@ -103,6 +103,11 @@ class BatchHeader(NamedTuple):
     def timestamp_type(self) -> int:
         """CREATE_TIME or LOG_APPEND_TIME."""
         return LOG_APPEND_TIME if self.attributes & TIMESTAMP_TYPE_BIT else CREATE_TIME
+
+    @property
+    def delete_horizon_ms(self) -> int | None:
+        """When compaction may drop the batch's tombstones; it stands where the base timestamp was (KAFKA-8522)."""
+        return self.base_timestamp if self.attributes & DELETE_HORIZON_BIT else None
 
     @property
     def is_transactional(self) -> bool:

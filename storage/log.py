@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from struct import Struct
 
 from .epochs import LeaderEpochs
 from .memory import untouched
-from .segments import PREFIX_BYTES, Segment, split
+from .segments import EXTENT, PREFIX_BYTES, Buffer, Segment, max_timestamp_of, split
 
 KEEP_BYTES = 32 * 1024  # from here on a copy costs more than a memory block of its own
 MIN_ARENA_BYTES = 64 * 1024
@@ -110,18 +110,28 @@ class Log:
         for batches in self.read(start_offset, sys.maxsize, end_offset, at_least_one=False):
             yield from split(batches)
 
-    def find_timestamp(self, timestamp: int) -> memoryview | None:
-        """The first batch whose max timestamp is `timestamp` (ms) or later."""
+    def runs(self, offset: int) -> Iterator[tuple[memoryview, int]]:
+        """All batches from the one that holds `offset` on: (some that lie together, the most that a max timestamp of theirs may be)."""
+        if offset >= self.end_offset or not self._segments:
+            return
+        for index in range(self._segment_of(offset), len(self._segments)):
+            segment = self._segments[index]
+            yield segment.view[segment.locate(offset) : segment.end], segment.max_timestamp
+
+    def find_timestamp(self, timestamp: int, offset: int = 0) -> memoryview | None:
+        """The first batch whose max timestamp is `timestamp` (ms) or later, of those that end behind `offset`."""
         for segment in self._segments:
-            if segment.max_timestamp >= timestamp and (batch := segment.find_timestamp(timestamp)) is not None:
-                return batch
+            if segment.max_timestamp >= timestamp and segment.end_offset > offset:
+                batch = segment.find_timestamp(timestamp, segment.locate(offset))
+                if batch is not None:
+                    return batch
         return None
 
     def latest_timestamp(self) -> memoryview | None:
         """The first of the batches that have the largest max timestamp."""
         if not self._segments:
             return None
-        return self.find_timestamp(max(segment.max_timestamp for segment in self._segments))
+        return self.find_timestamp(max(segment.max_timestamp for segment in self._segments), self.start_offset)
 
     def delete_before(self, offset: int) -> None:
         """Moves `start_offset` up to `offset`, at most to the end, and frees the segments that end there or before."""
@@ -134,6 +144,22 @@ class Log:
         if self._segments:
             self._segments[0].delete_before(offset)
         else:
+            self._close()
+
+    def replace_before(self, offset: int, batches: Sequence[Buffer]) -> None:
+        """Has `batches` take the place of those before `offset`, a boundary of batches (compaction).
+
+        They have their offsets and epochs already, which rise but need not be without gaps. Start and end of the log stay.
+        """
+        kept = [segment for segment in self._segments if segment.end_offset > offset]
+        if kept:
+            kept[0].delete_before(offset)
+        self._segments = [*_packed(batches), *kept]
+        log_end = 0
+        for segment in self._segments:
+            segment.log_start = log_end - segment.start
+            log_end += segment.end - segment.start
+        if not kept:
             self._close()
 
     def truncate_to(self, offset: int) -> None:
@@ -194,3 +220,23 @@ class Log:
         if not self._segments:
             self._arena = self._view = _NO_ARENA
             self._used = 0
+
+
+def _packed(batches: Sequence[Buffer]) -> Iterator[Segment]:
+    """New segments with copies of these batches."""
+    left = sum(map(len, batches))
+    segment, arena = None, _NO_ARENA
+    for batch in batches:
+        size = len(batch)
+        if segment is None or segment.end + size > len(arena):
+            if segment is not None:
+                yield segment
+            arena = untouched(max(size, min(left, MAX_ARENA_BYTES)))
+            segment = Segment(arena.toreadonly(), 0, EXTENT.unpack_from(batch)[0], 0)
+        arena[segment.end : segment.end + size] = batch
+        base_offset, _, last_offset_delta = EXTENT.unpack_from(batch)
+        segment.end_offset = base_offset  # offsets before it may be gone
+        segment.add(size, last_offset_delta, max_timestamp_of(batch))
+        left -= size
+    if segment is not None:
+        yield segment

@@ -19,6 +19,9 @@ _MAX_TIMESTAMP = Struct(">q")
 _OLDEST = -(2**63)
 
 
+Buffer = bytes | bytearray | memoryview
+
+
 def split(batches: memoryview) -> Iterator[memoryview]:
     """One view for each of the whole batches in `batches`."""
     position = 0
@@ -28,7 +31,17 @@ def split(batches: memoryview) -> Iterator[memoryview]:
         position = following
 
 
-def max_timestamp_of(batch: memoryview) -> int:
+def end_offset_of(batches: memoryview) -> int:
+    """The offset behind the last of whole batches; there must be one."""
+    position = end_offset = 0
+    while position < len(batches):
+        base_offset, length, last_offset_delta = EXTENT.unpack_from(batches, position)
+        position += length + PREFIX_BYTES
+        end_offset = base_offset + last_offset_delta + 1
+    return end_offset
+
+
+def max_timestamp_of(batch: Buffer) -> int:
     """The largest record timestamp of a batch, in ms; -1 if its records have none."""
     timestamp: int = _MAX_TIMESTAMP.unpack_from(batch, 35)[0]
     return timestamp
@@ -118,14 +131,15 @@ class Segment:
             position = following
         return position
 
-    def find_timestamp(self, timestamp: int) -> memoryview | None:
-        """The first batch whose max timestamp is `timestamp` or later."""
-        position = self._indexed(bisect_left(self._max_timestamps, timestamp) - 1)
+    def find_timestamp(self, timestamp: int, start: int) -> memoryview | None:
+        """The first batch from position `start` on whose max timestamp is `timestamp` or later."""
+        position = max(start, self._indexed(bisect_left(self._max_timestamps, timestamp) - 1))
         return next((batch for batch in split(self.view[position : self.end]) if max_timestamp_of(batch) >= timestamp), None)
 
     def delete_before(self, offset: int) -> None:
-        """Drops the batches before the one that holds `offset`, which is in this segment."""
+        """Drops the batches before the one that holds `offset`, which is in this segment or just before it."""
         self.start = self.locate(offset)
+        self.base_offset = EXTENT.unpack_from(self.view, self.start)[0]
         self._tighten()
 
     def truncate_to(self, offset: int) -> None:
@@ -141,7 +155,7 @@ class Segment:
 
     def _tighten(self) -> None:
         """`max_timestamp` may have been that of a batch that is gone."""
-        if self.find_timestamp(self.max_timestamp) is None:
+        if self.find_timestamp(self.max_timestamp, self.start) is None:
             self.max_timestamp = max(map(max_timestamp_of, split(self.view[self.start : self.end])), default=_OLDEST)
 
     def _indexed(self, entry: int) -> int:

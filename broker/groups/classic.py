@@ -10,44 +10,21 @@ from __future__ import annotations
 import logging
 import random
 import uuid
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from enum import Enum
+from collections.abc import Callable, Iterable, Mapping
 
 from ...protocol.errors import ErrorCode
 from ..timers import Timers
 from ..waiting import Reply
-from .member import Join, JoinedMember, JoinResult, Leave, Member, Sync, SyncResult, subscribed_topics
+from .member import Join, JoinedMember, JoinResult, Leave, Member, Sync, SyncResult
 from .settings import GroupSettings
+from .states import GroupState
+from .votes import CONSUMER_PROTOCOL_TYPE, elected_protocol, is_common, subscriptions
 
 log = logging.getLogger("kafka.coordinator.group.GroupCoordinator")
 
-CONSUMER_PROTOCOL_TYPE = "consumer"
+
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
 """A member that waits for its first generation cannot send heartbeats: it has this long instead of its session."""
-
-
-class GroupState(Enum):
-    """The states, spelled as DescribeGroups and ListGroups show them."""
-
-    EMPTY = "Empty"
-    """No members; committed offsets may remain, and commits without a generation are taken.
-    The first member to be added -> PREPARING_REBALANCE; deleted or all offsets expired -> DEAD."""
-
-    PREPARING_REBALANCE = "PreparingRebalance"
-    """JoinGroup is parked, heartbeats and SyncGroup answer REBALANCE_IN_PROGRESS.
-    All known members joined, or the time is up -> COMPLETING_REBALANCE; nobody is left -> EMPTY."""
-
-    COMPLETING_REBALANCE = "CompletingRebalance"
-    """A new generation is told to its members; their SyncGroups are parked until the leader's comes.
-    The leader's assignment -> STABLE; a join with news, a leave, an expiry, a missing SyncGroup -> PREPARING_REBALANCE."""
-
-    STABLE = "Stable"
-    """SyncGroup answers the stored assignment, unchanged followers may join without consequences.
-    A join of the leader or with news, a leave, an expiry, a missing SyncGroup -> PREPARING_REBALANCE."""
-
-    DEAD = "Dead"
-    """Deleted: nothing follows, and whoever comes next meets a new group."""
 
 
 class ClassicGroup:
@@ -55,7 +32,9 @@ class ClassicGroup:
 
     type = "classic"
 
-    def __init__(self, group_id: str, timers: Timers, randomness: random.Random, settings: GroupSettings) -> None:
+    def __init__(
+        self, group_id: str, timers: Timers, randomness: random.Random, settings: GroupSettings, write: Callable[[], None]
+    ) -> None:
         self.group_id = group_id
         self.state = GroupState.EMPTY
         self.empty_since_ms = timers.now_ms
@@ -72,7 +51,7 @@ class ClassicGroup:
         self._subscribed: frozenset[str] | None = None
         self._initial_rebalance = False
         self._arrived_in_delay = False
-        self._timers, self._random, self._settings = timers, randomness, settings
+        self._timers, self._random, self._settings, self._write = timers, randomness, settings, write
 
     # What members ask for.
 
@@ -123,6 +102,12 @@ class ClassicGroup:
             self._rebalance("members left")
         return errors
 
+    def check_transactional_commit(self, member_id: str, group_instance_id: str | None, generation_id: int) -> ErrorCode:
+        """Whether offsets may be committed in a transaction: by anybody who names no member, else by a member of this generation."""
+        if generation_id < 0 and (self.state is GroupState.EMPTY or not (member_id or group_instance_id)):
+            return ErrorCode.NONE
+        return self._check_generation(member_id, group_instance_id, generation_id)
+
     def check_commit(self, member_id: str, group_instance_id: str | None, generation_id: int) -> ErrorCode:
         """Whether offsets may be committed by this member, which renews its session. Without members anybody may, with generation -1."""
         if generation_id < 0 and self.state is GroupState.EMPTY:
@@ -150,6 +135,43 @@ class ClassicGroup:
         self.state = GroupState.DEAD
         return ErrorCode.NONE
 
+    # When the group changes its protocol.
+
+    def dissolve(self) -> None:
+        """Ends the group because another takes its members over; those that wait are told to join again."""
+        for member_id, member in list(self.members.items()):
+            member.answer_join(JoinResult(ErrorCode.REBALANCE_IN_PROGRESS, member_id))
+            member.answer_sync(SyncResult(ErrorCode.REBALANCE_IN_PROGRESS))
+            self._remove(member_id)
+        for member_id in list(self.pending):
+            self._remove(member_id)
+        for kind in ("rebalance", "sync"):
+            self._timers.cancel((kind, self.group_id))
+        self.state = GroupState.DEAD
+
+    def restore(self, generation_id: int, members: Mapping[str, Member]) -> None:
+        """Takes over the members of a consumer group in a stable generation."""
+        self.generation_id, self.members = generation_id, dict(members)
+        self.protocol_type = CONSUMER_PROTOCOL_TYPE
+        self.protocol_name = elected_protocol(self.members.values())
+        self.leader = next(iter(self.members))
+        self._subscribed = subscriptions(self.protocol_type, self.protocol_name, self.members.values())
+        self.state = GroupState.STABLE
+        for member in self.members.values():
+            self._renew_session(member)
+        self._write()
+
+    def rebalance(self, reason: str) -> None:
+        """Has all members join again."""
+        self._prepare_rebalance(reason)
+
+    # What is asked about the group.
+
+    @property
+    def is_empty(self) -> bool:
+        """It has no members."""
+        return self.state is GroupState.EMPTY
+
     def subscribes_to(self, topic: str) -> bool:
         """Whether members of the current generation read `topic`; a subscription that cannot be read may be anything."""
         return self.protocol_type == CONSUMER_PROTOCOL_TYPE if self._subscribed is None else topic in self._subscribed
@@ -170,10 +192,9 @@ class ClassicGroup:
         """Whether one of the protocols is known to every member, the joining one with its old protocols included."""
         if self.state is GroupState.EMPTY:
             return bool(join.protocol_type and join.protocols)
-        return join.protocol_type == self.protocol_type and any(self._is_common(protocol.name) for protocol in join.protocols)
-
-    def _is_common(self, protocol_name: str) -> bool:
-        return all(any(protocol.name == protocol_name for protocol in member.protocols) for member in self.members.values())
+        return join.protocol_type == self.protocol_type and any(
+            is_common(protocol.name, self.members.values()) for protocol in join.protocols
+        )
 
     def _join_new(self, join: Join, reply: Reply[JoinResult]) -> None:
         instance_id = join.group_instance_id
@@ -216,9 +237,11 @@ class ClassicGroup:
         member.update(join, reply)
         self._renew_session(member)
         log.info("Group %s: static member %s is %s from now on, not %s", self.group_id, join.group_instance_id, new_id, old_id)
-        if self.state is not GroupState.STABLE or self._elected_protocol() != self.protocol_name:
+        if self.state is not GroupState.STABLE or elected_protocol(self.members.values()) != self.protocol_name:
             self._rebalance(f"static member {join.group_instance_id} joins as {new_id}, client reason: {join.reason}")
-        elif join.supports_skip_assignment:
+            return
+        self._write()
+        if join.supports_skip_assignment:
             member.answer_join(self._joined(member)._replace(skip_assignment=new_id == self.leader))
         else:
             # A leader would assign now; an old client is kept from it by hearing of a leader that is no more.
@@ -305,23 +328,17 @@ class ClassicGroup:
             self.leader = joined[0]
         return bool(joined)
 
-    def _elected_protocol(self) -> str:
-        """Every member votes for the first of its protocols that all know. The most votes win, of equals the first."""
-        anybody = next(iter(self.members.values()))
-        candidates = frozenset(protocol.name for protocol in anybody.protocols if self._is_common(protocol.name))
-        ((name, _),) = Counter(member.vote(candidates) for member in self.members.values()).most_common(1)
-        return name
-
     def _become_empty(self) -> None:
         self.generation_id += 1
         self.protocol_name, self._subscribed = None, frozenset()
         self.state, self.empty_since_ms = GroupState.EMPTY, self._timers.now_ms
         log.info("Group %s is empty in generation %d", self.group_id, self.generation_id)
+        self._write()
 
     def _start_generation(self) -> None:
         self.generation_id += 1
-        self.protocol_name = self._elected_protocol()
-        self._subscribed = self._subscriptions()
+        self.protocol_name = elected_protocol(self.members.values())
+        self._subscribed = subscriptions(self.protocol_type, self.protocol_name, self.members.values())
         self.state = GroupState.COMPLETING_REBALANCE
         self.unsynced = set(self.members)
         self._timers.set(("sync", self.group_id), self._rebalance_timeout_ms(), self._expire_unsynced)
@@ -330,14 +347,6 @@ class ClassicGroup:
             member.is_new = False
             self._renew_session(member)
             member.answer_join(self._joined(member))
-
-    def _subscriptions(self) -> frozenset[str] | None:
-        if self.protocol_type != CONSUMER_PROTOCOL_TYPE:
-            return None
-        try:
-            return frozenset(topic for member in self.members.values() for topic in subscribed_topics(member.metadata(self.protocol_name)))
-        except ValueError:
-            return None
 
     def _joined(self, member: Member) -> JoinResult:
         members: tuple[JoinedMember, ...] = ()
@@ -365,6 +374,7 @@ class ClassicGroup:
             member.assignment = assignments.get(member.member_id, b"")
             if member.answer_sync(self._synced(member)):
                 self._renew_session(member)
+        self._write()
 
     def _synced(self, member: Member) -> SyncResult:
         return SyncResult(ErrorCode.NONE, self.protocol_type, self.protocol_name, member.assignment)

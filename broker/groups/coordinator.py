@@ -1,72 +1,181 @@
 """All groups of a cluster by name, and the offsets that they have committed: what Kafka's group coordinator keeps.
 
-Every group is a classic one so far. An answer that has to wait goes to the `Reply` that came with the request.
+A group is a classic one or a consumer group; an empty one becomes what is asked for, one with members may be converted. An answer that
+has to wait goes to the `Reply` that came with the request. What changes is written to `__consumer_offsets`, as Kafka would.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
 
-from ...protocol.errors import ErrorCode
+from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.schema import ZERO_UUID
 from ..timers import Timers
 from ..waiting import Reply
-from .classic import CONSUMER_PROTOCOL_TYPE, ClassicGroup, GroupState, log
+from . import emulation
+from .assignors import Slot
+from .classic import ClassicGroup, log
+from .consumer import ConsumerGroup
+from .consumer_member import Beat, BeatResult, ConsumerMember
+from .conversion import check_upgrade, downgrade, may_downgrade, upgrade
 from .member import Join, JoinResult, Leave, Sync, SyncResult
 from .offsets import CommittedOffset, CommittedOffsets
+from .records import classic_record, classic_tombstone, consumer_records, offset_record
 from .settings import GroupSettings
+from .states import GroupState
+from .surroundings import Surroundings
+from .votes import CONSUMER_PROTOCOL_TYPE
 
-__all__ = ["GroupSettings", "Groups"]
+__all__ = ["Group", "GroupSettings", "Groups"]
 
 _RETENTION_TIMER = "offsets retention"
+
+Group = ClassicGroup | ConsumerGroup
 
 
 class Groups:
     """The groups of a cluster. Member ids are made with `randomness`, time-outs are kept in `timers`."""
 
-    def __init__(self, timers: Timers, randomness: random.Random, settings: GroupSettings) -> None:
-        self._timers, self._random, self._settings = timers, randomness, settings
-        self._groups: dict[str, ClassicGroup] = {}
+    def __init__(self, timers: Timers, randomness: random.Random, settings: GroupSettings, surroundings: Surroundings) -> None:
+        self._timers, self._random, self.settings, self._surroundings = timers, randomness, settings, surroundings
+        self._groups: dict[str, Group] = {}
         self._offsets: dict[str, CommittedOffsets] = {}
 
-    def __iter__(self) -> Iterator[ClassicGroup]:
+    def __iter__(self) -> Iterator[Group]:
         return iter(self._groups.values())
 
-    def get(self, group_id: str) -> ClassicGroup | None:
+    def get(self, group_id: str) -> Group | None:
         """The group of that name."""
         return self._groups.get(group_id)
 
-    # Membership.
+    # Members of consumer groups.
+
+    def beat(self, group_id: str, beat: Beat) -> BeatResult:
+        """ConsumerGroupHeartbeat. Only who joins makes a new group, or has a classic one converted. Raises KafkaError."""
+        group = self._groups.get(group_id)
+        if not isinstance(group, ConsumerGroup):
+            if beat.epoch != 0:
+                kind = "Group" if beat.epoch < 0 or group is not None else "Consumer group"
+                reason = "not found" if group is None else "is not a consumer group"
+                raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"{kind} {group_id} {reason}.")
+            group = self._new_consumer_group(group_id, group, beat.regex)
+        result = group.beat(beat)
+        self._keep(group)
+        return result
+
+    def _new_consumer_group(self, group_id: str, classic: ClassicGroup | None, regex: str | None) -> ConsumerGroup:
+        group = ConsumerGroup(group_id, self._timers, self._random, self.settings, self._surroundings, self._retire)
+        if classic is not None and not classic.is_empty:
+            group.subscriptions.check(regex)
+            check_upgrade(classic, self.settings)
+            upgrade(classic, group, self._surroundings)
+            self._keep(group)
+        return group
+
+    def _keep(self, group: ConsumerGroup) -> None:
+        """A request has gone well: the group is there, if it was not, and what changed is written."""
+        present = self._groups.get(group.group_id)
+        if group.is_dead:
+            return  # It has just become a classic group.
+        if present is not group:
+            if isinstance(present, ClassicGroup):
+                present.dissolve()
+                self._surroundings.write(group.group_id, [classic_tombstone(group.group_id)])
+            self._store(group)
+        self._write(group)
+
+    def _write(self, group: ConsumerGroup) -> None:
+        if records := consumer_records(group, self._timers.now_ms):
+            self._surroundings.write(group.group_id, records)
+
+    def _retire(self, group: ConsumerGroup, members: list[ConsumerMember]) -> None:
+        """Members leave or have been silent. If only classic ones are left, the group becomes a classic one."""
+        if may_downgrade(group, members, self.settings):
+            self._downgrade(group, members).rebalance("the group was a consumer group")
+        else:
+            group.remove(members)
+            self._write(group)
+
+    def _downgrade(self, group: ConsumerGroup, going: Collection[ConsumerMember]) -> ClassicGroup:
+        classic = self._new_classic_group(group.group_id)
+        downgrade(group, going, classic, self._surroundings)
+        self._groups[group.group_id] = classic
+        self._write(group)
+        self._write_classic(classic)
+        return classic
+
+    # Members of classic groups.
 
     def join(self, group_id: str, join: Join, reply: Reply[JoinResult]) -> None:
         """JoinGroup. Only who asks for a member id makes a new group."""
+        group = self._groups.get(group_id)
         if not group_id:
             reply.set(JoinResult(ErrorCode.INVALID_GROUP_ID, join.member_id))
-        elif not self._settings.group_min_session_timeout_ms <= join.session_timeout_ms <= self._settings.group_max_session_timeout_ms:
+        elif not self.settings.group_min_session_timeout_ms <= join.session_timeout_ms <= self.settings.group_max_session_timeout_ms:
             reply.set(JoinResult(ErrorCode.INVALID_SESSION_TIMEOUT, join.member_id))
-        elif join.member_id and group_id not in self._groups:
+        elif isinstance(group, ConsumerGroup) and not group.is_empty:
+            reply.set(self._join_consumer_group(group, join))
+        elif join.member_id and not isinstance(group, ClassicGroup):
             reply.set(JoinResult(ErrorCode.UNKNOWN_MEMBER_ID, join.member_id))
         else:
-            self._get_or_create(group_id).join(join, reply)
+            classic = self._classic_group(group_id)
+            if classic is not group:
+                self._write_classic(classic)
+            classic.join(join, reply)
+
+    def _join_consumer_group(self, group: ConsumerGroup, join: Join) -> JoinResult:
+        try:
+            if self.settings.group_consumer_migration_policy.lower() == "disabled":
+                raise KafkaError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+            result = emulation.join(group, join, self._surroundings.topics)
+        except KafkaError as error:
+            return JoinResult(error.code)
+        self._write(group)
+        # A static member may have come back that was the last one of the consumer protocol.
+        if not result.error and join.group_instance_id is not None and may_downgrade(group, (), self.settings):
+            classic = self._downgrade(group, ())
+            if result.generation_id != classic.generation_id:
+                classic.rebalance("the group was a consumer group, and its members are in several epochs")
+        return result
 
     def sync(self, group_id: str, sync: Sync, reply: Reply[SyncResult]) -> None:
         """SyncGroup."""
         group = self._with_members(group_id)
-        if group is None:
+        if isinstance(group, ClassicGroup):
+            group.sync(sync, reply)
+        elif group is None:
             reply.set(SyncResult(_missing(group_id)))
         else:
-            group.sync(sync, reply)
+            try:
+                reply.set(emulation.sync(group, sync, self._surroundings.topics_by_id))
+            except KafkaError as error:
+                reply.set(SyncResult(error.code))
 
     def heartbeat(self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int) -> ErrorCode:
         """Heartbeat."""
         group = self._with_members(group_id)
-        return _missing(group_id) if group is None else group.heartbeat(member_id, group_instance_id, generation_id)
+        if isinstance(group, ClassicGroup):
+            return group.heartbeat(member_id, group_instance_id, generation_id)
+        if group is None:
+            return _missing(group_id)
+        try:
+            return emulation.heartbeat(group, member_id, group_instance_id, generation_id)
+        except KafkaError as error:
+            return error.code
 
     def leave(self, group_id: str, leaves: Sequence[Leave]) -> list[ErrorCode]:
         """LeaveGroup: an error for each of `leaves`."""
         group = self._with_members(group_id)
-        return [_missing(group_id)] * len(leaves) if group is None else group.leave(leaves)
+        if isinstance(group, ClassicGroup):
+            return group.leave(leaves)
+        if group is None:
+            return [_missing(group_id)] * len(leaves)
+        errors, going = emulation.leave(group, leaves)
+        if going:
+            self._retire(group, going)
+        return errors
 
     def delete(self, group_id: str) -> ErrorCode:
         """DeleteGroups, for one group: it goes with its offsets."""
@@ -76,84 +185,191 @@ class Groups:
         if error := group.delete():
             return error
         del self._groups[group_id]
+        for topic, partitions in list(self.offsets(group_id)):
+            self._delete_offsets(group_id, [(topic, index) for index in partitions])
         self._offsets.pop(group_id, None)
+        self._bury(group)
         log.info("Group %s is deleted", group_id)
         return ErrorCode.NONE
 
-    def _with_members(self, group_id: str) -> ClassicGroup | None:
+    def _with_members(self, group_id: str) -> Group | None:
         """A group that may have members: the one without a name only stores offsets."""
         return self._groups.get(group_id) if group_id else None
 
     # Offsets.
 
-    def check_commit(self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int) -> ErrorCode:
+    def check_commit(
+        self,
+        group_id: str,
+        member_id: str,
+        group_instance_id: str | None,
+        generation_id: int,
+        slots: Iterable[Slot] = (),
+        *,
+        understands_epochs: bool = True,
+    ) -> ErrorCode:
         """Whether offsets may be committed. Who names no generation, as consumers without a group do, makes the group if need be."""
         group = self._groups.get(group_id)
+        if isinstance(group, ConsumerGroup):
+            return group.check_commit(member_id, generation_id, slots, understands_epochs)
         if group is None and generation_id >= 0:
             return ErrorCode.GROUP_ID_NOT_FOUND
-        return self._get_or_create(group_id).check_commit(member_id, group_instance_id, generation_id)
+        return self._classic_group(group_id).check_commit(member_id, group_instance_id, generation_id)
+
+    def check_fetch(self, group_id: str, member_id: str | None, epoch: int) -> ErrorCode:
+        """Whether a member may read offsets; only consumer groups ask who it is."""
+        group = self._groups.get(group_id)
+        return group.check_fetch(member_id, epoch) if isinstance(group, ConsumerGroup) else ErrorCode.NONE
 
     def commit(
         self, group_id: str, topic: str, partition: int, offset: int, leader_epoch: int, metadata: str, retention_time_ms: int | None = None
     ) -> ErrorCode:
         """Commits one offset, after `check_commit` has allowed it: OFFSET_METADATA_TOO_LARGE if `metadata` is too long."""
-        if len(metadata) > self._settings.offset_metadata_max_bytes:
+        if len(metadata) > self.settings.offset_metadata_max_bytes:
             return ErrorCode.OFFSET_METADATA_TOO_LARGE
         now_ms = self._timers.now_ms
         expire_ms = None if retention_time_ms is None else now_ms + retention_time_ms
         committed = CommittedOffset(offset, leader_epoch, metadata, now_ms, expire_ms)
         self._offsets.setdefault(group_id, CommittedOffsets()).commit(topic, partition, committed)
+        self._write_offset(group_id, topic, partition, committed)
         return ErrorCode.NONE
+
+    def _write_offset(self, group_id: str, topic: str, partition: int, committed: CommittedOffset) -> None:
+        found = self._surroundings.topics.get(topic)
+        self._surroundings.write(group_id, [offset_record(group_id, topic, partition, committed, found.id if found else ZERO_UUID)])
+
+    def check_transactional_commit(self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int) -> ErrorCode:
+        """Whether offsets may be committed with a transaction (KIP-447). Who names no generation makes the group if need be."""
+        group = self._groups.get(group_id)
+        if isinstance(group, ConsumerGroup):
+            anybody = generation_id < 0 and not member_id and group_instance_id is None
+            return ErrorCode.NONE if anybody else group.check_commit(member_id, generation_id, (), understands_epochs=True)
+        if group is None and generation_id >= 0:
+            return ErrorCode.ILLEGAL_GENERATION
+        return self._classic_group(group_id).check_transactional_commit(member_id, group_instance_id, generation_id)
+
+    def commit_in_transaction(
+        self, group_id: str, producer_id: int, topic: str, partition: int, offset: int, leader_epoch: int, metadata: str
+    ) -> ErrorCode:
+        """Keeps one offset until the producer's transaction ends, after `check_transactional_commit` has allowed it."""
+        if len(metadata) > self.settings.offset_metadata_max_bytes:
+            return ErrorCode.OFFSET_METADATA_TOO_LARGE
+        committed = CommittedOffset(offset, leader_epoch, metadata, self._timers.now_ms)
+        self._offsets.setdefault(group_id, CommittedOffsets()).pending.add(producer_id, topic, partition, committed)
+        return ErrorCode.NONE
+
+    def waiting_for(self, producer_id: int) -> list[str]:
+        """The groups that have offsets in the open transaction of a producer."""
+        return [group_id for group_id, offsets in self._offsets.items() if producer_id in offsets.pending]
+
+    def end_transaction(self, group_id: str, producer_id: int, *, committed: bool) -> None:
+        """Commits or forgets the offsets of a group that were waiting for a producer's transaction."""
+        for topic, partition, offset in self._offsets[group_id].end_transaction(producer_id, committed=committed):
+            self._write_offset(group_id, topic, partition, offset)
 
     def offsets(self, group_id: str) -> CommittedOffsets:
         """What a group has committed; nothing, if there is no such group."""
         return self._offsets.get(group_id) or CommittedOffsets()
 
+    def check_delete_offsets(self, group_id: str) -> ErrorCode:
+        """Whether an administrator may delete single offsets: not those of members whose topics nobody knows."""
+        group = self._groups.get(group_id)
+        if group is None:
+            return ErrorCode.GROUP_ID_NOT_FOUND
+        may = isinstance(group, ConsumerGroup) or group.is_empty or group.protocol_type == CONSUMER_PROTOCOL_TYPE
+        return ErrorCode.NONE if may else ErrorCode.NON_EMPTY_GROUP
+
+    def delete_offset(self, group_id: str, topic: str, partition: int) -> ErrorCode:
+        """OffsetDelete, for one partition, after `check_delete_offsets`; nothing committed is no error."""
+        group = self._groups[group_id]
+        if not group.is_empty and group.subscribes_to(topic):
+            return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
+        self._delete_offsets(group_id, [(topic, partition)])
+        return ErrorCode.NONE
+
     def topic_deleted(self, topic: str) -> None:
         """Forgets what was committed for a topic that is no more."""
-        for offsets in self._offsets.values():
-            offsets.delete_topic(topic)
+        for group_id, offsets in self._offsets.items():
+            self._delete_offsets(group_id, [(topic, index) for index in offsets.partitions(topic)])
+            offsets.pending.delete(topic)
+
+    def _delete_offsets(self, group_id: str, partitions: Iterable[tuple[str, int]]) -> None:
+        offsets = self.offsets(group_id)
+        gone = [offset_record(group_id, topic, index, None) for topic, index in partitions if offsets.delete(topic, index)]
+        if gone:
+            self._surroundings.write(group_id, gone)
+
+    # Groups come and go.
+
+    def _classic_group(self, group_id: str) -> ClassicGroup:
+        """The classic group of that name; one is made if there is none, or only an empty consumer group."""
+        group = self._groups.get(group_id)
+        if isinstance(group, ClassicGroup):
+            return group
+        classic = self._new_classic_group(group_id)
+        if group is not None:
+            group.delete()
+            self._bury(group)
+        self._store(classic)
+        return classic
+
+    def _new_classic_group(self, group_id: str) -> ClassicGroup:
+        def write() -> None:
+            if self._groups.get(group_id) is group:
+                self._write_classic(group)
+
+        group = ClassicGroup(group_id, self._timers, self._random, self.settings, write)
+        return group
+
+    def _store(self, group: Group) -> None:
+        self._groups[group.group_id] = group
+        if _RETENTION_TIMER not in self._timers:
+            self._set_retention_timer()
+
+    def _write_classic(self, group: ClassicGroup) -> None:
+        self._surroundings.write(group.group_id, [classic_record(group, self._timers.now_ms)])
+
+    def _bury(self, group: Group) -> None:
+        if isinstance(group, ConsumerGroup):
+            self._write(group)
+        else:
+            self._surroundings.write(group.group_id, [classic_tombstone(group.group_id)])
 
     # Retention.
 
-    def _get_or_create(self, group_id: str) -> ClassicGroup:
-        if group_id not in self._groups:
-            self._groups[group_id] = ClassicGroup(group_id, self._timers, self._random, self._settings)
-            if _RETENTION_TIMER not in self._timers:
-                self._set_retention_timer()
-        return self._groups[group_id]
-
     def _set_retention_timer(self) -> None:
-        self._timers.set(_RETENTION_TIMER, self._settings.offsets_retention_check_interval_ms, self._expire_offsets)
+        self._timers.set(_RETENTION_TIMER, self.settings.offsets_retention_check_interval_ms, self._expire_offsets)
 
     def _expire_offsets(self) -> None:
         """Forgets offsets whose time is over, and groups that have neither offsets nor members left."""
         for group_id, group in list(self._groups.items()):
-            offsets = self.offsets(group_id)
-            expired = offsets.expire(partial(self._is_expired, group))
+            expired = self.offsets(group_id).expired(partial(self._is_expired, group))
+            self._delete_offsets(group_id, expired)
             if expired:
-                log.info("Group %s: %d offsets have expired", group_id, expired)
-            if not offsets and group.state is GroupState.EMPTY:
+                log.info("Group %s: %d offsets have expired", group_id, len(expired))
+            if not self.offsets(group_id) and group.is_empty:
                 self.delete(group_id)
         if self._groups:
             self._set_retention_timer()
 
-    def _is_expired(self, group: ClassicGroup, topic: str, committed: CommittedOffset) -> bool:
+    def _is_expired(self, group: Group, topic: str, committed: CommittedOffset) -> bool:
         """By the rules of KIP-211, which `offsets.retention.minutes` count from where `_kept_since_ms` says."""
         since_ms = _kept_since_ms(group, topic, committed)
         if since_ms is None:
             return False
         if committed.expire_timestamp_ms is not None:
             return self._timers.now_ms >= committed.expire_timestamp_ms
-        return self._timers.now_ms - since_ms >= self._settings.offsets_retention_minutes * 60_000
+        return self._timers.now_ms - since_ms >= self.settings.offsets_retention_minutes * 60_000
 
 
 def _missing(group_id: str) -> ErrorCode:
     return ErrorCode.UNKNOWN_MEMBER_ID if group_id else ErrorCode.INVALID_GROUP_ID
 
 
-def _kept_since_ms(group: ClassicGroup, topic: str, committed: CommittedOffset) -> int | None:
+def _kept_since_ms(group: Group, topic: str, committed: CommittedOffset) -> int | None:
     """From when on the time of a commit runs; None as long as the group may still want it."""
+    if isinstance(group, ConsumerGroup):
+        return None if group.subscribes_to(topic) else committed.commit_timestamp_ms
     if group.protocol_type is None:
         return committed.commit_timestamp_ms
     if group.state is GroupState.EMPTY:

@@ -108,7 +108,7 @@ class Member:
         "sync_reply",
     )
 
-    def __init__(self, member_id: str, join: Join, reply: Reply[JoinResult]) -> None:
+    def __init__(self, member_id: str, join: Join, reply: Reply[JoinResult] | None) -> None:
         self.member_id = member_id
         self.group_instance_id = join.group_instance_id
         self.client_id, self.client_host = join.client_id, join.client_host
@@ -118,11 +118,11 @@ class Member:
         self.sync_reply: Reply[SyncResult] | None = None
         self.update(join, reply)
 
-    def update(self, join: Join, reply: Reply[JoinResult]) -> None:
+    def update(self, join: Join, reply: Reply[JoinResult] | None) -> None:
         """Takes over a new `Join`. An older one that still waits is forgotten, as in Kafka: its client has given it up."""
         self.protocols = join.protocols
         self.session_timeout_ms, self.rebalance_timeout_ms = join.session_timeout_ms, join.rebalance_timeout_ms
-        self.join_reply: Reply[JoinResult] | None = reply
+        self.join_reply = reply
 
     @property
     def is_static(self) -> bool:

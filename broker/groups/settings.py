@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 from ..config import BrokerConfig
 
@@ -15,6 +16,12 @@ class GroupSettings:
     group_max_session_timeout_ms: int = 1_800_000
     group_max_size: int = (1 << 31) - 1
     group_initial_rebalance_delay_ms: int = 0
+    group_consumer_assignment_interval_ms: int = 1_000
+    group_consumer_assignors: tuple[str, ...] = ("uniform", "range")
+    group_consumer_heartbeat_interval_ms: int = 5_000
+    group_consumer_max_size: int = (1 << 31) - 1
+    group_consumer_migration_policy: str = "bidirectional"
+    group_consumer_session_timeout_ms: int = 45_000
     offset_metadata_max_bytes: int = 4_096
     offsets_retention_minutes: int = 10_080
     offsets_retention_check_interval_ms: int = 600_000
@@ -22,4 +29,5 @@ class GroupSettings:
     @classmethod
     def of(cls, config: BrokerConfig) -> GroupSettings:
         """Those of a broker."""
-        return cls(**{field.name: config.integers[field.name.replace("_", ".")] for field in fields(cls)})
+        values: dict[str, Any] = {field.name: config.values[field.name.replace("_", ".")] for field in fields(cls)}
+        return cls(**values)

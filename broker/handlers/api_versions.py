@@ -14,11 +14,14 @@ from ...protocol.messages.api_versions import (
     SupportedFeatureKey,
 )
 from ...protocol.messages.produce import PRODUCE
+from ..cluster import ClusterState
 from ..context import Context
 from .registry import HANDLERS, handles
 
-METADATA_VERSION = "metadata.version"
-OLDEST_METADATA_VERSION, METADATA_VERSION_4_3 = 7, 30
+FEATURES = {"group.version": (0, 1), "metadata.version": (7, 30), "transaction.version": (0, 2)}
+"""What Kafka 4.3 supports of what is emulated here: consumer groups (KIP-848), 4.3-IV0, transactions v2 (KIP-890)."""
+OLDEST_WITH_ZERO = 4
+"""Before, clients choke on a feature that may be at level 0 (KAFKA-17011)."""
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
@@ -33,13 +36,19 @@ def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsRe
     return ApiVersionsResponse(
         api_keys=[_served(key) for key in sorted(HANDLERS)],
         supported_features=[
-            SupportedFeatureKey(name=METADATA_VERSION, min_version=OLDEST_METADATA_VERSION, max_version=METADATA_VERSION_4_3)
+            SupportedFeatureKey(name=name, min_version=lowest, max_version=highest)
+            for name, (lowest, highest) in FEATURES.items()
+            if lowest > 0 or context.version >= OLDEST_WITH_ZERO
         ],
         finalized_features_epoch=0,
-        finalized_features=[
-            FinalizedFeatureKey(name=METADATA_VERSION, max_version_level=METADATA_VERSION_4_3, min_version_level=METADATA_VERSION_4_3)
-        ],
+        finalized_features=_finalized(context.broker.cluster),
     )
+
+
+def _finalized(cluster: ClusterState) -> list[FinalizedFeatureKey]:
+    """A feature at level 0 is not there. By transaction.version 2 clients know that they may use transactions v2 (KIP-890)."""
+    levels = {name: highest for name, (_, highest) in FEATURES.items()} | {"transaction.version": cluster.transaction_version}
+    return [FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level) for name, level in levels.items() if level]
 
 
 def _served(key: int) -> ApiVersion:

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 from ...protocol.compression import Compression
 from ...protocol.errors import ErrorCode, KafkaError
-from ...protocol.records import COMPRESSION_MASK, BatchError, InvalidRecords, NotOneBatch, only_batch, validate_batch
-from ...storage.producers import Duplicate, OutOfOrderSequence, StaleProducerEpoch
+from ...protocol.records import (
+    COMPRESSION_MASK,
+    TRANSACTIONAL_BIT,
+    BatchError,
+    BatchHeader,
+    InvalidRecords,
+    NotOneBatch,
+    only_batch,
+    validate_batch,
+)
+from ...storage.producers import Duplicate, OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen
 from ..context import Context
-from ..log_validator import AppendRules, stamp, validate_records
+from ..log_validator import AppendRules, Validated, stamp, validate_records
 from ..topics import Partition
+from ..transactions.transaction import Producer, TopicPartition
+from .verification import join_transaction
 
 ALL_REPLICAS = -1
 SEQUENCE_MASK = 0x7FFFFFFF
 ATTRIBUTES_POSITION = 22  # of the byte in use
+KNOWS_ABORTABLE, ADDS_PARTITIONS = 11, 12  # the versions of KIP-890
 
-REFUSALS = (KafkaError, BatchError, InvalidRecords, OutOfOrderSequence, StaleProducerEpoch)
-"""What is raised for a batch that does not get in. Nothing has been changed then."""
+REFUSALS = (KafkaError, BatchError, InvalidRecords, OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen)
+"""What is raised for a batch that does not get in. Nothing has been changed then that a second try would change again."""
 
 
 def one_batch(records: object, version: int) -> memoryview:
@@ -29,24 +41,59 @@ def one_batch(records: object, version: int) -> memoryview:
     return batch
 
 
-def append(partition: Partition, batch: memoryview, acks: int, context: Context) -> Duplicate:
+def append(partition: Partition, batch: memoryview, acks: int, transactional_id: str | None, context: Context) -> Duplicate:
     """Appends a batch to a partition that this broker leads, unless it is there already: where it is, and its log_append_time_ms."""
     if acks == ALL_REPLICAS and len(partition.isr) < partition.min_isr:
         raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
     config, now_ms = partition.topic.config, context.now_ms
     rules = config.derived.get(AppendRules) or AppendRules.of(config)
     header = validate_batch(batch, rules.max_message_bytes)
-    batch, header, latest, is_new = validate_records(batch, header, rules, now_ms)
-    producer_id, epoch = header.producer_id, header.producer_epoch
-    last_sequence = header.base_sequence + header.last_offset_delta & SEQUENCE_MASK
-    if producer_id >= 0:
-        duplicate = partition.producers.check(producer_id, epoch, header.base_sequence, last_sequence, now_ms)
-        if duplicate:
-            return duplicate
+    validated = validate_records(batch, header, rules, now_ms)
+    if header.producer_id >= 0:
+        appended = _append_in_sequence(partition, validated, rules, transactional_id, context)
+    else:
+        batch, header, latest, is_new = validated
+        append_time = stamp(batch, header, latest, rules, now_ms)
+        appended = Duplicate(partition.log.append(batch, partition.leader_epoch, owned=is_new or context.owns_buffer), append_time)
+    context.wake(partition)
+    return appended
+
+
+def _append_in_sequence(
+    partition: Partition, validated: Validated, rules: AppendRules, transactional_id: str | None, context: Context
+) -> Duplicate:
+    """Appends a batch of an idempotent or transactional producer."""
+    producers, now_ms = partition.producers, context.now_ms
+    batch, header, latest, is_new = validated
+    producer_id, epoch, base_sequence = header.producer_id, header.producer_epoch, header.base_sequence
+    last_sequence = base_sequence + header.last_offset_delta & SEQUENCE_MASK
+    transactional = header.attributes & TRANSACTIONAL_BIT != 0
+    if transactional:
+        _join(partition, header, transactional_id, context)
+    # From v12 on transactions begin at sequence 0, so that nothing overtakes the first batch.
+    from_zero = transactional and context.version >= ADDS_PARTITIONS
+    duplicate = producers.check(producer_id, epoch, base_sequence, last_sequence, now_ms, transactional, from_zero)
+    if duplicate:
+        return duplicate
     append_time = stamp(batch, header, latest, rules, now_ms)
     base_offset = partition.log.append(batch, partition.leader_epoch, owned=is_new or context.owns_buffer)
-    if producer_id >= 0:
-        last_offset, timestamp = base_offset + header.last_offset_delta, latest if append_time < 0 else append_time
-        partition.producers.record(producer_id, epoch, header.base_sequence, last_sequence, base_offset, last_offset, timestamp, now_ms)
-    context.wake(partition)
+    timestamp = latest if append_time == -1 else append_time
+    last_offset = base_offset + header.last_offset_delta
+    producers.record(producer_id, epoch, base_sequence, last_sequence, base_offset, last_offset, timestamp, now_ms, transactional)
     return Duplicate(base_offset, append_time)
+
+
+def _join(partition: Partition, header: BatchHeader, transactional_id: str | None, context: Context) -> None:
+    """Has the coordinator's word for the first batch of a transaction in a partition."""
+    if transactional_id is None:
+        raise KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    producer = Producer(header.producer_id, header.producer_epoch)
+    if partition.producers.continues(*producer):
+        return
+    joining = TopicPartition(partition.topic.name, partition.index)
+    adds, knows_abortable = context.version >= ADDS_PARTITIONS, context.version >= KNOWS_ABORTABLE
+    try:
+        join_transaction(context.broker, transactional_id, producer, joining, adds=adds, knows_abortable=knows_abortable)
+    except KafkaError:
+        partition.producers.refuse(*producer, header.base_sequence, context.now_ms)
+        raise

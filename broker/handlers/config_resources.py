@@ -1,4 +1,4 @@
-"""ListConfigResources: which topics and brokers have configs (KIP-1142). Client metrics and groups have none of their own."""
+"""ListConfigResources: which topics, brokers and groups have configs (KIP-1142). Client metrics have none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def list_config_resources(request: ListConfigResourcesRequest, context: Context)
     """The resources of the types that were asked for, or of all; in version 0 of client metrics."""
     cluster = context.broker.cluster
     nodes = [str(node_id) for node_id in sorted(cluster.brokers)]
-    names = {BROKER_LOGGER: nodes, BROKER: nodes, TOPIC: list(cluster.topics), CLIENT_METRICS: [], GROUP: []}
+    groups = list(cluster.group_configs)
+    names = {BROKER_LOGGER: nodes, BROKER: nodes, TOPIC: list(cluster.topics), CLIENT_METRICS: [], GROUP: groups}
     wanted = {CLIENT_METRICS} if context.version == 0 else set(request.resource_types) or set(names)
     if wanted - set(names):
         return ListConfigResourcesResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, config_resources=[])

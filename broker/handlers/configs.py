@@ -60,7 +60,7 @@ def _entries(resource: DescribeConfigsResource, names: Collection[str] | None, c
     if resource.resource_type == GROUP:
         if not name:
             raise KafkaError(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
-        return GroupConfig(broker.config, {}).describe(names)
+        return (broker.cluster.group_configs.get(name) or GroupConfig(broker.config, {})).describe(names)
     raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {resource.resource_type}")
 
 

@@ -64,6 +64,7 @@ def _elect(name: str, index: int, election_type: int, context: Context) -> Parti
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {name}-{index}")
         (_prefer if election_type == PREFERRED else _elect_uncleanly)(partition, context)
         context.wake(partition)
+        context.broker.transactions.write_missing_markers()
     except KafkaError as error:
         return PartitionResult(partition_id=index, error_code=error.code, error_message=error.message)
     return PartitionResult(partition_id=index, error_message=None)

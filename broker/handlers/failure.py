@@ -25,7 +25,7 @@ def _mirror(cls: type[Message], source: object, code: ErrorCode, message: str | 
     values: dict[str, Any] = {}
     lists = [getattr(source, spec.name) for spec in specs(type(source)) if spec.array] if isinstance(source, Message) else []
     for spec in specs(cls):
-        if spec.name == "error_code":
+        if spec.name.endswith("error_code"):
             values[spec.name] = code
         elif spec.name == "error_message":
             values[spec.name] = message
@@ -50,7 +50,8 @@ def _find(spec: Spec, source: object) -> object:
 
 def _carries_error(cls: type[Message]) -> bool:
     return any(
-        spec.name == "error_code" or (spec.array and isinstance(spec.kind, type) and _carries_error(spec.kind)) for spec in specs(cls)
+        spec.name.endswith("error_code") or (spec.array and isinstance(spec.kind, type) and _carries_error(spec.kind))
+        for spec in specs(cls)
     )
 
 

@@ -1,104 +1,177 @@
-"""Fetch: reads record batches. Not done: fetch sessions (none is ever made, which is legal), transactions.
+"""Fetch: reads record batches, also in incremental sessions and, from v11 on, from followers.
 
 An answer waits until `min_bytes` are there, an error is, or `max_wait_ms` is over; a produce wakes it at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.fetch import (
     FETCH,
+    AbortedTransaction,
     EpochEndOffset,
     FetchableTopicResponse,
     FetchPartition,
     FetchRequest,
     FetchResponse,
+    FetchTopic,
     PartitionData,
 )
+from ...storage.segments import end_offset_of
 from ..context import Context
+from ..fetch_sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchSession, next_epoch
 from ..topics import Partition, Topic
 from ..waiting import Wait
 from .leadership import current_leader, find_led_partition, find_topic, node_endpoints
 from .registry import handles
 
 READ_COMMITTED = 1
-FINAL_EPOCH = -1
+UNDEFINED_EPOCH = -1
+TOPIC_IDS_SINCE, FOLLOWERS_SINCE = 13, 11
 LEADERS_SINCE = 16  # though the field is there before
-UNKNOWN = (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_ID)
+# What the metadata does not know is refused at the end of the answer, ids first, and is nothing that a fetch would not wait with.
+_UNKNOWN = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
 @handles(FETCH)
 def fetch(request: FetchRequest, context: Context) -> FetchResponse | Generator[Wait, None, FetchResponse]:
     """Answers at once where it can, and else waits."""
-    if request.session_id and request.session_epoch > 0:
-        return FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND, responses=[])
-    read = Read(request, context)
-    return read.response() if read.complete or request.max_wait_ms <= 0 else _wait(read)
+    session = None
+    if request.session_epoch in (FINAL_EPOCH, INITIAL_EPOCH):
+        if request.session_id:
+            context.broker.fetch_sessions.close(request.session_id)
+    else:
+        try:
+            session = _resume(request, context)
+        except KafkaError as error:
+            return FetchResponse(error_code=error.code, responses=[])
+    read = Read(request, context, request.topics) if session is None else _read(request, context, session)
+    return _response(read, session) if read.complete or request.max_wait_ms <= 0 else _wait(read, session)
 
 
-def _wait(read: Read) -> Generator[Wait, None, FetchResponse]:
-    """Reads again whenever one of the partitions changed, until there is enough or the time is up."""
-    request, context = read.request, read.context
+def _read(request: FetchRequest, context: Context, session: FetchSession | None) -> Read:
+    if session is None:
+        return Read(request, context, request.topics)
+    also_quiet = context.broker.rack_aware and bool(request.rack_id)  # the nearest replica may be another one now
+    topics, quiet = session.wanted(context.broker.cluster.topic_name, also_quiet=also_quiet)
+    return Read(request, context, topics, quiet)
+
+
+def _wait(read: Read, session: FetchSession | None) -> Generator[Wait, None, FetchResponse]:
+    """Reads again whenever one of the partitions changed, until there is enough, one of them is gone, or the time is up."""
+    request, context, wanted = read.request, read.context, len(read.partitions)
     deadline_ms = context.now_ms + request.max_wait_ms
-    while not read.complete and context.now_ms < deadline_ms:
+    while not read.complete and context.now_ms < deadline_ms and len(read.partitions) == wanted:
         yield Wait(read.partitions, deadline_ms)
-        read = Read(request, context)
-    return read.response()
+        read = _read(request, context, session)
+    return _response(read, session)
+
+
+def _resume(request: FetchRequest, context: Context) -> FetchSession | None:
+    """The session of an incremental fetch, brought up to date; None when nothing is left in it. Raises KafkaError with 70, 71 or 106."""
+    sessions = context.broker.fetch_sessions
+    session = sessions.resume(request.session_id, request.session_epoch, topic_ids=context.version >= TOPIC_IDS_SINCE)
+    session.update(request.topics, request.forgotten_topics_data, context.broker.cluster.topic_name)
+    if not len(session):
+        sessions.close(session.id)
+        return None
+    sessions.touch(session, context.now_ms)
+    return session
+
+
+def _response(read: Read, session: FetchSession | None) -> FetchResponse:
+    """What was read; in a session, what is new of it. A session that went on while its request waited is an error."""
+    request, context, topics, session_id = read.request, read.context, read.topics, 0
+    if session:
+        if session.epoch != next_epoch(request.session_epoch):
+            return FetchResponse(error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH, session_id=session.id, responses=[])
+        topics, session_id = session.changes(topics, context.broker.cluster.find_partition), session.id
+    elif request.session_epoch == INITIAL_EPOCH:
+        session_id = context.broker.fetch_sessions.open(
+            request.topics,
+            topics,
+            context.broker.cluster.topic_name,
+            topic_ids=context.version >= TOPIC_IDS_SINCE,
+            now_ms=context.now_ms,
+        )
+    endpoints = node_endpoints(context, read.leaders) if read.leaders else []
+    return FetchResponse(session_id=session_id, responses=topics, node_endpoints=endpoints)
 
 
 class Read:
-    """One pass over the partitions of a request."""
+    """One pass over the partitions of `topics`; those of `quiet` are known to have nothing."""
 
-    def __init__(self, request: FetchRequest, context: Context) -> None:
+    def __init__(self, request: FetchRequest, context: Context, topics: Sequence[FetchTopic], quiet: Sequence[Partition] = ()) -> None:
         self.request = request
         self.context = context
-        self.partitions: list[Partition] = []
+        self.topics: list[FetchableTopicResponse] = []
+        self.partitions = list(quiet)
+        self.leaders: list[int] = []
         self.bytes = 0
         self.failed = False
-        self._leaders: list[int] = []
+        self._or_followed = context.version >= FOLLOWERS_SINCE
+        self._rack = request.rack_id if context.broker.rack_aware and self._or_followed else ""
+        self._unknown: list[tuple[FetchTopic, PartitionData]] = []
         self._limit = min(request.max_bytes, context.broker.config.integers["fetch.max.bytes"])
-        self._topics = [
-            FetchableTopicResponse(
-                topic=topic.topic,
-                topic_id=topic.topic_id,
-                partitions=[self._partition(topic.topic, topic.topic_id, wanted) for wanted in topic.partitions],
-            )
-            for topic in request.topics
-        ]
+        for topic in topics:
+            found = [data for wanted in topic.partitions if (data := self._partition(topic, wanted)) is not None]
+            if found:
+                self.topics.append(FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id, partitions=found))
+        if self._unknown:
+            self._append_unknown()
 
     @property
     def complete(self) -> bool:
         """Whether there is nothing to wait for."""
         return self.failed or not self.partitions or self.bytes >= min(self.request.min_bytes, self._limit)
 
-    def response(self) -> FetchResponse:
-        """What was read."""
-        return FetchResponse(responses=self._topics, node_endpoints=node_endpoints(self.context, self._leaders) if self._leaders else [])
+    def _append_unknown(self) -> None:
+        for topic, data in sorted(self._unknown, key=lambda one: _UNKNOWN.index(ErrorCode(one[1].error_code))):
+            last = self.topics[-1] if self.topics else None
+            if last and last.topic == topic.topic and last.topic_id == topic.topic_id:
+                last.partitions.append(data)
+            else:
+                self.topics.append(FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id, partitions=[data]))
 
-    def _partition(self, name: str, topic_id: bytes, wanted: FetchPartition) -> PartitionData:
-        topic = None
+    def _partition(self, named: FetchTopic, wanted: FetchPartition) -> PartitionData | None:
+        """None for what is unknown and comes later."""
+        topic, broker = None, self.context.broker
         try:
-            topic = find_topic(self.context.broker, name, topic_id)
-            partition = find_led_partition(self.context.broker, topic, wanted.partition, wanted.current_leader_epoch)
+            topic = find_topic(broker, named.topic, named.topic_id)
+            partition = find_led_partition(broker, topic, wanted.partition, wanted.current_leader_epoch, or_followed=self._or_followed)
             return self._read(partition, wanted)
         except KafkaError as error:
-            self.failed = True
-            return self._refusal(topic, wanted.partition, error.code)
+            code = error.code
+            if code == ErrorCode.UNKNOWN_TOPIC_ID and named.topic:
+                # A session knows the name of its topic's id: deleted is unknown by name, made anew inconsistent.
+                anew = named.topic in broker.cluster.topics
+                code = ErrorCode.INCONSISTENT_TOPIC_ID if anew else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            refusal = self._refusal(topic, wanted.partition, code)
+        if refusal.error_code in _UNKNOWN:
+            self._unknown.append((named, refusal))
+            return None
+        self.failed = True
+        return refusal
 
     def _read(self, partition: Partition, wanted: FetchPartition) -> PartitionData:
         log = partition.log
         read_committed = self.request.isolation_level == READ_COMMITTED
-        end_offset = partition.last_stable_offset if read_committed else partition.high_watermark
+        high_watermark, last_stable_offset = partition.high_watermark, partition.last_stable_offset
+        end_offset = last_stable_offset if read_committed else high_watermark
         data = PartitionData(
             partition_index=partition.index,
-            high_watermark=partition.high_watermark,
-            last_stable_offset=partition.last_stable_offset,
+            high_watermark=high_watermark,
+            last_stable_offset=last_stable_offset,
             log_start_offset=log.start_offset,
             aborted_transactions=[] if read_committed else None,
             records=b"",
         )
+        if self._rack and (preferred := self._near_replica(partition, wanted.fetch_offset)) is not None:
+            self.failed = True
+            data.preferred_read_replica = preferred
+            return data
         if wanted.last_fetched_epoch >= 0 and (diverging := _divergence(partition, wanted)):
             self.failed = True
             data.diverging_epoch, data.aborted_transactions = diverging, None
@@ -109,29 +182,52 @@ class Read:
         # The first batch of the first partition that has one comes whatever its size, so that nobody is stuck (KIP-74).
         room = min(wanted.partition_max_bytes, self._limit - self.bytes)
         records = log.read(wanted.fetch_offset, max(room, 0), end_offset, at_least_one=not self.bytes)
-        self.bytes += sum(map(len, records))
-        data.records = records
+        if records:
+            self.bytes += sum(map(len, records))
+            data.records = records
+            if read_committed:
+                data.aborted_transactions = _aborted(partition, wanted.fetch_offset, records[-1], end_offset)
         return data
+
+    def _near_replica(self, partition: Partition, offset: int) -> int | None:
+        """Where a client should read instead: an in-sync replica in its own rack, if the leader is elsewhere (KIP-392)."""
+        broker, rack = self.context.broker, self._rack
+        if (
+            partition.leader != broker.node_id
+            or broker.rack == rack
+            or not partition.log.start_offset <= offset <= partition.log.end_offset
+        ):
+            return None
+        brokers = broker.cluster.brokers
+        return next((node for node in partition.isr if brokers[node].running and brokers[node].rack == rack), None)
 
     def _refusal(self, topic: Topic | None, index: int, code: ErrorCode) -> PartitionData:
         moved = self.context.version >= LEADERS_SINCE and code in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
         leader = current_leader(topic.partition(index)) if topic and moved else None
         if leader:
-            self._leaders.append(leader.leader_id)
+            self.leaders.append(leader.leader_id)
         return PartitionData(
             partition_index=index,
             error_code=code,
             high_watermark=-1,
             current_leader=leader,
-            aborted_transactions=[] if code in UNKNOWN else None,
+            aborted_transactions=[] if code in _UNKNOWN else None,
             records=b"",
         )
+
+
+def _aborted(partition: Partition, fetch_offset: int, last: memoryview, end_offset: int) -> list[AbortedTransaction]:
+    """The aborted transactions that the client has to skip records of; only where there are any is the end of what was read looked for."""
+    if not partition.producers.aborted(fetch_offset, end_offset):
+        return []
+    aborted = partition.producers.aborted(fetch_offset, end_offset_of(last))
+    return [AbortedTransaction(producer_id=each.producer_id, first_offset=each.first_offset) for each in aborted]
 
 
 def _divergence(partition: Partition, wanted: FetchPartition) -> EpochEndOffset | None:
     """Where the reader's log and ours part, if what it fetched last is not what we have (KIP-595)."""
     epoch, end_offset = partition.log.end_offset_for_epoch(wanted.last_fetched_epoch)
-    if epoch == FINAL_EPOCH:
+    if epoch == UNDEFINED_EPOCH:
         raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
     if epoch < wanted.last_fetched_epoch or end_offset < wanted.fetch_offset:
         return EpochEndOffset(epoch=epoch, end_offset=end_offset)

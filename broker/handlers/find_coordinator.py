@@ -1,15 +1,15 @@
-"""FindCoordinator: which broker a group's requests go to. The first one makes the internal topic."""
+"""FindCoordinator: which broker a group's or a transaction's requests go to. The first one makes the internal topic."""
 
 from __future__ import annotations
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.find_coordinator import FIND_COORDINATOR, Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 from ..context import Context
-from ..topics import CONSUMER_OFFSETS
+from ..topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from .metadata import reachable
 from .registry import handles
 
-GROUP = 0
+TOPICS = {0: CONSUMER_OFFSETS, 1: TRANSACTION_STATE}  # by key type
 
 
 @handles(FIND_COORDINATOR)
@@ -29,11 +29,12 @@ def find_coordinator(request: FindCoordinatorRequest, context: Context) -> FindC
 
 def _find(key: str, key_type: int, context: Context) -> Coordinator:
     try:
-        if key_type != GROUP:
+        topic = TOPICS.get(key_type)
+        if topic is None:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Coordinators of key type {key_type} are not emulated.")
         cluster = context.broker.cluster
-        cluster.ensure_internal(CONSUMER_OFFSETS)
-        partition = cluster.coordinator(key, CONSUMER_OFFSETS)
+        cluster.ensure_internal(topic)
+        partition = cluster.coordinator(key, topic)
         listeners = {broker.node_id: listener for broker, listener in reachable(context)}
         if partition is None or partition.leader not in listeners:
             raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE)

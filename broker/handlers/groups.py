@@ -8,7 +8,9 @@ LeaveGroup: v3 lets several leave, each with its own error; before, the one erro
 DescribeGroups: v3 tells authorized operations, v4 instance ids, v6 answers GROUP_ID_NOT_FOUND for what was a Dead group before.
 ListGroups: v4 filters by state, v5 by type. DeleteGroups: nothing but formats changed.
 
-Not done: groups of the consumer and share protocols; authorization.
+Members of a consumer group may be classic ones too (groups/emulation.py).
+
+Not done: share groups; authorization.
 """
 
 from __future__ import annotations
@@ -31,8 +33,9 @@ from ...protocol.messages.leave_group import LEAVE_GROUP, LeaveGroupRequest, Lea
 from ...protocol.messages.list_groups import LIST_GROUPS, ListedGroup, ListGroupsRequest, ListGroupsResponse
 from ...protocol.messages.sync_group import SYNC_GROUP, SyncGroupRequest, SyncGroupResponse
 from ..context import Context
-from ..groups.classic import ClassicGroup, GroupState
+from ..groups.classic import ClassicGroup
 from ..groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from ..groups.states import GroupState
 from ..waiting import Reply, Wait
 from .registry import handles
 
@@ -153,11 +156,12 @@ def _describe(group_id: str, context: Context) -> DescribedGroup:
     group = context.broker.groups.get(group_id)
     if not context.broker.is_coordinator(group_id):
         return _undescribed(group_id, "", ErrorCode.NOT_COORDINATOR)
-    if group is not None:
+    if isinstance(group, ClassicGroup):
         return _described(group)
     if context.version < 6:
         return _undescribed(group_id, GroupState.DEAD.value, ErrorCode.NONE)
-    return _undescribed(group_id, GroupState.DEAD.value, ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
+    reason = "not found" if group is None else "is not a classic group"
+    return _undescribed(group_id, GroupState.DEAD.value, ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.")
 
 
 def _undescribed(group_id: str, state: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:

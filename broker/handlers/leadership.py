@@ -25,12 +25,15 @@ def find_topic(broker: Broker, name: str, topic_id: bytes) -> Topic:
     return topic
 
 
-def find_led_partition(broker: Broker, topic: Topic, index: int, current_leader_epoch: int = -1) -> Partition:
-    """The partition, led by this broker in the epoch that the client knows (-1: any). Raises KafkaError with 3, 6, 74 or 75."""
+def find_led_partition(broker: Broker, topic: Topic, index: int, current_leader_epoch: int = -1, *, or_followed: bool = False) -> Partition:
+    """The partition, led by this broker in the epoch that the client knows (-1: any), or followed by it where that is enough.
+
+    Raises KafkaError with 3, 6, 74 or 75.
+    """
     partition = topic.partition(index)
     if partition is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    if partition.leader != broker.node_id:
+    if partition.leader != broker.node_id and not (or_followed and broker.node_id in partition.replicas):
         raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     if current_leader_epoch not in (-1, partition.leader_epoch):
         fenced = current_leader_epoch < partition.leader_epoch

@@ -61,17 +61,20 @@ def _find(name: str, wanted: ListOffsetsPartition, isolation_level: int, context
     log, timestamp = partition.log, -1
     if wanted.timestamp < 0 and context.version < SINCE.get(wanted.timestamp, 1 << 15):
         raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
+    end_offset = partition.last_stable_offset if isolation_level == READ_COMMITTED else partition.high_watermark
     if wanted.timestamp == LATEST:
-        offset = partition.last_stable_offset if isolation_level == READ_COMMITTED else partition.high_watermark
-        return _found(partition, timestamp, offset, partition.leader_epoch)
+        return _found(partition, timestamp, end_offset, partition.leader_epoch)
     if wanted.timestamp in (EARLIEST, EARLIEST_LOCAL):
         offset = log.start_offset
     elif wanted.timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
         offset = -1
     elif wanted.timestamp == MAX_TIMESTAMP:
-        timestamp, offset = _first_at(log.latest_timestamp(), None, log.start_offset)
+        newest = log.latest_timestamp()
+        timestamp, offset = NOT_FOUND if newest is None else _first_at(log, read_header(newest).max_timestamp)
     else:
-        timestamp, offset = _first_in(log, wanted.timestamp)
+        timestamp, offset = _first_at(log, wanted.timestamp)
+    if wanted.timestamp not in (EARLIEST, EARLIEST_LOCAL) and offset >= end_offset:
+        timestamp, offset = NOT_FOUND  # what may not be fetched yet is not there
     return _found(partition, timestamp, offset, log.epoch_at(offset) if offset >= 0 else -1)
 
 
@@ -79,30 +82,19 @@ def _found(partition: Partition, timestamp: int, offset: int, leader_epoch: int)
     return ListOffsetsPartitionResponse(partition_index=partition.index, timestamp=timestamp, offset=offset, leader_epoch=leader_epoch)
 
 
-def _first_in(log: Log, timestamp: int) -> tuple[int, int]:
-    """(timestamp, offset) of the first record at or after a time."""
-    view = log.find_timestamp(timestamp)
-    found = _first_at(view, timestamp, log.start_offset)
-    if view is not None and found == NOT_FOUND:  # it was in the part of the first batch that is deleted
-        for later in log.batches(read_header(view).last_offset + 1, log.end_offset):
-            if read_header(later).max_timestamp >= timestamp:
-                return _first_at(later, timestamp, log.start_offset)
-    return found
-
-
-def _first_at(view: memoryview | None, timestamp: int | None, start_offset: int) -> tuple[int, int]:
-    """(timestamp, offset) of the batch's first record at or after a time; None stands for the batch's own maximum."""
-    if view is None:
-        return NOT_FOUND
-    batch = RecordBatch(view)
-    target = batch.header.max_timestamp if timestamp is None else timestamp
-    try:
-        for record in batch.records():
-            if record.timestamp >= target and record.offset >= start_offset:
-                return record.timestamp, record.offset
-    except UnsupportedCompression:
-        # Without the codec the batch's beginning is the nearest offset that skips nothing.
-        return batch.header.max_timestamp, max(batch.header.base_offset, start_offset)
+def _first_at(log: Log, timestamp: int) -> tuple[int, int]:
+    """(timestamp, offset) of the first record at or after a time. Of a batch that has one it may be compacted away, or deleted."""
+    view = log.find_timestamp(timestamp, log.start_offset)
+    while view is not None:
+        batch = RecordBatch(view)
+        try:
+            for record in batch.records():
+                if record.timestamp >= timestamp and record.offset >= log.start_offset:
+                    return record.timestamp, record.offset
+        except UnsupportedCompression:
+            # Without the codec the batch's beginning is the nearest offset that skips nothing.
+            return batch.header.max_timestamp, max(batch.header.base_offset, log.start_offset)
+        view = log.find_timestamp(timestamp, batch.header.last_offset + 1)
     return NOT_FOUND
 
 

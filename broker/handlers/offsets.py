@@ -1,11 +1,11 @@
-"""Committed offsets: OffsetCommit and OffsetFetch.
+"""Committed offsets: OffsetCommit, OffsetFetch and OffsetDelete.
 
 OffsetCommit: v2 to v4 name a retention time, v6 has leader epochs, v7 knows static members (KIP-345), v9 answers GROUP_ID_NOT_FOUND
 where it was ILLEGAL_GENERATION (KIP-848), v10 names topics by id.
 OffsetFetch: from v2 on null topics mean all, and an error of the group is at the top instead of on every partition; v5 has leader
 epochs, v7 asks for stable offsets (KIP-447), v8 for several groups (KIP-709), v9 as a member of a consumer group, v10 by topic id.
 
-Not done: offsets of open transactions, so all are stable; the member epochs of consumer groups; authorization.
+Not done: authorization.
 """
 
 from __future__ import annotations
@@ -23,9 +23,17 @@ from ...protocol.messages.offset_commit import (
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
+from ...protocol.messages.offset_delete import (
+    OFFSET_DELETE,
+    OffsetDeleteRequest,
+    OffsetDeleteResponse,
+    OffsetDeleteResponsePartition,
+    OffsetDeleteResponseTopic,
+)
 from ...protocol.messages.offset_fetch import (
     OFFSET_FETCH,
     OffsetFetchRequest,
+    OffsetFetchRequestGroup,
     OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
     OffsetFetchResponse,
@@ -37,12 +45,14 @@ from ...protocol.messages.offset_fetch import (
 )
 from ...protocol.schema import ZERO_UUID
 from ..context import Context
-from ..groups.offsets import CommittedOffset
+from ..groups.offsets import CommittedOffset, CommittedOffsets
 from ..topics import Topic
 from .registry import handles
 
-BY_TOPIC_ID = 10
+BY_MEMBER_EPOCH, BY_TOPIC_ID = 9, 10
 NOTHING_COMMITTED = CommittedOffset(-1, -1, "", -1)
+UNSTABLE = CommittedOffset(-1, -1, "", -2)
+"""Stands for a commit that an open transaction will decide, where a client wants to know nothing before."""
 
 
 @handles(OFFSET_COMMIT)
@@ -50,7 +60,7 @@ def offset_commit(request: OffsetCommitRequest, context: Context) -> OffsetCommi
     """Unknown partitions are refused each for itself; what is wrong with the group or the member refuses all others."""
     topics = [(_find_commit_topic(topic, context), topic) for topic in request.topics]
     if any(found and found.partition(partition.partition_index) for found, topic in topics for partition in topic.partitions):
-        group_error = _check_commit(request, context)
+        group_error = _check_commit(request, topics, context)
     else:
         group_error = ErrorCode.NONE  # Kafka does not even look for the group.
     return OffsetCommitResponse(
@@ -86,14 +96,25 @@ def _check_partition(topic: Topic | None, index: int, context: Context) -> Error
     return ErrorCode.NONE
 
 
-def _check_commit(request: OffsetCommitRequest, context: Context) -> ErrorCode:
+def _check_commit(request: OffsetCommitRequest, topics: list[tuple[Topic | None, OffsetCommitRequestTopic]], context: Context) -> ErrorCode:
     broker = context.broker
     if not broker.is_coordinator(request.group_id):
         return ErrorCode.NOT_COORDINATOR
     error = broker.groups.check_commit(
-        request.group_id, request.member_id, request.group_instance_id, request.generation_id_or_member_epoch
+        request.group_id,
+        request.member_id,
+        request.group_instance_id,
+        request.generation_id_or_member_epoch,
+        [
+            (found.id, each.partition_index)
+            for found, topic in topics
+            if found
+            for each in topic.partitions
+            if found.partition(each.partition_index)
+        ],
+        understands_epochs=context.version >= BY_MEMBER_EPOCH,
     )
-    if error is ErrorCode.GROUP_ID_NOT_FOUND and context.version < 9:
+    if error is ErrorCode.GROUP_ID_NOT_FOUND and context.version < BY_MEMBER_EPOCH:
         return ErrorCode.ILLEGAL_GENERATION
     return error
 
@@ -118,15 +139,19 @@ class _Fetched(NamedTuple):
     partitions: list[tuple[int, CommittedOffset]]
     error: ErrorCode = ErrorCode.NONE
 
+    def error_of(self, committed: CommittedOffset) -> ErrorCode:
+        """The error code that goes with one of the commits."""
+        return ErrorCode.UNSTABLE_OFFSET_COMMIT if committed is UNSTABLE else self.error
+
 
 @handles(OFFSET_FETCH)
 def offset_fetch(request: OffsetFetchRequest, context: Context) -> OffsetFetchResponse:
     """A group or an offset that does not exist is no error: its offset is -1."""
     if context.version >= 8:
-        return OffsetFetchResponse(groups=[_fetch_group(group.group_id, group.topics, context) for group in request.groups])
+        return OffsetFetchResponse(groups=[_fetch_group(group, request.require_stable, context) for group in request.groups])
     error = _check_fetch(request.group_id, context)
     if not error:
-        fetched = _fetch(request.group_id, request.topics, context)
+        fetched = _fetch(request.group_id, request.topics, request.require_stable, context)
     elif context.version >= 2:
         return OffsetFetchResponse(error_code=error)
     else:
@@ -141,7 +166,7 @@ def offset_fetch(request: OffsetFetchRequest, context: Context) -> OffsetFetchRe
                         committed_offset=committed.offset,
                         committed_leader_epoch=committed.leader_epoch,
                         metadata=committed.metadata,
-                        error_code=topic.error,
+                        error_code=topic.error_of(committed),
                     )
                     for index, committed in topic.partitions
                 ],
@@ -151,11 +176,12 @@ def offset_fetch(request: OffsetFetchRequest, context: Context) -> OffsetFetchRe
     )
 
 
-def _fetch_group(group_id: str, topics: list[OffsetFetchRequestTopics] | None, context: Context) -> OffsetFetchResponseGroup:
-    if error := _check_fetch(group_id, context):
-        return OffsetFetchResponseGroup(group_id=group_id, topics=[], error_code=error)
+def _fetch_group(group: OffsetFetchRequestGroup, require_stable: bool, context: Context) -> OffsetFetchResponseGroup:
+    error = _check_fetch(group.group_id, context) or context.broker.groups.check_fetch(group.group_id, group.member_id, group.member_epoch)
+    if error:
+        return OffsetFetchResponseGroup(group_id=group.group_id, topics=[], error_code=error)
     return OffsetFetchResponseGroup(
-        group_id=group_id,
+        group_id=group.group_id,
         topics=[
             OffsetFetchResponseTopics(
                 name=topic.name,
@@ -166,12 +192,12 @@ def _fetch_group(group_id: str, topics: list[OffsetFetchRequestTopics] | None, c
                         committed_offset=committed.offset,
                         committed_leader_epoch=committed.leader_epoch,
                         metadata=committed.metadata,
-                        error_code=topic.error,
+                        error_code=topic.error_of(committed),
                     )
                     for index, committed in topic.partitions
                 ],
             )
-            for topic in _fetch(group_id, topics, context)
+            for topic in _fetch(group.group_id, group.topics, require_stable, context)
         ],
     )
 
@@ -180,15 +206,25 @@ def _check_fetch(group_id: str, context: Context) -> ErrorCode:
     return ErrorCode.NONE if context.broker.is_coordinator(group_id) else ErrorCode.NOT_COORDINATOR
 
 
-def _fetch(group_id: str, topics: Iterable[OffsetFetchRequestTopic | OffsetFetchRequestTopics] | None, context: Context) -> list[_Fetched]:
-    if topics is not None:
-        return [_fetch_topic(group_id, topic, context) for topic in topics]
-    known = context.broker.cluster.topics
-    return [_Fetched(name, known[name].id, list(commits.items())) for name, commits in context.broker.groups.offsets(group_id)]
-
-
-def _fetch_topic(group_id: str, topic: OffsetFetchRequestTopic | OffsetFetchRequestTopics, context: Context) -> _Fetched:
+def _fetch(
+    group_id: str, topics: Iterable[OffsetFetchRequestTopic | OffsetFetchRequestTopics] | None, require_stable: bool, context: Context
+) -> list[_Fetched]:
     offsets = context.broker.groups.offsets(group_id)
+    if topics is not None:
+        fetched = [_fetch_topic(offsets, topic, context) for topic in topics]
+    else:
+        known = context.broker.cluster.topics
+        fetched = [_Fetched(name, known[name].id, list(commits.items())) for name, commits in offsets]
+    if not (require_stable and offsets.pending):
+        return fetched
+    return [topic._replace(partitions=[_stable(offsets, topic.name, *each) for each in topic.partitions]) for topic in fetched]
+
+
+def _stable(offsets: CommittedOffsets, topic: str, index: int, committed: CommittedOffset) -> tuple[int, CommittedOffset]:
+    return index, UNSTABLE if offsets.pending.on(topic, index) else committed
+
+
+def _fetch_topic(offsets: CommittedOffsets, topic: OffsetFetchRequestTopic | OffsetFetchRequestTopics, context: Context) -> _Fetched:
     name, topic_id = topic.name, ZERO_UUID
     if isinstance(topic, OffsetFetchRequestTopics) and context.version >= BY_TOPIC_ID:
         topic_id = topic.topic_id
@@ -201,3 +237,29 @@ def _fetch_topic(group_id: str, topic: OffsetFetchRequestTopic | OffsetFetchRequ
 
 def _nothing(name: str, topic_id: bytes, partitions: Iterable[int], error: ErrorCode) -> _Fetched:
     return _Fetched(name, topic_id, [(index, NOTHING_COMMITTED) for index in partitions], error)
+
+
+@handles(OFFSET_DELETE)
+def offset_delete(request: OffsetDeleteRequest, context: Context) -> OffsetDeleteResponse:
+    """Forgets single commits, but none of a topic that members read now."""
+    if not request.group_id:
+        return OffsetDeleteResponse(error_code=ErrorCode.INVALID_GROUP_ID, topics=[])
+    error = _check_fetch(request.group_id, context) or context.broker.groups.check_delete_offsets(request.group_id)
+    if error:
+        return OffsetDeleteResponse(error_code=error, topics=[])
+    return OffsetDeleteResponse(
+        topics=[
+            OffsetDeleteResponseTopic(
+                name=topic.name,
+                partitions=[
+                    OffsetDeleteResponsePartition(
+                        partition_index=partition.partition_index,
+                        error_code=_check_partition(context.broker.cluster.topics.get(topic.name), partition.partition_index, context)
+                        or context.broker.groups.delete_offset(request.group_id, topic.name, partition.partition_index),
+                    )
+                    for partition in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )

@@ -1,4 +1,7 @@
-"""Produce: appends record batches. Not done: transactions."""
+"""Produce: appends record batches.
+
+A transactional batch needs a transaction: up to v11 one that the partition was added to (KIP-890), from v12 on it is added here.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +29,10 @@ from ...protocol.records import (
     InvalidRecords,
     NotOneBatch,
     first_batch_size,
+    read_header,
 )
 from ...protocol.schema import ZERO_UUID
-from ...storage.producers import OutOfOrderSequence, StaleProducerEpoch
+from ...storage.producers import OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen
 from ..context import Context
 from .append import ALL_REPLICAS, ATTRIBUTES_POSITION, append, one_batch
 from .leadership import current_leader, find_led_partition, find_topic, node_endpoints
@@ -38,8 +42,20 @@ from .repeated_produce import recognise
 ADMIN_CLIENT_ID = "__admin_client"
 _unpack_start = Struct(">8xi4xb4xh").unpack_from  # batch length, magic, attributes
 
-# Errors of a batch that Kafka answers without saying where the log starts.
-_WITHOUT_LOG_START = frozenset({ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.CORRUPT_MESSAGE})
+# Errors that are answered without saying where the log starts.
+_WITHOUT_LOG_START = frozenset(
+    {
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.MESSAGE_TOO_LARGE,
+        ErrorCode.CORRUPT_MESSAGE,
+        ErrorCode.INVALID_REQUIRED_ACKS,
+        ErrorCode.INVALID_TOPIC_EXCEPTION,
+        ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+        ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
+    }
+)
 
 
 @handles(PRODUCE)
@@ -52,11 +68,13 @@ def produce(request: ProduceRequest, context: Context) -> ProduceResponse | None
                 raise CloseConnection(f"Produce with acks=0 failed with {refusal.code.name}")
             raise refusal
         topics = _each_once(topics)
+        if request.transactional_id is not None:
+            _check_one_producer(request)
     responses = [
         TopicProduceResponse(
             name=topic.name,
             topic_id=topic.topic_id,
-            partition_responses=[_append_or_refuse(topic, data, request.acks, context) for data in topic.partition_data],
+            partition_responses=[_append_or_refuse(topic, data, request, context) for data in topic.partition_data],
         )
         for topic in topics
     ]
@@ -114,11 +132,17 @@ def _each_once(topics: list[TopicProduceData]) -> list[TopicProduceData]:
     ]
 
 
-def _append_or_refuse(topic: TopicProduceData, data: PartitionProduceData, acks: int, context: Context) -> PartitionProduceResponse:
+def _append_or_refuse(
+    topic: TopicProduceData, data: PartitionProduceData, request: ProduceRequest, context: Context
+) -> PartitionProduceResponse:
     try:
-        return _append(topic, data, acks, context)
+        return _append(topic, data, request, context)
     except KafkaError as error:
-        return _refusal(topic, data.index, error.code, context, log_start=error.code == ErrorCode.NOT_ENOUGH_REPLICAS)
+        refusal = _refusal(
+            topic, data.index, error.code, context, log_start=error.code not in (ErrorCode.UNKNOWN_SERVER_ERROR, *_WITHOUT_LOG_START)
+        )
+        refusal.error_message = error.message
+        return refusal
     except NotOneBatch as error:
         return _refusal(topic, data.index, error.error_code, context, log_start=False)
     except RejectedRecords as error:
@@ -134,11 +158,23 @@ def _append_or_refuse(topic: TopicProduceData, data: PartitionProduceData, acks:
         return _refusal(topic, data.index, ErrorCode.INVALID_RECORD, context)
     except OutOfOrderSequence:
         return _refusal(topic, data.index, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, context)
+    except TransactionIsOpen:
+        return _refusal(topic, data.index, ErrorCode.INVALID_TXN_STATE, context)
     except StaleProducerEpoch:
         return _refusal(topic, data.index, ErrorCode.INVALID_PRODUCER_EPOCH, context)
 
 
-def _append(topic_data: TopicProduceData, data: PartitionProduceData, acks: int, context: Context) -> PartitionProduceResponse:
+def _check_one_producer(request: ProduceRequest) -> None:
+    """Refuses a request that carries the transactions of several producers."""
+    views = [data.records for topic in request.topic_data for data in topic.partition_data]
+    headers = [read_header(view) for view in views if isinstance(view, memoryview) and len(view) >= HEADER.size]
+    if len({(header.producer_id, header.producer_epoch) for header in headers if header.is_transactional}) > 1:
+        raise KafkaError(ErrorCode.INVALID_PRODUCER_ID_MAPPING, "Transactional records contained more than one producer ID")
+
+
+def _append(
+    topic_data: TopicProduceData, data: PartitionProduceData, request: ProduceRequest, context: Context
+) -> PartitionProduceResponse:
     """The checks of KafkaApis and ReplicaManager in their order, and the append."""
     if context.version >= 13 and topic_data.topic_id == ZERO_UUID:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
@@ -146,12 +182,12 @@ def _append(topic_data: TopicProduceData, data: PartitionProduceData, acks: int,
     if not 0 <= data.index < len(topic.partitions):
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     batch = one_batch(data.records, context.version)
-    if acks not in (ALL_REPLICAS, 0, 1):
+    if request.acks not in (ALL_REPLICAS, 0, 1):
         raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
     if topic.is_internal and context.connection.client_id != ADMIN_CLIENT_ID:
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
     partition = find_led_partition(context.broker, topic, data.index)
-    appended = append(partition, batch, acks, context)
+    appended = append(partition, batch, request.acks, request.transactional_id, context)
     return PartitionProduceResponse(
         index=partition.index,
         base_offset=appended.base_offset,

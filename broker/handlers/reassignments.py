@@ -55,6 +55,7 @@ def _reassign(name: str, wanted: ReassignablePartition, factor_may_change: bool,
         raise KafkaError(ErrorCode.INVALID_REPLICATION_FACTOR, f"The replication factor is changed from {before} to {after}")
     partition.reassign(wanted.replicas, cluster.running)
     context.wake(partition)
+    cluster.transactions.write_missing_markers()
 
 
 @handles(LIST_PARTITION_REASSIGNMENTS)

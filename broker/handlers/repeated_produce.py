@@ -61,6 +61,7 @@ class RepeatedProduce:
     def __init__(self, request: ProduceRequest, partition: Partition, records: memoryview, context: Context) -> None:
         self._partition = partition
         self._acks = request.acks
+        self._transactional_id = request.transactional_id
         self._context = context
         self._flexible = context.version >= PRODUCE.request.flexible_from
         self._tail = _EMPTY_TAGS if self._flexible else b""
@@ -97,9 +98,9 @@ class RepeatedProduce:
             if bytes(frame[behind:]) != self._tail:
                 return None
             batch = one_batch(frame[start:behind], context.version)
-            if batch[ATTRIBUTES_POSITION] & TRANSACTIONAL_BIT:
+            if self._transactional_id is None and batch[ATTRIBUTES_POSITION] & TRANSACTIONAL_BIT:
                 return None
-            appended = append(partition, batch, self._acks, context)
+            appended = append(partition, batch, self._acks, self._transactional_id, context)
         except (ProtocolError, *REFUSALS):
             return None
         log_start_offset = (partition.log.start_offset,) if self._has_log_start else ()

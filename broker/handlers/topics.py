@@ -159,7 +159,7 @@ def _add_partitions(wanted: CreatePartitionsTopic, validate_only: bool, context:
     assignments = None if wanted.assignments is None else [assignment.broker_ids for assignment in wanted.assignments]
     placed = cluster.new_partitions(topic, wanted.count, assignments)
     if not validate_only:
-        topic.add_partitions(placed, cluster.running)
+        cluster.add_partitions(topic, placed)
 
 
 @handles(DELETE_RECORDS)
@@ -190,6 +190,6 @@ def _delete(name: str, wanted: DeleteRecordsPartition, context: Context) -> Dele
             raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
     except KafkaError as error:
         return DeleteRecordsPartitionResult(partition_index=wanted.partition_index, low_watermark=-1, error_code=error.code)
-    partition.log.delete_before(max(offset, partition.log.start_offset))
+    partition.delete_before(offset)
     context.wake(partition)
     return DeleteRecordsPartitionResult(partition_index=partition.index, low_watermark=partition.log.start_offset)

@@ -154,12 +154,13 @@ def test_a_produce_wakes_a_waiting_fetch_at_once(world: World) -> None:
 
 def test_a_deadline_answers(world: World) -> None:
     client = world.leader_of("t")
+    timers = len(world.timers)
     client.send(FETCH, 11, fetch_request("t", max_wait_ms=500))
     world.advance(499)
     assert client.receive() is None
     world.advance(1)
     assert client.receive().responses[0].partitions[0].records == b""
-    assert len(world.timers) == 0
+    assert len(world.timers) == timers
     assert not world.core._waiting
 
 
@@ -173,13 +174,14 @@ def test_a_lost_connection_leaves_nothing_behind(world: World) -> None:
             closed.append(True)
         return HeartbeatResponse()
 
+    timers = len(world.timers)
     with replaced(HEARTBEAT.key, wait_for_ever):
         client = world.client()
         client.send(HEARTBEAT, 0, HeartbeatRequest(group_id="g", generation_id=1, member_id="m"))
-        timers = len(world.timers)
+        assert len(world.timers) == timers + 2  # it waits, and must not be idle
         client.connection.lost("gone")
     assert closed == [True]
-    assert len(world.timers) == timers - 1
+    assert len(world.timers) == timers
     assert not world.core._waiting
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gc
 import socket
 import threading
@@ -223,3 +224,83 @@ def test_several_listeners_tell_their_own_addresses(loop_factory: object) -> Non
         with connect(cluster.bootstrap_servers.split(",")[0]) as connection:
             response = ask(connection, METADATA, 9, MetadataRequest(topics=None))
         assert ",".join(f"{broker.host}:{broker.port}" for broker in response.brokers) == cluster.bootstrap_servers
+
+
+def ended(connection: socket.socket) -> bool:
+    """Whether the broker closes the connection without a word."""
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:
+        return True
+
+
+def test_more_connections_of_one_address_are_closed_at_once(loop_factory: object, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO"), Cluster(nodes=2, settings={"max.connections.per.ip": 2}) as cluster:
+        first_node, second_node = cluster.bootstrap_servers.split(",")
+        with connect(first_node) as one, connect(first_node) as two:
+            ask(one, METADATA, 9, MetadataRequest(topics=None))
+            ask(two, METADATA, 9, MetadataRequest(topics=None))
+            with connect(first_node) as three:
+                assert ended(three)
+            assert alive(second_node)
+            one.close()
+            two.close()
+            while not served(first_node):
+                pass
+    assert "rejected a connection from 127.0.0.1: it has as many as max.connections.per.ip allows, 2" in caplog.text
+
+
+def served(address: str) -> bool:
+    try:
+        return alive(address)
+    except (AssertionError, ConnectionResetError):
+        return False
+
+
+def test_more_connections_of_all_wait_until_one_ends(loop_factory: object, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO"), Cluster(nodes=1, settings={"max.connections": 1}) as cluster:
+        address = cluster.bootstrap_servers
+        with connect(address) as one:
+            ask(one, METADATA, 9, MetadataRequest(topics=None))
+            with connect(address) as two:
+                send(two, METADATA, 9, MetadataRequest(topics=None))
+                two.settimeout(0.05)
+                with pytest.raises(TimeoutError):
+                    two.recv(1)
+                two.settimeout(5)
+                one.close()
+                assert read(two, METADATA, 9).brokers
+        assert alive(address)
+    assert "accepts nobody until somebody leaves: max.connections is 1" in caplog.text
+
+
+def test_an_idle_connection_is_closed_also_one_that_does_not_read(loop_factory: object) -> None:
+    with Cluster(nodes=1, topics={"t": 1}, settings={"connections.max.idle.ms": 100}) as cluster:
+        with connect(cluster.bootstrap_servers) as writer:
+            ask(writer, PRODUCE, 9, produce_request("t", a_batch(bytes(1_000_000))))
+        with connect(cluster.bootstrap_servers) as deaf:
+            wanted = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
+            for _ in range(50):
+                send(deaf, FETCH, 11, FetchRequest(max_wait_ms=0, min_bytes=1, topics=[FetchTopic(topic="t", partitions=[wanted])]))
+            for _ in range(2):  # the second one is surely idle for longer than the other is
+                with connect(cluster.bootstrap_servers) as silent:
+                    assert ended(silent)
+            received = 0
+            with contextlib.suppress(ConnectionResetError):
+                while data := deaf.recv(1 << 20):
+                    received += len(data)
+            assert received < 50_000_000
+
+
+def test_a_bound_on_requests_that_are_being_received(loop_factory: object) -> None:
+    with Cluster(nodes=1, topics={"t": 1}, settings={"queued.max.request.bytes": 1000}) as cluster:
+        request = b"".join(encode_request(PRODUCE, 9, 1, "test", produce_request("t", a_batch(bytes(1_000_000)))))
+        with connect(cluster.bootstrap_servers) as one, connect(cluster.bootstrap_servers) as two:
+            one.sendall(request[:300_000])
+            assert alive(cluster.bootstrap_servers)
+            sender = threading.Thread(target=two.sendall, args=(request,))
+            sender.start()
+            assert alive(cluster.bootstrap_servers)
+            one.sendall(request[300_000:])
+            assert [read(connection, PRODUCE, 9).responses[0].partition_responses[0].error_code for connection in (one, two)] == [0, 0]
+            sender.join()

@@ -90,6 +90,8 @@ def read_by_code() -> set[str]:
     for inheriting in (*TOPIC_SETTINGS.values(), *GROUP_SETTINGS.values()):
         if inheriting.name in words:
             words.update(inheriting.synonyms)
+            # The check of a group's own settings makes the names of their bounds (config.py).
+            words |= {inheriting.name.replace(".", f".{bound}.", 1).join(["group.", ""]) for bound in ("min", "max")}
     return words
 
 

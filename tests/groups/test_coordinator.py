@@ -13,6 +13,7 @@ from odradek.broker.groups.member import Join, JoinResult, Leave, Protocol, Sync
 from odradek.broker.timers import Timers
 from odradek.broker.waiting import Reply
 from odradek.protocol.errors import ErrorCode
+from tests.groups.scene import Surroundings
 
 MINUTE_MS = 60_000
 WEEK_MS = 10_080 * MINUTE_MS
@@ -22,7 +23,7 @@ SUBSCRIBED_TO_T = b"\x00\x03\x00\x00\x00\x01\x00\x01t\xff\xff\xff\xff\x00\x00\x0
 class Scene:
     def __init__(self, **settings: int) -> None:
         self.timers = Timers(1_000)
-        self.groups = Groups(self.timers, random.Random(0), GroupSettings(**settings))
+        self.groups = Groups(self.timers, random.Random(0), GroupSettings(**settings), Surroundings())
 
     def advance(self, delay_ms: int) -> None:
         self.timers.advance(self.timers.now_ms + delay_ms)

@@ -34,8 +34,8 @@ def test_deleting() -> None:
     assert not offsets.delete("c", 0)
     assert offsets.delete("a", 1)
     assert [topic for topic, _ in offsets] == ["b"]
-    offsets.delete_topic("b")
-    offsets.delete_topic("b")
+    assert offsets.partitions("b") == [0] and offsets.partitions("a") == []
+    assert offsets.delete("b", 0)
     assert len(offsets) == 0
 
 
@@ -43,5 +43,83 @@ def test_expiring() -> None:
     offsets = CommittedOffsets()
     for partition in range(4):
         offsets.commit("t", partition, committed(partition))
-    assert offsets.expire(lambda topic, commit: commit.offset % 2 == 0) == 2
-    assert [list(partitions) for _, partitions in offsets] == [[1, 3]]
+    assert offsets.expired(lambda topic, commit: commit.offset % 2 == 0) == [("t", 0), ("t", 2)]
+
+
+PRODUCER, OTHER = 1, 2
+
+
+def test_offsets_of_a_transaction_wait_for_its_end() -> None:
+    offsets = CommittedOffsets()
+    offsets.commit("t", 0, committed(1))
+    offsets.pending.add(PRODUCER, "t", 0, committed(5))
+    offsets.pending.add(PRODUCER, "t", 0, committed(6))
+    assert PRODUCER in offsets.pending
+    assert offsets.pending.on("t", 0)
+    assert not offsets.pending.on("t", 1)
+    assert offsets.get("t", 0) == committed(1)
+    offsets.end_transaction(PRODUCER, committed=True)
+    assert offsets.get("t", 0) == committed(6)
+    assert not offsets.pending
+
+
+def test_an_aborted_transaction_leaves_what_was() -> None:
+    offsets = CommittedOffsets()
+    offsets.commit("t", 0, committed(1))
+    offsets.pending.add(PRODUCER, "t", 0, committed(5))
+    offsets.pending.add(PRODUCER, "t", 1, committed(5))
+    offsets.end_transaction(PRODUCER, committed=False)
+    assert (offsets.get("t", 0), offsets.get("t", 1), len(offsets.pending)) == (committed(1), None, 0)
+
+
+def test_a_later_commit_stands_whichever_transaction_ends_first() -> None:
+    offsets = CommittedOffsets()
+    offsets.pending.add(PRODUCER, "t", 0, committed(5))
+    offsets.commit("t", 0, committed(3))
+    assert offsets.pending.on("t", 0)  # undecided all the same, as in Kafka
+    offsets.pending.add(OTHER, "t", 0, committed(7))
+    offsets.end_transaction(PRODUCER, committed=True)
+    assert offsets.get("t", 0) == committed(3)
+    offsets.end_transaction(OTHER, committed=True)
+    assert offsets.get("t", 0) == committed(7)
+
+
+def test_the_later_of_two_transactions_stands() -> None:
+    for first, second in ((PRODUCER, OTHER), (OTHER, PRODUCER)):
+        offsets = CommittedOffsets()
+        offsets.pending.add(PRODUCER, "t", 0, committed(5))
+        offsets.pending.add(OTHER, "t", 0, committed(7))
+        offsets.end_transaction(first, committed=True)
+        offsets.end_transaction(second, committed=True)
+        assert offsets.get("t", 0) == committed(7)
+    offsets = CommittedOffsets()
+    offsets.pending.add(PRODUCER, "t", 0, committed(5))
+    offsets.pending.add(OTHER, "t", 0, committed(7))
+    offsets.end_transaction(OTHER, committed=False)
+    offsets.end_transaction(PRODUCER, committed=True)
+    assert offsets.get("t", 0) == committed(5)
+
+
+def test_deleting_forgets_what_waits() -> None:
+    offsets = CommittedOffsets()
+    for partition in (0, 1):
+        offsets.pending.add(PRODUCER, "t", partition, committed(5))
+        offsets.pending.add(OTHER, "u", partition, committed(5))
+    assert not offsets.delete("t", 0)
+    assert [offsets.pending.on("t", partition) for partition in (0, 1)] == [False, True]
+    offsets.pending.delete("t")
+    assert PRODUCER not in offsets.pending
+    assert OTHER in offsets.pending
+    offsets.end_transaction(PRODUCER, committed=True)
+    assert offsets.get("t", 1) is None
+
+
+def test_what_waits_keeps_offsets_from_expiring() -> None:
+    offsets = CommittedOffsets()
+    offsets.commit("t", 0, committed(1))
+    offsets.commit("t", 1, committed(1))
+    offsets.pending.add(PRODUCER, "t", 1, committed(5))
+    assert offsets.expired(lambda topic, commit: True) == [("t", 0)]
+    for partition in (0, 1):
+        offsets.delete("t", partition)
+    assert not offsets

@@ -3,6 +3,9 @@
     join NAME [old] [skip] [new] [instance=I] [protocols=range:meta,sticky:meta] [session=MS] [rebalance=MS] [type=T]
     sync NAME [assign=NAME:bytes,...] [generation=N] [protocol=P] [type=T]
     heartbeat | commit NAME [generation=N] [id=NAME]      leave NAME... @INSTANCE...
+    topics NAME=PARTITIONS...      drop TOPIC
+    beat NAME [epoch=N] [topics=T,...] [regex=R] [owned=T0,...|none] [instance=I] [assignor=A] [rebalance=MS] [full]
+    check NAME epoch=N T0...  (a commit, both of consumer groups)
     advance MS      alive NAME MS (with a heartbeat every second)      crash NAME      delete      settings name=value...      # comment
 
 A NAME is a client: it remembers the member id it was given; `new` makes it forget, `old` is a client that needs no id first,
@@ -14,22 +17,31 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable
+from typing import Any
 
+from odradek.broker.groups.assignors import by_topic
+from odradek.broker.groups.consumer import ConsumerGroup
 from odradek.broker.groups.coordinator import Groups, GroupSettings
 from odradek.broker.groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from odradek.broker.timers import Timers
 from odradek.broker.waiting import Reply
+from odradek.protocol.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartitions, read, write
+from odradek.protocol.schema import Message, ProtocolError
+from tests.groups.consumer_verbs import ConsumerVerbs
+from tests.groups.scene import Surroundings
 
 GROUP = "g"
 UUID = re.compile(r"-([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})")
 
 
-class Player:
+class Player(ConsumerVerbs):
     def __init__(self) -> None:
         self.timers = Timers(1_000_000)
-        self.groups = Groups(self.timers, random.Random(1), GroupSettings())
+        self.surroundings = Surroundings({"t": 4})
+        self.groups = Groups(self.timers, random.Random(1), GroupSettings(), self.surroundings)
         self.ids: dict[str, str] = {}
         self.instances: dict[str, str] = {}
+        self.epochs: dict[str, int] = {}
         self.generations: dict[str, int] = {}
         self.numbers: dict[str, int] = {}
         self.waiting: list[tuple[str, str, Reply]] = []
@@ -58,14 +70,16 @@ class Player:
         group = self.groups.get(GROUP)
         if group is None:
             return "= no group"
+        if isinstance(group, ConsumerGroup):
+            return self.consumer_state(group)
         members = [f"{self.short(each)}{'*' if each == group.leader else ''}" for each in group.members]
         pending = [f"{self.short(each)}?" for each in sorted(group.pending, key=self.short)]
         waits = [f"{name} waits in {verb}" for name, verb, _ in self.waiting]
         return ", ".join([f"= {group.state.value} {group.generation_id} [{' '.join(members + pending)}]", *waits])
 
     def do_settings(self, words: list[str], options: dict[str, str]) -> None:
-        settings = GroupSettings(**{name: int(value) for name, value in options.items()})
-        self.groups = Groups(self.timers, random.Random(1), settings)
+        values: dict[str, Any] = {name: int(value) if value.isdecimal() else value for name, value in options.items()}
+        self.groups = Groups(self.timers, random.Random(1), GroupSettings(**values), self.surroundings)
 
     def do_join(self, words: list[str], options: dict[str, str]) -> None:
         name, *flags = words
@@ -79,7 +93,7 @@ class Player:
             client_id=name,
             client_host="/127.0.0.1",
             protocol_type=options.get("type", "consumer"),
-            protocols=tuple(Protocol(protocol, metadata.encode()) for protocol, _, metadata in protocols),
+            protocols=tuple(Protocol(protocol, self.encoded(metadata)) for protocol, _, metadata in protocols),
             session_timeout_ms=int(options.get("session", 10_000)),
             rebalance_timeout_ms=int(options.get("rebalance", 30_000)),
             requires_known_member_id="old" not in flags,
@@ -96,9 +110,34 @@ class Player:
             group_instance_id=self.instances.get(name) or None,
             protocol_type=options.get("type"),
             protocol_name=options.get("protocol"),
-            assignments={self.ids.get(member, member): assignment.encode() for member, _, assignment in assigned},
+            assignments={
+                self.ids.get(member, member): self.encoded(assignment, ConsumerProtocolAssignment) for member, _, assignment in assigned
+            },
         )
         self.groups.sync(GROUP, sync, self.reply(name, "sync"))
+
+    def encoded(self, text: str, kind: type[Message] = ConsumerProtocolSubscription) -> bytes:
+        """Text is sent as it is, but `!t/t0+t1` as a subscription to t that owns two partitions, `!t0+t1` as an assignment."""
+        if not text.startswith("!"):
+            return text.encode()
+        named, _, owned = text[1:].partition("/")
+        if kind is ConsumerProtocolAssignment:
+            return write(ConsumerProtocolAssignment(assigned_partitions=self.partitions(named)), 1)
+        return write(ConsumerProtocolSubscription(topics=named.split("+"), owned_partitions=self.partitions(owned)), 1)
+
+    def partitions(self, text: str) -> list[TopicPartitions]:
+        found = sorted(self.slots(text.replace("+", ",")))
+        topics = self.surroundings.topics_by_id
+        return [TopicPartitions(topic=topics[topic].name, partitions=indexes) for topic, indexes in by_topic(found).items()]
+
+    def decoded(self, data: bytes) -> str:
+        if not data.startswith(b"\0"):
+            return data.decode()
+        try:
+            assigned = read(ConsumerProtocolAssignment, data).assigned_partitions
+            return "+".join(f"{each.topic}{index}" for each in assigned for index in each.partitions)
+        except ProtocolError:
+            return "+".join(read(ConsumerProtocolSubscription, data).topics)
 
     def reply(self, name: str, verb: str) -> Reply:
         reply: Reply = Reply()
@@ -151,8 +190,8 @@ class Player:
         self.generations[name] = result.generation_id
         me, leader = self.short(result.member_id), self.short(result.leader)
         skips = " skips assignment" if result.skip_assignment else ""
-        members = " ".join(f"{self.short(each.member_id)}={each.metadata.decode()}" for each in result.members)
+        members = " ".join(f"{self.short(each.member_id)}={self.decoded(each.metadata)}" for each in result.members)
         return f"generation {result.generation_id} {result.protocol_name} as {me}, leader {leader}{skips}{members and ' of '}{members}"
 
     def show_sync(self, name: str, result: SyncResult) -> str:
-        return result.error.name if result.error else f"{result.protocol_name} {result.assignment.decode() or '(nothing)'}"
+        return result.error.name if result.error else f"{result.protocol_name} {self.decoded(result.assignment) or '(nothing)'}"

@@ -17,6 +17,7 @@ BINARY = st.binary(max_size=6) | st.sampled_from([bytes(126), bytes(127), bytes(
 # kio's timestamps and 64-bit durations are made of floats: whole seconds are exact in them.
 LATEST_SECOND = 253402214400  # year 9999
 KIO_TIMES = {"log_append_time_ms", "retention_time_ms"}
+KIO_TIMES_NEVER_NONE = {"transaction_start_time_ms"}
 
 _known: dict[Case, st.SearchStrategy[Any]] = {}
 
@@ -43,8 +44,9 @@ def _value(spec: Spec, version: int) -> st.SearchStrategy[Any]:
         return messages(spec.kind, version)
     if spec.name.endswith("error_code"):
         return st.sampled_from([int(code) for code in ErrorCode])
-    if spec.name in KIO_TIMES:
-        return st.just(-1) | st.integers(0, LATEST_SECOND).map(lambda second: 1000 * second)
+    if spec.name in KIO_TIMES | KIO_TIMES_NEVER_NONE:
+        times = st.integers(0, LATEST_SECOND).map(lambda second: 1000 * second)
+        return times if spec.name in KIO_TIMES_NEVER_NONE else st.just(-1) | times
     if spec.kind in INTEGERS:
         return st.integers(-(1 << INTEGERS[spec.kind]), (1 << INTEGERS[spec.kind]) - 1)
     return {

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from odradek.storage.log import KEEP_BYTES, MAX_ARENA_BYTES, MIN_ARENA_BYTES, Log
+from odradek.storage.segments import end_offset_of
 from tests.storage.batches import HEADER_BYTES, make_batch, stored
 
 EVERYTHING = 2**40
@@ -322,3 +323,23 @@ def test_batches_are_those_of_the_moment() -> None:
     first = next(batches)
     log.delete_before(3)
     assert [bytes(batch) for batch in (first, *batches)] == [stored(make_batch(100), base, 0) for base in range(3)]
+
+
+def test_compaction_may_leave_more_than_one_arena() -> None:
+    log = Log()
+    batches = [make_batch(1 << 20, pattern=number) for number in range(20)]
+    for batch in batches:
+        log.append(batch, 0, owned=True)
+    expected = [bytes(batch) for batch in log.batches(0, 20)]
+    log.replace_before(20, expected[:10] + expected[11:])
+    assert [bytes(batch) for batch in log.batches(0, 20)] == expected[:10] + expected[11:]
+    assert (log.size, log.start_offset, log.end_offset) == (19 << 20, 0, 20)
+    assert bytes(next(log.batches(10, 20))) == expected[11]
+    log.append(make_batch(), 0, owned=False)
+    assert log.end_offset == 21
+
+
+def test_the_end_of_what_was_read_is_found() -> None:
+    log = log_of(*[make_batch(100, records=3)] * 4)
+    (batches,) = log.read(0, 250, 12, at_least_one=True)
+    assert end_offset_of(batches) == 6

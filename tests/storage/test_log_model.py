@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from struct import pack_into
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from odradek.storage.log import KEEP_BYTES, Log
+from odradek.storage.segments import max_timestamp_of, split
 from tests.storage.batches import HEADER_BYTES, make_batch, stored
 
 small_sizes = st.integers(HEADER_BYTES, 300)
@@ -103,7 +105,37 @@ class LogMachine(RuleBasedStateMachine):
         self.batches = [batch for batch in self.batches if batch.end_offset <= offset]
         self.epochs = {epoch: start for epoch, start in self.epochs.items() if start < offset}
 
+    @rule(place=places, fates=st.lists(st.sampled_from(["same", "smaller", "gone"]), min_size=1, max_size=7))
+    def replace_before(self, place: float, fates: list[str]) -> None:
+        """Compaction: batches before a boundary shrink or go, offsets stay."""
+        boundary = self._boundary(place)
+        kept = []
+        for number, batch in enumerate(self._between(self.start, boundary)):
+            if (fate := fates[number % len(fates)]) == "smaller":
+                data = bytearray(batch.data[:HEADER_BYTES])
+                pack_into(">i", data, 8, HEADER_BYTES - 12)
+                batch = replace(batch, data=bytes(data))
+            if fate != "gone":
+                kept.append(batch)
+        self.log.replace_before(boundary, [batch.data for batch in kept])
+        self.batches = kept + [batch for batch in self.batches if batch.base_offset >= boundary]
+
     # What only looks
+
+    @rule(place=places)
+    def runs(self, place: float) -> None:
+        offset = self._offset(place)
+        found = list(self.log.runs(offset))
+        assert b"".join(batches for batches, _ in found) == b"".join(batch.data for batch in self._between(offset, self.end))
+        for batches, newest in found:
+            assert all(max_timestamp_of(batch) <= newest for batch in split(batches))
+
+    @rule(timestamp=timestamps, place=places)
+    def find_timestamp_behind(self, timestamp: int, place: float) -> None:
+        offset = self._offset(place)
+        expected = next((batch.data for batch in self.batches if batch.timestamp >= timestamp and batch.end_offset > offset), None)
+        found = self.log.find_timestamp(timestamp, offset)
+        assert (None if found is None else bytes(found)) == expected
 
     @rule(place=places, upper=uppers, max_bytes=st.integers(0, 300_000), at_least_one=st.booleans())
     def read(self, place: float, upper: float, max_bytes: int, at_least_one: bool) -> None:

@@ -35,7 +35,11 @@ def test_api_versions_says_what_is_served(world: World, version: int) -> None:
     assert served.pop(PRODUCE.key) == (0, 13)  # KAFKA-18659
     assert served == {key: tuple(api.versions) for key, api in APIS.items() if api is not PRODUCE}
     if version >= 3:
-        assert [(feature.name, feature.max_version_level) for feature in response.finalized_features] == [("metadata.version", 30)]
+        finalized = {feature.name: feature.max_version_level for feature in response.finalized_features}
+        assert finalized == {"group.version": 1, "metadata.version": 30, "transaction.version": 2}
+        supported = {feature.name: (feature.min_version, feature.max_version) for feature in response.supported_features}
+        from_zero = {"group.version": (0, 1), "transaction.version": (0, 2)}
+        assert supported == {"metadata.version": (7, 30)} | (from_zero if version >= 4 else {})  # KAFKA-17011
 
 
 @pytest.mark.parametrize("name", ["", "-", "a b", "ä", "a-"])
@@ -84,8 +88,8 @@ def test_no_coordinator_without_a_leader() -> None:
 
 
 def test_other_kinds_of_coordinators_are_refused(world: World) -> None:
-    assert find(world, "t", key_type=1).coordinators[0].error_code == ErrorCode.INVALID_REQUEST
-    assert find(world, "t", key_type=1, version=3).error_code == ErrorCode.INVALID_REQUEST
+    assert find(world, "t", key_type=2).coordinators[0].error_code == ErrorCode.INVALID_REQUEST
+    assert find(world, "t", key_type=2, version=3).error_code == ErrorCode.INVALID_REQUEST
 
 
 def init(world: World, **options: Any) -> Any:
@@ -102,7 +106,8 @@ def test_every_producer_gets_an_id_of_its_own(world: World) -> None:
 def test_producer_ids_that_are_refused(world: World) -> None:
     for options, code in (
         ({"transactional_id": ""}, ErrorCode.INVALID_REQUEST),
-        ({"transactional_id": "t"}, ErrorCode.UNSUPPORTED_VERSION),
+        ({"transactional_id": "t"}, ErrorCode.NOT_COORDINATOR),
+        ({"transactional_id": "t", "transaction_timeout_ms": 900_001}, ErrorCode.INVALID_TRANSACTION_TIMEOUT),
         ({"producer_id": 1}, ErrorCode.INVALID_REQUEST),
         ({"producer_epoch": 1}, ErrorCode.INVALID_REQUEST),
     ):
@@ -163,7 +168,7 @@ def error_codes(message: Message) -> list[int]:
     found = []
     for spec in specs(type(message)):
         value = getattr(message, spec.name)
-        if spec.name == "error_code":
+        if spec.name.endswith("error_code"):
             found.append(value)
         elif spec.array and isinstance(spec.kind, type):
             found += [code for item in value or [] for code in error_codes(item)]

@@ -83,7 +83,7 @@ def test_errors_of_topics_leaders_and_epochs(world: World) -> None:
 
 def test_the_wrong_broker_says_who_leads() -> None:
     world = World()
-    world.cluster.create_topic("t", 1)
+    world.cluster.create_topic("t", 1, 1)
     leader = world.cluster.topics["t"].partitions[0].leader
     wrong = 3 - leader
     response = world.client(wrong).call(FETCH, 16, request(world, (0, 0), version=16))
@@ -122,22 +122,70 @@ def test_waits_for_min_bytes(world: World) -> None:
 
 def test_answers_at_once_when_there_is_an_error_or_nothing_to_wait_for(world: World) -> None:
     client = world.client()
-    client.send(FETCH, 11, request(world, (0, 0), (9, 0), max_wait_ms=500))
+    client.send(FETCH, 11, request(world, (0, 0), (1, 5), max_wait_ms=500))
+    assert client.receive() is not None
+    client.send(FETCH, 11, request(world, (9, 0), max_wait_ms=500))
     assert client.receive() is not None
     client.send(FETCH, 11, FetchRequest(max_wait_ms=500, min_bytes=1, topics=[]))
     assert client.receive() is not None
 
 
-def test_a_leader_change_ends_the_wait() -> None:
+def test_an_unknown_partition_is_answered_last_and_with_those_that_wait(world: World) -> None:
+    client = world.client()
+    client.send(FETCH, 11, request(world, (9, 0), (0, 0), max_wait_ms=500))
+    assert client.receive() is None
+    world.advance(500)
+    (topic,) = client.receive().responses
+    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert [(partition.partition_index, partition.error_code) for partition in topic.partitions] == [(0, 0), (9, unknown)]
+
+
+def test_followers_serve_from_v11_on() -> None:
+    world = World()
+    world.cluster.create_topic("t", 1, 2)
+    produce(world, "t", b"a")
+    follower = world.client(3 - world.cluster.topics["t"].partitions[0].leader)
+    assert fetched(follower.call(FETCH, 11, request(world, (0, 0)))) == [[b"a"]]
+    refused = follower.call(FETCH, 10, request(world, (0, 0)))
+    assert refused.responses[0].partitions[0].error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+RACKS = {"replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector"}
+
+
+@pytest.mark.parametrize(("settings", "near"), [(RACKS, True), ({}, False)])
+def test_the_leader_sends_a_reader_to_the_replica_in_its_rack(settings: dict[str, str], near: bool) -> None:
+    world = World(settings=settings)
+    world.cluster.create_topic("t", 1, 2)
+    produce(world, "t", b"a")
+    leader = world.cluster.topics["t"].partitions[0].leader
+    world.cluster.brokers[leader].rack, world.cluster.brokers[3 - leader].rack = "east", "west"
+
+    def read(node: int, rack: str, version: int = 11, offset: int = 0) -> Any:
+        ask = request(world, (0, offset), rack_id=rack, max_wait_ms=500)
+        return world.client(node).call(FETCH, version, ask).responses[0].partitions[0]
+
+    sent = read(leader, "west")
+    assert sent.preferred_read_replica == (3 - leader if near else -1)
+    assert (len(sent.records) == 0, sent.high_watermark) == (near, 1)
+    stay = [read(leader, "east"), read(leader, ""), read(leader, "north"), read(3 - leader, "west"), read(leader, "west", version=10)]
+    assert [(answer.preferred_read_replica, len(answer.records) > 0) for answer in stay] == [(-1, True)] * 5
+    assert read(leader, "west", offset=7).error_code == ErrorCode.OFFSET_OUT_OF_RANGE
+
+
+@pytest.mark.parametrize(("version", "epoch", "code"), [(10, -1, ErrorCode.NOT_LEADER_OR_FOLLOWER), (11, 0, ErrorCode.FENCED_LEADER_EPOCH)])
+def test_a_leader_change_ends_the_wait(version: int, epoch: int, code: ErrorCode) -> None:
     world = World()
     world.cluster.create_topic("t", 1)
     client = world.leader_of("t")
     leader = world.cluster.topics["t"].partitions[0].leader
-    client.send(FETCH, 11, request(world, (0, 0), max_wait_ms=500))
+    ask = request(world, (0, 0), max_wait_ms=500)
+    ask.topics[0].partitions[0].current_leader_epoch = epoch
+    client.send(FETCH, version, ask)
     world.cluster.topics["t"].partitions[0].elect(3 - leader)
     world.cluster.wake(world.cluster.topics["t"].partitions[0])
     world.advance(0)
-    assert client.receive().responses[0].partitions[0].error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert client.receive().responses[0].partitions[0].error_code == code
 
 
 def test_deleting_the_topic_ends_the_wait(world: World) -> None:

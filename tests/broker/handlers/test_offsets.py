@@ -179,7 +179,9 @@ def test_an_error_of_the_group_is_on_every_partition_that_exists(scene: Scene, o
 def test_a_retention_time_in_the_request(scene: Scene) -> None:
     scene.commit(4, to_commit(1, 0), retention_time_ms=60_000)
     scene.commit(4, to_commit(2, 1), retention_time_ms=-1)
-    scene.world.advance(600_000)
+    scene.world.advance(599_999)
+    assert scene.fetched(9) == [(0, 1, -1, ""), (1, 2, -1, "")]
+    scene.world.advance(1)
     assert scene.fetched(9) == [(1, 2, -1, "")]
 
 

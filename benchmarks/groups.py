@@ -1,0 +1,200 @@
+"""What groups cost the broker: its own CPU, without sockets, in a process of its own. `python -m benchmarks.groups`
+
+A request is encoded beforehand, so what is measured is what the broker does: decode, rule, encode, and the records that it writes.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+import tracemalloc
+from collections.abc import Iterable
+
+from odradek.broker.cluster import ClusterState
+from odradek.broker.core import Connection, Core
+from odradek.broker.listeners import cluster_of
+from odradek.broker.timers import Timers
+from odradek.protocol.frame import decode_response, encode_request
+from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT, ConsumerGroupHeartbeatRequest, TopicPartitions
+from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest
+from odradek.protocol.messages.join_group import JOIN_GROUP, JoinGroupRequest, JoinGroupRequestProtocol
+from odradek.protocol.messages.offset_commit import (
+    OFFSET_COMMIT,
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from odradek.protocol.messages.sync_group import SYNC_GROUP, SyncGroupRequest, SyncGroupRequestAssignment
+from odradek.protocol.schema import Api, Message
+
+MEMBERS, GROUPS, BEATS = 100, 10_000, 20_000
+
+
+class Broker:
+    """One node with a topic, and connections that keep what it answers."""
+
+    def __init__(self) -> None:
+        self.timers = Timers(1_700_000_000_000)
+        config = cluster_of([{"listeners": "PLAINTEXT://127.0.0.1:9092"}], nodes=1)
+        self.cluster = ClusterState(config, self.timers, random.Random(1))
+        self.core = Core(self.cluster)
+        self.cluster.ensure_internal("__consumer_offsets")
+        self.topic = self.cluster.create_topic("t", MEMBERS)
+
+    def connect(self) -> Connection:
+        return self.core.connect(self.cluster.brokers[1], "PLAINTEXT", "127.0.0.1", 50_000, lambda: None)
+
+
+def frame(api: Api, version: int, request: Message) -> bytes:
+    return b"".join(encode_request(api, version, 1, "bench", request))
+
+
+def cpu(connection: Connection, frames: Iterable[bytes]) -> float:
+    """Seconds that the broker needs for these."""
+    began = time.process_time()
+    for each in frames:
+        connection.feed(each)
+        connection.take_output()
+    return time.process_time() - began
+
+
+def classic_rebalance() -> float:
+    """MEMBERS that all join again and sync."""
+    broker = Broker()
+    connections = [broker.connect() for _ in range(MEMBERS)]
+    protocols = [JoinGroupRequestProtocol(name="range", metadata=bytes(60))]
+
+    def join(ids: list[str]) -> tuple[float, list[str], int]:
+        spent = 0.0
+        for connection, member_id in zip(connections, ids, strict=True):
+            request = JoinGroupRequest(
+                group_id="g",
+                member_id=member_id,
+                session_timeout_ms=45_000,
+                rebalance_timeout_ms=300_000,
+                protocol_type="consumer",
+                protocols=protocols,
+            )
+            data = frame(JOIN_GROUP, 3, request)
+            began = time.process_time()
+            connection.feed(data)
+            spent += time.process_time() - began
+        began = time.process_time()
+        broker.core.advance(broker.timers.now_ms)
+        spent += time.process_time() - began
+        answers = [decode_response(JOIN_GROUP, 3, memoryview(b"".join(each.take_output())[4:]))[1] for each in connections]
+        return spent, [answer.member_id for answer in answers], answers[0].generation_id
+
+    _, ids, generation = join([""] * MEMBERS)
+    assignments = [SyncGroupRequestAssignment(member_id=member_id, assignment=bytes(60)) for member_id in ids]
+
+    def sync(generation: int) -> float:
+        spent = 0.0
+        for number, (connection, member_id) in enumerate(zip(connections, ids, strict=True)):
+            request = SyncGroupRequest(
+                group_id="g", generation_id=generation, member_id=member_id, assignments=[] if number else assignments
+            )
+            spent += cpu(connection, [frame(SYNC_GROUP, 3, request)])
+        return spent
+
+    sync(generation)
+    spent, _, generation = join(ids)
+    return spent + sync(generation)
+
+
+def classic_heartbeat() -> float:
+    """Of one member, in a stable group."""
+    broker = Broker()
+    connection = broker.connect()
+    join = JoinGroupRequest(
+        group_id="g",
+        member_id="",
+        session_timeout_ms=45_000,
+        rebalance_timeout_ms=300_000,
+        protocol_type="consumer",
+        protocols=[JoinGroupRequestProtocol(name="range", metadata=b"")],
+    )
+    connection.feed(frame(JOIN_GROUP, 3, join))
+    broker.core.advance(broker.timers.now_ms)
+    member_id = decode_response(JOIN_GROUP, 3, memoryview(b"".join(connection.take_output())[4:]))[1].member_id
+    sync = SyncGroupRequest(group_id="g", generation_id=1, member_id=member_id, assignments=[])
+    connection.feed(frame(SYNC_GROUP, 3, sync))
+    connection.take_output()
+    beat = frame(HEARTBEAT, 4, HeartbeatRequest(group_id="g", generation_id=1, member_id=member_id))
+    return cpu(connection, [beat] * BEATS) / BEATS
+
+
+def joined(group_id: str, member_id: str) -> bytes:
+    request = ConsumerGroupHeartbeatRequest(
+        group_id=group_id,
+        member_id=member_id,
+        member_epoch=0,
+        rebalance_timeout_ms=300_000,
+        subscribed_topic_names=["t"],
+        topic_partitions=[],
+    )
+    return frame(CONSUMER_GROUP_HEARTBEAT, 1, request)
+
+
+def consumer_heartbeat() -> float:
+    """Of one member that owns MEMBERS partitions."""
+    broker = Broker()
+    connection = broker.connect()
+    cpu(connection, [joined("g", "m")])
+    beat = ConsumerGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=2)
+    return cpu(connection, [frame(CONSUMER_GROUP_HEARTBEAT, 1, beat)] * BEATS) / BEATS
+
+
+def consumer_rebalance() -> float:
+    """MEMBERS that join one by one, and beat until all have what they shall have."""
+    broker = Broker()
+    connection = broker.connect()
+    names = [f"m{number}" for number in range(MEMBERS)]
+    spent = cpu(connection, [joined("g", name) for name in names])
+    group = broker.cluster.groups.get("g")
+    for _ in range(4):
+        broker.core.advance(broker.timers.now_ms + 1000)
+        for name in names:
+            member = group.members[name]  # type: ignore[union-attr]
+            owned = [TopicPartitions(topic_id=broker.topic.id, partitions=[index for _, index in member.assigned])]
+            beat = ConsumerGroupHeartbeatRequest(group_id="g", member_id=name, member_epoch=member.epoch, topic_partitions=owned)
+            spent += cpu(connection, [frame(CONSUMER_GROUP_HEARTBEAT, 1, beat)])
+    assert group is not None and group.state.value == "Stable"
+    return spent
+
+
+def commit() -> float:
+    """Of one partition by a consumer without a group."""
+    broker = Broker()
+    connection = broker.connect()
+    partition = OffsetCommitRequestPartition(partition_index=0, committed_offset=5, committed_metadata="")
+    topics = [OffsetCommitRequestTopic(name="t", partitions=[partition])]
+    request = frame(OFFSET_COMMIT, 9, OffsetCommitRequest(group_id="g", member_id="", topics=topics))
+    return cpu(connection, [request] * BEATS) / BEATS
+
+
+def idle_groups() -> int:
+    """Bytes of GROUPS that have committed one offset each and have no members."""
+    broker = Broker()
+    groups = broker.cluster.groups
+    tracemalloc.start()
+    for number in range(GROUPS):
+        group_id = f"group-{number}"
+        groups.check_commit(group_id, "", None, -1)
+        groups.commit(group_id, "t", 0, 5, -1, "")
+    used, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return used
+
+
+def main() -> None:
+    print(f"rebalance of {MEMBERS} classic members      {classic_rebalance() * 1000:8.1f} ms")
+    print(f"rebalance of {MEMBERS} consumer members     {consumer_rebalance() * 1000:8.1f} ms")
+    print(f"classic heartbeat                 {classic_heartbeat() * 1e6:8.1f} µs")
+    print(f"consumer heartbeat                {consumer_heartbeat() * 1e6:8.1f} µs")
+    print(f"commit of one partition           {commit() * 1e6:8.1f} µs")
+    print(f"{GROUPS} idle groups                {idle_groups() / 2**20:8.1f} MiB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,340 @@
+"""RE2's regular expressions, for subscriptions: parsed here and matched without backtracking, so in time linear in the name.
+
+Python's `re` would take what RE2 refuses (look-around, backreferences) and can be made to run for ever. What is left out: names of
+Unicode scripts (`\\p{Greek}`; the general categories are there), and `\\C`. Topic names are ASCII, so neither can match more there.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+MAX_REPEAT = 1000
+MAX_STATES = 5_000
+MAX_DEPTH = 100
+"""These bound what one expression may cost; RE2 has such bounds too."""
+
+Test = Callable[[str], bool]
+WORD = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+CLASSES: dict[str, Test] = {
+    "d": lambda char: "0" <= char <= "9",
+    "s": lambda char: char in "\t\n\f\r ",
+    "w": lambda char: char in WORD,
+}
+POSIX: dict[str, Test] = {
+    "alnum": lambda char: char in WORD and char != "_",
+    "alpha": lambda char: char.isascii() and char.isalpha(),
+    "ascii": str.isascii,
+    "blank": lambda char: char in "\t ",
+    "cntrl": lambda char: char < " " or char == "\x7f",
+    "digit": CLASSES["d"],
+    "graph": lambda char: "!" <= char <= "~",
+    "lower": lambda char: "a" <= char <= "z",
+    "print": lambda char: " " <= char <= "~",
+    "punct": lambda char: "!" <= char <= "~" and not (char in WORD and char != "_"),
+    "space": lambda char: char in "\t\n\v\f\r ",
+    "upper": lambda char: "A" <= char <= "Z",
+    "word": CLASSES["w"],
+    "xdigit": lambda char: char in "0123456789abcdefABCDEF",
+}
+CONTROLS = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+REPEATS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+
+
+class InvalidRegularExpression(ValueError):
+    """The text is no regular expression of RE2."""
+
+
+class State(NamedTuple):
+    """A state of the automaton: a character's test or a position's, and where to go on if it holds; without a test, both ways."""
+
+    test: Test | None
+    at: Callable[[str, int], bool] | None
+    following: tuple[int, ...]
+
+
+Build = Callable[[int], int]
+"""Adds the states of a part before a state that is there already; the first of them."""
+
+
+class Regex:
+    """One expression, which must match a whole name. Raises InvalidRegularExpression."""
+
+    def __init__(self, text: str) -> None:
+        self._states: list[State] = [State(None, None, ())]
+        self._start = _Parser(text, self._states).parse()(0)
+
+    def matches(self, name: str) -> bool:
+        """Whether the whole of `name` matches."""
+        now = self._closure([self._start], name, 0)
+        for position, char in enumerate(name):
+            steps = [state.following[0] for state in map(self._states.__getitem__, now) if state.test is not None and state.test(char)]
+            now = self._closure(steps, name, position + 1)
+        return 0 in now
+
+    def _closure(self, begun: list[int], name: str, position: int) -> set[int]:
+        """All states that are reached without reading a character."""
+        reached: set[int] = set()
+        while begun:
+            index = begun.pop()
+            state = self._states[index]
+            if index not in reached:
+                reached.add(index)
+                if state.test is None and (state.at is None or state.at(name, position)):
+                    begun += state.following
+        return reached
+
+
+class _Parser:
+    def __init__(self, text: str, states: list[State]) -> None:
+        self.text, self.position, self.states = text, 0, states
+        self.flags: frozenset[str] = frozenset()
+        self.depth = 0
+
+    def parse(self) -> Build:
+        build = self._alternatives()
+        if self.position < len(self.text):
+            raise InvalidRegularExpression("regexp/syntax: internal error")
+        return build
+
+    # Grammar.
+
+    def _alternatives(self) -> Build:
+        options = [self._sequence()]
+        while self._take("|"):
+            options.append(self._sequence())
+        return options[0] if len(options) == 1 else lambda after: self._add(None, None, *(option(after) for option in options))
+
+    def _sequence(self) -> Build:
+        parts: list[Build] = []
+        while self.position < len(self.text) and self.text[self.position] not in "|)":
+            if self._take("\\Q"):
+                literal, _, rest = self.text[self.position :].partition("\\E")
+                self.position = len(self.text) - len(rest)
+                quoted = [self._char(self._literal(char)) for char in literal]
+                parts += [*quoted[:-1], *map(self._repeated, quoted[-1:])]
+            else:
+                parts.append(self._repeated(self._atom()))
+        return lambda after: _chain(parts, after)
+
+    def _repeated(self, part: Build) -> Build:
+        bounds = self._bounds()
+        if bounds is None:
+            return part
+        self._take("?")  # a lazy repetition matches the same names
+        if self._bounds() is not None:
+            raise InvalidRegularExpression("invalid nested repetition operator")
+        low, high = bounds
+        if low > MAX_REPEAT or (high is not None and (high > MAX_REPEAT or high < low)):
+            raise InvalidRegularExpression("invalid repeat count")
+        return lambda after: self._repeat(part, low, high, after)
+
+    def _bounds(self) -> tuple[int, int | None] | None:
+        for operator, bounds in REPEATS.items():
+            if self._take(operator):
+                return bounds
+        inside, closed, _ = self.text[self.position + 1 :].partition("}")
+        low, comma, high = inside.partition(",")
+        if not self.text.startswith("{", self.position) or not closed or not low.isdecimal() or not (high or "0").isdecimal():
+            return None
+        self.position += len(inside) + 2
+        return int(low[:6]), int(high[:6]) if high else None if comma else int(low[:6])
+
+    def _repeat(self, part: Build, low: int, high: int | None, after: int) -> int:
+        if high is None:
+            loop = self._add(None, None)
+            inner = part(loop)
+            self.states[loop] = State(None, None, (inner, after))
+            after = loop if low == 0 else inner
+        else:
+            for _ in range(high - low):
+                after = self._add(None, None, part(after), after)
+        return _chain([part] * (low - (high is None and low > 0)), after)
+
+    def _atom(self) -> Build:
+        char = self.text[self.position]
+        if char == "(":
+            return self._group()
+        if char == "[":
+            return self._char(self._set())
+        self.position += 1
+        if char in "*+?":
+            raise InvalidRegularExpression("missing argument to repetition operator")
+        if char == "\\":
+            return self._escape()
+        if char == ".":
+            return self._char((lambda char: True) if "s" in self.flags else (lambda char: char != "\n"))
+        if char in "^$":
+            begins, lines = char == "^", "m" in self.flags
+            return self._assertion(lambda name, at: at == (0 if begins else len(name)) or (lines and name[at - begins] == "\n"))
+        return self._char(self._literal(char))
+
+    def _group(self) -> Build:
+        begun, flags = self.position, self.flags
+        self.position += 1
+        if self._take("?") and not self._begin_special_group(begun):
+            return lambda after: after
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise InvalidRegularExpression("expression nests too deeply")
+        build = self._alternatives()
+        self.depth -= 1
+        if not self._take(")"):
+            raise InvalidRegularExpression("missing closing )")
+        self.flags = flags
+        return build
+
+    def _begin_special_group(self, begun: int) -> bool:
+        """After `(?`: a name or flags. False if it was flags alone, which hold from here on."""
+        rest = self.text[self.position :]
+        named = rest.removeprefix("P")
+        if named.startswith("<") and not named.startswith(("<=", "<!")):
+            name, closed, _ = named[1:].partition(">")
+            if not closed or not name.isidentifier() or not name.isascii():
+                raise InvalidRegularExpression("invalid named capture")
+            self.position += rest.index(">") + 1
+            return True
+        end = next((index for index, char in enumerate(rest) if char in ":)"), None)
+        on, minus, off = rest[:end].partition("-")
+        if end is None or not set(on + off) <= set("imsU") or (minus and not off):
+            raise InvalidRegularExpression("invalid or unsupported Perl syntax")
+        self.flags = (self.flags | set(on)) - set(off)
+        self.position += end + 1
+        return rest[end] == ":"
+
+    # Characters.
+
+    def _escape(self) -> Build:
+        following = self.text[self.position : self.position + 1]
+        if following in ("b", "B"):
+            self.position += 1
+            return self._assertion(lambda name, at: _is_boundary(name, at) == (following == "b"))
+        if following in ("A", "z"):
+            self.position += 1
+            return self._assertion(lambda name, at: at == (0 if following == "A" else len(name)))
+        return self._char(self._escaped())
+
+    def _escaped(self) -> Test:
+        """What stands behind a backslash, in or outside a class."""
+        char = self.text[self.position : self.position + 1]
+        if not char:
+            raise InvalidRegularExpression("trailing backslash at end of expression")
+        self.position += 1
+        if char.lower() in CLASSES:
+            return _negated(CLASSES[char.lower()], char.isupper())
+        if char in "pP":
+            return self._category(char == "P")
+        if char in CONTROLS:
+            return self._literal(CONTROLS[char])
+        if char == "x":
+            return self._literal(self._hexadecimal())
+        if char == "0" or (char in "1234567" and self.text[self.position : self.position + 1] in tuple("01234567")):
+            digits = char
+            while len(digits) < 3 and self.text[self.position : self.position + 1] in tuple("01234567"):
+                digits += self.text[self.position]
+                self.position += 1
+            return self._literal(chr(int(digits, 8)))
+        if char in WORD:
+            raise InvalidRegularExpression("invalid escape sequence")
+        return self._literal(char)
+
+    def _hexadecimal(self) -> str:
+        rest = self.text[self.position :]
+        digits = rest[1:].partition("}")[0] if rest.startswith("{") else rest[:2]
+        self.position += len(digits) + 2 * rest.startswith("{")
+        try:
+            return chr(int(digits, 16)) if digits.isalnum() and (len(digits) == 2 or rest.startswith("{")) else chr(-1)
+        except (ValueError, OverflowError):
+            raise InvalidRegularExpression("invalid escape sequence") from None
+
+    def _category(self, negated: bool) -> Test:
+        rest = self.text[self.position :]
+        name = rest[1:].partition("}")[0] if rest.startswith("{") else rest[:1]
+        self.position += len(name) + 2 * rest.startswith("{")
+        negated ^= name.startswith("^")
+        category = name.removeprefix("^")
+        if category != "Any" and category not in {"L", "M", "N", "P", "S", "Z", "C", "Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No"}:
+            raise InvalidRegularExpression("invalid character class range")
+        return _negated(lambda char: category == "Any" or unicodedata.category(char).startswith(category), negated)
+
+    def _set(self) -> Test:
+        self.position += 1
+        negated = self._take("^")
+        tests: list[Test] = []
+        while not tests or not self._take("]"):
+            if self.position >= len(self.text):
+                raise InvalidRegularExpression("missing closing ]")
+            tests.append(self._posix() or self._range())
+        return _negated(lambda char: any(test(char) for test in tests), negated)
+
+    def _posix(self) -> Test | None:
+        name, closed, _ = self.text[self.position + 2 :].partition(":]")
+        if not self.text.startswith("[:", self.position) or not closed:
+            return None
+        if name.removeprefix("^") not in POSIX:
+            raise InvalidRegularExpression("invalid character class range")
+        self.position += len(name) + 4
+        return _negated(POSIX[name.removeprefix("^")], name.startswith("^"))
+
+    def _range(self) -> Test:
+        low = self._member()
+        if not self.text.startswith("-", self.position) or self.text[self.position + 1 : self.position + 2] in ("]", ""):
+            return self._literal(low) if isinstance(low, str) else low
+        self.position += 1
+        high = self._member()
+        if not isinstance(low, str) or not isinstance(high, str) or low > high:
+            raise InvalidRegularExpression("invalid character class range")
+        if "i" in self.flags:
+            return lambda char: any(low <= each <= high for each in (char, char.lower(), char.upper()))
+        return lambda char: low <= char <= high
+
+    def _member(self) -> str | Test:
+        """A character of a class or, from an escape, several."""
+        char = self.text[self.position : self.position + 1]
+        self.position += 1
+        if char != "\\":
+            return char
+        begun = self.position
+        test = self._escaped()
+        found = [each for each in map(chr, range(128)) if test(each)]
+        is_single = len(found) == 1 or self.text[begun : begun + 1] in tuple("x01234567")
+        return found[0] if is_single and found and "i" not in self.flags else test
+
+    # States.
+
+    def _literal(self, char: str) -> Test:
+        if "i" in self.flags:
+            return lambda other: other.lower() == char.lower()
+        return char.__eq__
+
+    def _char(self, test: Test) -> Build:
+        return lambda after: self._add(test, None, after)
+
+    def _assertion(self, at: Callable[[str, int], bool]) -> Build:
+        return lambda after: self._add(None, at, after)
+
+    def _add(self, test: Test | None, at: Callable[[str, int], bool] | None, *following: int) -> int:
+        if len(self.states) >= MAX_STATES:
+            raise InvalidRegularExpression("expression too large")
+        self.states.append(State(test, at, following))
+        return len(self.states) - 1
+
+    def _take(self, token: str) -> bool:
+        found = self.text.startswith(token, self.position)
+        self.position += len(token) * found
+        return found
+
+
+def _chain(parts: Iterable[Build], after: int) -> int:
+    for part in reversed(list(parts)):
+        after = part(after)
+    return after
+
+
+def _negated(test: Test, negated: bool) -> Test:
+    return (lambda char: not test(char)) if negated else test
+
+
+def _is_boundary(name: str, at: int) -> bool:
+    return (at > 0 and name[at - 1] in WORD) != (at < len(name) and name[at] in WORD)

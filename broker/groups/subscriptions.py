@@ -1,0 +1,75 @@
+"""What the members of a consumer group subscribe to: names, and regular expressions that the broker resolves."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection
+
+from ...protocol.errors import ErrorCode, KafkaError
+from .consumer_member import ConsumerMember
+from .journal import Journal, RecordType
+from .regex import InvalidRegularExpression, Regex
+from .surroundings import Surroundings
+
+NO_TOPICS: frozenset[str] = frozenset()
+
+
+class Subscriptions:
+    """The topics of one group, looked up again when they or the subscriptions change."""
+
+    __slots__ = ("_journal", "_surroundings", "_version", "metadata_hash", "regexes")
+
+    def __init__(self, surroundings: Surroundings, journal: Journal) -> None:
+        self.regexes: dict[str, frozenset[str]] = {}
+        """Regular expression -> the topics that match."""
+        self.metadata_hash = 0
+        """Of the subscribed topics and their partitions, signed 64 bit; 0 without any."""
+        self._version = -1
+        self._surroundings, self._journal = surroundings, journal
+
+    def check(self, regex: str | None) -> None:
+        """Raises INVALID_REGULAR_EXPRESSION for what RE2 would not take."""
+        if regex and regex not in self.regexes:
+            try:
+                Regex(regex)
+            except InvalidRegularExpression as error:
+                message = f"SubscribedTopicRegex `{regex}` is not a valid regular expression: {error}."
+                raise KafkaError(ErrorCode.INVALID_REGULAR_EXPRESSION, message) from None
+
+    def refresh(self, members: Collection[ConsumerMember], changed: bool) -> bool:
+        """Looks again if subscriptions `changed` or topics did; whether there is news, which begins a new epoch."""
+        version = self._surroundings.topics_version
+        if not changed and version == self._version:
+            return False
+        self._resolve({member.regex for member in members if member.regex}, version)
+        before, self.metadata_hash = self.metadata_hash, self._hash(members)
+        return changed or before != self.metadata_hash
+
+    def _resolve(self, used: set[str], version: int) -> None:
+        for regex in [regex for regex in self.regexes if regex not in used]:
+            del self.regexes[regex]
+            self._journal.touch(RecordType.REGULAR_EXPRESSION, regex)
+        for regex in used if version != self._version else used - self.regexes.keys():
+            matches = Regex(regex).matches
+            resolved = frozenset(filter(matches, self._surroundings.topics))
+            if self.regexes.get(regex) != resolved:
+                self.regexes[regex] = resolved
+                self._journal.touch(RecordType.REGULAR_EXPRESSION, regex)
+        self._version = version
+
+    def _hash(self, members: Collection[ConsumerMember]) -> int:
+        topics = self._surroundings.topics
+        found = sorted((topic.id, len(topic.partitions)) for name in self.names(members) if (topic := topics.get(name)))
+        digest = hashlib.blake2b(repr(found).encode(), digest_size=8).digest()
+        return int.from_bytes(digest, "big", signed=True) if found else 0
+
+    def names(self, members: Collection[ConsumerMember]) -> frozenset[str]:
+        """The topics that anybody reads."""
+        subscriptions = {(member.topics, member.regex) for member in members}
+        return NO_TOPICS.union(*(names | self.regexes.get(regex, NO_TOPICS) for names, regex in subscriptions))
+
+    def topic_ids(self, member: ConsumerMember) -> frozenset[bytes]:
+        """Of the topics that one member reads, as far as they exist."""
+        topics = self._surroundings.topics
+        names = member.topics | self.regexes.get(member.regex, NO_TOPICS)
+        return frozenset(topic.id for name in names if (topic := topics.get(name)))

@@ -1,0 +1,37 @@
+"""What groups see of the cluster that they live in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from ..config import GroupConfig
+    from ..topics import Topic
+
+
+class CoordinatorRecord(NamedTuple):
+    """A record of `__consumer_offsets`; without a value it deletes what its key names."""
+
+    key: bytes
+    value: bytes | None
+
+
+class Surroundings(Protocol):
+    """Topics by name and id, settings of single groups by their names, and where records go."""
+
+    @property
+    def topics(self) -> Mapping[str, Topic]: ...  # noqa: D102
+
+    @property
+    def topics_by_id(self) -> Mapping[bytes, Topic]: ...  # noqa: D102
+
+    @property
+    def topics_version(self) -> int:
+        """Another number whenever a topic or a partition came or went."""
+
+    @property
+    def group_configs(self) -> Mapping[str, GroupConfig]: ...  # noqa: D102
+
+    def write(self, group_id: str, records: Sequence[CoordinatorRecord]) -> None:
+        """Appends to the group's partition of `__consumer_offsets`."""

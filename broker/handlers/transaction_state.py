@@ -1,0 +1,181 @@
+"""What administrators see of transactions, and how they end one that hangs (KIP-664).
+
+DescribeTransactions, ListTransactions and DescribeProducers show; WriteTxnMarkers, which brokers send to each other, writes markers.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.messages.describe_producers import (
+    DESCRIBE_PRODUCERS,
+    DescribeProducersRequest,
+    DescribeProducersResponse,
+    PartitionResponse,
+    ProducerState,
+    TopicResponse,
+)
+from ...protocol.messages.describe_transactions import (
+    DESCRIBE_TRANSACTIONS,
+    DescribeTransactionsRequest,
+    DescribeTransactionsResponse,
+    TopicData,
+)
+from ...protocol.messages.describe_transactions import TransactionState as DescribedTransaction
+from ...protocol.messages.list_transactions import LIST_TRANSACTIONS, ListTransactionsRequest, ListTransactionsResponse
+from ...protocol.messages.list_transactions import TransactionState as ListedTransaction
+from ...protocol.messages.write_txn_markers import (
+    WRITE_TXN_MARKERS,
+    WritableTxnMarker,
+    WritableTxnMarkerPartitionResult,
+    WritableTxnMarkerResult,
+    WritableTxnMarkerTopicResult,
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
+)
+from ...protocol.schema import ZERO_UUID
+from ...storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
+from ..context import Context
+from ..topics import TRANSACTION_STATE, illegal_name
+from ..transactions.coordinator import Marker
+from ..transactions.transaction import Producer, Transaction, TransactionState
+from .leadership import find_led_partition, find_topic
+from .registry import handles
+from .transactions import check_coordinator
+
+
+@handles(DESCRIBE_TRANSACTIONS)
+def describe_transactions(request: DescribeTransactionsRequest, context: Context) -> DescribeTransactionsResponse:
+    """Each transactional id for itself."""
+    return DescribeTransactionsResponse(transaction_states=[_describe(each, context) for each in request.transactional_ids])
+
+
+def _describe(transactional_id: str, context: Context) -> DescribedTransaction:
+    error = check_coordinator(transactional_id, context)
+    transaction = context.broker.transactions.get(transactional_id)
+    if error or transaction is None:
+        return DescribedTransaction(
+            error_code=error or ErrorCode.TRANSACTIONAL_ID_NOT_FOUND,
+            transactional_id=transactional_id,
+            transaction_state="",
+            transaction_timeout_ms=0,
+            transaction_start_time_ms=0,
+            producer_id=0,
+            producer_epoch=0,
+            topics=[],
+        )
+    topics: dict[str, list[int]] = {}
+    for each in transaction.partitions:
+        topics.setdefault(each.topic, []).append(each.partition)
+    return DescribedTransaction(
+        transactional_id=transactional_id,
+        transaction_state=transaction.state.value,
+        transaction_timeout_ms=transaction.timeout_ms,
+        transaction_start_time_ms=transaction.start_ms,
+        producer_id=transaction.producer.id,
+        producer_epoch=transaction.producer.epoch,
+        topics=[TopicData(topic=topic, partitions=partitions) for topic, partitions in topics.items()],
+    )
+
+
+@handles(LIST_TRANSACTIONS)
+def list_transactions(request: ListTransactionsRequest, context: Context) -> ListTransactionsResponse:
+    """Those that this broker coordinates and that pass every filter; an empty filter lets all pass."""
+    known = {state.value for state in TransactionState}
+    unknown = [name for name in request.state_filters if name not in known]
+    try:
+        pattern = re.compile(request.transactional_id_pattern or ".*", re.DOTALL)
+    except re.error:
+        return ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION, unknown_state_filters=[], transaction_states=[])
+    found = [
+        ListedTransaction(transactional_id=each.transactional_id, producer_id=each.producer.id, transaction_state=each.state.value)
+        for each in context.broker.transactions
+        if context.broker.is_coordinator(each.transactional_id, TRANSACTION_STATE)
+        and _passes(each, request, context.now_ms)
+        and pattern.fullmatch(each.transactional_id)
+    ]
+    return ListTransactionsResponse(unknown_state_filters=unknown, transaction_states=found)
+
+
+def _passes(transaction: Transaction, request: ListTransactionsRequest, now_ms: int) -> bool:
+    states, producer_ids = request.state_filters, request.producer_id_filters
+    return (
+        (not states or transaction.state.value in states)
+        and (not producer_ids or transaction.producer.id in producer_ids)
+        and (request.duration_filter < 0 or now_ms - transaction.start_ms > request.duration_filter)
+    )
+
+
+@handles(DESCRIBE_PRODUCERS)
+def describe_producers(request: DescribeProducersRequest, context: Context) -> DescribeProducersResponse:
+    """What each partition remembers, asked of its leader."""
+    return DescribeProducersResponse(
+        topics=[
+            TopicResponse(name=topic.name, partitions=[_producers(topic.name, index, context) for index in topic.partition_indexes])
+            for topic in request.topics
+        ]
+    )
+
+
+def _producers(name: str, index: int, context: Context) -> PartitionResponse:
+    try:
+        if reason := illegal_name(name):
+            raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {reason}")
+        if name not in context.broker.cluster.topics:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition.")
+        partition = find_led_partition(context.broker, find_topic(context.broker, name, ZERO_UUID), index)
+    except KafkaError as error:
+        return PartitionResponse(partition_index=index, error_code=error.code, error_message=error.message, active_producers=[])
+    return PartitionResponse(
+        partition_index=index,
+        active_producers=[
+            ProducerState(
+                producer_id=producer_id,
+                producer_epoch=state.epoch,
+                last_sequence=state.last_sequence,
+                last_timestamp=state.timestamp,
+                coordinator_epoch=state.coordinator_epoch,
+                current_txn_start_offset=partition.producers.open_since(producer_id),
+            )
+            for producer_id, state in partition.producers
+        ],
+    )
+
+
+@handles(WRITE_TXN_MARKERS)
+def write_txn_markers(request: WriteTxnMarkersRequest, context: Context) -> WriteTxnMarkersResponse:
+    """Writes each marker into each of its partitions."""
+    return WriteTxnMarkersResponse(
+        markers=[
+            WritableTxnMarkerResult(
+                producer_id=marker.producer_id,
+                topics=[
+                    WritableTxnMarkerTopicResult(
+                        name=topic.name,
+                        partitions=[
+                            WritableTxnMarkerPartitionResult(partition_index=index, error_code=_write(marker, topic.name, index, context))
+                            for index in topic.partition_indexes
+                        ],
+                    )
+                    for topic in marker.topics
+                ],
+            )
+            for marker in request.markers
+        ]
+    )
+
+
+def _write(asked: WritableTxnMarker, name: str, index: int, context: Context) -> ErrorCode:
+    producer = Producer(asked.producer_id, asked.producer_epoch)
+    marker = Marker(producer, asked.coordinator_epoch, asked.transaction_result, raises_epoch=asked.transaction_version >= 2)
+    try:
+        partition = find_led_partition(context.broker, find_topic(context.broker, name, ZERO_UUID), index)
+        context.broker.cluster.end_transaction(partition, marker)
+    except KafkaError as error:
+        return error.code
+    except StaleProducerEpoch:
+        return ErrorCode.INVALID_PRODUCER_EPOCH
+    except StaleCoordinatorEpoch:
+        return ErrorCode.TRANSACTION_COORDINATOR_FENCED
+    return ErrorCode.NONE

@@ -1,0 +1,134 @@
+"""The course of a transaction: AddPartitionsToTxn, AddOffsetsToTxn, EndTxn.
+
+AddPartitionsToTxn from v4 on is for brokers: several transactions, `verify_only` asks without adding. Before v2 PRODUCER_FENCED is
+said as INVALID_PRODUCER_EPOCH. EndTxn v5 raises the producer's epoch and tells it (KIP-890), before that the epoch stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+from ...protocol.errors import ErrorCode
+from ...protocol.messages.add_offsets_to_txn import ADD_OFFSETS_TO_TXN, AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
+from ...protocol.messages.add_partitions_to_txn import (
+    ADD_PARTITIONS_TO_TXN,
+    AddPartitionsToTxnPartitionResult,
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnResult,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTopicResult,
+)
+from ...protocol.messages.end_txn import END_TXN, EndTxnRequest, EndTxnResponse
+from ..context import Context
+from ..topics import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ..transactions.coordinator import Answer
+from ..transactions.transaction import Producer, TopicPartition
+from .registry import handles
+
+BATCHED = 4
+KNOWS_FENCED = 2
+RAISES_EPOCH = 5
+
+
+def check_coordinator(transactional_id: str, context: Context) -> ErrorCode:
+    """NONE if this broker answers for the transactional id."""
+    if not transactional_id:
+        return ErrorCode.INVALID_REQUEST
+    return ErrorCode.NONE if context.broker.is_coordinator(transactional_id, TRANSACTION_STATE) else ErrorCode.NOT_COORDINATOR
+
+
+@handles(ADD_PARTITIONS_TO_TXN)
+def add_partitions_to_txn(request: AddPartitionsToTxnRequest, context: Context) -> AddPartitionsToTxnResponse:
+    """One transaction up to v3, a list of them from v4 on."""
+    if context.version < BATCHED:
+        producer = Producer(request.v3_and_below_producer_id, request.v3_and_below_producer_epoch)
+        topics = request.v3_and_below_topics
+        errors = _add(request.v3_and_below_transactional_id, producer, _partitions(topics), False, context)
+        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_results(errors))
+    return AddPartitionsToTxnResponse(
+        results_by_transaction=[
+            AddPartitionsToTxnResult(
+                transactional_id=each.transactional_id,
+                topic_results=_results(
+                    _add(
+                        each.transactional_id,
+                        Producer(each.producer_id, each.producer_epoch),
+                        _partitions(each.topics),
+                        each.verify_only,
+                        context,
+                    )
+                ),
+            )
+            for each in request.transactions
+        ]
+    )
+
+
+def _partitions(topics: Sequence[AddPartitionsToTxnTopic]) -> list[TopicPartition]:
+    return [TopicPartition(topic.name, index) for topic in topics for index in topic.partitions]
+
+
+def _results(errors: Mapping[TopicPartition, ErrorCode]) -> list[AddPartitionsToTxnTopicResult]:
+    return [
+        AddPartitionsToTxnTopicResult(
+            name=name,
+            results_by_partition=[
+                AddPartitionsToTxnPartitionResult(partition_index=each.partition, partition_error_code=error) for each, error in results
+            ],
+        )
+        for name, results in groupby(errors.items(), key=lambda result: result[0].topic)
+    ]
+
+
+def _add(
+    transactional_id: str, producer: Producer, partitions: list[TopicPartition], verify_only: bool, context: Context
+) -> dict[TopicPartition, ErrorCode]:
+    """Adds all or none: with one that is not there, the others are not attempted."""
+    if any(not _exists(each, context) for each in partitions):
+        missing, not_tried = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.OPERATION_NOT_ATTEMPTED
+        return {each: not_tried if _exists(each, context) else missing for each in partitions}
+    if error := check_coordinator(transactional_id, context):
+        return dict.fromkeys(partitions, error)
+    transactions = context.broker.transactions
+    if verify_only:
+        return transactions.verify(transactional_id, producer, partitions)
+    return dict.fromkeys(partitions, _as_known(transactions.add_partitions(transactional_id, producer, partitions), context))
+
+
+def _exists(partition: TopicPartition, context: Context) -> bool:
+    topic = context.broker.cluster.topics.get(partition.topic)
+    return topic is not None and topic.partition(partition.partition) is not None
+
+
+def _as_known(error: ErrorCode, context: Context) -> ErrorCode:
+    fenced = error is ErrorCode.PRODUCER_FENCED and context.version < KNOWS_FENCED
+    return ErrorCode.INVALID_PRODUCER_EPOCH if fenced else error
+
+
+@handles(ADD_OFFSETS_TO_TXN)
+def add_offsets_to_txn(request: AddOffsetsToTxnRequest, context: Context) -> AddOffsetsToTxnResponse:
+    """Adds the partition of __consumer_offsets that the group belongs to."""
+    cluster = context.broker.cluster
+    error = check_coordinator(request.transactional_id, context)
+    if not error:
+        cluster.ensure_internal(CONSUMER_OFFSETS)
+        partition = cluster.coordinator(request.group_id, CONSUMER_OFFSETS)
+        added = [TopicPartition(CONSUMER_OFFSETS, partition.index)] if partition else []
+        producer = Producer(request.producer_id, request.producer_epoch)
+        error = cluster.transactions.add_partitions(request.transactional_id, producer, added)
+    return AddOffsetsToTxnResponse(error_code=_as_known(error, context))
+
+
+@handles(END_TXN)
+def end_txn(request: EndTxnRequest, context: Context) -> EndTxnResponse:
+    """Answers when it is decided; with all leaders there, the markers are written by then."""
+    if error := check_coordinator(request.transactional_id, context):
+        answer = Answer(error)
+    else:
+        producer = Producer(request.producer_id, request.producer_epoch)
+        answer = context.broker.transactions.end(
+            request.transactional_id, producer, commit=request.committed, raise_epoch=context.version >= RAISES_EPOCH
+        )
+    return EndTxnResponse(error_code=_as_known(answer.error, context), producer_id=answer.producer.id, producer_epoch=answer.producer.epoch)

@@ -1,0 +1,68 @@
+"""Bounds on what the clients of one node may take: connections, and memory for requests."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+
+class ConnectionQuotas:
+    """How many connections there may be, in all and from one address (Kafka's ConnectionQuotas).
+
+    Not done: quotas of single listeners and addresses, and rates.
+    """
+
+    def __init__(self, most: int, most_per_ip: int) -> None:
+        self.most = most
+        self.most_per_ip = most_per_ip
+        self._hosts: Counter[str] = Counter()
+
+    @property
+    def full(self) -> bool:
+        """Whether whoever connects now has to wait until somebody leaves."""
+        return self._hosts.total() >= self.most
+
+    def take(self, host: str) -> bool:
+        """Counts a connection; False if there are too many from that address."""
+        if self._hosts[host] >= self.most_per_ip:
+            return False
+        self._hosts[host] += 1
+        return True
+
+    def release(self, host: str) -> None:
+        """A connection has ended."""
+        self._hosts[host] -= 1
+        if not self._hosts[host]:
+            del self._hosts[host]
+
+
+class RequestMemory:
+    """The memory of the requests that are being received (Kafka's SimpleMemoryPool, which is exceeded by one request at most).
+
+    Who gets none waits, and reads nothing, until somebody gives his back. A capacity of 0 or less is none.
+    """
+
+    def __init__(self, capacity_bytes: int) -> None:
+        self.capacity_bytes = capacity_bytes
+        self.used_bytes = 0
+        self._waiting: dict[Callable[[], None], None] = {}
+
+    def take(self, size: int, when_free: Callable[[], None]) -> bool:
+        """Takes `size` bytes, or has `when_free` called once when it is worth to ask again."""
+        if 0 < self.capacity_bytes <= self.used_bytes:
+            self._waiting[when_free] = None
+            return False
+        self.used_bytes += size
+        return True
+
+    def release(self, size: int) -> None:
+        """Gives bytes back."""
+        self.used_bytes -= size
+        if self._waiting and self.used_bytes < self.capacity_bytes:
+            waiting, self._waiting = self._waiting, {}
+            for when_free in waiting:
+                when_free()
+
+    def forget(self, when_free: Callable[[], None]) -> None:
+        """Whoever waited is gone."""
+        self._waiting.pop(when_free, None)

@@ -1,0 +1,1 @@
+"""Transactions: what a transactional id goes through, and the coordinator of all of them. State machines without sockets or clocks."""

@@ -1,0 +1,213 @@
+"""What compaction leaves: as Apache Kafka 4.3.1 left it of the same batches, and against a dict of last values by key."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from odradek.broker import compaction
+from odradek.protocol.compression import Compression, UnsupportedCompression
+from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
+from odradek.protocol.messages.produce import PRODUCE
+from odradek.protocol.record_builder import build_batch
+from odradek.protocol.records import DELETE_HORIZON_BIT, LOG_APPEND_TIME, Record, RecordBatch
+from tests.broker.harness import START_MS, World, produce_request
+
+COMPACT = {"cleanup.policy": "compact", "internal.segment.bytes": "500", "min.cleanable.dirty.ratio": "0.01", "delete.retention.ms": "4000"}
+LARGE = (b"z", bytes(400))  # almost a file
+Pair = tuple[bytes | None, bytes | None]
+
+
+class Compacted:
+    """A topic of one partition."""
+
+    def __init__(self, **configs: str) -> None:
+        self.world = World(nodes=1)
+        self.world.cluster.create_topic("t", 1, configs=COMPACT | configs)
+        self.partition = self.world.cluster.topics["t"].partitions[0]
+
+    def produce(self, *pairs: Pair, timestamp: int = START_MS, **options: Any) -> None:
+        records = [Record(offset, timestamp + offset, key, value, [("h", b"1")]) for offset, (key, value) in enumerate(pairs)]
+        request = produce_request("t", bytes(build_batch(records, **options)))
+        (answer,) = self.world.client().call(PRODUCE, 9, request).responses[0].partition_responses
+        assert answer.error_code == 0, answer
+
+    def batches(self) -> list[RecordBatch]:
+        log = self.partition.log
+        found = [RecordBatch(view) for view in log.batches(log.start_offset, log.end_offset)]
+        assert all(batch.crc_valid() for batch in found)
+        return found
+
+    def records(self) -> list[tuple[int, bytes | None, bytes | None]]:
+        return [(record.offset, record.key, record.value) for batch in self.batches() for record in batch.records()]
+
+    def compact(self, now: bool = False) -> None:
+        self.world.cluster.upkeep.compact(now=now)
+
+
+def test_as_kafka_does() -> None:
+    topic = Compacted()
+    topic.produce((b"a", b"1"), (b"b", b"1"), (b"c", b"1"))
+    topic.produce((b"a", b"2"), (b"a", b"3"), timestamp=START_MS + 10)
+    topic.produce((b"b", None), (b"d", b"1"), timestamp=START_MS + 20, compression=Compression.GZIP)
+    topic.produce((b"a", b"4"), timestamp=START_MS + 30, producer_id=5000, producer_epoch=0, base_sequence=0)
+    topic.produce((b"a", b"5"), (b"e", b"1"), timestamp=START_MS + 30)
+    topic.produce(LARGE)
+    topic.produce(LARGE)
+    before = topic.batches()
+    topic.compact()
+    horizon = START_MS + 4000
+
+    def shown(batch: RecordBatch) -> tuple[Any, ...]:
+        header = batch.header
+        pairs = [(record.offset, record.timestamp - START_MS, record.key, record.value) for record in batch.records()]
+        fixed = (header.base_offset, header.last_offset_delta, hex(header.attributes))
+        return (*fixed, header.base_timestamp, header.max_timestamp - START_MS, header.producer_id, header.base_sequence, pairs)
+
+    left = topic.batches()
+    assert [shown(batch) for batch in left[:4]] == [
+        (0, 2, "0x0", START_MS + 2, 2, -1, -1, [(2, 2, b"c", b"1")]),
+        (5, 1, "0x41", horizon, 21, -1, -1, [(5, 20, b"b", None), (6, 21, b"d", b"1")]),
+        (7, 0, "0x0", -1, 30, 5000, 0, []),
+        (8, 1, "0x0", START_MS + 30, 31, -1, -1, [(8, 30, b"a", b"5"), (9, 31, b"e", b"1")]),
+    ]
+    assert bytes(left[3].view) == bytes(before[4].view)
+    assert left[2].header.size == 61
+    assert [record.headers for record in left[0].records()] == [[("h", b"1")]]
+    assert topic.partition.log.end_offset == 12
+    # Tombstones stay for their time from the first compaction on, and go with the first one after it.
+    topic.produce(LARGE)
+    topic.world.advance(3999)
+    topic.compact(now=True)
+    assert (5, b"b", None) in topic.records()
+    topic.produce(LARGE)
+    topic.world.advance(1)
+    topic.compact(now=True)
+    assert (5, b"b", None) not in topic.records()
+    second = topic.batches()[1].header
+    assert (second.base_offset, second.last_offset_delta, second.delete_horizon_ms, second.records_count) == (5, 1, horizon, 1)
+
+
+def test_the_last_batch_of_a_pass_stays_though_it_is_empty() -> None:
+    topic = Compacted()
+    topic.produce((b"a", b"1"))
+    topic.produce((b"a", b"2"), LARGE)
+    topic.produce((b"a", b"3"), LARGE)
+    topic.produce(LARGE)
+    topic.compact()
+    headers = [(batch.header.base_offset, batch.header.last_offset, batch.header.records_count) for batch in topic.batches()]
+    assert headers == [(3, 4, 2), (5, 5, 1)]
+
+
+def test_log_append_time_and_existing_horizons_survive_a_rewrite() -> None:
+    topic = Compacted(**{"message.timestamp.type": "LogAppendTime"})
+    topic.produce((b"a", b"1"), (b"b", b"1"))
+    topic.produce((b"a", b"2"), LARGE)
+    topic.produce(LARGE)
+    topic.world.advance(77)
+    topic.compact()
+    first = topic.batches()[0]
+    assert first.header.timestamp_type == LOG_APPEND_TIME
+    assert [(record.offset, record.timestamp) for record in first.records()] == [(1, START_MS)]
+
+
+def test_keyless_records_go_and_control_batches_stay() -> None:
+    latest = {b"a": 3}
+    compactor = compaction.Compactor(latest, [], START_MS, 1000)
+    keyless = memoryview(build_batch([Record(0, START_MS, None, b"1", [])]))
+    assert compactor.rewrite(keyless) is None
+    control = memoryview(build_batch([Record(0, START_MS, b"\0\0\0\1", b"\0\0\0\0\0\0", [])], is_control=True, is_transactional=True))
+    assert compactor.rewrite(control) is control
+    assert compaction.last_offsets([keyless, control]) == {}
+
+
+def test_what_cannot_be_decoded_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    def records(self: RecordBatch) -> list[Record]:
+        raise UnsupportedCompression
+
+    monkeypatch.setattr(RecordBatch, "records", records)
+    view = memoryview(build_batch([Record(0, START_MS, b"a", b"1", [])]))
+    assert compaction.Compactor({b"a": 3}, [], START_MS, 1000).rewrite(view) is view
+    assert compaction.last_offsets([view]) == {}
+
+
+def test_a_time_is_found_though_the_batch_that_promised_it_is_empty() -> None:
+    topic = Compacted()
+    topic.produce((b"a", b"1"), timestamp=START_MS + 500, producer_id=1, producer_epoch=0, base_sequence=0)
+    topic.produce((b"a", b"2"), LARGE, timestamp=START_MS + 600)
+    topic.produce(LARGE)
+    topic.compact()
+    assert [batch.header.records_count for batch in topic.batches()] == [0, 2, 1]
+    wanted = ListOffsetsPartition(partition_index=0, timestamp=START_MS + 400)
+    request = ListOffsetsRequest(replica_id=-1, topics=[ListOffsetsTopic(name="t", partitions=[wanted])])
+    (answer,) = topic.world.client().call(LIST_OFFSETS, 7, request).topics[0].partitions
+    assert (answer.offset, answer.timestamp) == (1, START_MS + 600)
+
+
+def test_readers_keep_the_bytes_they_were_given() -> None:
+    topic = Compacted()
+    topic.produce((b"a", b"1"))
+    topic.produce((b"a", b"2"), LARGE)
+    topic.produce(LARGE)
+    views = topic.partition.log.read(0, 1 << 20, 10, at_least_one=True)
+    before = [bytes(view) for view in views]
+    topic.compact()
+    assert [bytes(view) for view in views] == before
+
+
+keys = st.sampled_from([b"a", b"b", b"c", b"d"])
+values = st.one_of(st.none(), st.binary(min_size=1, max_size=150))
+pairs = st.lists(st.tuples(keys, values), min_size=1, max_size=4)
+steps = st.one_of(
+    st.tuples(pairs, st.sampled_from([Compression.NONE, Compression.GZIP, Compression.ZSTD]), st.booleans()), st.integers(1, 9000)
+)
+
+
+@given(steps=st.lists(steps, max_size=40))
+def test_against_a_dict_of_last_values(steps: list[Any]) -> None:
+    topic = Compacted()
+    written: list[tuple[int, bytes | None, bytes | None]] = []
+    sequence = 0
+    for step in steps:
+        if isinstance(step, int):
+            topic.world.advance(step)
+            before = topic.records()
+            topic.compact(now=True)
+            check(topic, before, written)
+        else:
+            entries, compression, idempotent = step
+            producer = {"producer_id": 9, "producer_epoch": 0, "base_sequence": sequence} if idempotent else {}
+            sequence += len(entries) * idempotent
+            written += [(len(written) + offset, key, value) for offset, (key, value) in enumerate(entries)]
+            topic.produce(*entries, compression=compression, **producer)
+
+
+def check(topic: Compacted, before: list[Any], written: list[tuple[int, bytes | None, bytes | None]]) -> None:
+    """Who reads all of the log ends with the same last values; what is clean has every key once; nothing comes up again."""
+    left = topic.records()
+    offsets = [offset for offset, _, _ in left]
+    assert offsets == sorted(set(offsets))
+    assert set(left) <= set(before)
+    assert state_of(left) == state_of(written)
+    clean = [key for offset, key, _ in left if offset < topic.partition.cleaned_until]
+    assert len(clean) == len(set(clean))
+    assert [record for record in left if record[0] >= topic.partition.cleaned_until] == [
+        record for record in written if record[0] >= topic.partition.cleaned_until
+    ]
+    headers = [batch.header for batch in topic.batches()]
+    assert all(one.last_offset < following.base_offset for one, following in pairwise(headers))
+    assert topic.partition.log.end_offset == len(written)
+    for header in headers:
+        assert bool(header.attributes & DELETE_HORIZON_BIT) == (header.delete_horizon_ms is not None)
+    last_sequences = [header.base_sequence + header.last_offset_delta for header in headers if header.producer_id == 9]
+    state = topic.partition.producers._states.get(9)
+    assert state is None or last_sequences[-1] == state.next_sequence - 1
+
+
+def state_of(records: list[tuple[int, bytes | None, bytes | None]]) -> dict[bytes | None, bytes]:
+    last = {key: value for _, key, value in records}
+    return {key: value for key, value in last.items() if value is not None}

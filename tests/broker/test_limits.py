@@ -1,0 +1,215 @@
+"""Bounds on connections and on requests: what acts, on which side, and what the log says."""
+
+from __future__ import annotations
+
+import gc
+import logging
+
+import pytest
+
+from odradek.broker.core import LARGE_FRAME_BYTES
+from odradek.broker.limits import ConnectionQuotas, RequestMemory
+from odradek.protocol.errors import ErrorCode
+from odradek.protocol.frame import encode_request
+from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
+from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
+from odradek.protocol.messages.produce import PRODUCE
+from tests.broker.harness import Client, World, a_batch, produce, produce_request
+
+ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
+IDLE = {"connections.max.idle.ms": "1000"}
+
+
+def world_of(settings: dict[str, str]) -> World:
+    world = World(nodes=1, settings=settings)
+    world.cluster.create_topic("t", 1)
+    return world
+
+
+def fetch_request(max_wait_ms: int) -> FetchRequest:
+    wanted = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
+    return FetchRequest(max_wait_ms=max_wait_ms, min_bytes=1, topics=[FetchTopic(topic="t", partitions=[wanted])])
+
+
+# connections.max.idle.ms
+
+
+def test_an_idle_connection_ends(caplog: pytest.LogCaptureFixture) -> None:
+    world = world_of(IDLE)
+    client = world.client()
+    client.call(API_VERSIONS, 3, ASK)
+    world.advance(999)
+    assert client.closed is None
+    with caplog.at_level(logging.INFO):
+        world.advance(1)
+    assert client.closed == "idle for 1000 ms, connections.max.idle.ms is 1000"
+    assert "[KafkaServer id=1] closing the connection of 127.0.0.1:50000 on PLAINTEXT, client id 'test': idle for" in caplog.text
+    assert world.client().call(API_VERSIONS, 3, ASK).error_code == 0
+
+
+def test_whoever_sends_something_now_and_then_stays() -> None:
+    world = world_of(IDLE)
+    client = world.client()
+    for _ in range(10):
+        world.advance(900)
+        client.call(API_VERSIONS, 3, ASK)
+    world.advance(999)
+    assert client.closed is None
+
+
+def test_a_half_sent_request_does_not_help() -> None:
+    world = world_of(IDLE)
+    small, large = world.client(), world.client()
+    request = b"".join(encode_request(API_VERSIONS, 3, 1, "test", ASK))
+    small.feed(request[:5])
+    large.feed((1_000_000).to_bytes(4, "big") + bytes(1000))
+    world.advance(600)
+    small.feed(request[5:8])
+    world.advance(999)
+    assert (small.closed, large.closed is None) == (None, False)
+    world.advance(1)
+    assert small.closed
+
+
+def test_a_request_that_waits_is_cut_off() -> None:
+    world = world_of(IDLE)
+    client = world.client()
+    client.send(FETCH, 11, fetch_request(5000))
+    world.advance(1000)
+    assert client.closed
+    assert client.receive() is None
+    produce(world, "t", b"x")
+    assert client.sent == b""
+    assert not world.core._waiting
+
+
+def test_an_answer_counts_as_use() -> None:
+    world = world_of(IDLE)
+    client = world.client()
+    client.send(FETCH, 11, fetch_request(600))
+    world.advance(600)
+    assert client.receive() is not None
+    world.advance(999)
+    assert client.closed is None
+    world.advance(1)
+    assert client.closed
+
+
+def test_a_negative_time_is_none_and_a_lost_connection_leaves_no_timer() -> None:
+    world = world_of({"connections.max.idle.ms": "-1"})
+    timers = len(world.timers)
+    client = world.client()
+    assert len(world.timers) == timers
+    world.advance(1 << 30)
+    assert client.closed is None
+    world = world_of(IDLE)
+    timers = len(world.timers)
+    lost: Client | None = world.client()
+    assert lost is not None
+    assert len(world.timers) == timers + 1
+    lost.connection.lost("gone")
+    assert len(world.timers) == timers
+    lost = None
+    gc.collect()
+    assert not [thing for thing in gc.get_objects() if isinstance(thing, Client) and thing.connection.core is world.core]
+
+
+# Sizes
+
+
+def test_acks_0_with_a_batch_that_is_too_large_ends_the_connection() -> None:
+    world = world_of({"message.max.bytes": "100"})
+    client = world.client()
+    client.send(PRODUCE, 9, produce_request("t", a_batch(bytes(200)), acks=0))
+    assert client.closed == f"Produce with acks=0 failed with {ErrorCode.MESSAGE_TOO_LARGE.name}"
+    assert client.sent == b""
+
+
+def test_a_topic_may_allow_more_than_its_broker() -> None:
+    world = world_of({"message.max.bytes": "100"})
+    world.cluster.create_topic("large", 1, configs={"max.message.bytes": "1000"})
+    codes = [
+        world.client().call(PRODUCE, 9, produce_request(topic, a_batch(bytes(200)))).responses[0].partition_responses[0].error_code
+        for topic in ("t", "large")
+    ]
+    assert codes == [ErrorCode.MESSAGE_TOO_LARGE, 0]
+
+
+# queued.max.request.bytes
+
+
+def large_request() -> bytes:
+    return b"".join(encode_request(PRODUCE, 9, 1, "test", produce_request("t", a_batch(bytes(LARGE_FRAME_BYTES)))))
+
+
+def answers(client: Client) -> int:
+    """How many answers are there."""
+    count = position = 0
+    while position < len(client.sent):
+        position += 4 + int.from_bytes(client.sent[position : position + 4], "big")
+        count += 1
+    return count
+
+
+def test_requests_wait_for_memory() -> None:
+    world = world_of({"queued.max.request.bytes": "200000"})
+    first, second, third, small = (world.client() for _ in range(4))
+    request = large_request()
+    first.feed(request[:100])
+    second.feed(request[:100])  # more than the bound, but only once
+    third.feed(request[:100])
+    assert [client.connection.wants_data for client in (first, second, third)] == [True, True, False]
+    assert small.call(API_VERSIONS, 3, ASK).error_code == 0
+    first.feed(request[100:])
+    assert answers(first) == 1
+    assert third.connection.wants_data
+    third.feed(request[100:])
+    second.feed(request[100:])
+    assert (answers(second), answers(third)) == (1, 1)
+    assert world.cluster.brokers[1].request_memory.used_bytes == 0
+
+
+def test_memory_of_lost_connections_comes_back() -> None:
+    world = world_of({"queued.max.request.bytes": "1000"})
+    first, second, third = (world.client() for _ in range(3))
+    request = large_request()
+    for client in (first, second, third):
+        client.feed(request[:100])
+    assert not second.connection.wants_data
+    second.connection.lost("gone")
+    first.connection.lost("gone")
+    world.core.flush()
+    assert third.connection.wants_data
+    third.feed(request[100:])
+    assert answers(third) == 1
+
+
+def test_without_a_bound_nobody_waits() -> None:
+    memory = RequestMemory(-1)
+    assert all(memory.take(1 << 40, lambda: None) for _ in range(3))
+    memory.release(1 << 40)
+    assert memory.used_bytes == 2 << 40
+
+
+def test_who_waits_is_told_when_there_is_room_again() -> None:
+    memory, told = RequestMemory(100), []
+    assert memory.take(90, lambda: None)
+    assert memory.take(90, lambda: None)
+    assert not memory.take(1, lambda: told.append(1))
+    memory.release(50)
+    assert told == []
+    memory.release(50)
+    assert told == [1]
+    memory.release(50)
+    assert told == [1]
+
+
+# max.connections
+
+
+def test_connections_are_counted_in_all_and_by_address() -> None:
+    quotas = ConnectionQuotas(3, 2)
+    assert [quotas.take("a"), quotas.take("a"), quotas.take("a"), quotas.full] == [True, True, False, False]
+    assert [quotas.take("b"), quotas.full] == [True, True]
+    quotas.release("a")
+    assert [quotas.full, quotas.take("a")] == [False, True]

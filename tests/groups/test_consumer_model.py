@@ -1,0 +1,323 @@
+"""A consumer group under arbitrary members of both protocols: they join, beat, revoke, commit, leave, crash and pause, topics change."""
+
+from __future__ import annotations
+
+import random
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from odradek.broker.groups.assignors import Slot
+from odradek.broker.groups.consumer import ConsumerGroup
+from odradek.broker.groups.consumer_member import Beat
+from odradek.broker.groups.coordinator import Groups, GroupSettings
+from odradek.broker.groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from odradek.broker.groups.states import ConsumerGroupState
+from odradek.broker.timers import Timers
+from odradek.broker.waiting import Reply
+from odradek.protocol.consumer_protocol import (
+    ConsumerProtocolAssignment,
+    ConsumerProtocolSubscription,
+    TopicPartitions,
+    read,
+    write,
+)
+from odradek.protocol.errors import ErrorCode, KafkaError
+from tests.groups.scene import Surroundings
+
+SESSION_MS, REBALANCE_MS, PAUSE_MS = 45_000, 20_000, 1_000
+numbers = st.integers(0, 7)
+
+
+class Client:
+    """A member of the consumer protocol; those with a number divisible by three are static."""
+
+    def __init__(self, number: int) -> None:
+        self.name = f"m{number}"
+        self.instance = f"i{number}" if number % 3 == 0 else None
+        self.epoch = 0
+        self.assigned: frozenset[Slot] = frozenset()
+        self.owned: frozenset[Slot] = frozenset()
+        self.topics: frozenset[str] = frozenset("t")
+        self.in_doubt = False
+        """An answer got lost: it says everything again, and changes nothing before it is answered."""
+
+    def reconcile(self) -> None:
+        """What a client does between two heartbeats: it gives up what it lost, and takes what it got."""
+        if not self.in_doubt:
+            self.owned = self.assigned
+
+    def forget(self) -> None:
+        self.epoch, self.owned, self.assigned, self.in_doubt = 0, frozenset(), frozenset(), False
+
+
+class ConsumerGroupMachine(RuleBasedStateMachine):
+    @initialize(
+        count=st.sampled_from([1, 2, 2, 3, 3, 4, 8]), assignor=st.sampled_from(["uniform", "range"]), interval_ms=st.sampled_from([0, 1000])
+    )
+    def begin(self, count: int, assignor: str, interval_ms: int) -> None:
+        self.timers = Timers(0)
+        self.world = Surroundings({"t": 3, "u": 2})
+        chosen = GroupSettings(group_consumer_assignors=(assignor, "uniform"), group_consumer_assignment_interval_ms=interval_ms)
+        self.groups = Groups(self.timers, random.Random(0), chosen, self.world)
+        self.clients = [Client(number) for number in range(count)]
+        self.epochs = (0, 0)
+        self.member_epochs: dict[str, int] = {}
+        self.offsets: dict[Slot, int] = {}
+
+    @property
+    def group(self) -> ConsumerGroup | None:
+        group = self.groups.get("g")
+        return group if isinstance(group, ConsumerGroup) else None
+
+    def beat(self, client: Client, topics: frozenset[str] | None = None, regex: str | None = None, *, lost: bool = False) -> None:
+        joins = client.epoch == 0
+        client.topics = client.topics if topics is None else topics
+        says_all = joins or client.in_doubt
+        beat = Beat(
+            member_id=client.name,
+            epoch=client.epoch,
+            instance_id=client.instance,
+            rebalance_timeout_ms=REBALANCE_MS if says_all else -1,
+            topics=client.topics if says_all else topics,
+            regex=regex,
+            owned=frozenset() if joins else client.owned,
+        )
+        try:
+            result = self.groups.beat("g", beat)
+        except KafkaError as error:
+            assert error.code in FATAL, error
+            client.forget()
+            return
+        client.in_doubt = lost
+        if lost:
+            return
+        client.epoch = result.epoch
+        if result.assignment is not None:
+            client.assigned = result.assignment
+
+    @rule(number=numbers, topics=st.sampled_from([None, frozenset("t"), frozenset("tu"), frozenset(["v"])]), lost=st.booleans())
+    def heartbeat(self, number: int, topics: frozenset[str] | None, lost: bool) -> None:
+        """Its answer may get lost."""
+        self.beat(self.clients[number % len(self.clients)], topics, lost=lost)
+
+    @rule(number=numbers, regex=st.sampled_from(["", "t|u", ".*"]))
+    def subscribe_to_pattern(self, number: int, regex: str) -> None:
+        self.beat(self.clients[number % len(self.clients)], frozenset(), regex)
+
+    @rule(order=st.permutations(range(8)), deaf=numbers)
+    def a_while(self, order: list[int], deaf: int) -> None:
+        """Everybody beats, and all but one do as they are told."""
+        self.advance(PAUSE_MS)
+        for number in order:
+            if number < len(self.clients):
+                self.beat(self.clients[number])
+                if number != deaf:
+                    self.reconcile(number)
+
+    @rule(number=numbers)
+    def reconcile(self, number: int) -> None:
+        self.clients[number % len(self.clients)].reconcile()
+
+    @rule(number=numbers, for_a_while=st.booleans())
+    def leave(self, number: int, for_a_while: bool) -> None:
+        client = self.clients[number % len(self.clients)]
+        epoch = -2 if for_a_while and client.instance else -1
+        try:
+            self.groups.beat("g", Beat(member_id=client.name, epoch=epoch, instance_id=client.instance))
+        except KafkaError as error:
+            assert error.code in FATAL
+        client.forget()
+
+    @rule(number=numbers)
+    def crash(self, number: int) -> None:
+        """It is gone without a word, and another takes its place: under a new member id, if it is dynamic."""
+        client = self.clients[number % len(self.clients)]
+        client.forget()
+        client.name += "x"
+
+    @rule(number=numbers, advance=st.integers(0, 5))
+    def commit(self, number: int, advance: int) -> None:
+        client = self.clients[number % len(self.clients)]
+        for slot in client.owned:
+            error = self.groups.check_commit("g", client.name, client.instance, client.epoch, [slot])
+            if error is ErrorCode.NONE and self.group is not None and self.group.members:
+                assert self.group.owners.get(slot) == client.name or self.group.members[client.name].epoch == client.epoch
+                self.offsets[slot] = self.offsets.get(slot, 0) + advance
+                self.groups.commit("g", slot[0].hex(), slot[1], self.offsets[slot], -1, "")
+
+    @rule(delay_ms=st.sampled_from([0, 1, PAUSE_MS, REBALANCE_MS, SESSION_MS - 1, SESSION_MS]))
+    def advance(self, delay_ms: int) -> None:
+        self.timers.advance(self.timers.now_ms + delay_ms)
+
+    @rule(name=st.sampled_from("tuv"), partitions=st.integers(1, 5))
+    def grow(self, name: str, partitions: int) -> None:
+        present = self.world.topics.get(name)
+        if present is None or len(present.partitions) < partitions:
+            self.world.create(name, partitions)
+
+    @rule()
+    def delete_topic(self) -> None:
+        if "u" in self.world.topics:
+            self.world.delete("u")
+
+    @rule()
+    def delete_group(self) -> None:
+        if self.groups.delete("g") is ErrorCode.NONE:
+            self.offsets.clear()
+
+    @rule()
+    def settle(self) -> None:
+        """Everybody who is in the group does as told for a while: then every partition that is read has an owner, who knows it."""
+        for _ in range(8):
+            self.advance(PAUSE_MS)
+            for client in self.clients:
+                if self.group is not None and client.name in self.group.members:
+                    client.reconcile()
+                    self.beat(client)
+                    client.reconcile()
+        group = self.group
+        if group is None or not all(name in {client.name for client in self.clients if client.epoch > 0} for name in group.members):
+            return  # Some are gone without a word, and their sessions are not over yet.
+        assert group.state in (ConsumerGroupState.STABLE, ConsumerGroupState.EMPTY)
+        names = group.subscriptions.names(group.members.values())
+        read = {(topic.id, index) for name in names if (topic := self.world.topics.get(name)) for index in range(len(topic.partitions))}
+        assert set(group.owners) == read
+        for client in self.clients:
+            if client.name in group.members:
+                assert client.assigned == frozenset(group.members[client.name].assigned)
+
+    def teardown(self) -> None:
+        """Silence empties the group, and no timer is left but the retention's."""
+        if hasattr(self, "timers"):
+            self.timers.advance(self.timers.now_ms + SESSION_MS + REBALANCE_MS)
+            assert self.group is None or not (self.group.members or self.group.owners or self.group.targets or self.group.static_ids)
+            assert len(self.timers) <= 1
+
+    @invariant()
+    def a_partition_has_one_owner(self) -> None:
+        if self.group is None:
+            return
+        owners: dict[Slot, str] = {}
+        for member in self.group.members.values():
+            for slot in (*member.assigned, *member.revoking):
+                assert slot not in owners
+                owners[slot] = member.member_id
+        assert owners == self.group.owners
+
+    @invariant()
+    def nobody_uses_what_another_has(self) -> None:
+        """Among the clients that the group knows and that did as they were told."""
+        if self.group is None:
+            return
+        used: dict[Slot, str] = {}
+        for client in self.clients:
+            member = self.group.members.get(client.name)
+            if member is not None and client.epoch == member.epoch:
+                for slot in client.owned:
+                    assert used.setdefault(slot, client.name) == client.name
+
+    @invariant()
+    def epochs_only_grow(self) -> None:
+        if self.group is None:
+            self.epochs = (0, 0)
+            self.member_epochs.clear()
+            return
+        epochs = (self.group.epoch, self.group.assignment_epoch)
+        assert epochs >= self.epochs and epochs[1] <= epochs[0]
+        self.epochs = epochs
+        for member_id, member in self.group.members.items():
+            assert member.epoch <= self.group.epoch
+            if member.epoch > 0:
+                assert member.epoch >= self.member_epochs.get(member_id, 0)
+                self.member_epochs[member_id] = member.epoch
+
+    @invariant()
+    def committed_offsets_never_go_back(self) -> None:
+        for topic, partitions in self.groups.offsets("g"):
+            for index, committed in partitions.items():
+                assert committed.offset == self.offsets[bytes.fromhex(topic), index]
+
+    @invariant()
+    def every_timer_has_a_member(self) -> None:
+        members = set(self.group.members) if self.group else set()
+        for client in self.clients:
+            for kind in ("session", "revocation"):
+                assert (kind, "g", client.name) not in self.timers or client.name in members
+        assert all(("session", "g", member_id) in self.timers for member_id in members)
+
+
+FATAL = {
+    ErrorCode.FENCED_MEMBER_EPOCH,
+    ErrorCode.UNKNOWN_MEMBER_ID,
+    ErrorCode.FENCED_INSTANCE_ID,
+    ErrorCode.UNRELEASED_INSTANCE_ID,
+    ErrorCode.GROUP_ID_NOT_FOUND,
+}
+
+TestConsumerGroupMachine = ConsumerGroupMachine.TestCase
+TestConsumerGroupMachine.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+
+
+def subscription(owned: frozenset[Slot], world: Surroundings) -> bytes:
+    partitions = [TopicPartitions(topic=world.topics_by_id[topic].name, partitions=[index]) for topic, index in sorted(owned)]
+    return write(ConsumerProtocolSubscription(topics=["t"], owned_partitions=partitions), 1)
+
+
+class ClassicClient:
+    """A member of the classic protocol: it joins, syncs, beats, and joins again when it is told to."""
+
+    def __init__(self, groups: Groups, world: Surroundings) -> None:
+        self.groups, self.world = groups, world
+        self.member_id, self.generation, self.owned = "", -1, frozenset[Slot]()
+
+    def step(self) -> None:
+        if self.generation >= 0 and not self.groups.heartbeat("g", self.member_id, None, self.generation):
+            return
+        joined: Reply[JoinResult] = Reply()
+        protocols = (Protocol("range", subscription(self.owned, self.world)),)
+        join = Join(
+            member_id=self.member_id, protocol_type="consumer", protocols=protocols, session_timeout_ms=45_000, rebalance_timeout_ms=20_000
+        )
+        self.groups.join("g", join, joined)
+        if not joined.done:
+            return
+        if joined.value.error:
+            self.member_id, self.generation, self.owned = "", -1, frozenset()
+            return
+        self.member_id, self.generation = joined.value.member_id, joined.value.generation_id
+        synced: Reply[SyncResult] = Reply()
+        self.groups.sync("g", Sync(member_id=self.member_id, generation_id=self.generation, assignments={}), synced)
+        if synced.done and not synced.value.error:
+            assigned = read(ConsumerProtocolAssignment, synced.value.assignment).assigned_partitions
+            self.owned = frozenset((self.world.topics[each.topic].id, index) for each in assigned for index in each.partitions)
+
+
+def test_both_kinds_of_members_share_a_group() -> None:
+    """However their steps are mixed, everything has one owner in the end."""
+    for seed in range(60):
+        chance = random.Random(seed)
+        world = Surroundings({"t": 6})
+        timers = Timers(0)
+        groups = Groups(timers, random.Random(0), GroupSettings(), world)
+        machine = ConsumerGroupMachine()
+        machine.groups, machine.timers, machine.world = groups, timers, world
+        modern = [Client(number) for number in (1, 2)]
+        classic = [ClassicClient(groups, world) for _ in range(2)]
+        machine.beat(modern[0])
+        for _ in range(200):
+            timers.advance(timers.now_ms + 250)
+            if chance.random() < 0.5:
+                client = chance.choice(modern)
+                client.reconcile()
+                machine.beat(client)
+                client.reconcile()
+            else:
+                chance.choice(classic).step()
+        group = machine.group
+        assert group is not None and group.state is ConsumerGroupState.STABLE, seed
+        owned = [slot for each in (*modern, *classic) for slot in each.owned]
+        assert sorted(owned) == [(world.topics["t"].id, index) for index in range(6)], seed
+        groups.leave("g", [Leave(member_id=each.member_id) for each in classic])
+        assert len(group.members) == 2

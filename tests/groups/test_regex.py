@@ -1,0 +1,115 @@
+"""Regular expressions of RE2: what Python's `re` matches where both take an expression, and what RE2 refuses."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from odradek.broker.groups.regex import InvalidRegularExpression, Regex
+
+ATOMS = [
+    "a",
+    "b",
+    ".",
+    "[ab]",
+    "[^a]",
+    "(?:a|b)",
+    "(ab)",
+    r"\w",
+    r"\d",
+    r"\D",
+    "(a|)",
+    "^",
+    "$",
+    r"\b",
+    "[a-c-]",
+    "[]a]",
+    r"\.",
+    "-",
+    r"\x61",
+]
+REPEATS = ["", "", "", "*", "+", "?", "{2}", "{1,2}", "{1,}", "*?", "+?"]
+parts = st.builds(
+    lambda atom, repeat: atom + ("" if atom in ("^", "$", r"\b") else repeat), st.sampled_from(ATOMS), st.sampled_from(REPEATS)
+)
+sequences = st.lists(parts, max_size=5).map("".join)
+expressions = st.lists(sequences, min_size=1, max_size=3).map("|".join)
+
+
+@given(expressions, st.text("abcA.x-_1", max_size=7))
+def test_it_matches_what_python_does(text: str, name: str) -> None:
+    assert Regex(text).matches(name) == bool(re.fullmatch(text, name))
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "matches"),
+    [
+        (r"\Qa.b\E", "a.b", True),
+        (r"\Qa.b\E", "axb", False),
+        (r"\Qab\E+", "abb", True),
+        ("(?i)orders", "ORDERS", True),
+        ("(?i:o)rders", "ORDERS", False),
+        ("((?i)a)b", "AB", False),
+        ("(?i)[a-c]", "B", True),
+        ("(?i-i)a", "A", False),
+        ("[[:alpha:]]+", "aZ", True),
+        ("[[:^digit:]]", "1", False),
+        (r"[\d.]+", "1.2", True),
+        (r"\pL+", "ab", True),
+        (r"\p{^Lu}", "A", False),
+        (r"\PN", "1", False),
+        (r"\x{61}\141\055", "aa-", True),
+        (r"\Aa\z", "a", True),
+        ("(?P<n>a)(?<m>b)", "ab", True),
+        ("(?s).", "\n", True),
+        (".", "\n", False),
+        ("(?m)a$\n^b", "a\nb", True),
+        ("a{,2}", "a{,2}", True),
+        ("a{0}b", "b", True),
+        (r"\Bb", "b", False),
+        ("", "", True),
+    ],
+)
+def test_its_own_syntax(text: str, name: str, matches: bool) -> None:
+    assert Regex(text).matches(name) == matches
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("(", "missing closing )"),
+        (")", "regexp/syntax: internal error"),
+        ("[", "missing closing ]"),
+        ("[b-a]", "invalid character class range"),
+        (r"[a-\d]", "invalid character class range"),
+        ("[[:nope:]]", "invalid character class range"),
+        (r"\p{Nope}", "invalid character class range"),
+        ("*", "missing argument to repetition operator"),
+        ("a**", "invalid nested repetition operator"),
+        ("a{1001}", "invalid repeat count"),
+        ("a{2,1}", "invalid repeat count"),
+        ("(?=a)", "invalid or unsupported Perl syntax"),
+        ("(?<!a)", "invalid or unsupported Perl syntax"),
+        ("(?x)a", "invalid or unsupported Perl syntax"),
+        ("(?", "invalid or unsupported Perl syntax"),
+        ("(?P<a-b>x)", "invalid named capture"),
+        (r"(a)\1", "invalid escape sequence"),
+        (r"\xg", "invalid escape sequence"),
+        (r"\x{110000}", "invalid escape sequence"),
+        (r"\y", "invalid escape sequence"),
+        ("\\", "trailing backslash at end of expression"),
+        ("((a{100}){100}){100}", "expression too large"),
+        ("(" * 200 + ")" * 200, "expression nests too deeply"),
+    ],
+)
+def test_what_is_refused(text: str, reason: str) -> None:
+    with pytest.raises(InvalidRegularExpression, match=re.escape(reason)):
+        Regex(text)
+
+
+def test_no_expression_runs_away() -> None:
+    """Python's `re` would need longer than the universe has existed."""
+    assert not Regex("(a*)*(a*)*(a+)+b").matches("a" * 249)

@@ -1,0 +1,65 @@
+"""Which part of a log is compacted, and when."""
+
+from __future__ import annotations
+
+import pytest
+
+from odradek.storage.compaction import CompactionLimits, Dirty, dirty_part
+from odradek.storage.log import Log
+from odradek.storage.rolling import Rolling
+from tests.storage.batches import make_batch
+
+NOW = 1_000_000
+LIMITS = CompactionLimits(min_dirty_ratio=0.5, min_lag_ms=0, max_lag_ms=1 << 62, segment_bytes=300, segment_ms=1 << 40)
+
+
+def log_of(*timestamps: int) -> Log:
+    """Batches of 100 bytes, of which three make a file."""
+    log = Log()
+    for timestamp in timestamps:
+        log.append(make_batch(100, timestamp=timestamp), 0, owned=False)
+    return log
+
+
+def part(log: Log, limits: CompactionLimits = LIMITS, cleaned_until: int = 0, stable_end: int = 1000) -> Dirty | None:
+    return dirty_part(log, Rolling(), limits, cleaned_until, stable_end, NOW)
+
+
+def test_the_active_file_stays_as_it_is() -> None:
+    assert part(Log()) is None
+    assert part(log_of(1, 1, 1)) is None
+    assert part(log_of(*[1] * 4)) == Dirty(0, 3, True)
+    assert part(log_of(*[1] * 6)) == Dirty(0, 3, True)
+    assert part(log_of(*[1] * 7)) == Dirty(0, 6, True)
+
+
+def test_what_is_clean_counts_against_what_is_dirty() -> None:
+    log = log_of(*[1] * 13)
+    assert part(log, cleaned_until=12) is None
+    assert part(log, cleaned_until=6) == Dirty(6, 12, False)  # half of it, not more
+    assert part(log, LIMITS._replace(min_dirty_ratio=0.49), cleaned_until=6) == Dirty(6, 12, True)
+    log.delete_before(6)
+    assert part(log, cleaned_until=3) == Dirty(6, 12, True)
+
+
+def test_open_transactions_stay_as_they_are() -> None:
+    assert part(log_of(*[1] * 7), stable_end=4) == Dirty(0, 4, True)
+    assert part(log_of(*[1] * 7), stable_end=0) is None
+
+
+@pytest.mark.parametrize(("lag", "dirty"), [(100, Dirty(0, 6, True)), (101, Dirty(0, 3, True)), (200, Dirty(0, 3, True)), (201, None)])
+def test_young_records_keep_their_file(lag: int, dirty: Dirty | None) -> None:
+    log = log_of(NOW - 900, NOW - 200, 1, 1, NOW - 100, 1, NOW)
+    assert part(log, LIMITS._replace(min_lag_ms=lag)) == dirty
+
+
+def test_a_young_record_in_the_active_file_keeps_no_other() -> None:
+    assert part(log_of(1, 1, 1, NOW), LIMITS._replace(min_lag_ms=10)) == Dirty(0, 3, True)
+
+
+def test_a_file_that_is_dirty_for_too_long_is_due() -> None:
+    log = log_of(*[NOW] * 6, NOW - 500, NOW, NOW, NOW)
+    limits = LIMITS._replace(min_dirty_ratio=1.0)
+    assert part(log, limits, cleaned_until=6) == Dirty(6, 9, False)
+    assert part(log, limits._replace(max_lag_ms=500), cleaned_until=6) == Dirty(6, 9, False)
+    assert part(log, limits._replace(max_lag_ms=499), cleaned_until=6) == Dirty(6, 9, True)

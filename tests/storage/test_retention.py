@@ -1,0 +1,80 @@
+"""Whole files go, oldest first, up to the first one that stays."""
+
+from __future__ import annotations
+
+import pytest
+
+from odradek.storage.log import Log
+from odradek.storage.retention import Retention, deletable_before
+from odradek.storage.rolling import Rolling
+from tests.storage.batches import make_batch
+
+NONE = -1
+NOW = 1_000_000
+
+
+def log_of(*timestamps: int) -> Log:
+    """Batches of 100 bytes, of which three make a file."""
+    log = Log()
+    for timestamp in timestamps:
+        log.append(make_batch(100, timestamp=timestamp), 0, owned=False)
+    return log
+
+
+def deletable(log: Log, retention_ms: int = NONE, retention_bytes: int = NONE, high_watermark: int | None = None) -> int:
+    limits = Retention(retention_ms, retention_bytes, segment_bytes=300, segment_ms=1 << 40)
+    end = log.end_offset if high_watermark is None else high_watermark
+    return deletable_before(log, Rolling(), limits, end, NOW)
+
+
+SEVEN = [NOW - 700, NOW - 600, NOW - 500, NOW - 400, NOW - 300, NOW - 200, NOW - 100]
+
+
+@pytest.mark.parametrize(
+    ("retention_ms", "start"),
+    [(NONE, 0), (701, 0), (500, 0), (499, 3), (200, 3), (199, 6), (100, 6), (99, 7), (0, 7)],
+)
+def test_a_file_goes_when_its_newest_record_is_too_old_also_the_last_one(retention_ms: int, start: int) -> None:
+    assert deletable(log_of(*SEVEN), retention_ms) == start
+
+
+@pytest.mark.parametrize(
+    ("retention_bytes", "start"),
+    [(NONE, 0), (1000, 0), (700, 0), (401, 0), (400, 3), (101, 3), (100, 6), (1, 6), (0, 7)],
+)
+def test_a_file_goes_when_enough_is_left_without_it(retention_bytes: int, start: int) -> None:
+    assert deletable(log_of(*SEVEN), retention_bytes=retention_bytes) == start
+
+
+def test_size_first_and_then_age() -> None:
+    assert deletable(log_of(*SEVEN), 300, 400) == 3
+    assert deletable(log_of(*SEVEN), 199, 400) == 6
+
+
+def test_a_fresh_record_keeps_its_file_and_all_behind_it() -> None:
+    assert deletable(log_of(1, NOW, 1, 1, 1, 1, 1), 100) == 0
+    assert deletable(log_of(1, 1, 1, 1, NOW, 1, 1), 100) == 3
+
+
+def test_records_without_timestamps_do_not_age() -> None:
+    assert deletable(log_of(-1, -1, -1, 1, 1, 1, 1), 100) == 0
+    assert deletable(log_of(1, 1, 1, -1, -1, -1, 1), 100) == 3
+    assert deletable(log_of(1, -1, -1, -1), 100) == 3
+
+
+def test_nothing_goes_that_is_not_replicated() -> None:
+    assert deletable(log_of(*SEVEN), 0, high_watermark=5) == 3
+    assert deletable(log_of(*SEVEN), retention_bytes=0, high_watermark=5) == 3
+
+
+def test_an_empty_log() -> None:
+    assert deletable(Log(), 0, 0) == 0
+
+
+def test_a_log_that_begins_within_a_file() -> None:
+    log, rolling = log_of(*SEVEN), Rolling()
+    limits = Retention(NONE, 400, 300, 1 << 40)
+    assert deletable_before(log, rolling, limits, 7, NOW) == 3
+    log.delete_before(2)
+    assert deletable_before(log, rolling, limits, 7, NOW) == 3
+    assert deletable_before(log, rolling, limits._replace(retention_bytes=401), 7, NOW) == 2

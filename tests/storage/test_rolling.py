@@ -1,0 +1,85 @@
+"""The boundaries of files against a plain walk over all batches, as Kafka decides at each append."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from odradek.storage.log import KEEP_BYTES, Log
+from odradek.storage.rolling import FileSegment, Rolling
+from tests.storage.batches import make_batch
+
+FOR_EVER = 1 << 62
+batches = st.tuples(st.sampled_from([100, 300, 1000, KEEP_BYTES]), st.integers(-1, 1000))
+
+
+def bounds(found: list[FileSegment]) -> list[int]:
+    """Where files begin; they leave no gap."""
+    assert all(one.end_offset == following.base_offset for one, following in pairwise(found))
+    return [segment.base_offset for segment in found]
+
+
+def filled(*sizes_and_times: tuple[int, int]) -> Log:
+    log = Log()
+    for size, timestamp in sizes_and_times:
+        log.append(make_batch(size, timestamp=timestamp), 0, owned=size >= KEEP_BYTES)
+    return log
+
+
+def walked(log: Log, segment_bytes: int, segment_ms: int) -> list[int]:
+    starts: list[int] = []
+    size = first = 0
+    for offset, batch in enumerate(log.batches(0, log.end_offset)):
+        timestamp = int.from_bytes(batch[35:43], "big", signed=True)
+        waited = timestamp - first if first >= 0 else 0
+        if not starts or size + len(batch) > segment_bytes or waited > segment_ms:
+            starts.append(offset)
+            size, first = 0, timestamp
+        size += len(batch)
+    return starts
+
+
+def test_a_file_ends_before_it_would_be_too_large() -> None:
+    log = filled(*[(100, 0)] * 7)
+    assert bounds(Rolling().segments(log, 300, FOR_EVER)) == [0, 3, 6]
+    assert bounds(Rolling().segments(log, 99, FOR_EVER)) == [0, 1, 2, 3, 4, 5, 6]
+
+
+def test_a_file_ends_when_its_first_batch_is_old() -> None:
+    log = filled((100, 50), (100, 60), (100, 61), (100, 10), (100, 72))
+    assert bounds(Rolling().segments(log, 1000, 10)) == [0, 2, 4]
+
+
+def test_batches_without_timestamps_do_not_age() -> None:
+    assert bounds(Rolling().segments(filled((100, -1), (100, 10**12)), 1000, 10)) == [0]
+
+
+def test_an_empty_log_has_no_files() -> None:
+    assert Rolling().segments(Log(), 1000, 10) == []
+
+
+@given(
+    first=st.lists(batches, min_size=1, max_size=60),
+    second=st.lists(batches, max_size=60),
+    limit=st.integers(100, 3000),
+    age=st.integers(1, 500),
+)
+def test_it_does_not_matter_when_somebody_looks(first: list[tuple[int, int]], second: list[tuple[int, int]], limit: int, age: int) -> None:
+    log, rolling = Log(), Rolling()
+    for part in (first, second):
+        for size, timestamp in part:
+            log.append(make_batch(size, timestamp=timestamp), 0, owned=size >= KEEP_BYTES)
+        assert bounds(rolling.segments(log, limit, age)) == walked(log, limit, age)
+
+
+def test_boundaries_stay_when_records_before_them_go() -> None:
+    log, rolling = filled(*[(100, 0)] * 7), Rolling()
+    assert bounds(rolling.segments(log, 300, FOR_EVER)) == [0, 3, 6]
+    log.delete_before(4)
+    assert bounds(rolling.segments(log, 300, FOR_EVER)) == [3, 6]
+    log.delete_before(7)
+    assert rolling.segments(log, 300, FOR_EVER) == []
+    log.append(make_batch(100), 0, owned=False)
+    assert bounds(rolling.segments(log, 300, FOR_EVER)) == [7]
