@@ -7,6 +7,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from random import Random
+from typing import NamedTuple
 
 from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.record_builder import build_batch
@@ -67,6 +68,14 @@ class Broker:
         return partition is not None and partition.leader == self.node_id
 
 
+class ScramCredential(NamedTuple):
+    """What a user may be asked to prove that he knows (RFC 5802)."""
+
+    iterations: int
+    salt: bytes
+    salted_password: bytes
+
+
 class ClusterState:
     """All that the brokers of the cluster agree on."""
 
@@ -76,6 +85,9 @@ class ClusterState:
         self.cluster_id = config.cluster_id or urlsafe_b64encode(random.randbytes(16)).decode().rstrip("=")
         self.brokers = {node.node_id: Broker(self, node, BrokerConfig(node.properties, nodes=len(config.nodes))) for node in config.nodes}
         self.config = next(iter(self.brokers.values())).config
+        for broker in self.brokers.values():
+            # A new cluster begins with it for all brokers, so that it outlives other settings (eligible leader replicas, KIP-966).
+            broker.config.alter(own={}, cluster_wide={"min.insync.replicas": str(self.config.integers["min.insync.replicas"])})
         self.topics: dict[str, Topic] = {}
         self.topics_by_id: dict[bytes, Topic] = {}
         self.topics_version = 0
@@ -87,6 +99,8 @@ class ClusterState:
         self.transactions = Transactions(timers, TransactionSettings.of(self.config), self)
         self.transaction_version = config.transaction_version
         self.wake: Callable[[Hashable], None] = lambda key: None
+        self.scram_credentials: dict[str, dict[int, ScramCredential]] = {}
+        """User -> mechanism -> credential."""
         self._next_producer_id = 0
 
     # Nodes

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from ..storage.compaction import CompactionLimits, Dirty, dirty_part
 from ..storage.retention import Retention, deletable_before
-from .compaction import Compactor, last_offsets
+from .compaction import Aborted, Compactor, last_offsets
 from .config import BrokerConfig, TopicConfig
 from .timers import Timers
 from .topics import Partition, Topic
@@ -52,7 +52,7 @@ class Upkeep:
     def _delete_old(self, partition: Partition, limits: Retention) -> None:
         offset = deletable_before(partition.log, partition.rolling, limits, partition.high_watermark, self._timers.now_ms)
         if offset > partition.log.start_offset:
-            partition.log.delete_before(offset)
+            partition.delete_before(offset)
             log.info("[UnifiedLog partition=%r] the log starts at %d: older records are beyond retention", partition, offset)
 
     def compact(self, *, now: bool = False) -> None:
@@ -74,9 +74,11 @@ class Upkeep:
             cleaner_log.info("compacted %r up to offset %d: %d of %d bytes", partition, dirty.end_offset, partition.log.size, before)
 
     def _rewrite(self, partition: Partition, dirty: Dirty) -> None:
-        latest = last_offsets(partition.log.batches(dirty.start_offset, dirty.end_offset))
+        aborted = Aborted(partition.producers.aborted(partition.log.start_offset, dirty.end_offset))
+        latest = last_offsets(partition.log.batches(dirty.start_offset, dirty.end_offset), aborted)
         kept_ends = {dirty.end_offset - 1, *partition.producers.last_offsets().values()}
-        compactor = Compactor(latest, kept_ends, self._timers.now_ms, partition.topic.config.integers["delete.retention.ms"])
+        delete_retention_ms = partition.topic.config.integers["delete.retention.ms"]
+        compactor = Compactor(latest, aborted, kept_ends, self._timers.now_ms, delete_retention_ms)
         views = list(partition.log.batches(partition.log.start_offset, dirty.end_offset))
         left = [compactor.rewrite(view) for view in views]
         if any(one is not view for one, view in zip(left, views, strict=True)):

@@ -84,7 +84,7 @@ def _resume(request: FetchRequest, context: Context) -> FetchSession | None:
 def _response(read: Read, session: FetchSession | None) -> FetchResponse:
     """What was read; in a session, what is new of it. A session that went on while its request waited is an error."""
     request, context, topics, session_id = read.request, read.context, read.topics, 0
-    if session:
+    if session is not None:
         if session.epoch != next_epoch(request.session_epoch):
             return FetchResponse(error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH, session_id=session.id, responses=[])
         topics, session_id = session.changes(topics, context.broker.cluster.find_partition), session.id
@@ -103,6 +103,8 @@ def _response(read: Read, session: FetchSession | None) -> FetchResponse:
 class Read:
     """One pass over the partitions of `topics`; those of `quiet` are known to have nothing."""
 
+    __slots__ = ("_limit", "_or_followed", "_rack", "_unknown", "bytes", "context", "failed", "leaders", "partitions", "request", "topics")
+
     def __init__(self, request: FetchRequest, context: Context, topics: Sequence[FetchTopic], quiet: Sequence[Partition] = ()) -> None:
         self.request = request
         self.context = context
@@ -111,10 +113,11 @@ class Read:
         self.leaders: list[int] = []
         self.bytes = 0
         self.failed = False
+        broker = context.broker
         self._or_followed = context.version >= FOLLOWERS_SINCE
-        self._rack = request.rack_id if context.broker.rack_aware and self._or_followed else ""
+        self._rack = request.rack_id if broker.rack_aware and self._or_followed else ""
         self._unknown: list[tuple[FetchTopic, PartitionData]] = []
-        self._limit = min(request.max_bytes, context.broker.config.integers["fetch.max.bytes"])
+        self._limit = min(request.max_bytes, broker.config.integers["fetch.max.bytes"])
         for topic in topics:
             found = [data for wanted in topic.partitions if (data := self._partition(topic, wanted)) is not None]
             if found:
@@ -125,7 +128,7 @@ class Read:
     @property
     def complete(self) -> bool:
         """Whether there is nothing to wait for."""
-        return self.failed or not self.partitions or self.bytes >= min(self.request.min_bytes, self._limit)
+        return self.failed or not self.partitions or self.bytes >= self.request.min_bytes or self.bytes >= self._limit
 
     def _append_unknown(self) -> None:
         for topic, data in sorted(self._unknown, key=lambda one: _UNKNOWN.index(ErrorCode(one[1].error_code))):
@@ -180,8 +183,9 @@ class Read:
             raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
         self.partitions.append(partition)
         # The first batch of the first partition that has one comes whatever its size, so that nobody is stuck (KIP-74).
-        room = min(wanted.partition_max_bytes, self._limit - self.bytes)
-        records = log.read(wanted.fetch_offset, max(room, 0), end_offset, at_least_one=not self.bytes)
+        left = self._limit - self.bytes
+        room = wanted.partition_max_bytes if wanted.partition_max_bytes < left else left
+        records = log.read(wanted.fetch_offset, room if room > 0 else 0, end_offset, at_least_one=not self.bytes)
         if records:
             self.bytes += sum(map(len, records))
             data.records = records

@@ -11,6 +11,7 @@ from .add_partitions_to_txn import ADD_PARTITIONS_TO_TXN
 from .alter_configs import ALTER_CONFIGS
 from .alter_partition_reassignments import ALTER_PARTITION_REASSIGNMENTS
 from .alter_replica_log_dirs import ALTER_REPLICA_LOG_DIRS
+from .alter_user_scram_credentials import ALTER_USER_SCRAM_CREDENTIALS
 from .api_versions import API_VERSIONS
 from .consumer_group_describe import CONSUMER_GROUP_DESCRIBE
 from .consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT
@@ -106,6 +107,7 @@ APIS: dict[int, Api] = {
         LIST_PARTITION_REASSIGNMENTS,
         DESCRIBE_CLIENT_QUOTAS,
         DESCRIBE_USER_SCRAM_CREDENTIALS,
+        ALTER_USER_SCRAM_CREDENTIALS,
         DESCRIBE_QUORUM,
         LIST_CONFIG_RESOURCES,
     )

@@ -10,15 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from odradek.broker import compaction
+from odradek.broker.transactions.coordinator import Marker
 from odradek.protocol.compression import Compression, UnsupportedCompression
 from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.protocol.record_builder import build_batch
 from odradek.protocol.records import DELETE_HORIZON_BIT, LOG_APPEND_TIME, Record, RecordBatch
+from odradek.storage.producers import EndedTransaction
 from tests.broker.harness import START_MS, World, produce_request
 
 COMPACT = {"cleanup.policy": "compact", "internal.segment.bytes": "500", "min.cleanable.dirty.ratio": "0.01", "delete.retention.ms": "4000"}
 LARGE = (b"z", bytes(400))  # almost a file
+NONE_ABORTED = compaction.Aborted([])
 Pair = tuple[bytes | None, bytes | None]
 
 
@@ -117,12 +120,42 @@ def test_log_append_time_and_existing_horizons_survive_a_rewrite() -> None:
 
 def test_keyless_records_go_and_control_batches_stay() -> None:
     latest = {b"a": 3}
-    compactor = compaction.Compactor(latest, [], START_MS, 1000)
+    compactor = compaction.Compactor(latest, NONE_ABORTED, [], START_MS, 1000)
     keyless = memoryview(build_batch([Record(0, START_MS, None, b"1", [])]))
     assert compactor.rewrite(keyless) is None
     control = memoryview(build_batch([Record(0, START_MS, b"\0\0\0\1", b"\0\0\0\0\0\0", [])], is_control=True, is_transactional=True))
     assert compactor.rewrite(control) is control
-    assert compaction.last_offsets([keyless, control]) == {}
+    assert compaction.last_offsets([keyless, control], NONE_ABORTED) == {}
+
+
+def test_what_was_aborted_goes_and_supersedes_nothing() -> None:
+    topic = Compacted()
+    topic.produce((b"a", b"1"))
+    log, producers = topic.partition.log, topic.partition.producers
+    for number, (key, committed) in enumerate([(b"a", False), (b"b", True)]):
+        offset = log.end_offset
+        records = [Record(0, START_MS, key, b"2", [])]
+        batch = build_batch(records, producer_id=7, producer_epoch=0, base_sequence=number, is_transactional=True)
+        log.append(memoryview(batch), 0, owned=False)
+        producers.record(7, 0, number, number, offset, offset, START_MS, START_MS, transactional=True)
+        topic.partition.append_marker(Marker((7, 0), 0, committed, False), START_MS)
+    topic.produce(LARGE)
+    topic.produce(LARGE)
+    topic.compact(now=True)
+    shown = [(batch.header.base_offset, batch.header.is_control, [record.key for record in batch.records()]) for batch in topic.batches()]
+    assert [(offset, [] if control else keys) for offset, control, keys in shown][:4] == [(0, [b"a"]), (2, []), (3, [b"b"]), (4, [])]
+    assert [control for _, control, _ in shown][:4] == [False, True, False, True]
+
+
+def test_what_was_aborted_leaves_its_last_sequence() -> None:
+    batch = memoryview(
+        build_batch([Record(0, START_MS, b"a", b"2", [])], producer_id=7, producer_epoch=0, base_sequence=4, is_transactional=True)
+    )
+    aborted = compaction.Aborted([EndedTransaction(7, 0, 1, 2, False)])
+    left = compaction.Compactor({}, aborted, [0], START_MS, 1000).rewrite(batch)
+    assert left is not None
+    header = RecordBatch(left).header
+    assert (header.records_count, header.base_sequence, header.is_transactional) == (0, 4, True)
 
 
 def test_what_cannot_be_decoded_stays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,8 +164,8 @@ def test_what_cannot_be_decoded_stays(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(RecordBatch, "records", records)
     view = memoryview(build_batch([Record(0, START_MS, b"a", b"1", [])]))
-    assert compaction.Compactor({b"a": 3}, [], START_MS, 1000).rewrite(view) is view
-    assert compaction.last_offsets([view]) == {}
+    assert compaction.Compactor({b"a": 3}, NONE_ABORTED, [], START_MS, 1000).rewrite(view) is view
+    assert compaction.last_offsets([view], NONE_ABORTED) == {}
 
 
 def test_a_time_is_found_though_the_batch_that_promised_it_is_empty() -> None:

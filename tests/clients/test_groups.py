@@ -1,0 +1,203 @@
+"""Groups of real consumers of both protocols: they start at once or one by one, leave politely or without a word.
+
+Each of the records is read at least once, and once only while the group is stable.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import confluent_kafka
+import pytest
+from confluent_kafka import ConsumerGroupState, ConsumerGroupTopicPartitions, ConsumerGroupType, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from odradek.broker import Cluster
+from tests.clients.client import HEARTBEAT_INTERVAL_MS, PATIENCE_S
+
+pytestmark = pytest.mark.clients
+PARTITIONS, RECORDS = 8, 20_000
+# Short times, that a test does not wait for Kafka's.
+SETTINGS = {
+    "group.consumer.heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
+    "group.consumer.min.heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
+    "group.consumer.min.session.timeout.ms": 2_000,
+    "group.consumer.session.timeout.ms": 2_000,
+    "group.consumer.assignment.interval.ms": 100,
+    "group.min.session.timeout.ms": 2_000,
+}
+CLASSIC = {"session.timeout.ms": 2_000, "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS}
+PROTOCOLS = {
+    "range": CLASSIC | {"partition.assignment.strategy": "range"},
+    "roundrobin": CLASSIC | {"partition.assignment.strategy": "roundrobin"},
+    "cooperative": CLASSIC | {"partition.assignment.strategy": "cooperative-sticky"},
+    "consumer": {"group.protocol": "consumer"},
+}
+every_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
+
+
+class Group:
+    """Consumers of one group, polled in turns; `seen` counts every record."""
+
+    def __init__(self, cluster: Cluster, name: str, settings: dict[str, object]) -> None:
+        self.bootstrap_servers = cluster.bootstrap_servers
+        self.settings: dict[str, object] = {
+            "bootstrap.servers": cluster.bootstrap_servers,
+            "group.id": name,
+            "auto.offset.reset": "earliest",
+            "auto.commit.interval.ms": 100,
+            "log_level": 0,
+        } | settings
+        self.members: list[confluent_kafka.Consumer] = []
+        self.seen: Counter[int] = Counter()
+
+    def join(self, **settings: object) -> None:
+        member = confluent_kafka.Consumer(self.settings | settings)
+        member.subscribe(["t"])
+        self.members.append(member)
+
+    def leave(self) -> None:
+        self.members.pop(0).close()
+
+    def poll(self, until: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while not until():
+            assert time.monotonic() < deadline, (len(self.seen), self.assignments())
+            for member in self.members:
+                self.seen.update(int(message.value() or b"") for message in member.consume(1000, 0.005) if message.error() is None)
+
+    def assignments(self) -> list[list[int]]:
+        return [sorted(partition.partition for partition in member.assignment()) for member in self.members]
+
+    def is_shared(self) -> bool:
+        """Every partition has one owner, and nobody has two more than another."""
+        shares = self.assignments()
+        even = max(map(len, shares)) - min(map(len, shares)) <= 1
+        return even and sorted(index for share in shares for index in share) == list(range(PARTITIONS))
+
+    def close(self) -> None:
+        for member in self.members:
+            member.close()
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    with Cluster(nodes=2, topics={"t": PARTITIONS}, settings=SETTINGS) as cluster:
+        yield cluster
+
+
+@contextmanager
+def group_of(cluster: Cluster, protocol: str) -> Iterator[Group]:
+    group = Group(cluster, "g", dict(PROTOCOLS[protocol]))
+    try:
+        yield group
+    finally:
+        group.close()
+
+
+def produce(cluster: Cluster, numbers: range) -> None:
+    producer = confluent_kafka.Producer({"bootstrap.servers": cluster.bootstrap_servers, "linger.ms": 5, "log_level": 0})
+    for number in numbers:
+        producer.produce("t", str(number), partition=number % PARTITIONS)
+        producer.poll(0)
+    assert producer.flush(PATIENCE_S) == 0
+
+
+@every_protocol
+def test_ten_at_once(cluster: Cluster, protocol: str) -> None:
+    with group_of(cluster, protocol) as group:
+        for _ in range(10):
+            group.join()
+        group.poll(group.is_shared)
+        produce(cluster, range(RECORDS))
+        group.poll(lambda: len(group.seen) == RECORDS)
+        assert max(group.seen.values()) == 1
+
+
+@every_protocol
+def test_they_come_and_go(cluster: Cluster, protocol: str) -> None:
+    """One by one, while records are read; then half of them leave."""
+    with group_of(cluster, protocol) as group:
+        produce(cluster, range(RECORDS // 2))
+        for _ in range(4):
+            group.join()
+            group.poll(group.is_shared)
+        group.poll(lambda: len(group.seen) == RECORDS // 2)
+        group.leave()
+        group.leave()
+        group.poll(group.is_shared)
+        produce(cluster, range(RECORDS // 2, RECORDS))
+        group.poll(lambda: len(group.seen) == RECORDS)
+        assert max(group.seen[number] for number in range(RECORDS // 2, RECORDS)) == 1
+
+
+@pytest.mark.parametrize("protocol", ["range", "consumer"])
+def test_a_static_member_comes_back_to_what_it_had(cluster: Cluster, protocol: str) -> None:
+    with group_of(cluster, protocol) as group:
+        for name in ("a", "b"):
+            group.join(**{"group.instance.id": name})
+        group.poll(group.is_shared)
+        first, second = group.assignments()
+        group.leave()
+        group.join(**{"group.instance.id": "a"})
+        group.poll(lambda: group.assignments() == [second, first])
+
+
+def test_the_last_of_each_protocol_turns_the_group(cluster: Cluster) -> None:
+    """Classic members, then both kinds, then the new kind alone, and back again; every record is read.
+
+    Not cooperative ones: librdkafka leaves notes of its own in their assignments, and Kafka does not convert such groups either.
+    """
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
+    with group_of(cluster, "range") as group:
+        modern = Group(cluster, "g", dict(PROTOCOLS["consumer"]))
+        group.join()
+        group.join()
+        group.poll(group.is_shared)
+        produce(cluster, range(1000))
+        modern.join()
+        group.members.append(modern.members.pop())
+        group.poll(group.is_shared)
+        assert kind_of(admin) == ConsumerGroupType.CONSUMER
+        group.leave()
+        group.leave()
+        group.poll(group.is_shared)
+        produce(cluster, range(1000, 2000))
+        group.join()
+        group.poll(group.is_shared)
+        group.leave()
+        group.poll(group.is_shared)
+        assert kind_of(admin) == ConsumerGroupType.CLASSIC
+        group.poll(lambda: len(group.seen) == 2000)
+
+
+def kind_of(admin: AdminClient) -> ConsumerGroupType:
+    (group,) = admin.list_consumer_groups().result(PATIENCE_S).valid
+    return group.type
+
+
+@every_protocol
+def test_what_administrators_see_and_do(cluster: Cluster, protocol: str) -> None:
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
+    with group_of(cluster, protocol) as group:
+        group.join()
+        group.poll(group.is_shared)
+        produce(cluster, range(80))
+        group.poll(lambda: len(group.seen) == 80)
+        group.members[0].commit(asynchronous=False)
+        described = admin.describe_consumer_groups(["g"])["g"].result(PATIENCE_S)
+        assert described.state == ConsumerGroupState.STABLE
+        (member,) = described.members
+        assert len(member.assignment.topic_partitions) == PARTITIONS
+    wanted = ConsumerGroupTopicPartitions("g", [TopicPartition("t", 0)])
+    found = admin.list_consumer_group_offsets([wanted])["g"].result(PATIENCE_S)
+    assert [(each.partition, each.offset) for each in found.topic_partitions or []] == [(0, 10)]
+    earlier = ConsumerGroupTopicPartitions("g", [TopicPartition("t", 0, 3)])
+    admin.alter_consumer_group_offsets([earlier])["g"].result(PATIENCE_S)
+    found = admin.list_consumer_group_offsets([wanted])["g"].result(PATIENCE_S)
+    assert [each.offset for each in found.topic_partitions or []] == [3]
+    admin.delete_consumer_groups(["g"])["g"].result(PATIENCE_S)
+    assert not admin.list_consumer_groups().result(PATIENCE_S).valid
