@@ -2,13 +2,16 @@
 
 PYTHON ?= python3
 
-.PHONY: run test bench demo lint
+.PHONY: run test differential bench demo lint
 
 run: .venv/.run ## two brokers on 127.0.0.1:9092 and 9093
 	.venv/bin/odradek serve
 
 test: .venv/.dev
 	.venv/bin/python -m pytest -n 2 $(if $(COVERAGE),--cov --cov-report=)
+
+differential: .venv/.dev ## asks Apache Kafka anew; FAMILIES="fetch produce" picks
+	PYTHONPATH=.dev:. .venv/bin/python -m tests.differential $(FAMILIES)
 
 bench: .venv/.dev ## BENCH="--quick --rows produce" picks
 	.venv/bin/python -m benchmarks $(BENCH)

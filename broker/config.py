@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Mapping
 from enum import IntEnum
 from itertools import dropwhile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .settings import BROKER_SETTINGS, GROUP_SETTINGS, PER_BROKER, TOPIC_SETTINGS, ConfigType, Scope, Setting, Value
 
@@ -138,8 +138,11 @@ class Config:
     texts: dict[str, str]
     lists: dict[str, tuple[str, ...]]
 
+    derived: dict[type, Any]
+    """What others have made of the values, by its class."""
+
     def _load(self, values: dict[str, Value]) -> None:
-        self.values = values
+        self.values, self.derived = values, {}
         self.booleans = {name: value for name, value in values.items() if isinstance(value, bool)}
         self.integers = {name: value for name, value in values.items() if isinstance(value, int) and not isinstance(value, bool)}
         self.doubles = {name: value for name, value in values.items() if isinstance(value, float)}

@@ -38,6 +38,7 @@ class Partition:
         self.leader_epoch = 0
         self.lagging: dict[int, int] = {}
         self.log = Log()
+        self.log.begin_epoch(self.leader_epoch)
         self.rolling = Rolling()
         self.cleaned_until = 0  # the offset up to which the log is compacted
         self.producers = Producers(topic.config.broker.integers["producer.id.expiration.ms"])

@@ -35,27 +35,31 @@ class UnsupportedCompression(RuntimeError):
 
 
 class InvalidCompression(ProtocolError):
-    """Bytes that the codec does not decode, or that decode to more than the limit."""
+    """Bytes that the codec does not decode."""
 
 
-def compress(codec: Compression, data: bytes) -> bytes:
-    """Raises UnsupportedCompression."""
+class TooLong(InvalidCompression):
+    """Bytes that decode to more than the limit."""
+
+
+def compress(codec: Compression, data: bytes, level: int | None = None) -> bytes:
+    """`level` is the codec's own, None its default; snappy has none. Raises UnsupportedCompression."""
     if codec is Compression.NONE:
         return data
     if codec is Compression.GZIP:
-        return zlib.compress(data, wbits=GZIP_FORMAT)
+        return zlib.compress(data, -1 if level is None else level, GZIP_FORMAT)
     cramjam = _cramjam(codec)
     if codec is Compression.SNAPPY:
         return _compress_snappy(cramjam, data)
     if codec is Compression.LZ4:
-        lz4 = cramjam.lz4.Compressor(content_checksum=False, block_linked=False)  # Java refuses linked blocks
+        lz4 = cramjam.lz4.Compressor(level, content_checksum=False, block_linked=False)  # Java refuses linked blocks
         lz4.compress(data)
         return bytes(lz4.finish())
-    return bytes(cramjam.zstd.compress(data))
+    return bytes(cramjam.zstd.compress(data, level))
 
 
 def decompress(codec: Compression, data: bytes | bytearray | memoryview, limit: int) -> bytes:
-    """At most `limit` bytes. Raises InvalidCompression, UnsupportedCompression."""
+    """At most `limit` bytes. Raises InvalidCompression, TooLong, UnsupportedCompression."""
     if codec is Compression.NONE:
         return bytes(data)
     if codec is Compression.GZIP:
@@ -84,7 +88,7 @@ def _decompress_gzip(data: bytes | bytearray | memoryview, limit: int) -> bytes:
     except zlib.error as error:
         raise InvalidCompression(f"gzip: {error}") from error
     if len(out) > limit:
-        raise InvalidCompression(f"gzip: more than {limit} bytes")
+        raise TooLong(f"gzip: more than {limit} bytes")
     if not stream.eof:
         raise InvalidCompression("gzip: the stream is cut")
     return out
@@ -103,7 +107,7 @@ def _decompress_snappy(cramjam: ModuleType, data: memoryview, limit: int) -> byt
     if data[:XERIAL_MAGIC_SIZE] != XERIAL_HEADER[:XERIAL_MAGIC_SIZE]:
         return _decompress_block(cramjam, data, limit)
     out, position = bytearray(), len(XERIAL_HEADER)
-    while position < len(data):
+    while position + 4 <= len(data):  # less than a length behind the last block is no block, as for snappy-java
         start = position + 4
         position = start + int.from_bytes(data[position:start], "big")
         out += _decompress_block(cramjam, data[start:position], limit - len(out))
@@ -114,7 +118,7 @@ def _decompress_snappy(cramjam: ModuleType, data: memoryview, limit: int) -> byt
 
 def _decompress_block(cramjam: ModuleType, block: memoryview, limit: int) -> bytes:
     if cramjam.snappy.decompress_raw_len(block) > limit:
-        raise InvalidCompression(f"snappy: more than {limit} bytes left of the limit")
+        raise TooLong(f"snappy: more than {limit} bytes left of the limit")
     return bytes(cramjam.snappy.decompress_raw(block))
 
 
@@ -125,7 +129,9 @@ def _decompress_growing(cramjam: ModuleType, module: ModuleType, data: bytes | b
         out = bytearray(size)
         try:
             return bytes(memoryview(out)[: module.decompress_into(data, out)])
-        except cramjam.DecompressionError:
-            if size == limit:
+        except cramjam.DecompressionError as error:
+            if "whole buffer" not in str(error):
                 raise
+        if size == limit:
+            raise TooLong(f"{module.__name__.rpartition('.')[2]}: more than {limit} bytes")
         size = min(size * GROWTH, limit)

@@ -32,6 +32,7 @@ def build_batch(
     *,
     base_offset: int = 0,
     compression: Compression = Compression.NONE,
+    level: int | None = None,
     timestamp_type: int = CREATE_TIME,
     producer_id: int = -1,
     producer_epoch: int = -1,
@@ -50,7 +51,7 @@ def build_batch(
     for record in records:
         _put_record(uncompressed, record, record.timestamp - base_timestamp, record.offset - base_offset)
     attributes = compression | timestamp_type * TIMESTAMP_TYPE_BIT | is_transactional * TRANSACTIONAL_BIT | is_control * CONTROL_BIT
-    payload = compress(compression, bytes(uncompressed))
+    payload = compress(compression, bytes(uncompressed), level)
     batch = bytearray(
         HEADER.pack(
             base_offset,

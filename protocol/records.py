@@ -55,6 +55,10 @@ class InvalidBatch(BatchError):
     error_code = ErrorCode.INVALID_RECORD
 
 
+class NotOneBatch(InvalidBatch):
+    """What stands in a request is not one batch of format 2, so no log is looked at (ProduceRequest.validateRecords)."""
+
+
 class BatchTooLarge(BatchError):
     """A batch of more bytes than `max.message.bytes`."""
 
@@ -137,6 +141,7 @@ def _load_crc32c(data: Buffer) -> int:
 
 _crc32c: Callable[[Buffer], int] = _load_crc32c
 _unpack = HEADER.unpack_from
+_unpack_length = struct.Struct(">i").unpack_from
 
 
 def read_header(buffer: Buffer, position: int = 0) -> BatchHeader:
@@ -164,22 +169,26 @@ class RecordBatch:
 
     def records(self, limit: int = DECOMPRESSED_LIMIT) -> Iterator[Record]:
         """The records, decompressed into at most `limit` bytes. Raises InvalidRecords where they do not decode exactly."""
-        header = self.header
-        if header.records_count < 0:
-            raise InvalidRecords(f"a count of {header.records_count} records")
+        if self.header.records_count < 0:
+            raise InvalidRecords(f"a count of {self.header.records_count} records")
         try:
-            payload = decompress(header.compression, self.view[HEADER.size :], limit)
+            payload = decompress(self.header.compression, self.view[HEADER.size :], limit)
         except InvalidCompression as error:
             raise InvalidRecords(str(error)) from error
-        position = 0
-        for number in range(header.records_count):
-            try:
-                record, position = _read_record(payload, position, header)
-            except IndexError:
-                raise InvalidRecords(f"the batch ends within record {number} of {header.records_count}") from None
-            yield record
-        if position != len(payload):
-            raise InvalidRecords(f"{len(payload) - position} bytes after the last record")
+        yield from read_records(payload, self.header)
+
+
+def read_records(payload: bytes, header: BatchHeader) -> Iterator[Record]:
+    """The records of an uncompressed payload. Raises InvalidRecords where they do not decode exactly."""
+    position = 0
+    for number in range(header.records_count):
+        try:
+            record, position = _read_record(payload, position, header)
+        except IndexError:
+            raise InvalidRecords(f"the batch ends within record {number} of {header.records_count}") from None
+        yield record
+    if position != len(payload):
+        raise InvalidRecords(f"{len(payload) - position} bytes after the last record")
 
 
 def batches(buffer: Buffer) -> Iterator[RecordBatch]:
@@ -188,13 +197,16 @@ def batches(buffer: Buffer) -> Iterator[RecordBatch]:
     Raises CorruptBatch, InvalidRecords.
     """
     view = memoryview(buffer)
-    while size := _first_batch_size(view):
+    while size := first_batch_size(view):
         yield RecordBatch(view[:size])
         view = view[size:]
 
 
-def _first_batch_size(view: memoryview) -> int:
-    """0 when there is none or it is cut. Raises CorruptBatch (Kafka's ByteBufferLogInputStream)."""
+def first_batch_size(view: memoryview) -> int:
+    """The size of the batch that `view` begins with; 0 when there is none or it is cut.
+
+    Raises CorruptBatch (Kafka's ByteBufferLogInputStream).
+    """
     if len(view) < PREFIX_SIZE:
         return 0
     length = int.from_bytes(view[8:PREFIX_SIZE], "big", signed=True)
@@ -303,21 +315,24 @@ def validate_batch(view: memoryview, max_message_bytes: int = 0x7FFFFFFF) -> Bat
             and _crc32c(view[CRC_START:]) == crc
         ):
             return tuple.__new__(BatchHeader, fields)
-    size = _only_batch_size(view)
-    if size < len(view):
-        return validate_batch(view[:size], max_message_bytes)
+    batch = only_batch(view)
+    if len(batch) < len(view):
+        return validate_batch(batch, max_message_bytes)
     raise _refusal(view, max_message_bytes)
 
 
-def _only_batch_size(view: memoryview) -> int:
-    size = _first_batch_size(view)
+def only_batch(view: memoryview) -> memoryview:
+    """The one whole batch of format 2 that `view` begins with. Raises NotOneBatch, CorruptBatch."""
+    if len(view) >= HEADER.size and view[MAGIC_POSITION] == 2 and _unpack_length(view, 8)[0] == len(view) - PREFIX_SIZE:
+        return view
+    size = first_batch_size(view)
     if not size:
-        raise InvalidBatch("no whole batch")
+        raise NotOneBatch("no whole batch")
     if view[MAGIC_POSITION] < 2:
-        raise InvalidBatch(f"magic {view[MAGIC_POSITION]}: only format 2 is written")
-    if _first_batch_size(view[size:]):
-        raise InvalidBatch("more than one batch")
-    return size
+        raise NotOneBatch(f"magic {view[MAGIC_POSITION]}: only format 2 is written")
+    if first_batch_size(view[size:]):
+        raise NotOneBatch("more than one batch")
+    return view[:size]
 
 
 def _refusal(view: memoryview, max_message_bytes: int) -> BatchError:

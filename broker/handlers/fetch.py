@@ -30,6 +30,7 @@ from .registry import handles
 READ_COMMITTED = 1
 UNDEFINED_EPOCH = -1
 TOPIC_IDS_SINCE, FOLLOWERS_SINCE = 13, 11
+LEADERS_SINCE = 16  # though the field is there before
 # What the metadata does not know is refused at the end of the answer, ids first, and is nothing that a fetch would not wait with.
 _UNKNOWN = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
@@ -176,7 +177,7 @@ class Read:
             return data
         if wanted.last_fetched_epoch >= 0 and (diverging := _divergence(partition, wanted)):
             self.failed = True
-            data.diverging_epoch = diverging
+            data.diverging_epoch, data.aborted_transactions = diverging, None
             return data
         if not log.start_offset <= wanted.fetch_offset <= log.end_offset:
             raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
@@ -205,7 +206,7 @@ class Read:
         return next((node for node in partition.isr if brokers[node].running and brokers[node].rack == rack), None)
 
     def _refusal(self, topic: Topic | None, index: int, code: ErrorCode) -> PartitionData:
-        moved = code in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
+        moved = self.context.version >= LEADERS_SINCE and code in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
         leader = current_leader(topic.partition(index)) if topic and moved else None
         if leader:
             self.leaders.append(leader.leader_id)
@@ -214,7 +215,7 @@ class Read:
             error_code=code,
             high_watermark=-1,
             current_leader=leader,
-            aborted_transactions=None,
+            aborted_transactions=[] if code in _UNKNOWN else None,
             records=b"",
         )
 

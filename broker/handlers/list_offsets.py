@@ -37,21 +37,22 @@ NOT_FOUND = (-1, -1)
 
 @handles(LIST_OFFSETS)
 def list_offsets(request: ListOffsetsRequest, context: Context) -> ListOffsetsResponse:
-    """One answer for each partition; a partition that is named twice is refused."""
+    """One answer for each partition, in Kafka's map of them; a partition that is named twice is refused."""
     named = [(topic.name, partition.partition_index) for topic in request.topics for partition in topic.partitions]
     twice = {name for name in named if named.count(name) > 1} if len(set(named)) < len(named) else set()
-    topics = []
+    topics: dict[str, dict[int, ListOffsetsPartitionResponse]] = {}
     for topic in request.topics:
-        answers = []
         for wanted in topic.partitions:
             try:
                 if (topic.name, wanted.partition_index) in twice:
                     raise KafkaError(ErrorCode.INVALID_REQUEST)
-                answers.append(_find(topic.name, wanted, request.isolation_level, context))
+                answer = _find(topic.name, wanted, request.isolation_level, context)
             except KafkaError as error:
-                answers.append(ListOffsetsPartitionResponse(partition_index=wanted.partition_index, error_code=error.code))
-        topics.append(ListOffsetsTopicResponse(name=topic.name, partitions=answers))
-    return ListOffsetsResponse(topics=topics)
+                answer = ListOffsetsPartitionResponse(partition_index=wanted.partition_index, error_code=error.code)
+            topics.setdefault(topic.name, {})[wanted.partition_index] = answer
+    return ListOffsetsResponse(
+        topics=[ListOffsetsTopicResponse(name=name, partitions=list(answers.values())) for name, answers in topics.items()]
+    )
 
 
 def _find(name: str, wanted: ListOffsetsPartition, isolation_level: int, context: Context) -> ListOffsetsPartitionResponse:

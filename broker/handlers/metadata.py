@@ -42,7 +42,7 @@ from .registry import handles
 CLUSTER_OPERATIONS = sum(1 << code for code in (4, 5, 6, 7, 8, 9, 10, 11, 12))
 TOPIC_OPERATIONS = sum(1 << code for code in (3, 4, 5, 6, 7, 8, 10, 11))
 NOT_ASKED = -(1 << 31)
-BROKERS = 1
+BROKERS, CONTROLLERS = 1, 2
 
 
 def reachable(context: Context) -> Iterator[tuple[Broker, Listener]]:
@@ -73,7 +73,7 @@ def metadata(request: MetadataRequest, context: Context) -> MetadataResponse:
 
 def _topics(request: MetadataRequest, context: Context, reachable_nodes: set[int]) -> list[MetadataResponseTopic]:
     cluster = context.broker.cluster
-    wanted = request.topics
+    wanted = request.topics and list({(topic.topic_id, topic.name): topic for topic in request.topics}.values())  # each once
     if wanted is None or (context.version == 0 and not wanted):
         topics = [_describe(topic, context, reachable_nodes) for topic in cluster.topics.values()]
     elif any(topic.topic_id != ZERO_UUID for topic in wanted):
@@ -157,8 +157,8 @@ def describe_cluster(request: DescribeClusterRequest, context: Context) -> Descr
     cluster = context.broker.cluster
     response = DescribeClusterResponse(cluster_id=cluster.cluster_id, controller_id=cluster.controller_id, brokers=[])
     if request.endpoint_type != BROKERS:
-        mismatch = ErrorCode.MISMATCHED_ENDPOINT_TYPE if context.version >= 1 else ErrorCode.INVALID_REQUEST
-        response.error_code, response.error_message = mismatch, "This is a broker, not a controller."
+        mismatch = ErrorCode.MISMATCHED_ENDPOINT_TYPE if request.endpoint_type == CONTROLLERS else ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
+        response.error_code, response.error_message, response.controller_id = mismatch, "This is a broker, not a controller.", -1
         return response
     for node_id, broker in sorted(cluster.brokers.items()):
         listener = broker.listeners.get(context.connection.listener_name)

@@ -1,13 +1,16 @@
-"""Produce: appends record batches. Not done: checks of single records, recompression.
+"""Produce: appends record batches.
 
 A transactional batch needs a transaction: up to v11 one that the partition was added to (KIP-890), from v12 on it is added here.
 """
 
 from __future__ import annotations
 
+from struct import Struct
+
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.produce import (
     PRODUCE,
+    BatchIndexAndErrorMessage,
     PartitionProduceData,
     PartitionProduceResponse,
     ProduceRequest,
@@ -15,17 +18,31 @@ from ...protocol.messages.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
-from ...protocol.records import HEADER, BatchError, read_header
-from ...storage.producers import OutOfOrderSequence, TransactionIsOpen
+from ...protocol.record_checks import RejectedRecords
+from ...protocol.records import (
+    HEADER,
+    MAGIC_POSITION,
+    PREFIX_SIZE,
+    TRANSACTIONAL_BIT,
+    BatchError,
+    CorruptBatch,
+    InvalidRecords,
+    NotOneBatch,
+    first_batch_size,
+    read_header,
+)
+from ...protocol.schema import ZERO_UUID
+from ...storage.producers import OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen
 from ..context import Context
-from .append import ALL_REPLICAS, REFUSALS, append
+from .append import ALL_REPLICAS, ATTRIBUTES_POSITION, append, one_batch
 from .leadership import current_leader, find_led_partition, find_topic, node_endpoints
 from .registry import CloseConnection, handles
 from .repeated_produce import recognise
 
 ADMIN_CLIENT_ID = "__admin_client"
+_unpack_start = Struct(">8xi4xb4xh").unpack_from  # batch length, magic, attributes
 
-# Errors before a log was looked at; all others tell where it starts.
+# Errors that are answered without saying where the log starts.
 _WITHOUT_LOG_START = frozenset(
     {
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
@@ -35,8 +52,8 @@ _WITHOUT_LOG_START = frozenset(
         ErrorCode.CORRUPT_MESSAGE,
         ErrorCode.INVALID_REQUIRED_ACKS,
         ErrorCode.INVALID_TOPIC_EXCEPTION,
-        ErrorCode.NOT_ENOUGH_REPLICAS,
         ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+        ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
     }
 )
 
@@ -44,15 +61,22 @@ _WITHOUT_LOG_START = frozenset(
 @handles(PRODUCE)
 def produce(request: ProduceRequest, context: Context) -> ProduceResponse | None:
     """Appends each partition's batch for itself; with acks=0 there is no answer, and any error ends the connection."""
-    if request.transactional_id is not None:
-        _check_one_producer(request)
+    topics = request.topic_data
+    if len(topics) != 1 or len(topics[0].partition_data) != 1 or not _is_one_batch(topics[0].partition_data[0].records):
+        if refusal := _refusal_of_all(request):
+            if request.acks == 0:
+                raise CloseConnection(f"Produce with acks=0 failed with {refusal.code.name}")
+            raise refusal
+        topics = _each_once(topics)
+        if request.transactional_id is not None:
+            _check_one_producer(request)
     responses = [
         TopicProduceResponse(
             name=topic.name,
             topic_id=topic.topic_id,
             partition_responses=[_append_or_refuse(topic, data, request, context) for data in topic.partition_data],
         )
-        for topic in request.topic_data
+        for topic in topics
     ]
     refused = [partition for topic in responses for partition in topic.partition_responses if partition.error_code]
     if request.acks == 0:
@@ -61,8 +85,51 @@ def produce(request: ProduceRequest, context: Context) -> ProduceResponse | None
         return None
     if not refused:
         recognise(request, context)
+        return ProduceResponse(responses=responses)
     leaders = [partition.current_leader.leader_id for partition in refused if partition.current_leader]
-    return ProduceResponse(responses=responses, node_endpoints=node_endpoints(context, leaders) if leaders else [])
+    return ProduceResponse(responses=responses, node_endpoints=node_endpoints(context, leaders))
+
+
+def _is_one_batch(records: object) -> bool:
+    """Whether there is nothing but a batch of format 2 that belongs to no transaction: what nearly every request has."""
+    if not isinstance(records, memoryview) or len(records) < HEADER.size:
+        return False
+    length, magic, attributes = _unpack_start(records)
+    return length == len(records) - PREFIX_SIZE and magic == 2 and not attributes & TRANSACTIONAL_BIT
+
+
+def _refusal_of_all(request: ProduceRequest) -> KafkaError | None:
+    """Why no partition gets anything: bytes in which no batch can be found, or one of a transaction in a request without its id."""
+    for topic in request.topic_data:
+        for data in topic.partition_data:
+            batch = data.records
+            try:
+                if (
+                    isinstance(batch, memoryview)
+                    and first_batch_size(batch)
+                    and _is_transactional(batch)
+                    and request.transactional_id is None
+                ):
+                    return KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+            except CorruptBatch as error:
+                return KafkaError(error.error_code, str(error))
+    return None
+
+
+def _is_transactional(batch: memoryview) -> bool:
+    return batch[MAGIC_POSITION] == 2 and bool(batch[ATTRIBUTES_POSITION] & TRANSACTIONAL_BIT)
+
+
+def _each_once(topics: list[TopicProduceData]) -> list[TopicProduceData]:
+    """The topics without those that have no partitions; of what is named twice the last counts, as in Kafka's map."""
+    found: dict[tuple[str, bytes], dict[int, PartitionProduceData]] = {}
+    for topic in topics:
+        for data in topic.partition_data:
+            found.setdefault((topic.name, topic.topic_id), {})[data.index] = data
+    return [
+        TopicProduceData(name=name, topic_id=topic_id, partition_data=list(partitions.values()))
+        for (name, topic_id), partitions in found.items()
+    ]
 
 
 def _append_or_refuse(
@@ -70,20 +137,31 @@ def _append_or_refuse(
 ) -> PartitionProduceResponse:
     try:
         return _append(topic, data, request, context)
-    except REFUSALS as error:
-        code = _error_code(error)
-        message = error.message if isinstance(error, KafkaError) else str(error)
-    return _refusal(topic, data.index, code, message, context)
-
-
-def _error_code(error: Exception) -> ErrorCode:
-    if isinstance(error, KafkaError):
-        return error.code
-    if isinstance(error, BatchError):
-        return error.error_code
-    if isinstance(error, TransactionIsOpen):
-        return ErrorCode.INVALID_TXN_STATE
-    return ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER if isinstance(error, OutOfOrderSequence) else ErrorCode.INVALID_PRODUCER_EPOCH
+    except KafkaError as error:
+        refusal = _refusal(
+            topic, data.index, error.code, context, log_start=error.code not in (ErrorCode.UNKNOWN_SERVER_ERROR, *_WITHOUT_LOG_START)
+        )
+        refusal.error_message = error.message
+        return refusal
+    except NotOneBatch as error:
+        return _refusal(topic, data.index, error.error_code, context, log_start=False)
+    except RejectedRecords as error:
+        refusal = _refusal(topic, data.index, error.error_code, context)
+        refusal.error_message = str(error)
+        refusal.record_errors = [
+            BatchIndexAndErrorMessage(batch_index=number, batch_index_error_message=text) for number, text in error.record_errors
+        ]
+        return refusal
+    except BatchError as error:
+        return _refusal(topic, data.index, error.error_code, context, log_start=error.error_code not in _WITHOUT_LOG_START)
+    except InvalidRecords:
+        return _refusal(topic, data.index, ErrorCode.INVALID_RECORD, context)
+    except OutOfOrderSequence:
+        return _refusal(topic, data.index, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, context)
+    except TransactionIsOpen:
+        return _refusal(topic, data.index, ErrorCode.INVALID_TXN_STATE, context)
+    except StaleProducerEpoch:
+        return _refusal(topic, data.index, ErrorCode.INVALID_PRODUCER_EPOCH, context)
 
 
 def _check_one_producer(request: ProduceRequest) -> None:
@@ -97,13 +175,19 @@ def _check_one_producer(request: ProduceRequest) -> None:
 def _append(
     topic_data: TopicProduceData, data: PartitionProduceData, request: ProduceRequest, context: Context
 ) -> PartitionProduceResponse:
+    """The checks of KafkaApis and ReplicaManager in their order, and the append."""
+    if context.version >= 13 and topic_data.topic_id == ZERO_UUID:
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
     topic = find_topic(context.broker, topic_data.name, topic_data.topic_id)
-    partition = find_led_partition(context.broker, topic, data.index)
+    if not 0 <= data.index < len(topic.partitions):
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    batch = one_batch(data.records, context.version)
     if request.acks not in (ALL_REPLICAS, 0, 1):
         raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
     if topic.is_internal and context.connection.client_id != ADMIN_CLIENT_ID:
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
-    appended = append(partition, data.records, request.acks, request.transactional_id, context)
+    partition = find_led_partition(context.broker, topic, data.index)
+    appended = append(partition, batch, request.acks, request.transactional_id, context)
     return PartitionProduceResponse(
         index=partition.index,
         base_offset=appended.base_offset,
@@ -112,7 +196,10 @@ def _append(
     )
 
 
-def _refusal(topic_data: TopicProduceData, index: int, code: ErrorCode, message: str | None, context: Context) -> PartitionProduceResponse:
+def _refusal(
+    topic_data: TopicProduceData, index: int, code: ErrorCode, context: Context, *, log_start: bool = True
+) -> PartitionProduceResponse:
+    """Without a text, as Kafka gives none for these errors."""
     cluster = context.broker.cluster
     topic = cluster.topics.get(topic_data.name) or cluster.topics_by_id.get(topic_data.topic_id)
     partition = topic.partition(index) if topic else None
@@ -120,7 +207,6 @@ def _refusal(topic_data: TopicProduceData, index: int, code: ErrorCode, message:
         index=index,
         error_code=code,
         base_offset=-1,
-        log_start_offset=partition.log.start_offset if partition and code not in _WITHOUT_LOG_START else -1,
-        error_message=message,
+        log_start_offset=partition.log.start_offset if partition and log_start else -1,
         current_leader=current_leader(partition) if code == ErrorCode.NOT_LEADER_OR_FOLLOWER else None,
     )

@@ -12,11 +12,11 @@ from struct import Struct
 from ...protocol.codec import uvarint_rest
 from ...protocol.frame import encode_response
 from ...protocol.messages.produce import PRODUCE, PartitionProduceResponse, ProduceRequest, ProduceResponse, TopicProduceResponse
-from ...protocol.records import HEADER
+from ...protocol.records import HEADER, TRANSACTIONAL_BIT
 from ...protocol.schema import ProtocolError
 from ..context import Context
 from ..topics import Partition
-from .append import REFUSALS, append
+from .append import ATTRIBUTES_POSITION, REFUSALS, append, one_batch
 
 MAX_KNOWN = 1000
 _HEADER = Struct(">ii")
@@ -97,7 +97,10 @@ class RepeatedProduce:
             start, behind = self._find_records(frame)
             if bytes(frame[behind:]) != self._tail:
                 return None
-            appended = append(partition, frame[start:behind], self._acks, self._transactional_id, context)
+            batch = one_batch(frame[start:behind], context.version)
+            if self._transactional_id is None and batch[ATTRIBUTES_POSITION] & TRANSACTIONAL_BIT:
+                return None
+            appended = append(partition, batch, self._acks, self._transactional_id, context)
         except (ProtocolError, *REFUSALS):
             return None
         log_start_offset = (partition.log.start_offset,) if self._has_log_start else ()

@@ -164,11 +164,15 @@ def _add_partitions(wanted: CreatePartitionsTopic, validate_only: bool, context:
 
 @handles(DELETE_RECORDS)
 def delete_records(request: DeleteRecordsRequest, context: Context) -> DeleteRecordsResponse:
-    """Moves log starts forward; -1 stands for the high watermark."""
+    """Moves log starts forward; -1 stands for the high watermark. Of a partition that is named twice the last counts."""
+    topics: dict[str, dict[int, DeleteRecordsPartition]] = {}
+    for topic in request.topics:
+        for wanted in topic.partitions:
+            topics.setdefault(topic.name, {})[wanted.partition_index] = wanted
     return DeleteRecordsResponse(
         topics=[
-            DeleteRecordsTopicResult(name=topic.name, partitions=[_delete(topic.name, wanted, context) for wanted in topic.partitions])
-            for topic in request.topics
+            DeleteRecordsTopicResult(name=name, partitions=[_delete(name, wanted, context) for wanted in partitions.values()])
+            for name, partitions in topics.items()
         ]
     )
 

@@ -1,0 +1,31 @@
+"""Asks Apache Kafka everything anew, records its answers, and compares ours: `make differential`, `FAMILIES="fetch produce"` picks."""
+
+from __future__ import annotations
+
+import sys
+
+from tests.apache_kafka import QUICK, ApacheKafka
+
+from .comparing import differences, known_differences, read_recording, unexplained, write_recording
+from .families import FAMILIES
+from .playing import SETTINGS, Apache, Emulated, play
+
+
+def main(names: list[str]) -> int:
+    known, found = known_differences(), []
+    for name in names or FAMILIES:
+        with ApacheKafka(nodes=2, settings=QUICK | SETTINGS) as kafka:
+            theirs = {case.name: answers for case, answers in play(Apache(kafka), FAMILIES[name]())}
+        changed = sum(answers != theirs.get(case) for case, answers in read_recording(name).items())
+        write_recording(name, theirs)
+        ours = {case.name: answers for case, answers in play(Emulated(), FAMILIES[name]())}
+        differing = differences(theirs, ours)
+        found += unexplained(differing, known)
+        answers = sum(map(len, theirs.values()))
+        print(f"{name}: {len(theirs)} cases, {answers} answers, {changed} otherwise than recorded, {len(differing)} fields differ")  # noqa: T201
+    print(*found, sep="\n")  # noqa: T201
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

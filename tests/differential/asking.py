@@ -1,0 +1,38 @@
+"""Requests that many families need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from odradek.protocol.messages.delete_records import DELETE_RECORDS, DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
+from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
+from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
+from odradek.protocol.record_builder import build_batch
+from odradek.protocol.records import Record
+
+from .script import Ask
+
+
+def a_batch(*values: bytes, key: bytes | None = None, **options: Any) -> bytes:
+    """A record batch of these values; timestamps begin at 1000 and go up by one."""
+    records = [Record(offset, 1000 + offset, key, value, []) for offset, value in enumerate(values)]
+    return bytes(build_batch(records, **options))
+
+
+def read(topic: str, *, partition: int = 0, offset: int = 0) -> Ask:
+    """What is in a partition that node 1 leads, from an offset on."""
+    wanted = FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=1 << 20)
+    request = FetchRequest(max_wait_ms=0, min_bytes=0, topics=[FetchTopic(topic=topic, partitions=[wanted])])
+    return Ask(FETCH, 12, request)
+
+
+def produce(topic: str, batch: bytes) -> Ask:
+    """Appends to partition 0."""
+    data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=0, records=batch)])
+    return Ask(PRODUCE, 9, ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[data]))
+
+
+def delete_records(topic: str, offset: int) -> Ask:
+    """Moves the start of partition 0 up."""
+    wanted = DeleteRecordsTopic(name=topic, partitions=[DeleteRecordsPartition(partition_index=0, offset=offset)])
+    return Ask(DELETE_RECORDS, 2, DeleteRecordsRequest(topics=[wanted], timeout_ms=1000))

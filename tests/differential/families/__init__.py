@@ -1,0 +1,18 @@
+"""The cases, a module for each family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..script import Cases
+from . import batches, fetch, forms, offsets, produce, sequences
+
+FAMILIES: dict[str, Callable[[], Cases]] = {
+    "produce": produce.cases,
+    "batches": batches.cases,
+    "sequences": sequences.cases,
+    "fetch": fetch.cases,
+    "offsets": offsets.cases,
+    "forms": forms.cases,
+}
+"""What makes the cases of a family, by its name."""

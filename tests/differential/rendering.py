@@ -1,0 +1,110 @@
+"""Answers as lines of text, without what may differ between two clusters that behave alike.
+
+Replaced: topic ids by names, the present time by "now", ports, ids that are drawn at random, and texts, of which only null, empty or
+not is kept. Sorted: the topics and partitions in the answers of `HASH_ORDERED`, which Kafka keeps in a hash table. Left out: fields that
+have their defaults, and a batch that a Fetch answer cuts at its end (Kafka sends its beginning, we do not). The records of a compressed
+batch are shown decompressed, since two codecs need not write the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from hashlib import md5
+from typing import Any
+
+from odradek.protocol.compression import InvalidCompression, decompress
+from odradek.protocol.records import HEADER, BatchError, BatchHeader, InvalidRecords, RecordBatch, batches
+from odradek.protocol.schema import ZERO_UUID, Api, Message, Spec, has_default, specs
+
+HASH_ORDERED = {"Produce", "ListOffsets", "DeleteRecords"}
+TEXTS = {"error_message", "batch_index_error_message", "documentation"}
+DRAWN = {"port", "controller_id", "cluster_id", "producer_id", "session_id", "log_dir", "total_bytes", "usable_bytes"}
+RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+SHOWN_BYTES = 48
+EVERYTHING = 1 << 24
+
+
+class Renderer:
+    """Knows the ids of topics by the id of a cluster, and which times are the present."""
+
+    def __init__(self, names: Mapping[bytes, str], began_ms: int, ended_ms: int) -> None:
+        self.names, self.began_ms, self.ended_ms = names, began_ms, ended_ms
+
+    def line(self, api: Api, version: int, response: Message) -> str:
+        """The answer as one line of JSON."""
+        value = self.message(response, version)
+        return json.dumps(sort_lists(value) if api.name in HASH_ORDERED else value, separators=(",", ":"), ensure_ascii=True)
+
+    def message(self, message: Message, version: int) -> dict[str, Any]:
+        shown = {}
+        for spec in specs(type(message)):
+            value = getattr(message, spec.name)
+            if spec.present(version) and not (has_default(spec.declared) and value == _default(spec)):
+                shown[spec.name] = self.value(spec, value, version)
+        return shown
+
+    def value(self, spec: Spec, value: Any, version: int) -> Any:
+        if isinstance(value, list) and spec.array:
+            return [self.value(spec, item, version) for item in value]
+        if isinstance(value, Message):
+            return self.message(value, version)
+        if spec.kind == "records" and value is not None:
+            return self.records(value)
+        return self.scalar(spec, value)
+
+    def scalar(self, spec: Spec, value: Any) -> Any:
+        if isinstance(value, bytes):
+            return self.topic_id(value) if spec.kind == "16s" else value.hex()
+        if spec.name in TEXTS and value:
+            return "…"
+        if spec.name in DRAWN and value not in (-1, 0):
+            return "*"
+        if spec.kind == "q":
+            return self.time(value)
+        return RANDOM_ID.sub("*", value) if isinstance(value, str) else value
+
+    def topic_id(self, value: bytes) -> str:
+        return "" if value == ZERO_UUID else self.names.get(value, "drawn")
+
+    def time(self, value: int) -> int | str:
+        return "now" if self.began_ms <= value <= self.ended_ms else value
+
+    def records(self, value: Any) -> list[str]:
+        data = b"".join(value) if isinstance(value, list) else bytes(value)
+        try:
+            return [self.batch(batch) for batch in batches(data)]
+        except (BatchError, InvalidRecords) as error:
+            return [f"{error}: {data.hex()}"]
+
+    def batch(self, batch: RecordBatch) -> str:
+        """Offsets, epoch, attributes, times, producer, count, CRC and records of one batch."""
+        header = batch.header
+        return (
+            f"{header.base_offset}..{header.last_offset} epoch={header.partition_leader_epoch} attributes={header.attributes}"
+            f" times={self.time(header.base_timestamp)}..{self.time(header.max_timestamp)}"
+            f" producer={header.producer_id}/{header.producer_epoch}/{header.base_sequence} count={header.records_count}"
+            f" crc={'ok' if batch.crc_valid() else 'bad'} {_payload(batch.view[HEADER.size :], header)}"
+        )
+
+
+def _payload(view: memoryview, header: BatchHeader) -> str:
+    try:
+        data = decompress(header.compression, view, EVERYTHING)
+    except InvalidCompression:
+        data = bytes(view)
+    return data.hex() if len(data) <= SHOWN_BYTES else f"{len(data)} bytes, md5 {md5(data, usedforsecurity=False).hexdigest()}"
+
+
+def _default(spec: Spec) -> Any:
+    return [] if spec.array and spec.declared.default_factory else spec.declared.default
+
+
+def sort_lists(value: Any) -> Any:
+    """The same with every list of objects in the order of their texts."""
+    if isinstance(value, dict):
+        return {key: sort_lists(item) for key, item in value.items()}
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return sorted((sort_lists(item) for item in value), key=json.dumps)
+    return value

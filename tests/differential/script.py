@@ -1,0 +1,62 @@
+"""What a case is: a short script of requests, with names where ids are, sent to Apache Kafka and to us.
+
+A topic's name is the same on both sides, so it is unique among all cases. Its id is written as `id_of(name)`, in messages and
+in raw bytes alike; what plays the script puts the real one in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from hashlib import md5
+from typing import NamedTuple, TypeAlias
+
+from odradek.protocol.schema import Api, Message
+
+Payload: TypeAlias = Message | bytes | Callable[[int], Message]
+"""A message, its bytes as they are to be sent, or a function of the present time (ms) that makes it."""
+
+
+class Topic(NamedTuple):
+    """A topic to be made before the case; partition 0 is led by node 1, partition 1 by node 2."""
+
+    name: str
+    configs: Mapping[str, str] = {}
+    replicas: tuple[tuple[int, ...], ...] = ((1,), (2,))
+
+
+class Ask(NamedTuple):
+    """One request to one node. Without `answered` none is expected, so a further request shows how the connection is."""
+
+    api: Api
+    version: int
+    payload: Payload
+    node: int = 1
+    answered: bool = True
+    client_id: str | None = "test"
+
+
+class Raw(NamedTuple):
+    """A frame as it is, length included."""
+
+    frame: bytes
+    node: int = 1
+
+
+class Case(NamedTuple):
+    """A script. Its name begins with the family's; a dot parts the words."""
+
+    name: str
+    topics: tuple[Topic, ...]
+    steps: tuple[Ask | Raw, ...]
+
+
+Cases: TypeAlias = Iterable[Case] | Iterator[Case]
+
+
+def id_of(name: str) -> bytes:
+    """What stands for a topic's id in a script."""
+    return md5(name.encode(), usedforsecurity=False).digest()
+
+
+def all_versions(api: Api) -> range:
+    return range(api.versions.first, api.versions.last + 1)
