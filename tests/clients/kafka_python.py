@@ -12,7 +12,6 @@ from kafka.future import Future
 from tests.clients.child import Child, ChildClient, serve
 from tests.clients.client import HEARTBEAT_INTERVAL_MS, METADATA_MAX_AGE_MS, PATIENCE_S, Record, Whole
 
-
 LEAST_POLL_S = 1.0  # a poll that ends between JoinGroup and SyncGroup has it forget what SyncGroup answers, for good
 
 
