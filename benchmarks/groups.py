@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 from odradek.broker.cluster import ClusterState
 from odradek.broker.core import Connection, Core
+from odradek.broker.groups.consumer import ConsumerGroup
 from odradek.broker.listeners import cluster_of
 from odradek.broker.timers import Timers
 from odradek.protocol.frame import decode_response, encode_request
@@ -152,14 +153,15 @@ def consumer_rebalance() -> float:
     names = [f"m{number}" for number in range(MEMBERS)]
     spent = cpu(connection, [joined("g", name) for name in names])
     group = broker.cluster.groups.get("g")
+    assert isinstance(group, ConsumerGroup)
     for _ in range(4):
         broker.core.advance(broker.timers.now_ms + 1000)
         for name in names:
-            member = group.members[name]  # type: ignore[union-attr]
+            member = group.members[name]
             owned = [TopicPartitions(topic_id=broker.topic.id, partitions=[index for _, index in member.assigned])]
             beat = ConsumerGroupHeartbeatRequest(group_id="g", member_id=name, member_epoch=member.epoch, topic_partitions=owned)
             spent += cpu(connection, [frame(CONSUMER_GROUP_HEARTBEAT, 1, beat)])
-    assert group is not None and group.state.value == "Stable"
+    assert group.state.value == "Stable"
     return spent
 
 
