@@ -148,11 +148,12 @@ class Server:
     def after_turn(self) -> None:
         """Writes what there is to write, and sets the alarm for the next deadline."""
         self.core.run_ready()
-        deadline_ms = self.core.timers.next_deadline()
-        if deadline_ms is not None and deadline_ms <= self.core.timers.now_ms:
-            self.core.advance(deadline_ms)  # set in this turn for this moment, as a rebalance that need not be waited for
-            deadline_ms = self.core.timers.next_deadline()
+        due_ms = self.core.timers.next_deadline()
+        if due_ms is not None and due_ms <= self.core.timers.now_ms:
+            self.core.advance(due_ms)  # set in this turn for this moment, as a rebalance that need not be waited for
         self.core.flush()
+        # Only now: a flush lets requests begin that waited for it, and they may set deadlines of their own.
+        deadline_ms = self.core.timers.next_deadline()
         if deadline_ms is not None and (self._alarm is None or deadline_ms < self._alarm_ms):
             if self._alarm is not None:
                 self._alarm.cancel()

@@ -157,6 +157,21 @@ def test_the_alarm_answers_a_fetch_whose_time_is_up(loop_factory: object) -> Non
             assert bytes(ask(reader, FETCH, 11, request).responses[0].partitions[0].records) == b""
 
 
+def test_the_alarm_rings_for_a_request_that_was_begun_when_earlier_answers_were_out(loop_factory: object) -> None:
+    """The answers before it exceed what is written in one go, so it is begun, and waits, only after they are flushed."""
+    with Cluster(nodes=1, topics={"full": 1, "empty": 1}) as cluster, connect(cluster.bootstrap_servers) as reader:
+        with connect(cluster.bootstrap_servers) as writer:
+            ask(writer, PRODUCE, 9, produce_request("full", a_batch(bytes(600_000))))
+        wanted = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
+        requests = [
+            FetchRequest(max_wait_ms=20, min_bytes=1, topics=[FetchTopic(topic=name, partitions=[wanted])])
+            for name in ["full"] * 2 + ["empty"]
+        ]
+        reader.sendall(b"".join(b"".join(encode_request(FETCH, 11, number, "test", request)) for number, request in enumerate(requests)))
+        sizes = [len(read(reader, FETCH, 11).responses[0].partitions[0].records) for _ in requests]
+        assert [size > 600_000 for size in sizes] == [True, True, False]
+
+
 def test_a_reader_that_does_not_read_is_waited_for(loop_factory: object) -> None:
     """Answers of 200 MB to a peer that reads late: they come whole, and the broker serves others meanwhile."""
     with Cluster(nodes=1, topics={"t": 1}) as cluster, connect(cluster.bootstrap_servers) as slow:
