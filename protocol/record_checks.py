@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from .errors import ErrorCode
-from .records import TIMESTAMP_TYPE_BIT, BatchError, BatchHeader, Buffer, InvalidRecords
+from .records import TIMESTAMP_TYPE_BIT, BatchError, BatchHeader, Buffer, InvalidRecords, signed, varint_rest
 
 NO_TIMESTAMP = -1
 MIN_LONG, MAX_LONG = -(1 << 63), (1 << 63) - 1
@@ -116,15 +116,15 @@ def _one_by_one(
             stop = position + (size >> 1)
             delta, position = data[position + 1], position + 2  # the byte before it: attributes that mean nothing yet
             if delta > 127:
-                delta, position = _varint(data, delta, position, 64)
+                delta, position = varint_rest(data, delta, position, 64)
             offset, position = data[position], position + 1
             if offset > 127:
-                offset, position = _varint(data, offset, position)
+                offset, position = varint_rest(data, offset, position)
             if offset != n << 1:
                 consecutive = False
             key, position = data[position], position + 1
             if key > 127:
-                key, position = _varint(data, key, position)
+                key, position = varint_rest(data, key, position)
             if not key & 1:
                 position += key >> 1
             value, position = data[position], position + 1
@@ -133,14 +133,14 @@ def _one_by_one(
                 if second < 128:
                     value, position = value & 127 | second << 7, position + 1
                 else:
-                    value, position = _varint(data, value, position)
+                    value, position = varint_rest(data, value, position)
             if not value & 1:
                 position += value >> 1
             headers, position = data[position], position + 1
             if headers:
                 position = _skip_headers(data, headers, position, end)
             if position > end or (not lenient and (position != stop or size & 1)):
-                raise InvalidRecords(f"record {n} does not take the {_signed(size)} bytes it says")
+                raise InvalidRecords(f"record {n} does not take the {signed(size)} bytes it says")
             if delta != known or (keys and key & 1):
                 timestamp = header.max_timestamp if append_bit else _wrapped(base + (delta >> 1 ^ -(delta & 1)))
                 if timestamp > latest:
@@ -257,7 +257,7 @@ def _size(data: Buffer, first: int, position: int, lenient: bool) -> tuple[int, 
     if second < 128:
         return first & 127 | second << 7, position + 1
     try:
-        return _varint(data, first, position)
+        return varint_rest(data, first, position)
     except InvalidRecords as error:
         raise error if lenient else UnreadableRecords(str(error)) from None
 
@@ -265,9 +265,9 @@ def _size(data: Buffer, first: int, position: int, lenient: bool) -> tuple[int, 
 def _skip_headers(data: Buffer, count: int, position: int, end: int) -> int:
     """The position after the headers. Raises InvalidRecords, IndexError."""
     if count > 127:
-        count, position = _varint(data, count, position)
+        count, position = varint_rest(data, count, position)
     if count & 1 or count >> 1 > end - position:
-        raise InvalidRecords(f"{_signed(count)} headers in {end - position} bytes")
+        raise InvalidRecords(f"{signed(count)} headers in {end - position} bytes")
     for _ in range(count >> 1):
         name, position = _read(data, position)
         if name & 1:
@@ -281,25 +281,7 @@ def _skip_headers(data: Buffer, count: int, position: int, end: int) -> int:
 def _read(data: Buffer, position: int, bits: int = 32) -> tuple[int, int]:
     """(a varint before zigzag, the position after it). Raises InvalidRecords, IndexError."""
     first = data[position]
-    return (first, position + 1) if first < 128 else _varint(data, first, position + 1, bits)
-
-
-def _varint(data: Buffer, first: int, position: int, bits: int = 32) -> tuple[int, int]:
-    """The rest of a varint of more than one byte, as `_read`."""
-    value, shift, byte = first & 127, 7, first
-    while byte > 127:
-        if shift >= bits:
-            raise InvalidRecords(f"a varint of more than {bits} bits")
-        byte = data[position]
-        position += 1
-        value |= (byte & 127) << shift
-        shift += 7
-    return value & ((1 << bits) - 1), position
-
-
-def _signed(value: int) -> int:
-    """What a zigzag number means."""
-    return value >> 1 ^ -(value & 1)
+    return (first, position + 1) if first < 128 else varint_rest(data, first, position + 1, bits)
 
 
 def _wrapped(value: int) -> int:
@@ -380,7 +362,7 @@ def _bounds(columns: list[bytes], expected: int) -> tuple[int, int, bool]:
             return -limit, limit - 1, False
         if expected >= 0 and (reached := _reached(columns, expected)) is not None:
             return -limit, expected, reached
-    values = [_signed(_read(bytes(varint), 0, 64)[0]) for varint in set(zip(*columns, strict=True))]
+    values = [signed(_read(bytes(varint), 0, 64)[0]) for varint in set(zip(*columns, strict=True))]
     return min(values), max(values), True
 
 

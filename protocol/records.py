@@ -222,7 +222,7 @@ def first_batch_size(view: memoryview) -> int:
 # Records. All their integers are zigzag varints, whose one-byte case is inline: it is nearly every case.
 
 
-def _varint_rest(data: bytes, first: int, position: int, bits: int = 32) -> tuple[int, int]:
+def varint_rest(data: Buffer, first: int, position: int, bits: int = 32) -> tuple[int, int]:
     """The rest of a varint whose `first` byte, before `position`, has its high bit set: (value before zigzag, position after it)."""
     value, shift, byte = first & 127, 7, first
     while byte > 127:
@@ -239,27 +239,27 @@ def _read_record(data: bytes, position: int, header: BatchHeader) -> tuple[Recor
     """(record, position after it). Raises InvalidRecords, and IndexError where the data ends too early."""
     size, position = data[position], position + 1
     if size > 127:
-        size, position = _varint_rest(data, size, position)
+        size, position = varint_rest(data, size, position)
     end = position + (size >> 1)
     if size & 1 or end > len(data):
-        raise InvalidRecords(f"a record of {_signed(size)} bytes where {len(data) - position} are left")
+        raise InvalidRecords(f"a record of {signed(size)} bytes where {len(data) - position} are left")
     timestamp, position = data[position + 1], position + 2  # the byte before it: attributes that mean nothing yet
     if timestamp > 127:
-        timestamp, position = _varint_rest(data, timestamp, position, 64)
+        timestamp, position = varint_rest(data, timestamp, position, 64)
     offset, position = data[position], position + 1
     if offset > 127:
-        offset, position = _varint_rest(data, offset, position)
+        offset, position = varint_rest(data, offset, position)
     key, position = _read_bytes(data, position, end)
     value, position = _read_bytes(data, position, end)
     count, position = data[position], position + 1
     headers, position = _read_headers(data, position, end, count) if count else ([], position)
     if position != end:
         raise InvalidRecords(f"a record of {size >> 1} bytes ends at byte {position - end + (size >> 1)}")
-    timestamp = header.max_timestamp if header.attributes & TIMESTAMP_TYPE_BIT else header.base_timestamp + _signed(timestamp)
-    return Record(header.base_offset + _signed(offset), timestamp, key, value, headers), position
+    timestamp = header.max_timestamp if header.attributes & TIMESTAMP_TYPE_BIT else header.base_timestamp + signed(timestamp)
+    return Record(header.base_offset + signed(offset), timestamp, key, value, headers), position
 
 
-def _signed(value: int) -> int:
+def signed(value: int) -> int:
     """What a zigzag number means."""
     return value >> 1 ^ -(value & 1)
 
@@ -267,7 +267,7 @@ def _signed(value: int) -> int:
 def _read_bytes(data: bytes, position: int, end: int) -> tuple[bytes | None, int]:
     size, position = data[position], position + 1
     if size > 127:
-        size, position = _varint_rest(data, size, position)
+        size, position = varint_rest(data, size, position)
     if size & 1:  # negative
         return None, position
     stop = position + (size >> 1)
@@ -278,9 +278,9 @@ def _read_bytes(data: bytes, position: int, end: int) -> tuple[bytes | None, int
 
 def _read_headers(data: bytes, position: int, end: int, count: int) -> tuple[list[tuple[str, bytes | None]], int]:
     if count > 127:
-        count, position = _varint_rest(data, count, position)
+        count, position = varint_rest(data, count, position)
     if count & 1 or count >> 1 > end - position:
-        raise InvalidRecords(f"{_signed(count)} headers where the record has {end - position} bytes")
+        raise InvalidRecords(f"{signed(count)} headers where the record has {end - position} bytes")
     headers = []
     for _ in range(count >> 1):
         name, position = _read_bytes(data, position, end)
