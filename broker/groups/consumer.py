@@ -195,14 +195,15 @@ class ConsumerGroup:
         """
         if self.members.get(member.member_id) is not member:
             self._add(member)
-        before, topics, regex = member.assigned, member.topics, member.regex
+        before, topics, regex, resolved = member.assigned, member.topics, member.regex, {"", *self.subscriptions.regexes}
         if member.update(beat, classic):
             self.journal.touch(RecordType.MEMBER_METADATA, member.member_id)
         if member.instance_id is not None:
             self.static_ids[member.instance_id] = member.member_id
-        changed = (topics, regex) != (member.topics, member.regex)
-        if self.subscriptions.refresh(self.members.values(), changed):
-            self._begin_epoch()
+        renamed, changed = topics != member.topics, (topics, regex) != (member.topics, member.regex)
+        news = self.subscriptions.refresh(self.members.values(), changed)
+        if renamed or news or (changed and member.regex in resolved):
+            self._begin_epoch()  # Who brings a new regular expression, of which no new topic comes, changes nothing for the group.
         self._assign_if_due()
         self._reconcile(member, owned, changed)
         return before

@@ -223,7 +223,7 @@ class Groups:
         self, group_id: str, topic: str, partition: int, offset: int, leader_epoch: int, metadata: str, retention_time_ms: int | None = None
     ) -> ErrorCode:
         """Commits one offset, after `check_commit` has allowed it: OFFSET_METADATA_TOO_LARGE if `metadata` is too long."""
-        if len(metadata) > self.settings.offset_metadata_max_bytes:
+        if _java_length(metadata) > self.settings.offset_metadata_max_bytes:
             return ErrorCode.OFFSET_METADATA_TOO_LARGE
         now_ms = self._timers.now_ms
         expire_ms = None if retention_time_ms is None else now_ms + retention_time_ms
@@ -250,7 +250,7 @@ class Groups:
         self, group_id: str, producer_id: int, topic: str, partition: int, offset: int, leader_epoch: int, metadata: str
     ) -> ErrorCode:
         """Keeps one offset until the producer's transaction ends, after `check_transactional_commit` has allowed it."""
-        if len(metadata) > self.settings.offset_metadata_max_bytes:
+        if _java_length(metadata) > self.settings.offset_metadata_max_bytes:
             return ErrorCode.OFFSET_METADATA_TOO_LARGE
         committed = CommittedOffset(offset, leader_epoch, metadata, self._timers.now_ms)
         self._offsets.setdefault(group_id, CommittedOffsets()).pending.add(producer_id, topic, partition, committed)
@@ -358,6 +358,11 @@ class Groups:
         if committed.expire_timestamp_ms is not None:
             return self._timers.now_ms >= committed.expire_timestamp_ms
         return self._timers.now_ms - since_ms >= self.settings.offsets_retention_minutes * 60_000
+
+
+def _java_length(text: str) -> int:
+    """Characters as Java counts them, which is what Kafka compares with `offset.metadata.max.bytes`."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
 
 
 def _missing(group_id: str) -> ErrorCode:

@@ -19,6 +19,7 @@ from odradek.protocol.messages.create_topics import (
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
+from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
 from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.offset_fetch import OFFSET_FETCH, OffsetFetchRequest
@@ -42,6 +43,7 @@ SETTINGS = {
     "log.retention.ms": "-1",
     "group.consumer.assignment.interval.ms": "0",
     "group.consumer.max.size": "3",
+    "group.consumer.min.heartbeat.interval.ms": "50",
     "group.consumer.min.session.timeout.ms": "100",
     "group.initial.rebalance.delay.ms": "0",
     "group.max.size": "3",
@@ -237,17 +239,17 @@ class Playing:
         except ProtocolError as error:
             return f"{error}: {answer.hex()}"
         assert correlation_id == CORRELATION_ID
-        self.bind({name: value for name, field in step.binds.items() if (value := getattr(response, field))})
+        for name, field in step.binds.items():
+            self.bind(name, getattr(response, field))
         now_ms = self.side.now_ms()
         names, bound = ({real: name for name, real in named.items()} for named in (self.ids, self.bound))
         return Renderer(names, bound, now_ms - WINDOW_MS, now_ms + WINDOW_MS).line(api, version, response)
 
-    def bind(self, names: dict[str, str | int]) -> None:
-        for name, value in names.items():
-            if isinstance(value, str):
-                self.bound[name] = value
-            else:
-                self.real[pack(">q", number_of(name))] = pack(">q", value)
+    def bind(self, name: str, value: str | int | None) -> None:
+        if isinstance(value, int):
+            self.real[pack(">q", number_of(name))] = pack(">q", value)
+        elif value:
+            self.bound[name] = value
 
     def frame_of(self, ask: Ask, now_ms: int) -> bytes:
         payload = ask.payload(now_ms) if callable(ask.payload) and not isinstance(ask.payload, Message) else ask.payload
@@ -327,8 +329,10 @@ def _leads(connection: Connection, node: int, topics: list[Topic]) -> bool:
 
 
 def _coordinates(connection: Connection) -> bool:
-    """Whether a node coordinates groups; it has to load them before."""
-    return not _ask(connection, OFFSET_FETCH, 7, OffsetFetchRequest(group_id="probe", topics=[])).error_code
+    """Whether a node coordinates groups and transactions, which it has to load before, and has ids for producers."""
+    request = InitProducerIdRequest(transactional_id="probe", transaction_timeout_ms=1000)
+    offsets = _ask(connection, OFFSET_FETCH, 7, OffsetFetchRequest(group_id="probe", topics=[]))
+    return not offsets.error_code and not _ask(connection, INIT_PRODUCER_ID, 4, request).error_code
 
 
 def _ask(connection: Connection, api: Api, version: int, request: Message) -> Any:
