@@ -49,6 +49,12 @@ class Groups:
         """The group of that name."""
         return self._groups.get(group_id)
 
+    def reload(self, settings: GroupSettings) -> None:
+        """Takes over what changed in the broker, for the groups that are there too."""
+        self.settings = settings
+        for group in self:
+            group.settings = settings
+
     # Members of consumer groups.
 
     def beat(self, group_id: str, beat: Beat) -> BeatResult:

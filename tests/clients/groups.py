@@ -11,9 +11,9 @@ from typing import Any
 
 from tests import apache_kafka
 from tests.clients.child import Child
-from tests.clients.client import HEARTBEAT_INTERVAL_MS, PATIENCE_S
 
-SESSION_TIMEOUT_MS = 2_000
+PATIENCE_S = 60
+SESSION_TIMEOUT_MS, HEARTBEAT_INTERVAL_MS = 2_000, 50
 _JAVA = {"auto.offset.reset": "earliest", "auto.commit.interval.ms": 100}
 _JAVA_CLASSIC = _JAVA | {"session.timeout.ms": SESSION_TIMEOUT_MS, "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS}
 _ASSIGNORS = "org.apache.kafka.clients.consumer."

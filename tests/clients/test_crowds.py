@@ -13,11 +13,12 @@ import pytest
 
 from odradek.broker import Cluster
 from tests import apache_kafka
-from tests.clients.groups import LIBRARIES, Crowd, is_shared, wait_for
-from tests.clients.test_groups import PARTITIONS, RECORDS, SETTINGS, produce
+from tests.clients.groups import HEARTBEAT_INTERVAL_MS, LIBRARIES, Crowd, is_shared, wait_for
+from tests.clients.test_groups import PARTITIONS, SETTINGS, produce
 
 pytestmark = pytest.mark.clients
-MEMBERS = 10
+MEMBERS, RECORDS = 10, 20_000
+QUICK = {name: HEARTBEAT_INTERVAL_MS for name in SETTINGS if name.endswith("interval.ms")}
 every_library = pytest.mark.parametrize("library", LIBRARIES)
 
 
@@ -51,7 +52,7 @@ class Scene:
 
 @pytest.fixture
 def scene(library: str) -> Iterator[Scene]:
-    with Cluster(nodes=2, topics={"t": PARTITIONS}, settings=SETTINGS) as cluster, ExitStack() as stack:
+    with Cluster(nodes=2, topics={"t": PARTITIONS}, settings=SETTINGS | QUICK) as cluster, ExitStack() as stack:
         yield Scene(cluster, library, stack)
 
 

@@ -277,9 +277,14 @@ def timeouts() -> Scripts:
     m = Modern("consumer_groups.interval", "m")
     yield "interval", (set_configs(m.group, **{"consumer.heartbeat.interval.ms": "6000"}), m.join(), m.beat(2))
     m, n = (Modern("consumer_groups.assignment-interval", name) for name in "mn")
-    slow = set_configs(m.group, **{"consumer.assignment.interval.ms": "400"})
+    slow, quick = (set_configs(m.group, **{"consumer.assignment.interval.ms": value}) for value in ("15000", "0"))
     see = describe_consumers(m.group)
-    yield "assignment-interval", (slow, m.join(), n.join(), see, m.beat(2), n.beat(3), Pause(600), n.beat(2), see, m.beat(2), n.beat(3))
+    yield "assignment-interval", (slow, m.join(), n.join(), see, m.beat(2), n.beat(3), quick, n.beat(2), see, m.beat(2), n.beat(3))
+    m, n = (Modern("consumer_groups.assignment-interval-of-broker", name) for name in "mn")
+    see = describe_consumers(m.group)
+    name = "group.consumer.assignment.interval.ms"
+    slow, quick = (set_configs("", BROKER, **{name: value}) for value in ("15000", "0"))
+    yield "assignment-interval-of-broker", (m.join(), slow, Pause(200), n.join(), see, quick, Pause(200), n.beat(2), see)
 
 
 CONFIGS: dict[str, dict[str, str]] = {
@@ -306,9 +311,12 @@ def configs() -> Scripts:
     yield "config.no-name", (set_configs("", **CONFIGS["both"]),)
 
 
-def set_configs(group: str, **values: str) -> Ask:
-    configs = [AlterableConfig(name=name, config_operation=0, value=value) for name, value in values.items()]
-    resource = AlterConfigsResource(resource_type=32, resource_name=group, configs=configs)
+BROKER, GROUP = 4, 32
+
+
+def set_configs(name: str, kind: int = GROUP, **values: str) -> Ask:
+    configs = [AlterableConfig(name=key, config_operation=0, value=value) for key, value in values.items()]
+    resource = AlterConfigsResource(resource_type=kind, resource_name=name, configs=configs)
     return Ask(INCREMENTAL_ALTER_CONFIGS, 1, IncrementalAlterConfigsRequest(resources=[resource], validate_only=False))
 
 
