@@ -226,6 +226,8 @@ REGEXES: Mapping[str, str] = {
     "flags": "(?i)GROUPS-ONE",
     "class": "^[[:alpha:]]+-one$",
     "everything": ".*",
+    "script": "\\p{Latin}+-\\p{Ll}ne",
+    "other-script": "\\p{Greek}+",
 }
 
 
