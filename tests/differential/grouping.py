@@ -58,7 +58,7 @@ def assignment(parts: Mapping[str, Sequence[int]], user_data: bytes | None = Non
     return write(ConsumerProtocolAssignment(assigned_partitions=assigned, user_data=user_data), 1)
 
 
-READS_ONE = subscription(ONE.name)
+READS_ONE, BOTH_OF_ONE = subscription(ONE.name), assignment({ONE.name: [0, 1]})
 
 
 class Classic:
