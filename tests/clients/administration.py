@@ -23,29 +23,13 @@ from kafka.structs import OffsetAndMetadata
 from tests import apache_kafka
 from tests.apache_kafka import QUICK, ApacheKafka
 from tests.differential.grouping import BOTH_OF_ONE, ONE, TOPICS, TWO, Classic, Modern, commit
-from tests.differential.playing import SETTINGS, ApacheConnection, play
+from tests.differential.playing import SETTINGS, Served, play
 from tests.differential.script import Case
 
 HERE = Path(__file__).parent
 RECORDED = HERE / "recorded"
 GROUPS = ("live", "modern", "offsets", "missing")
 DRAWN = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
-
-
-class Served:
-    """A cluster of two nodes behind sockets."""
-
-    def __init__(self, bootstrap_servers: str) -> None:
-        self.ports = [int(address.rpartition(":")[2]) for address in bootstrap_servers.split(",")]
-
-    def connect(self, node: int) -> ApacheConnection:
-        return ApacheConnection(self.ports[node - 1])
-
-    def now_ms(self) -> int:
-        return 0
-
-    def pause(self, milliseconds: int) -> None:
-        raise NotImplementedError
 
 
 def make_groups(bootstrap_servers: str) -> None:

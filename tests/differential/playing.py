@@ -24,7 +24,6 @@ from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPart
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.offset_fetch import OFFSET_FETCH, OffsetFetchRequest
 from odradek.protocol.schema import Api, Message, ProtocolError, specs
-from tests.apache_kafka import ApacheKafka
 from tests.broker.harness import World
 
 from .rendering import Renderer
@@ -112,7 +111,7 @@ class Emulated:
         self.world.advance(milliseconds)
 
 
-class ApacheConnection:
+class SocketConnection:
     def __init__(self, port: int) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), 10)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -144,14 +143,14 @@ class ApacheConnection:
         return bytes(data)
 
 
-class Apache:
-    """Apache Kafka, which is running."""
+class Served:
+    """A cluster behind sockets, Apache Kafka's or ours; the addresses of its nodes by id."""
 
-    def __init__(self, kafka: ApacheKafka) -> None:
-        self.kafka = kafka
+    def __init__(self, bootstrap_servers: str) -> None:
+        self.ports = [int(address.rpartition(":")[2]) for address in bootstrap_servers.split(",")]
 
-    def connect(self, node: int) -> ApacheConnection:
-        return ApacheConnection(self.kafka.nodes[node - 1].ports["CLIENT"])
+    def connect(self, node: int) -> SocketConnection:
+        return SocketConnection(self.ports[node - 1])
 
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
