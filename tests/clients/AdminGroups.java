@@ -9,6 +9,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ConsumerGroupDescription;
 import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsSpec;
 import org.apache.kafka.clients.admin.ListGroupsOptions;
+import org.apache.kafka.clients.admin.MemberAssignment;
 import org.apache.kafka.clients.admin.MemberToRemove;
 import org.apache.kafka.clients.admin.RemoveMembersFromConsumerGroupOptions;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -76,10 +77,14 @@ public class AdminGroups {
         told.add("by " + group.partitionAssignor() + " epochs " + group.groupEpoch() + " " + group.targetAssignmentEpoch());
         told.add("coordinator " + group.coordinator().id());
         for (var member : group.members()) {
-            told.add(member.groupInstanceId() + " " + member.clientId() + " " + member.host() + " " + member.assignment().topicPartitions());
-            told.add("epoch " + member.memberEpoch() + " upgraded " + member.upgraded() + " target " + member.targetAssignment());
+            told.add(member.groupInstanceId() + " " + member.clientId() + " " + member.host() + " " + sorted(member.assignment()));
+            told.add("epoch " + member.memberEpoch() + " upgraded " + member.upgraded() + " target " + member.targetAssignment().map(AdminGroups::sorted));
         }
         return told;
+    }
+
+    static List<String> sorted(MemberAssignment assignment) {
+        return assignment.topicPartitions().stream().map(TopicPartition::toString).sorted().toList();
     }
 
     static Map<TopicPartition, OffsetAndMetadata> offsets(Admin admin, String group) throws Exception {

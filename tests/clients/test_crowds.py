@@ -19,7 +19,6 @@ from tests.clients.test_groups import PARTITIONS, SETTINGS, produce
 pytestmark = pytest.mark.clients
 MEMBERS, RECORDS = 10, 20_000
 QUICK = {name: HEARTBEAT_INTERVAL_MS for name in SETTINGS if name.endswith("interval.ms")}
-every_library = pytest.mark.parametrize("library", LIBRARIES)
 
 
 class Scene:
@@ -56,7 +55,7 @@ def scene(library: str) -> Iterator[Scene]:
         yield Scene(cluster, library, stack)
 
 
-@every_library
+@pytest.mark.parametrize("library", LIBRARIES)
 def test_at_once_and_one_dies(scene: Scene) -> None:
     """Ten begin together. Then one of a process of its own, which is killed: the others take over."""
     crowd, mortal = scene.crowd(MEMBERS - 1), scene.crowd(1)
@@ -67,7 +66,7 @@ def test_at_once_and_one_dies(scene: Scene) -> None:
     scene.read_once(range(RECORDS // 2, RECORDS), crowd)
 
 
-@every_library
+@pytest.mark.parametrize("library", ["java-cooperative", "java-consumer", "kafka-python", "confluent-range", "confluent-consumer"])
 def test_one_by_one(scene: Scene) -> None:
     """Each comes when the one before has its share, while records come; then half of them leave."""
     crowd = scene.crowd(0)
