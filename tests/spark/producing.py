@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Protocol
 
-from confluent_kafka import Message, Producer
+from confluent_kafka import Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from odradek.broker import Cluster
 from odradek.spark_sink.client import ClientConfig
 from tests.spark.decoding import Row
 
@@ -19,13 +18,20 @@ _numbers = itertools.count()
 Body = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]
 
 
-def config_of(cluster: Cluster) -> ClientConfig:
+class Broker(Protocol):
+    """Any: ours or Apache Kafka's."""
+
+    @property
+    def bootstrap_servers(self) -> str: ...
+
+
+def config_of(cluster: Broker) -> ClientConfig:
     """Of a client that soon gives up."""
     servers = [server.split(":") for server in cluster.bootstrap_servers.split(",")]
     return ClientConfig(tuple((host, int(port)) for host, port in servers), unknown_topic_timeout_ms=0, poll_timeout_ms=10_000)
 
 
-def new_topic(cluster: Cluster, partitions: int = 1, **config: str) -> str:
+def new_topic(cluster: Broker, partitions: int = 1, **config: str) -> str:
     name = f"topic-{next(_numbers)}"
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     settings = {setting.replace("_", "."): value for setting, value in config.items()}
@@ -41,7 +47,7 @@ def bodies(count: int) -> list[Body]:
     return [(keys[n % 3], (v := values[n % 4]) and v.replace(b"%d", b"%d" % n), headers[n // 2 % 4]) for n in range(count)]
 
 
-def produce(cluster: Cluster, topic: str, records: Iterable[Body], partition: int = 0, **settings: Any) -> list[Row]:
+def produce(cluster: Broker, topic: str, records: Iterable[Body], partition: int = 0, **settings: Any) -> list[Row]:
     """The rows that stand in the log afterwards, in order."""
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "linger.ms": 20, "enable.idempotence": True} | settings)
     rows: list[Row] = []
@@ -62,11 +68,8 @@ def produce(cluster: Cluster, topic: str, records: Iterable[Body], partition: in
     return sorted(rows, key=lambda row: row.offset)
 
 
-def delete_before(cluster: Cluster, topic: str, offset: int) -> None:
-    """What retention does, at once: the log of partition 0 begins at `offset`."""
-    server = cluster._cluster._server
-
-    async def delete() -> None:
-        server.cluster.topics[topic].partition(0).log.delete_before(offset)
-
-    cluster._call(delete())
+def delete_before(cluster: Broker, topic: str, offset: int, partition: int = 0) -> None:
+    """What retention does, at once: the log of the partition begins at `offset`."""
+    gone = TopicPartition(topic, partition, offset)
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    admin.delete_records([gone])[gone].result(10)
