@@ -7,6 +7,8 @@ from collections import deque
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
 from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.frame import LENGTH, decode_response, encode_request
 from ..protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
@@ -74,7 +76,7 @@ class Connection:
         return response
 
     def _read(self, size: int) -> memoryview:
-        view = memoryview(bytearray(size))
+        view = np.empty(size, np.uint8).data  # not zeroed before it is filled
         filled = 0
         while filled < size:
             received = self._socket.recv_into(view[filled:])

@@ -12,7 +12,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from .client import KafkaClient, client_for
 from .options import ReadOptions, check_batch
 from .planning import OffsetRange, plan_batch, shared_tasks
-from .reading import read_range
+from .reading import read_ranges
 
 READS_WITH_IMPORTS = 3
 """Of a worker process: Spark imports something of its own even after the first."""
@@ -44,9 +44,7 @@ class BatchReader(DataSourceReader):
         """`pyarrow.RecordBatch`es."""
         assert isinstance(partition, OffsetRanges)
         _spare_the_collector()
-        client = self._client()
-        for wanted in partition.ranges:
-            yield from read_range(client, wanted, self._schema, fail_on_data_loss=self._options.fail_on_data_loss)
+        yield from read_ranges(self._client(), partition.ranges, self._schema, fail_on_data_loss=self._options.fail_on_data_loss)
 
     def _client(self) -> KafkaClient:
         return client_for(self._options.client)

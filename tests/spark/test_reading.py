@@ -10,9 +10,10 @@ from odradek.broker import Cluster
 from odradek.protocol.errors import KafkaError
 from odradek.spark_sink.client import EARLIEST, LATEST, KafkaClient, TopicPartition
 from odradek.spark_sink.conditions import KafkaCondition
-from odradek.spark_sink.options import Assign, Offsets, ReadOptions, Subscribe, SubscribePattern, Subscription
+from odradek.spark_sink.offset_options import Offsets
+from odradek.spark_sink.options import Assign, ReadOptions, Subscribe, SubscribePattern, Subscription
 from odradek.spark_sink.planning import OffsetRange, assigned_partitions, plan_batch, shared_tasks
-from odradek.spark_sink.reading import read_range
+from odradek.spark_sink.reading import read_ranges
 from tests.spark.decoding import ALL_COLUMNS, Row, rows_of
 from tests.spark.producing import bodies, delete_before, new_topic, produce
 
@@ -23,7 +24,7 @@ def options(client: KafkaClient, subscription: Subscription, start: Offsets = EA
 
 def rows(client: KafkaClient, topic: str, start: int, end: int, *, fail_on_data_loss: bool = True) -> list[Row]:
     wanted = OffsetRange(TopicPartition(topic, 0), start, end)
-    return rows_of(list(read_range(client, wanted, ALL_COLUMNS, fail_on_data_loss=fail_on_data_loss)))
+    return rows_of(list(read_ranges(client, [wanted], ALL_COLUMNS, fail_on_data_loss=fail_on_data_loss)))
 
 
 def test_what_is_subscribed_to(cluster: Cluster, client: KafkaClient) -> None:
