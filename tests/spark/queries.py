@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -137,8 +138,15 @@ def _offsets(text: str | None) -> Any:
 
 
 def _text(error: Exception) -> str:
-    """With its causes in Java."""
-    return f"{error}\n{getattr(error, 'stackTrace', '')}"
+    """All in one line, with the causes in Java and their conditions."""
+    from py4j.protocol import Py4JError
+
+    conditions, cause = [], getattr(error, "java_exception", None)
+    while cause is not None:
+        with suppress(Py4JError):  # not every exception has one
+            conditions.append(cause.getCondition())
+        cause = cause.getCause()
+    return " ".join(f"{error} {getattr(error, 'stackTrace', '')} {conditions}".split())
 
 
 def _in_tasks(row: Any) -> tuple[int, str, int, int]:

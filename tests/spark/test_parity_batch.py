@@ -204,7 +204,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({}, "One of the following options must be specified for Kafka source: subscribe, subscribepattern, assign."),
     ({"subscribe": "T", "assign": "{}"}, "Only one of the following options can be specified for Kafka source:"),
     ({"subscribe": ""}, "No topics to subscribe to as specified value for option 'subscribe' is ''"),
-    ({"subscribe": " "}, "No topics to subscribe to as specified value for option 'subscribe' is ''"),
+    ({"subscribe": " "}, "No topics to subscribe to as specified value for option 'subscribe' is ' '"),
     ({"subscribe": ",,"}, "No topics to subscribe to as specified value for option 'subscribe' is"),
     ({"subscribePattern": ""}, "Pattern to subscribe is empty as specified value for option 'subscribePattern' is ''"),
     ({"assign": "x"}, "No topicpartitions to assign as specified value for option 'assign' is 'x'"),
