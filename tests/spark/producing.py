@@ -28,7 +28,7 @@ class Broker(Protocol):
 def config_of(cluster: Broker) -> ClientConfig:
     """Of a client that soon gives up."""
     servers = [server.split(":") for server in cluster.bootstrap_servers.split(",")]
-    return ClientConfig(tuple((host, int(port)) for host, port in servers), unknown_topic_timeout_ms=0, poll_timeout_ms=10_000)
+    return ClientConfig(tuple((host, int(port)) for host, port in servers), settling_ms=0, poll_timeout_ms=10_000)
 
 
 def new_topic(cluster: Broker, partitions: int = 1, **config: str) -> str:
