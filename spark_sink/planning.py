@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from .client import KafkaClient, TopicPartition
 from .conditions import partitions_do_not_match, start_after_end
-from .options import Assign, Offsets, ReadOptions, Subscribe, Subscription
+from .offset_options import Offsets
+from .options import Assign, ReadOptions, Subscribe, Subscription
 
 SMALL_TASK = 10_000
 """Offsets. A task costs Spark some 20 to 100 ms, in which one reads far more records: ranges of fewer share a task."""

@@ -10,7 +10,8 @@ from odradek.broker import Cluster
 from odradek.protocol.errors import KafkaError
 from odradek.spark_sink.client import EARLIEST, LATEST, KafkaClient, TopicPartition
 from odradek.spark_sink.conditions import KafkaCondition
-from odradek.spark_sink.options import Assign, Offsets, ReadOptions, Subscribe, SubscribePattern, Subscription
+from odradek.spark_sink.offset_options import Offsets
+from odradek.spark_sink.options import Assign, ReadOptions, Subscribe, SubscribePattern, Subscription
 from odradek.spark_sink.planning import OffsetRange, assigned_partitions, plan_batch, shared_tasks
 from odradek.spark_sink.reading import read_ranges
 from tests.spark.decoding import ALL_COLUMNS, Row, rows_of
