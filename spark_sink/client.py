@@ -40,7 +40,8 @@ class TopicPartition(NamedTuple):
 class ClientConfig:
     """Kafka's consumer settings, as far as they act here.
 
-    `poll_timeout_ms` is how long a read may stand still, `unknown_topic_timeout_ms` how long a topic may be unknown, as a new one is.
+    `api_timeout_ms` is for a question with all its repetitions, `poll_timeout_ms` how long a read may stand still, and `settling_ms` how
+    long a topic may be unknown, as a new one is, or a log shorter than it was, as with a leader that is new.
     """
 
     bootstrap_servers: tuple[Address, ...]
@@ -49,7 +50,9 @@ class ClientConfig:
     check_crcs: bool = True
     request_timeout_ms: int = 30_000
     poll_timeout_ms: int = 120_000
-    unknown_topic_timeout_ms: int = 2_000
+    api_timeout_ms: int = 60_000
+    settling_ms: int = 2_000
+    fetch_min_bytes: int = 1
     fetch_max_wait_ms: int = 500
     fetch_max_bytes: int = 8 << 20
     max_partition_fetch_bytes: int = 8 << 20
@@ -111,7 +114,7 @@ class KafkaClient:
 
     def topics(self) -> list[str]:
         """The names of all topics, without Kafka's internal ones."""
-        topics = self._attempt(lambda: self._metadata(None), self.config.request_timeout_ms)
+        topics = self._attempt(lambda: self._metadata(None), self.config.api_timeout_ms)
         return sorted(topic.name for topic in topics if not topic.is_internal)
 
     def partitions(self, topics: Iterable[str]) -> list[TopicPartition]:
@@ -119,13 +122,13 @@ class KafkaClient:
         names = sorted(topics)
 
         def ask() -> list[TopicPartition]:
-            answer = self._attempt(lambda: self._metadata(names), self.config.request_timeout_ms)
+            answer = self._attempt(lambda: self._metadata(names), self.config.api_timeout_ms)
             for topic in answer:
                 if topic.error_code:
                     raise refusal(topic.error_code, topic.name)
             return sorted(TopicPartition(topic.name, partition.partition_index) for topic in answer for partition in topic.partitions)
 
-        return self._attempt(ask, self.config.unknown_topic_timeout_ms)
+        return self._attempt(ask, self.config.settling_ms)
 
     def list_offsets(self, wanted: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
         """The first offset at or after each time, in milliseconds, or EARLIEST or LATEST; -1 where there is none."""
@@ -135,8 +138,18 @@ class KafkaClient:
             for leader, partitions in self.by_leader(wanted.keys() - found.keys()).items():
                 self._list_offsets(leader, {partition: wanted[partition] for partition in partitions}, found)
 
-        self._attempt(ask, self.config.request_timeout_ms)
+        self._attempt(ask, self.config.api_timeout_ms)
         return found
+
+    def latest_offsets(self, partitions: Iterable[TopicPartition], known: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+        """The ends of the logs. They are asked for again while one is before what was `known` of it, but not for ever."""
+        wanted, patience = dict.fromkeys(partitions, LATEST), Patience(self.config.settling_ms)
+        while True:
+            found = self.list_offsets(wanted)
+            if patience.over or all(offset >= known.get(partition, 0) for partition, offset in found.items()):
+                return found
+            self.forget_leaders()
+            time.sleep(BACKOFF_MS / 1000)
 
     def _list_offsets(self, leader: Address, times: dict[TopicPartition, int], found: dict[TopicPartition, int]) -> None:
         topics: dict[str, list[ListOffsetsPartition]] = {}
@@ -197,6 +210,7 @@ class KafkaClient:
                     return connection.call(METADATA, request)
             except OSError as error:
                 failure = error
+        failure.add_note(f"No broker answered: {', '.join(f'{host}:{port}' for host, port in self.config.bootstrap_servers)}")
         raise failure
 
     def _attempt(self, ask: Callable[[], T], timeout_ms: int) -> T:

@@ -103,7 +103,7 @@ class _Fetches:
             topics.setdefault(topic, []).append(wanted)
         request = FetchRequest(
             max_wait_ms=min(config.fetch_max_wait_ms, config.poll_timeout_ms),
-            min_bytes=1,
+            min_bytes=config.fetch_min_bytes,
             max_bytes=config.fetch_max_bytes,
             isolation_level=config.isolation_level,
             topics=[FetchTopic(topic=topic, partitions=partitions) for topic, partitions in topics.items()],

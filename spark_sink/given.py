@@ -25,6 +25,10 @@ class Given:
             if f"kafka.{name}" in self:
                 raise ValueError(f"Kafka option '{name}' {why}")
 
+    def kafka_settings(self) -> list[str]:
+        """The names of Kafka's own settings that were given, without `kafka.`, sorted."""
+        return sorted(name.removeprefix("kafka.") for name in self._values if name.startswith("kafka."))
+
     def text(self, name: str, default: str) -> str:
         """Without the blanks around it."""
         return self._values.get(name.lower(), default).strip()

@@ -10,8 +10,9 @@ from typing import TypeAlias
 from .client import EARLIEST, LATEST, ClientConfig, TopicPartition
 from .client_options import client_config
 from .conditions import start_after_end
-from .given import Given, expected, is_integer
-from .offset_options import Offsets, offsets
+from .given import INT64_MAX, Given, expected, is_integer
+from .offset_options import Bound, ending, starting
+from .trigger_options import TriggerOptions, trigger_options
 
 ASSIGN_EXAMPLE = '{"topicA":[0,1],"topicB":[0,1]}'
 STRATEGIES = ("subscribe", "subscribepattern", "assign")
@@ -56,43 +57,70 @@ class ReadOptions:
 
     client: ClientConfig
     subscription: Subscription
-    starting_offsets: Offsets
-    ending_offsets: Offsets
+    starting: Bound
+    ending: Bound
     include_headers: bool
     fail_on_data_loss: bool
+    min_partitions: int | None
+    max_records_per_partition: int | None
 
 
 def read_options(options: Mapping[str, str]) -> ReadOptions:
-    """Raises ValueError in the words of Spark's own source."""
+    """What batches and streams have in common. Raises ValueError in the words of Spark's own source."""
+    return _read_options(Given(options), "earliest")
+
+
+def batch_options(options: Mapping[str, str]) -> ReadOptions:
+    """Raises ValueError, also for what only a batch refuses, and KafkaCondition."""
+    found = _read_options(Given(options), "earliest")
+    _refuse_sentinel("starting offset", "startingOffsets", found.starting, LATEST)
+    _refuse_sentinel("ending offset", "ending offset", found.ending, EARLIEST)
+    if isinstance(found.starting, dict) and isinstance(found.ending, dict):
+        for partition, start in found.starting.items():
+            end = found.ending.get(partition, LATEST)
+            if start > end >= 0:
+                raise start_after_end(partition, start, end, resolved=False)
+    return found
+
+
+def stream_options(options: Mapping[str, str]) -> tuple[ReadOptions, TriggerOptions]:
+    """Raises ValueError, also for what only a stream refuses."""
     given = Given(options)
+    for name, kind in (("endingOffsets", "offset"), ("endingOffsetsByTimestamp", "timestamp")):
+        if name in given:
+            raise ValueError(f"ending {kind} not valid in streaming queries")
+    return _read_options(given, "latest"), trigger_options(given)
+
+
+def _read_options(given: Given, start: str) -> ReadOptions:
     given.refuse(REFUSED)
     return ReadOptions(
         subscription=_subscription(given),
-        starting_offsets=offsets(given, "startingOffsets", "earliest"),
-        ending_offsets=offsets(given, "endingOffsets", "latest"),
+        starting=starting(given, start),
+        ending=ending(given),
         include_headers=given.boolean("includeHeaders", False),
         fail_on_data_loss=given.boolean("failOnDataLoss", True),
+        min_partitions=_positive(given, "minPartitions", "minPartitions"),
+        max_records_per_partition=_positive(given, "maxRecordsPerPartition", "maxrecordsperpartition"),
         client=client_config(given),
     )
 
 
-def check_batch(options: ReadOptions) -> None:
-    """What only a batch refuses. Raises ValueError, KafkaCondition."""
-    _refuse_sentinel("start", "starting offset", "startingOffsets", options.starting_offsets, LATEST)
-    _refuse_sentinel("end", "ending offset", "ending offset", options.ending_offsets, EARLIEST)
-    if isinstance(options.starting_offsets, dict) and isinstance(options.ending_offsets, dict):
-        for partition, start in options.starting_offsets.items():
-            end = options.ending_offsets.get(partition, LATEST)
-            if start > end >= 0:
-                raise start_after_end(partition, start, end, resolved=False)
+def _positive(given: Given, name: str, known_as: str) -> int | None:
+    if name not in given:
+        return None
+    value = given.integer(name, 0, -INT64_MAX, INT64_MAX)
+    if value <= 0:
+        raise ValueError(f"{known_as} must be positive")
+    return value
 
 
-def _refuse_sentinel(side: str, name: str, name_of_one: str, offsets: Offsets, refused: int) -> None:
+def _refuse_sentinel(name: str, name_of_one: str, bound: Bound, refused: int) -> None:
     where = f"can't be {'latest' if refused == LATEST else 'earliest'} for batch queries on Kafka"
-    if offsets == refused:
+    if bound == refused:
         raise ValueError(f"{name} {where}")
-    if isinstance(offsets, dict):
-        for partition, offset in offsets.items():
+    if isinstance(bound, dict):
+        for partition, offset in bound.items():
             if offset == refused:
                 raise ValueError(f"{name_of_one} for {partition} {where}")
 

@@ -1,7 +1,4 @@
-"""`spark.read.format("odradek")`: the columns, options and errors of Spark's own Kafka source, without a jar.
-
-Done: batch reads. Not done: streams, writing.
-"""
+"""`format("odradek")`: the columns, options and errors of Spark's own Kafka source, without a jar."""
 
 from __future__ import annotations
 
@@ -20,9 +17,12 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from .client_options import warn_of_unknown
 from .decoder import COLUMN_TYPES
-from .options import read_options
-from .reader import BatchReader
+from .given import Given
+from .options import batch_options, read_options, stream_options
+from .reader import BatchReader, batch_reader
+from .stream_reader import StreamReader
 
 HEADERS = StructField("headers", ArrayType(StructType([StructField("key", StringType()), StructField("value", BinaryType())])))
 COLUMNS = StructType(
@@ -48,12 +48,18 @@ class OdradekDataSource(DataSource):
 
     def schema(self) -> StructType:
         """The columns; the options are checked here, as `load()` asks for nothing else. Raises ValueError."""
+        warn_of_unknown(Given(self.options))
         return columns(read_options(self.options).include_headers)
 
     def reader(self, schema: StructType) -> BatchReader:
         """A batch read of the columns of `schema`, which may be fewer than there are. Raises ValueError, KafkaCondition."""
-        options = read_options(self.options)
-        return BatchReader(options, arrow_schema(schema, columns(options.include_headers)))
+        options = batch_options(self.options)
+        return batch_reader(options, arrow_schema(schema, columns(options.include_headers)))
+
+    def streamReader(self, schema: StructType) -> StreamReader:  # noqa: N802
+        """A stream of the columns of `schema`, which may be fewer than there are. Raises ValueError."""
+        options, trigger = stream_options(self.options)
+        return StreamReader(options, trigger, arrow_schema(schema, columns(options.include_headers)))
 
 
 def columns(include_headers: bool) -> StructType:

@@ -22,7 +22,7 @@ Body = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]
 def config_of(cluster: Cluster) -> ClientConfig:
     """Of a client that soon gives up."""
     servers = [server.split(":") for server in cluster.bootstrap_servers.split(",")]
-    return ClientConfig(tuple((host, int(port)) for host, port in servers), unknown_topic_timeout_ms=0, poll_timeout_ms=10_000)
+    return ClientConfig(tuple((host, int(port)) for host, port in servers), settling_ms=0, poll_timeout_ms=10_000)
 
 
 def new_topic(cluster: Cluster, partitions: int = 1, **config: str) -> str:

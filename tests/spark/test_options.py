@@ -8,24 +8,31 @@ import pytest
 
 from odradek.spark_sink.client import EARLIEST, LATEST, READ_COMMITTED, ClientConfig, TopicPartition
 from odradek.spark_sink.conditions import KafkaCondition
-from odradek.spark_sink.options import Assign, ReadOptions, Subscribe, SubscribePattern, check_batch, read_options
+from odradek.spark_sink.options import Assign, ReadOptions, Subscribe, SubscribePattern, batch_options, read_options
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
 
+def given(**values: str) -> dict[str, str]:
+    """With two options that every read needs; "-" leaves one out."""
+    chosen = {"kafka.bootstrap.servers": "a:1", "subscribe": "t"} | {name.replace("__", "."): value for name, value in values.items()}
+    return {name: value for name, value in chosen.items() if value != "-"}
+
+
 def options(**values: str) -> ReadOptions:
-    given = {"kafka.bootstrap.servers": "a:1", "subscribe": "t"} | {name.replace("__", "."): value for name, value in values.items()}
-    return read_options({name: value for name, value in given.items() if value != "-"})
+    return read_options(given(**values))
 
 
 def test_defaults() -> None:
     assert options() == ReadOptions(
         client=ClientConfig((("a", 1),)),
         subscription=Subscribe(("t",)),
-        starting_offsets=EARLIEST,
-        ending_offsets=LATEST,
+        starting=EARLIEST,
+        ending=LATEST,
         include_headers=False,
         fail_on_data_loss=True,
+        min_partitions=None,
+        max_records_per_partition=None,
     )
 
 
@@ -47,6 +54,10 @@ def test_everything_set() -> None:
             "kafka.max.partition.fetch.bytes": "4",
             "kafkaConsumer.pollTimeoutMs": "5",
             "fetchOffset.numRetries": "4",
+            "minPartitions": "3",
+            "maxRecordsPerPartition": "1000",
+            "kafka.default.api.timeout.ms": "6",
+            "kafka.fetch.min.bytes": "7",
             "fetchOffset.retryIntervalMs": "100",
             "kafka.nobody.knows": "x",
         }
@@ -59,18 +70,21 @@ def test_everything_set() -> None:
             check_crcs=False,
             request_timeout_ms=1,
             poll_timeout_ms=5,
-            unknown_topic_timeout_ms=300,
+            settling_ms=300,
             fetch_max_wait_ms=2,
             fetch_max_bytes=3,
             max_partition_fetch_bytes=4,
+            api_timeout_ms=6,
+            fetch_min_bytes=7,
         ),
         subscription=Assign((T0, T1)),
-        starting_offsets={T0: 5, T1: EARLIEST},
-        ending_offsets={T0: LATEST, T1: 9},
+        starting={T0: 5, T1: EARLIEST},
+        ending={T0: LATEST, T1: 9},
         include_headers=True,
         fail_on_data_loss=False,
+        min_partitions=3,
+        max_records_per_partition=1000,
     )
-    check_batch(found)
 
 
 def test_subscriptions() -> None:
@@ -140,13 +154,13 @@ def test_refused(values: dict[str, str], text: str) -> None:
 )
 def test_refused_in_a_batch(values: dict[str, str], text: str) -> None:
     with pytest.raises(ValueError) as caught:
-        check_batch(options(**values))
+        batch_options(given(**values))
     assert str(caught.value) == text
 
 
 def test_a_start_after_the_end() -> None:
     with pytest.raises(KafkaCondition) as caught:
-        check_batch(options(startingOffsets='{"t":{"0":50}}', endingOffsets='{"t":{"0":10}}'))
+        batch_options(given(startingOffsets='{"t":{"0":50}}', endingOffsets='{"t":{"0":10}}'))
     text = "The specified start offset 50 is greater than the end offset 10 for topic t partition 0."
     assert str(caught.value) == f"[UNRESOLVED_START_OFFSET_GREATER_THAN_END_OFFSET] {text}"
     again = pickle.loads(pickle.dumps(caught.value))

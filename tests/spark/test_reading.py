@@ -10,16 +10,25 @@ from odradek.broker import Cluster
 from odradek.protocol.errors import KafkaError
 from odradek.spark_sink.client import EARLIEST, LATEST, KafkaClient, TopicPartition
 from odradek.spark_sink.conditions import KafkaCondition
-from odradek.spark_sink.offset_options import Offsets
+from odradek.spark_sink.offset_options import Bound
 from odradek.spark_sink.options import Assign, ReadOptions, Subscribe, SubscribePattern, Subscription
-from odradek.spark_sink.planning import OffsetRange, assigned_partitions, plan_batch, shared_tasks
+from odradek.spark_sink.planning import OffsetRange, assigned_partitions, plan_batch
 from odradek.spark_sink.reading import read_ranges
 from tests.spark.decoding import ALL_COLUMNS, Row, rows_of
 from tests.spark.producing import bodies, delete_before, new_topic, produce
 
 
-def options(client: KafkaClient, subscription: Subscription, start: Offsets = EARLIEST, end: Offsets = LATEST) -> ReadOptions:
-    return ReadOptions(client.config, subscription, start, end, include_headers=True, fail_on_data_loss=True)
+def options(client: KafkaClient, subscription: Subscription, start: Bound = EARLIEST, end: Bound = LATEST) -> ReadOptions:
+    return ReadOptions(
+        client=client.config,
+        subscription=subscription,
+        starting=start,
+        ending=end,
+        include_headers=True,
+        fail_on_data_loss=True,
+        min_partitions=None,
+        max_records_per_partition=None,
+    )
 
 
 def rows(client: KafkaClient, topic: str, start: int, end: int, *, fail_on_data_loss: bool = True) -> list[Row]:
@@ -58,12 +67,6 @@ def test_offsets_that_cannot_be(cluster: Cluster, client: KafkaClient) -> None:
     with pytest.raises(KafkaCondition, match=text) as caught:
         plan_batch(client, options(client, Subscribe((topic,)), {first: 0, second: 5}))
     assert caught.value.condition == "RESOLVED_START_OFFSET_GREATER_THAN_END_OFFSET"
-
-
-def test_small_ranges_share_a_task() -> None:
-    a, b, c, d, e = (OffsetRange(TopicPartition("t", n), 0, size) for n, size in enumerate([4_000, 0, 6_000, 1, 50_000]))
-    assert shared_tasks([a, b, c, d, e]) == [[a, c], [d], [e]]
-    assert shared_tasks([b]) == shared_tasks([]) == [[]]
 
 
 def test_all_of_it_and_parts_of_it(cluster: Cluster, client: KafkaClient) -> None:

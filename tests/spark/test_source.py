@@ -12,6 +12,7 @@ from pyspark.sql.types import IntegerType, StructField, StructType
 from odradek import spark_sink
 from odradek.broker import Cluster
 from odradek.spark_sink.autoload import DefaultSource
+from odradek.spark_sink.client import client_for
 from odradek.spark_sink.reader import BatchReader
 from odradek.spark_sink.source import COLUMNS, HEADERS, OdradekDataSource, arrow_schema, columns
 from tests.spark.decoding import ALL_COLUMNS, Row
@@ -184,7 +185,7 @@ def test_the_source_without_a_session(cluster: Cluster) -> None:
     assert [value for batch in reader.read(task) for value in batch.column("value").to_pylist()] == [row.value for row in written]
     assert gc.get_freeze_count() > 0
     gc.unfreeze()
-    reader._client().close()
+    client_for(reader._options.client).close()
 
 
 def test_where_the_source_is() -> None:
