@@ -1,4 +1,4 @@
-"""Which partition a record goes to: the given one, the one of its key as Kafka's Java client has it, or the one that is filled at present."""
+"""Which partition a record goes to: the given one, that of its key as with the Java client, or the one that is filled at present."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def murmur2(keys: Any) -> NDArray[np.uint32]:
     has_rest = rest > 0
     last = every_word[starts + (sizes & ~3)] & np.array([0, 0xFF, 0xFFFF, 0xFFFFFF], np.uint32)[rest]
     hashes[has_rest] = (hashes[has_rest] ^ last[has_rest]) * FACTOR
-    hashes = (hashes ^ hashes >> 13) * FACTOR
+    hashes ^= hashes >> 13
+    hashes *= FACTOR
     found = np.empty_like(hashes)
     found[longest_first] = hashes ^ hashes >> 15
     return found
@@ -63,4 +64,5 @@ class Partitioner:
         batches = before // self._batch_size
         numbers = [self._partition, *(self._chance.getrandbits(31) for _ in range(int(batches[-1])))]
         self._partition, self._bytes = numbers[-1], int(before[-1] + sizes[-1] - batches[-1] * self._batch_size)
-        return np.array(numbers, np.int64)[batches]
+        chosen: Longs = np.array(numbers, np.int64)[batches]
+        return chosen
