@@ -200,7 +200,9 @@ def main() -> None:
         raise SystemExit("there are no such rows; the rows are: " + ", ".join(row.name for row in ROWS))
     with tempfile.TemporaryDirectory() as directory, odradek() as broker, both_sources(Path(directory)) as session:
         bench = Bench(session, broker, options.quick)
-        print(f"{'':<40}{'':<5}" + "".join(f"{peer.name:>9}" for peer in (OURS, DEFAULT, TUNED)) + f"{'/ default':>12}{'/ tuned':>9}  target")
+        print(
+            f"{'':<40}{'':<5}" + "".join(f"{peer.name:>9}" for peer in (OURS, DEFAULT, TUNED)) + f"{'/ default':>12}{'/ tuned':>9}  target"
+        )
         for row in rows:
             _print_row(row, _medians(row, bench, 1 if options.quick else options.rounds))
 
