@@ -12,7 +12,7 @@ from odradek.spark_sink.conditions import KafkaCondition
 from odradek.spark_sink.given import Given
 from odradek.spark_sink.offset_options import Times
 from odradek.spark_sink.options import Assign, ReadOptions, Subscribe, SubscribePattern, batch_options, read_options, stream_options
-from odradek.spark_sink.trigger_options import TriggerOptions
+from odradek.spark_sink.trigger_options import NO_LIMIT, TriggerOptions
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
@@ -227,7 +227,7 @@ def test_a_batch_takes_no_notice_of_triggers() -> None:
 
 def test_streams() -> None:
     read, trigger = stream_options(given(endingTimestamp="5"))
-    assert (read.starting, trigger) == (LATEST, TriggerOptions(max_offsets=None, min_offsets=None, max_delay_ms=900_000))
+    assert (read.starting, trigger) == (LATEST, NO_LIMIT)
     chosen = given(startingOffsets="earliest", maxOffsetsPerTrigger="20", minOffsetsPerTrigger="10", maxTriggerDelay="1min")
     read, trigger = stream_options(chosen)
     assert (read.starting, trigger) == (EARLIEST, TriggerOptions(max_offsets=20, min_offsets=10, max_delay_ms=60_000))

@@ -10,14 +10,14 @@ from dataclasses import replace
 import pytest
 
 from odradek.protocol.errors import KafkaError
-from odradek.spark_sink.client import EARLIEST, LATEST, TopicPartition
+from odradek.spark_sink.client import EARLIEST, LATEST, TopicPartition, client_for
 from odradek.spark_sink.conditions import KafkaCondition
 from odradek.spark_sink.offset_json import from_json, to_json
 from odradek.spark_sink.offset_options import Bound, Times
 from odradek.spark_sink.options import Assign, ReadOptions, Subscribe, SubscribePattern, Subscription
 from odradek.spark_sink.planning import OffsetRange
 from odradek.spark_sink.streaming import Stream
-from odradek.spark_sink.trigger_options import TriggerOptions
+from odradek.spark_sink.trigger_options import NO_LIMIT, TriggerOptions
 from tests.spark.producing import (
     FIRST_TIMESTAMP,
     Broker,
@@ -30,7 +30,11 @@ from tests.spark.producing import (
     recreate_topic,
 )
 
-NO_LIMIT = TriggerOptions(max_offsets=None, min_offsets=None, max_delay_ms=900_000)
+
+@pytest.fixture(autouse=True)
+def closed(broker: Broker) -> Iterator[None]:
+    yield
+    client_for(config_of(broker)).close()
 
 
 def options(broker: Broker, subscription: Subscription, start: Bound = EARLIEST, *, fail_on_data_loss: bool = True) -> ReadOptions:
