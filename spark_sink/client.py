@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from ..protocol.messages.metadata import METADATA, MetadataRequest, MetadataRequestTopic
+from ..protocol.schema import Api, Message
 from .connection import Address, Connection
 
 T = TypeVar("T")
@@ -114,7 +115,7 @@ class KafkaClient:
 
     def topics(self) -> list[str]:
         """The names of all topics, without Kafka's internal ones."""
-        topics = self._attempt(lambda: self._metadata(None), self.config.api_timeout_ms)
+        topics = self.attempt(lambda: self._metadata(None), self.config.api_timeout_ms)
         return sorted(topic.name for topic in topics if not topic.is_internal)
 
     def partitions(self, topics: Iterable[str]) -> list[TopicPartition]:
@@ -122,13 +123,13 @@ class KafkaClient:
         names = sorted(topics)
 
         def ask() -> list[TopicPartition]:
-            answer = self._attempt(lambda: self._metadata(names), self.config.api_timeout_ms)
+            answer = self.attempt(lambda: self._metadata(names), self.config.api_timeout_ms)
             for topic in answer:
                 if topic.error_code:
                     raise refusal(topic.error_code, topic.name)
             return sorted(TopicPartition(topic.name, partition.partition_index) for topic in answer for partition in topic.partitions)
 
-        return self._attempt(ask, self.config.settling_ms)
+        return self.attempt(ask, self.config.settling_ms)
 
     def list_offsets(self, wanted: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
         """The first offset at or after each time, in milliseconds, or EARLIEST or LATEST; -1 where there is none."""
@@ -138,7 +139,7 @@ class KafkaClient:
             for leader, partitions in self.by_leader(wanted.keys() - found.keys()).items():
                 self._list_offsets(leader, {partition: wanted[partition] for partition in partitions}, found)
 
-        self._attempt(ask, self.config.api_timeout_ms)
+        self.attempt(ask, self.config.api_timeout_ms)
         return found
 
     def latest_offsets(self, partitions: Iterable[TopicPartition], known: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
@@ -189,10 +190,17 @@ class KafkaClient:
         """They are asked for anew when they are needed: some are not what they were."""
         self._leaders.clear()
 
-    def _metadata(self, topics: list[str] | None) -> Any:
+    def partition_count(self, topic: str) -> int:
+        """How many partitions a topic has; it is made if the broker makes topics. Raises KafkaError, OSError when that is not known now."""
+        (found,) = self._metadata([topic], create=True)
+        if found.error_code:
+            raise refusal(found.error_code, topic)
+        return len(found.partitions)
+
+    def _metadata(self, topics: list[str] | None, *, create: bool = False) -> Any:
         """Asks any broker about some topics, or all, and learns the brokers and leaders."""
         wanted = None if topics is None else [MetadataRequestTopic(name=name) for name in topics]
-        answer = self._ask_anyone(MetadataRequest(topics=wanted, allow_auto_topic_creation=False))
+        answer = self.ask_anyone(METADATA, MetadataRequest(topics=wanted, allow_auto_topic_creation=create))
         if answer.error_code:
             raise refusal(answer.error_code, "Metadata")
         self._nodes = {node.node_id: (node.host, node.port) for node in answer.brokers}
@@ -201,19 +209,20 @@ class KafkaClient:
                 self._leaders[TopicPartition(topic.name, partition.partition_index)] = partition.leader_id
         return answer.topics
 
-    def _ask_anyone(self, request: MetadataRequest) -> Any:
+    def ask_anyone(self, api: Api, request: Message) -> Any:
         """The answer of the first broker that gives one. Raises the last OSError when none does."""
         failure: OSError = ConnectionError("no broker is known")
         for address in dict.fromkeys((*self._idle, *self._nodes.values(), *self.config.bootstrap_servers)):
             try:
                 with self.connection(address) as connection:
-                    return connection.call(METADATA, request)
+                    return connection.call(api, request)
             except OSError as error:
                 failure = error
         failure.add_note(f"No broker answered: {', '.join(f'{host}:{port}' for host, port in self.config.bootstrap_servers)}")
         raise failure
 
-    def _attempt(self, ask: Callable[[], T], timeout_ms: int) -> T:
+    def attempt(self, ask: Callable[[], T], timeout_ms: int) -> T:
+        """What `ask` returns, which is called again for so long while it fails in passing."""
         patience = Patience(timeout_ms)
         while True:
             try:

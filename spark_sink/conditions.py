@@ -86,5 +86,11 @@ def start_after_end(partition: TopicPartition, start: int, end: int, *, resolved
     return KafkaCondition(condition, text)
 
 
+def null_topic() -> KafkaCondition:
+    """There is no `topic` option, and a row names no topic either."""
+    text = "The rows to write contain a null topic. Use the `topic` option for setting a default topic."
+    return KafkaCondition("KAFKA_NULL_TOPIC_IN_DATA", text)
+
+
 def _set_of(partitions: Iterable[TopicPartition]) -> str:
     return f"Set({', '.join(map(str, sorted(partitions)))})"

@@ -13,12 +13,13 @@ from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.frame import LENGTH, decode_response, encode_request
 from ..protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from ..protocol.messages.fetch import FETCH
+from ..protocol.messages.produce import PRODUCE
 from ..protocol.schema import Api, Message, ProtocolError
 
 Address = tuple[str, int]
 
-CEILINGS = {FETCH.key: 12}
-"""Versions that we stay at although newer ones are known: Fetch v13 names topics by ids, which a reader by names has no use for."""
+CEILINGS = {PRODUCE.key: 12, FETCH.key: 12}
+"""Versions that we stay at although newer ones are known: from 13 on these name topics by ids, which who goes by names has no use for."""
 
 
 class Connection:

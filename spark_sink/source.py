@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource
+from pyspark.sql.datasource import DataSource, DataSourceStreamWriter
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -22,7 +22,9 @@ from .decoder import COLUMN_TYPES
 from .given import Given
 from .options import batch_options, read_options, stream_options
 from .reader import BatchReader, batch_reader
+from .sink_options import sink_options
 from .stream_reader import StreamReader
+from .writer import BatchWriter, stream_writer
 
 HEADERS = StructField("headers", ArrayType(StructType([StructField("key", StringType()), StructField("value", BinaryType())])))
 COLUMNS = StructType(
@@ -39,7 +41,7 @@ COLUMNS = StructType(
 
 
 class OdradekDataSource(DataSource):
-    """Reads from Kafka, or from odradek's emulator of it. docs/spark.md has the options."""
+    """Reads from and writes to Kafka, or odradek's emulator of it. docs/spark.md has the options."""
 
     @classmethod
     def name(cls) -> str:
@@ -60,6 +62,16 @@ class OdradekDataSource(DataSource):
         """A stream of the columns of `schema`, which may be fewer than there are. Raises ValueError."""
         options, trigger = stream_options(self.options)
         return StreamReader(options, trigger, arrow_schema(schema, columns(options.include_headers)))
+
+    def writer(self, schema: StructType, overwrite: bool) -> BatchWriter:
+        """Appends the rows of `schema`. Raises ValueError, KafkaCondition."""
+        if overwrite:
+            raise ValueError("Save mode Overwrite not allowed for Kafka. Allowed save modes are Append and ErrorIfExists (default).")
+        return BatchWriter(sink_options(self.options, schema))
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:  # noqa: N802
+        """Appends the rows of each batch, in every output mode. Raises ValueError, KafkaCondition."""
+        return stream_writer(sink_options(self.options, schema), schema.names)
 
 
 def columns(include_headers: bool) -> StructType:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from tests.spark.decoding import Row
 
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming import StreamingQuery
 
+T = TypeVar("T")
 Options = Mapping[str, Any]
 OffsetsOf = dict[str, dict[str, int]]
 """`{"topic": {"0": 23}}`"""
@@ -39,8 +42,15 @@ class Batch(NamedTuple):
     """A micro-batch."""
 
     rows: list[Row]
+    tasks: list[list[Slice]]
     start: OffsetsOf | None
     end: OffsetsOf
+
+
+def each(spark: SparkSession, function: Callable[..., T], sources: Sequence[str], *arguments: Any) -> list[T]:
+    """What a function of this module gives for each of the sources, at the same time."""
+    with ThreadPoolExecutor() as threads:
+        return list(threads.map(lambda source: function(spark, source, *arguments), sources))
 
 
 def read(spark: SparkSession, source: str, options: Options) -> Read | Failure:
@@ -49,9 +59,7 @@ def read(spark: SparkSession, source: str, options: Options) -> Read | Failure:
     try:
         frame = spark.read.format(source).options(**options).load()
         made = True
-        found = frame.selectExpr("*", "unix_micros(timestamp) AS us", "spark_partition_id() AS task").collect()
-        by_task = groupby(sorted(found, key=_in_tasks), key=lambda row: row.task)
-        return Read(frame.schema.json(), _rows(found), [_slices(list(rows)) for _, rows in by_task])
+        return Read(frame.schema.json(), *_collect(frame))
     except Exception as error:
         return Failure(not made, _text(error))
 
@@ -69,40 +77,37 @@ def write(spark: SparkSession, source: str, rows: Sequence[Any], schema: str, op
 
 class _Running(NamedTuple):
     query: StreamingQuery
-    rows: dict[int, list[Row]]
+    found: dict[int, tuple[list[Row], list[list[Slice]]]]
     told: set[int]
 
 
 _running: dict[str, _Running] = {}
 
 
-def start(spark: SparkSession, name: str, source: str, options: Options, checkpoint: str, **trigger: Any) -> Failure | None:
+def start(spark: SparkSession, source: str, name: str, options: Options, checkpoint: str, **trigger: Any) -> Failure | None:
     """Starts a stream; what it reads, `settle` and `finish` tell. `trigger` as of Spark's own method; without one, as fast as it goes."""
-    rows: dict[int, list[Row]] = {}
+    found: dict[int, tuple[list[Row], list[list[Slice]]]] = {}
 
     def collect(frame: DataFrame, number: int) -> None:
-        rows[number] = _rows(frame.selectExpr("*", "unix_micros(timestamp) AS us").collect())
+        found[number] = _collect(frame)
 
-    return _started(spark, name, source, options, checkpoint, trigger, rows, collect)
-
-
-def _started(
-    spark: SparkSession,
-    name: str,
-    source: str,
-    options: Options,
-    checkpoint: str,
-    trigger: dict[str, Any],
-    rows: dict[int, list[Row]],
-    collect: Callable[[DataFrame, int], None],
-) -> Failure | None:
     try:
         stream = spark.readStream.format(source).options(**options).load().writeStream.option("checkpointLocation", checkpoint)
         query = (stream.trigger(**trigger) if trigger else stream).foreachBatch(collect).start()
     except Exception as error:
         return Failure(True, _text(error))
-    _running[name] = _Running(query, rows, set())
+    _running[name] = _Running(query, found, set())
     return None
+
+
+def run(spark: SparkSession, source: str, name: str, options: Options, checkpoint: str, **trigger: Any) -> list[Batch] | Failure:
+    """All batches of a stream that ends by itself."""
+    if failure := start(spark, source, name, options, checkpoint, **trigger):
+        return failure
+    try:
+        return finish(spark, name)
+    finally:
+        stop(spark, name)
 
 
 def settle(spark: SparkSession, name: str) -> list[Batch] | Failure:
@@ -126,10 +131,10 @@ def _batches(name: str, wait: Callable[[StreamingQuery], object]) -> list[Batch]
         wait(running.query)
     except Exception as error:
         return Failure(False, _text(error))
-    new = [progress for progress in running.query.recentProgress if progress.batchId in running.rows.keys() - running.told]
+    new = [progress for progress in running.query.recentProgress if progress.batchId in running.found.keys() - running.told]
     ran = {progress.batchId: progress.sources[0] for progress in new if "addBatch" in progress.durationMs}
     running.told.update(ran)
-    return [Batch(running.rows[number], _offsets(source.startOffset), _offsets(source.endOffset)) for number, source in ran.items()]
+    return [Batch(*running.found[number], _offsets(source.startOffset), _offsets(source.endOffset)) for number, source in ran.items()]
 
 
 def _offsets(text: str | None) -> Any:
@@ -138,8 +143,22 @@ def _offsets(text: str | None) -> Any:
 
 
 def _text(error: Exception) -> str:
-    """With its causes in Java."""
-    return f"{error}\n{getattr(error, 'stackTrace', '')}"
+    """All in one line, with the causes in Java and their conditions."""
+    from py4j.protocol import Py4JError
+
+    conditions, cause = [], getattr(error, "java_exception", None)
+    while cause is not None:
+        with suppress(Py4JError):  # not every exception has one
+            conditions.append(cause.getCondition())
+        cause = cause.getCause()
+    return " ".join(f"{error} {getattr(error, 'stackTrace', '')} {conditions}".split())
+
+
+def _collect(frame: DataFrame) -> tuple[list[Row], list[list[Slice]]]:
+    """(the rows, what each task found)."""
+    found = frame.selectExpr("*", "unix_micros(timestamp) AS us", "spark_partition_id() AS task").collect()
+    by_task = groupby(sorted(found, key=_in_tasks), key=lambda row: row.task)
+    return _rows(found), [_slices(list(rows)) for _, rows in by_task]
 
 
 def _in_tasks(row: Any) -> tuple[int, str, int, int]:
