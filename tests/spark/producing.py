@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from confluent_kafka import Consumer, Message, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 from odradek.spark_sink.client import ClientConfig
 from tests.spark.decoding import Row
 
 KEEP = {"log.retention.ms": -1, "log.cleaner.backoff.ms": 50, "auto.create.topics.enable": "false"}
 """The broker's settings: the records of these tests are years old, compaction comes at once, and topics are made by who wants them."""
+FIRST_TIMESTAMP, TIMESTAMP_STEP = 1_700_000_000_000, 37
+"""Milliseconds, of the records of one call of `produce`."""
 _numbers = itertools.count()
 Body = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]
 
@@ -31,12 +33,26 @@ def config_of(cluster: Broker) -> ClientConfig:
     return ClientConfig(tuple((host, int(port)) for host, port in servers), settling_ms=0, poll_timeout_ms=10_000)
 
 
-def new_topic(cluster: Broker, partitions: int = 1, **config: str) -> str:
-    name = f"topic-{next(_numbers)}"
+def new_topic(cluster: Broker, partitions: int = 1, name: str | None = None, **config: str) -> str:
+    name = name or f"topic-{next(_numbers)}"
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     settings = {setting.replace("_", "."): value for setting, value in config.items()}
     admin.create_topics([NewTopic(name, partitions, config=settings)])[name].result(10)
     return name
+
+
+def add_partitions(cluster: Broker, topic: str, total: int) -> None:
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    admin.create_partitions([NewPartitions(topic, total)])[topic].result(10)
+
+
+def recreate_topic(cluster: Broker, topic: str) -> None:
+    """With one partition, when the old one is gone."""
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    admin.delete_topics([topic])[topic].result(10)
+    while topic in admin.list_topics(timeout=10).topics:
+        pass
+    new_topic(cluster, name=topic)
 
 
 def bodies(count: int) -> list[Body]:
@@ -60,7 +76,7 @@ def produce(cluster: Broker, topic: str, records: Iterable[Body], partition: int
         return on_delivery
 
     for number, body in enumerate(records):
-        timestamp = 1_700_000_000_000 + number * 37
+        timestamp = FIRST_TIMESTAMP + number * TIMESTAMP_STEP
         key, value, headers = body
         producer.produce(topic, value, key, partition, written(body, timestamp), timestamp=timestamp, headers=headers)
         producer.poll(0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import ast
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -141,7 +141,8 @@ def _batches(name: str, wait: Callable[[StreamingQuery], object]) -> list[Batch]
 
 
 def _offsets(text: str | None) -> Any:
-    return json.loads(text) if text else None
+    """Of a progress: JSON, or before PySpark 4.2 what Python writes; both are Python's literals, but for null."""
+    return None if text in (None, "null") else ast.literal_eval(text)
 
 
 def _text(error: Exception) -> str:
