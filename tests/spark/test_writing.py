@@ -31,13 +31,6 @@ SEED = random.randrange(1 << 32)
 Written = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]
 
 
-@pytest.fixture(autouse=True)
-def no_producers_left() -> Iterator[None]:
-    yield
-    while producer_module._idle:
-        producer_module._idle.popitem()[1].close()
-
-
 def config(cluster: Cluster, **settings: Any) -> ProducerConfig:
     return ProducerConfig(config_of(cluster), **settings)
 
