@@ -29,7 +29,7 @@ def read_ranges(client: KafkaClient, ranges: Sequence[OffsetRange], schema: Any,
             break
         except OffsetOutOfRange as error:
             if fail_on_data_loss:
-                raise could_not_read(*wanted[error.partition]) from error
+                raise could_not_read(error.partition, *left[error.partition]) from error
             _skip_what_is_lost(client, left, error.partition)
     if again := [one for one in ranges if wanted[one.partition] is not one]:
         yield from read_ranges(client, again, schema, fail_on_data_loss=fail_on_data_loss)

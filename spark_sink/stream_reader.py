@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from .offset_json import OffsetJson, from_json, to_json
 from .options import ReadOptions
 from .streaming import Stream
 from .tasks import partitions_of, read_partition
-from .trigger_options import TriggerOptions
+from .trigger_options import NO_LIMIT, TriggerOptions
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
@@ -31,17 +32,17 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """`schema` is the Arrow schema of the rows."""
         self._options, self._trigger, self._schema = options, trigger, schema
         self._stream = Stream(options, trigger)
-        self._planned_end: OffsetJson | None = None
+        if not hasattr(DataSourceStreamReader, "getDefaultReadLimit") and trigger != NO_LIMIT:
+            warnings.warn("minOffsetsPerTrigger and maxOffsetsPerTrigger need PySpark 4.2: here a batch takes all there is", stacklevel=2)
 
     def initialOffset(self) -> OffsetJson:  # noqa: N802
         """Where a new query starts."""
         return to_json(self._stream.initial())
 
     def latestOffset(self, start: OffsetJson | None = None, limit: ReadLimit | None = None) -> OffsetJson:  # noqa: N802
-        """Where the next batch ends. Before PySpark 4.2 there is no `start`; then it is the end of the batch before, if there was one."""
-        known = start or self._planned_end
-        everything = limit is not None and limit != self.getDefaultReadLimit()
-        return to_json(self._stream.next_end(None if known is None else from_json(known), everything=everything))
+        """Where the next batch ends. Before PySpark 4.2 there are no arguments, and Trigger.AvailableNow asks once: so it is the end."""
+        everything = limit is None or limit != self.getDefaultReadLimit()
+        return to_json(self._stream.next_end(None if start is None else from_json(start), everything=everything))
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         """A sign that the options limit batches: how is for them to say, since Spark knows no limit with two numbers."""
@@ -61,7 +62,6 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def partitions(self, start: OffsetJson, end: OffsetJson) -> list[InputPartition]:
         """The tasks of one batch. Raises KafkaCondition, KafkaError, OSError."""
-        self._planned_end = end
         return partitions_of(self._stream.ranges(from_json(start), from_json(end)), self._options)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:

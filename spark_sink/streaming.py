@@ -54,7 +54,7 @@ class Stream:
     def next_end(self, start: Ends | None, *, everything: bool) -> Ends:
         """Where the batch that begins at `start` ends; at `start` when there is to be none.
 
-        A stream that does not know where it starts (None), or is to take `everything`, has no limits. Raises KafkaError, OSError.
+        Without limits when it is not known where it begins (None), or it is to take `everything`. Raises KafkaError, OSError.
         """
         ends = self._target if self._target is not None else self._client().latest_offsets(self._assigned(), start or {})
         self.latest_seen = ends

@@ -19,6 +19,9 @@ class TriggerOptions:
     max_delay_ms: int
 
 
+NO_LIMIT = TriggerOptions(max_offsets=None, min_offsets=None, max_delay_ms=900_000)
+
+
 def trigger_options(given: Given) -> TriggerOptions:
     """Raises ValueError."""
     least, most = _offsets(given, "minOffsetsPerTrigger"), _offsets(given, "maxOffsetsPerTrigger")

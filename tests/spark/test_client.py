@@ -37,14 +37,14 @@ def test_a_topic_that_is_not_there(client: KafkaClient) -> None:
     with pytest.raises(KafkaError, match="nosuch") as caught:
         client.partitions(["nosuch"])
     assert caught.value.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    with closing(KafkaClient(replace(client.config, request_timeout_ms=100))) as impatient, pytest.raises(KafkaError):
+    with closing(KafkaClient(replace(client.config, request_timeout_ms=100, api_timeout_ms=100))) as impatient, pytest.raises(KafkaError):
         impatient.list_offsets({TopicPartition("nosuch", 0): LATEST})
 
 
 def test_nobody_answers() -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
         refused = silent.getsockname()
-    config = ClientConfig((refused,), request_timeout_ms=100, poll_timeout_ms=100)
+    config = ClientConfig((refused,), request_timeout_ms=100, api_timeout_ms=100, poll_timeout_ms=100)
     with closing(KafkaClient(config)) as client:
         with pytest.raises(ConnectionRefusedError):
             client.topics()
