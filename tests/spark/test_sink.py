@@ -159,6 +159,12 @@ def test_options_that_are_refused(given: dict[str, str], text: str) -> None:
     assert str(caught.value).startswith(text)
 
 
+def test_misspelt_settings_are_told() -> None:
+    with pytest.warns(UserWarning, match=r"Kafka option 'compresion\.type' is not known here"):
+        options_of(kafka__compresion__type="lz4")
+    options_of(kafka__linger__ms=5)
+
+
 def test_no_brokers_are_named() -> None:
     with pytest.raises(KafkaCondition, match=r"Kafka option bootstrap\.servers is not set"):
         sink_options({"topic": "t"}, StructType().add("value", "string"))
