@@ -18,6 +18,7 @@ from odradek.spark_sink.producer import ALL_REPLICAS, ProducerConfig
 from odradek.spark_sink.sink_options import LEADER_ONLY, check_schema, sink_options
 from odradek.spark_sink.source import OdradekDataSource
 from odradek.spark_sink.writer import StreamRowWriter, stream_writer
+from tests.spark.elsewhere import Elsewhere
 from tests.spark.producing import KEEP, bodies, new_topic, produce
 from tests.spark.test_writing import read_by_confluent
 
@@ -225,3 +226,15 @@ def test_rows_for_a_spark_that_gives_streams_no_arrow(cluster: Cluster, monkeypa
 
     writer.write(rows())
     assert [value for _, value, _ in read_by_confluent(cluster, topic, 1, 10)[0]] == [b"%d" % number for number in range(10)]
+
+
+def copied(spark: SparkSession, *arguments: str) -> bool:
+    """Whether the copy came to its end."""
+    return bool(copy_topic.copy(spark, *arguments).awaitTermination(60))
+
+
+def test_the_oldest_spark(spark_4_0: Elsewhere, cluster: Cluster, tmp_path: Path) -> None:
+    source, target, records = new_topic(cluster), new_topic(cluster), bodies(50)
+    produce(cluster, source, records)
+    assert spark_4_0.run(copied, cluster.bootstrap_servers, source, target, str(tmp_path))
+    assert read_by_confluent(cluster, target, 1, 50) == [records]
