@@ -106,6 +106,7 @@ class Producer:
         self._made = 0
         self._unsent: list[_Batch] = []
         self._unacknowledged: dict[int, _Batch] = {}
+        self._appended_to: set[TopicPartition] = set()
 
     def close(self) -> None:
         """Ends the connections."""
@@ -222,7 +223,7 @@ class Producer:
             config = self.config.client
             self._links[leader] = _Link(Connection(leader, config.client_id, config.request_timeout_ms))
         link = self._links[leader]
-        while len(link.in_flight) >= MAX_IN_FLIGHT:
+        while self._has_to_wait(link, batches):
             self._acknowledge(link, patience)
         topics: dict[str, list[PartitionProduceData]] = {}
         for batch in batches:
@@ -237,6 +238,11 @@ class Producer:
             connection.send(PRODUCE, request)
         link.in_flight.append(batches)
 
+    def _has_to_wait(self, link: _Link, batches: list[_Batch]) -> bool:
+        """A log that does not know this producer takes any sequence number, so its first batch must be there before a second is sent."""
+        new = {batch.partition for batch in batches} - self._appended_to
+        return len(link.in_flight) >= MAX_IN_FLIGHT or any(batch.partition in new for request in link.in_flight for batch in request)
+
     def _acknowledge(self, link: _Link, patience: Patience) -> None:
         """Takes the next answer. Raises the first error in it, when all that was acknowledged is noted."""
         with link.broken_by_failure() as connection:
@@ -248,6 +254,7 @@ class Producer:
                 partition = TopicPartition(topic.name, data.index)
                 if data.error_code in (ErrorCode.NONE, ErrorCode.DUPLICATE_SEQUENCE_NUMBER):
                     del self._unacknowledged[batches[partition].number]
+                    self._appended_to.add(partition)
                     patience.renew()
                 else:
                     failure = failure or refusal(data.error_code, f"{partition}{': ' * bool(data.error_message)}{data.error_message or ''}")

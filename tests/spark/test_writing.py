@@ -25,13 +25,13 @@ from odradek.spark_sink.conditions import KafkaCondition
 from odradek.spark_sink.connection import Connection
 from odradek.spark_sink.producer import ProducerConfig
 from odradek.spark_sink.writing import TYPES, arrow_batches, write
-from tests.spark.producing import KEEP, bodies, config_of, new_topic
+from tests.spark.producing import KEEP, Broker, bodies, config_of, new_topic
 
 SEED = random.randrange(1 << 32)
 Written = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]
 
 
-def config(cluster: Cluster, **settings: Any) -> ProducerConfig:
+def config(cluster: Broker, **settings: Any) -> ProducerConfig:
     return ProducerConfig(config_of(cluster), **settings)
 
 
@@ -48,7 +48,7 @@ def values_of(texts: Sequence[bytes]) -> Any:
     return batch_of([(None, text, []) for text in texts])
 
 
-def read_by_confluent(cluster: Cluster, topic: str, partitions: int, count: int) -> list[list[Written]]:
+def read_by_confluent(cluster: Broker, topic: str, partitions: int, count: int) -> list[list[Written]]:
     """The records of each partition, in order. Raises AssertionError when others come than `count`."""
     settings = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "nobody", "enable.partition.eof": True}
     consumer = Consumer(settings | {"auto.offset.reset": "earliest", "check.crcs": True})
@@ -68,11 +68,11 @@ def read_by_confluent(cluster: Cluster, topic: str, partitions: int, count: int)
 
 
 @pytest.mark.parametrize("codec", list(Compression))
-def test_codecs_and_contents(cluster: Cluster, codec: Compression) -> None:
-    topic, written = new_topic(cluster, 2), bodies(2000)
-    write([batch_of(written, partition=[n % 2 for n in range(2000)])], config(cluster, compression=codec, batch_size=2000), topic)
-    assert read_by_confluent(cluster, topic, 2, 2000) == [written[::2], written[1::2]]
-    reader = KafkaConsumer(bootstrap_servers=cluster.bootstrap_servers, consumer_timeout_ms=10_000)
+def test_codecs_and_contents(broker: Broker, codec: Compression) -> None:
+    topic, written = new_topic(broker, 2), bodies(2000)
+    write([batch_of(written, partition=[n % 2 for n in range(2000)])], config(broker, compression=codec, batch_size=2000), topic)
+    assert read_by_confluent(broker, topic, 2, 2000) == [written[::2], written[1::2]]
+    reader = KafkaConsumer(bootstrap_servers=broker.bootstrap_servers, consumer_timeout_ms=10_000)
     with closing(reader):
         reader.assign([TheirPartition(topic, 1)])
         reader.seek_to_beginning()
@@ -80,16 +80,16 @@ def test_codecs_and_contents(cluster: Cluster, codec: Compression) -> None:
     assert found == written[1::2]
 
 
-def test_topics_of_rows(cluster: Cluster) -> None:
-    one, two = new_topic(cluster), new_topic(cluster)
+def test_topics_of_rows(broker: Broker) -> None:
+    one, two = new_topic(broker), new_topic(broker)
     rows = batch_of(bodies(30), topic=[one, one, two] * 10)
-    write([rows], config(cluster), None)
-    assert read_by_confluent(cluster, one, 1, 20) == [[body for number, body in enumerate(bodies(30)) if number % 3 < 2]]
-    assert read_by_confluent(cluster, two, 1, 10) == [bodies(30)[2::3]]
-    write([rows], config(cluster), two)
-    read_by_confluent(cluster, two, 1, 40)
+    write([rows], config(broker), None)
+    assert read_by_confluent(broker, one, 1, 20) == [[body for number, body in enumerate(bodies(30)) if number % 3 < 2]]
+    assert read_by_confluent(broker, two, 1, 10) == [bodies(30)[2::3]]
+    write([rows], config(broker), two)
+    read_by_confluent(broker, two, 1, 40)
     with pytest.raises(KafkaCondition, match=r"KAFKA_NULL_TOPIC_IN_DATA.*contains? a null topic\. Use the `topic` option"):
-        write([batch_of(bodies(2), topic=[one, None])], config(cluster), None)
+        write([batch_of(bodies(2), topic=[one, None])], config(broker), None)
 
 
 def test_brokers_that_stop_and_start_lose_and_double_nothing() -> None:
@@ -129,11 +129,11 @@ def lose_answers(monkeypatch: pytest.MonkeyPatch, lost: set[int]) -> list[int]:
     return came
 
 
-def test_answers_that_are_lost_double_nothing(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    topic, texts = new_topic(cluster), [b"%d" % number for number in range(400)]
+def test_answers_that_are_lost_double_nothing(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
+    topic, texts = new_topic(broker), [b"%d" % number for number in range(400)]
     came = lose_answers(monkeypatch, {0, 3, 4, 9, 15})
-    write([values_of(texts[n : n + 100]) for n in range(0, 400, 100)], config(cluster, batch_size=200), topic)
-    assert [value for _, value, _ in read_by_confluent(cluster, topic, 1, 400)[0]] == texts
+    write([values_of(texts[n : n + 100]) for n in range(0, 400, 100)], config(broker, batch_size=200), topic)
+    assert [value for _, value, _ in read_by_confluent(broker, topic, 1, 400)[0]] == texts
     assert len(came) > 20
 
 
@@ -159,8 +159,29 @@ def test_one_producer_of_a_process_serves_its_tasks(cluster: Cluster, monkeypatc
     read_by_confluent(cluster, topic, 1, 30)
 
 
-def test_a_producer_that_failed_is_not_used_again(cluster: Cluster) -> None:
-    topic, settings = new_topic(cluster, max_message_bytes="1000"), config(cluster, max_block_ms=1234)
+def test_a_second_batch_follows_when_the_log_knows_the_producer(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    topic, events = new_topic(cluster), list[str]()
+    send, receive = Connection.send, Connection.receive
+
+    def sending(connection: Connection, api: Any, request: Any) -> None:
+        events.append(f"{api.name} sent")
+        send(connection, api, request)
+
+    def receiving(connection: Connection) -> Any:
+        events.append(f"{connection._sent[0][0].name} answered")
+        return receive(connection)
+
+    monkeypatch.setattr(Connection, "send", sending)
+    monkeypatch.setattr(Connection, "receive", receiving)
+    write([values_of([b"x"] * 500)], config(cluster, batch_size=200), topic)
+    produced = [event for event in events if event.startswith("Produce")]
+    assert produced[:3] == ["Produce sent", "Produce answered", "Produce sent"]
+    assert produced[3:7] == ["Produce sent"] * 4
+    read_by_confluent(cluster, topic, 1, 500)
+
+
+def test_a_producer_that_failed_is_not_used_again(broker: Broker) -> None:
+    topic, settings = new_topic(broker, max_message_bytes="1000"), config(broker, max_block_ms=1234)
     write([values_of([b"first"])], settings, topic)
     assert settings in producer_module._idle
     with pytest.raises(KafkaError) as caught:
@@ -168,12 +189,12 @@ def test_a_producer_that_failed_is_not_used_again(cluster: Cluster) -> None:
     assert caught.value.code == ErrorCode.MESSAGE_TOO_LARGE
     assert settings not in producer_module._idle
     write([values_of([b"second"])], settings, topic)
-    assert [value for _, value, _ in read_by_confluent(cluster, topic, 1, 2)[0]] == [b"first", b"second"]
+    assert [value for _, value, _ in read_by_confluent(broker, topic, 1, 2)[0]] == [b"first", b"second"]
 
 
-def test_what_cannot_be_written(cluster: Cluster) -> None:
-    topic = new_topic(cluster, 2)
-    impatient = config(cluster, max_block_ms=50, max_request_size=5000)
+def test_what_cannot_be_written(broker: Broker) -> None:
+    topic = new_topic(broker, 2)
+    impatient = config(broker, max_block_ms=50, max_request_size=5000)
 
     def failure(records: Sequence[Written], **columns: Any) -> str:
         with pytest.raises((ValueError, TimeoutError)) as caught:
@@ -184,7 +205,7 @@ def test_what_cannot_be_written(cluster: Cluster) -> None:
     assert failure(one, partition=[9]).startswith(f"Partition 9 of topic {topic} with partition count 2 is not present in metadata after")
     assert failure(one, partition=[-1]) == "Invalid partition: -1. Partition number should always be non-negative or null."
     assert "larger than 5000, which is the value of the max.request.size" in failure([(None, b"x" * 5000, [])])
-    read_by_confluent(cluster, topic, 2, 0)
+    read_by_confluent(broker, topic, 2, 0)
 
 
 def test_topics_that_are_not_there() -> None:
@@ -209,10 +230,10 @@ def test_nobody_there() -> None:
             write([values_of([b"x"])], replace(settings, acks=1), "t")
 
 
-def test_a_large_batch_in_pieces(cluster: Cluster) -> None:
-    topic, texts = new_topic(cluster), [b"%d" % number * 200_000 for number in range(100)]
-    write([values_of(texts)], config(cluster), topic)
-    found = read_by_confluent(cluster, topic, 1, 100)[0]
+def test_a_large_batch_in_pieces(broker: Broker) -> None:
+    topic, texts = new_topic(broker), [b"%d" % number * 200_000 for number in range(100)]
+    write([values_of(texts)], config(broker), topic)
+    found = read_by_confluent(broker, topic, 1, 100)[0]
     assert [value for _, value, _ in found] == texts
 
 
