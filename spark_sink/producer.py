@@ -18,7 +18,7 @@ from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
 from ..protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
 from ..protocol.records import HEADER, PREFIX_SIZE, BatchHeader, write_crc
-from .client import ClientConfig, KafkaClient, Patience, TopicPartition, client_for, refusal
+from .client import ClientConfig, KafkaClient, Patience, TopicPartition, refusal
 from .connection import Address, Connection
 
 ALL_REPLICAS = -1
@@ -63,16 +63,18 @@ class _Link:
     """A connection, and the batches of each request that has no answer yet."""
 
     def __init__(self, connection: Connection) -> None:
-        self.connection = connection
+        self.connection, self.broken = connection, False
         self.in_flight: deque[list[_Batch]] = deque()
 
     @contextmanager
-    def closed_by_failure(self) -> Iterator[None]:
-        """After half a request or half an answer nothing sensible can follow."""
+    def broken_by_failure(self) -> Iterator[Connection]:
+        """After half a request or half an answer nothing sensible can follow: no answers are waited for any more."""
         try:
-            yield
+            yield self.connection
         except BaseException:
             self.connection.close()
+            self.broken = True
+            self.in_flight.clear()
             raise
 
 
@@ -96,7 +98,7 @@ class Producer:
 
     def __init__(self, config: ProducerConfig) -> None:
         self.config = config
-        self._client: KafkaClient = client_for(config.client)
+        self._client = KafkaClient(config.client)
         self._links: dict[Address, _Link] = {}
         self._counts: dict[str, tuple[int, float]] = {}
         self._id, self._epoch = -1, -1
@@ -109,6 +111,7 @@ class Producer:
         """Ends the connections."""
         while self._links:
             self._links.popitem()[1].connection.close()
+        self._client.close()
 
     def partition_count(self, topic: str, needed: int = 1) -> int:
         """How many partitions a topic has, at least as many as are `needed`. Raises TimeoutError, KafkaError."""
@@ -230,14 +233,14 @@ class Producer:
             timeout_ms=self.config.client.request_timeout_ms,
             topic_data=[TopicProduceData(name=name, partition_data=partitions) for name, partitions in topics.items()],
         )
-        with link.closed_by_failure():
-            link.connection.send(PRODUCE, request)
+        with link.broken_by_failure() as connection:
+            connection.send(PRODUCE, request)
         link.in_flight.append(batches)
 
     def _acknowledge(self, link: _Link, patience: Patience) -> None:
         """Takes the next answer. Raises the first error in it, when all that was acknowledged is noted."""
-        with link.closed_by_failure():
-            answer = link.connection.receive()
+        with link.broken_by_failure() as connection:
+            answer = connection.receive()
         batches = {batch.partition: batch for batch in link.in_flight.popleft()}
         failure: KafkaError | None = None
         for topic in answer.responses:
@@ -252,12 +255,10 @@ class Producer:
             raise failure
 
     def _drain(self, patience: Patience) -> None:
-        """Takes all answers that still come; connections that bring none are given up."""
+        """Takes all answers that still come, and gives up the connections that broke."""
         for address, link in list(self._links.items()):
-            try:
-                while link.in_flight:
-                    with suppress(KafkaError):
-                        self._acknowledge(link, patience)
-            except OSError:
-                link.connection.close()
+            while link.in_flight:
+                with suppress(OSError, KafkaError):
+                    self._acknowledge(link, patience)
+            if link.broken:
                 del self._links[address]

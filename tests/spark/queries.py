@@ -100,14 +100,17 @@ def start(spark: SparkSession, source: str, name: str, options: Options, checkpo
     return None
 
 
-def run(spark: SparkSession, source: str, name: str, options: Options, checkpoint: str, **trigger: Any) -> list[Batch] | Failure:
-    """All batches of a stream that ends by itself."""
-    if failure := start(spark, source, name, options, checkpoint, **trigger):
+def run(
+    spark: SparkSession, source: str, name: str, options: Options, directory: str, trigger: Mapping[str, Any], checkpoint: str | None = None
+) -> list[Batch] | Failure:
+    """All batches of a stream that ends by itself; its checkpoint has the source's name if it is given no other."""
+    failure = start(spark, source, f"{name}-{source}", options, f"{directory}/{checkpoint or source}", **trigger)
+    if failure is not None:
         return failure
     try:
-        return finish(spark, name)
+        return finish(spark, f"{name}-{source}")
     finally:
-        stop(spark, name)
+        stop(spark, f"{name}-{source}")
 
 
 def settle(spark: SparkSession, name: str) -> list[Batch] | Failure:

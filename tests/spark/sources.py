@@ -12,11 +12,9 @@ OFFICIAL, OURS = "kafka", "odradek"
 
 # The defaults are for slow networks: who waits in a test waits in vain.
 IMPATIENT = {
-    "kafka.default.api.timeout.ms": 4000,
-    "kafka.request.timeout.ms": 4000,
-    "kafka.max.block.ms": 1000,
+    "kafka.max.block.ms": 2000,
     "kafka.fetch.max.wait.ms": 10,
-    "kafkaConsumer.pollTimeoutMs": 500,
+    "kafkaConsumer.pollTimeoutMs": 2000,
     "fetchOffset.retryIntervalMs": 10,
 }
 
