@@ -19,8 +19,8 @@ from odradek.broker import Cluster
 from odradek.spark_sink import producer
 from odradek.spark_sink.client import KafkaClient
 from tests import apache_kafka
-from tests.spark.elsewhere import Elsewhere, Unavailable, installed
-from tests.spark.official import both_sources
+from tests.spark.elsewhere import Elsewhere, Unavailable, installed, packages
+from tests.spark.official import VERSION, both_sources
 from tests.spark.producing import KEEP, Broker, config_of
 
 if TYPE_CHECKING:
@@ -80,6 +80,16 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Elsewhere]:
 def spark_4_0(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Elsewhere]:
     """The oldest Spark that has Python data sources."""
     yield from _elsewhere(tmp_path_factory, lambda directory: Elsewhere("4.0.1", directory, {}))
+
+
+@pytest.fixture(scope="session")
+def connected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Elsewhere]:
+    """A session over Spark Connect, with a server of its own."""
+    wanted = ["pandas", "grpcio", "grpcio-status", "googleapis-common-protos", "zstandard"]
+    connect = {"spark.api.mode": "connect"}
+    yield from _elsewhere(
+        tmp_path_factory, lambda directory: Elsewhere(VERSION, directory, connect, [packages("spark-connect-client", *wanted)])
+    )
 
 
 @pytest.fixture

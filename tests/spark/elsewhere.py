@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
@@ -45,14 +45,14 @@ def cached(name: str, fill: Callable[[Path], None]) -> Path:
     return home / name
 
 
-def pyspark(version: str) -> Path:
-    """The directory of that PySpark and the Py4J it wants."""
+def packages(name: str, *requirements: str) -> Path:
+    """The directory of some packages and of what they want."""
 
     def fill(directory: Path) -> None:
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", str(directory)]
-        subprocess.run([*pip, f"pyspark=={version}"], stdout=sys.stderr, check=True)
+        subprocess.run([*pip, *requirements], stdout=sys.stderr, check=True)
 
-    return cached(f"pyspark-{version}", fill)
+    return cached(name, fill)
 
 
 def installed(directory: Path) -> list[str]:
@@ -66,9 +66,10 @@ def installed(directory: Path) -> list[str]:
 class Elsewhere:
     """A session of `local[2]` in a child process; a context manager. Its output goes to `directory`/output.log."""
 
-    def __init__(self, version: str, directory: Path, settings: Mapping[str, str]) -> None:
-        """Raises Unavailable without that PySpark. Where Java is, JAVA_HOME or the path says."""
-        path = [str(pyspark(version)), *installed(directory), *filter(None, [os.environ.get("PYTHONPATH")])]
+    def __init__(self, version: str, directory: Path, settings: Mapping[str, str], also: Sequence[Path] = ()) -> None:
+        """`also` are other directories of packages. Raises Unavailable without that PySpark. Where Java is, JAVA_HOME or the path says."""
+        pyspark = packages(f"pyspark-{version}", f"pyspark=={version}")
+        path = [str(pyspark), *map(str, also), *installed(directory), *filter(None, [os.environ.get("PYTHONPATH")])]
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(path), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
         environment.pop("SPARK_HOME", None)
         self._connection, theirs = Pipe()
@@ -105,11 +106,10 @@ def _session(settings: Mapping[str, str]) -> SparkSession:
 
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "2")
     builder = builder.config("spark.sql.session.timeZone", "UTC").config("spark.python.unix.domain.socket.enabled", "true")
+    builder = builder.config("spark.log.level", "ERROR")
     for name, value in settings.items():
         builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    return session
+    return builder.getOrCreate()
 
 
 def _serve(requests: Connection) -> None:

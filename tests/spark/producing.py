@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
-from confluent_kafka import Consumer, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 from odradek.spark_sink.client import ClientConfig
@@ -107,20 +107,27 @@ def compacted(cluster: Broker) -> str:
     """A topic with gaps between its offsets: the cleaner has been there."""
     topic = new_topic(cluster, cleanup_policy="compact", segment_ms="1", min_cleanable_dirty_ratio="0")
     written = produce(cluster, topic, [(b"%d" % (n % 7 if n % 3 else n), b"%d" % n, []) for n in range(60)], **{"batch.num.messages": 20})
-    while len(_offsets(cluster, topic)) == len(written):
+    while len(consume(cluster, topic)) == len(written):
         pass
     return topic
 
 
-def _offsets(cluster: Broker, topic: str) -> list[int]:
-    """Those that a consumer sees, up to the end of the log."""
+def consume(cluster: Broker, topic: str, partitions: int = 1) -> list[Message]:
+    """What a plain client reads up to the ends of the logs."""
     settings = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "nobody", "enable.partition.eof": True}
     consumer = Consumer(settings | {"enable.auto.commit": False, "fetch.wait.max.ms": 20})
-    consumer.assign([TopicPartition(topic, 0, 0)])
-    seen: list[int] = []
+    consumer.assign([TopicPartition(topic, partition, 0) for partition in range(partitions)])
+    seen: list[Message] = []
+    ends = 0
     try:
-        while (message := consumer.poll(10)) is not None and message.error() is None:
-            seen.append(message.offset())
+        while ends < partitions:
+            message = consumer.poll(10)
+            assert message is not None
+            if message.error() is None:
+                seen.append(message)
+            else:
+                assert message.error().code() == KafkaError._PARTITION_EOF, message.error()
+                ends += 1
     finally:
         consumer.close()
     return seen

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import io
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -64,12 +65,36 @@ def read(spark: SparkSession, source: str, options: Options) -> Read | Failure:
         return Failure(not made, _text(error))
 
 
+def look(spark: SparkSession, source: str, options: Options) -> tuple[int, str, list[tuple[Any, ...]]]:
+    """What one does in a notebook: (the count, what `show` prints, the rows of some SQL)."""
+    frame = spark.read.format(source).options(**options).load()
+    frame.createOrReplaceTempView("records")
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        frame.selectExpr("CAST(value AS STRING) AS text", "offset").orderBy("partition", "offset").show(3)
+        frame.printSchema()
+    counted = spark.sql("SELECT topic, partition, COUNT(*) FROM records WHERE offset >= 3 GROUP BY ALL ORDER BY ALL")
+    return frame.count(), printed.getvalue(), [tuple(row) for row in counted.collect()]
+
+
 def write(spark: SparkSession, source: str, rows: Sequence[Any], schema: str, options: Options, mode: str | None) -> Failure | None:
     """A batch write; without a mode it is Spark's default."""
     try:
         frame = spark.createDataFrame(rows, schema).repartition(2)
         writer = frame.write.format(source).options(**options)
         (writer.mode(mode) if mode else writer).save()
+    except Exception as error:
+        return Failure(False, _text(error))
+    return None
+
+
+def copy(spark: SparkSession, source: str, reading: Options, writing: Options, checkpoint: str, mode: str) -> Failure | None:
+    """What a topic has to another, by a stream: read by `reading`'s source `from`, written by the other one."""
+    try:
+        frame = spark.readStream.format(reading["from"]).options(**reading).load()
+        columns = [name for name in ("key", "value", "headers") if name in frame.columns]
+        stream = frame.select(*columns).writeStream.format(source).options(**writing).outputMode(mode)
+        stream.option("checkpointLocation", checkpoint).trigger(availableNow=True).start().awaitTermination()
     except Exception as error:
         return Failure(False, _text(error))
     return None
@@ -177,9 +202,14 @@ def _slices(rows: Sequence[Any]) -> list[Slice]:
     return slices
 
 
+def place(row: Any) -> tuple[str, int, int]:
+    """In the logs."""
+    return (row.topic, row.partition, row.offset)
+
+
 def _rows(found: Sequence[Any]) -> list[Row]:
     """In the order of the log; bytes as bytes and times as whole microseconds."""
-    in_order = sorted(found, key=lambda row: (row.topic, row.partition, row.offset))
+    in_order = sorted(found, key=place)
     return [
         Row(
             _bytes(row.key), _bytes(row.value), row.topic, row.partition, row.offset, row.us, row.timestampType,

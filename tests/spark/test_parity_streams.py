@@ -13,7 +13,7 @@ from tests.spark import queries
 from tests.spark.decoding import Row
 from tests.spark.elsewhere import Elsewhere
 from tests.spark.producing import Broker, bodies, delete_before, new_topic, produce, transactions
-from tests.spark.queries import Batch, Failure
+from tests.spark.queries import Batch, Failure, place
 from tests.spark.sources import OFFICIAL, OURS, given
 
 pytestmark = [pytest.mark.spark, pytest.mark.official]
@@ -72,7 +72,7 @@ def topic(cluster: Broker) -> str:
 
 def read_by(batches: list[Batch] | Failure) -> list[Row]:
     assert not isinstance(batches, Failure), batches
-    return sorted((row for batch in batches for row in batch.rows), key=lambda row: (row.topic, row.partition, row.offset))
+    return sorted((row for batch in batches for row in batch.rows), key=place)
 
 
 def admin(broker: Broker) -> AdminClient:
@@ -82,7 +82,9 @@ def admin(broker: Broker) -> AdminClient:
 @pytest.mark.parametrize("limit", [300, 999, 5000, None])
 def test_what_is_available_in_batches(our_streams: Streams, topic: str, limit: int | None) -> None:
     limited = {} if limit is None else {"maxOffsetsPerTrigger": limit}
-    batches = our_streams.same({"subscribe": topic, "startingOffsets": "earliest", "includeHeaders": True, "minOffsetsPerTrigger": 1} | limited)
+    batches = our_streams.same(
+        {"subscribe": topic, "startingOffsets": "earliest", "includeHeaders": True, "minOffsetsPerTrigger": 1} | limited
+    )
     assert len(read_by(batches)) == 1000
     assert len(batches) == {300: 4, 999: 2}.get(limit or 0, 1)
 
@@ -185,14 +187,12 @@ def test_new_partitions_and_topics_are_read_from_their_beginning(streams: Stream
     steps = [lambda: fill(first, 0), lambda: widen(first), another]
     options = {"subscribePattern": f"^live-{source}-", "includeHeaders": True}
     expect_new = {"kafka.metadata.max.age.ms": 100}
-    assert sorted(live(streams, source, options | expect_new, steps), key=_place) == sorted(written, key=_place)
+    assert sorted(live(streams, source, options | expect_new, steps), key=place) == sorted(written, key=place)
 
 
-def _place(row: Row) -> tuple[str, int, int]:
-    return (row.topic, row.partition, row.offset)
-
-
-@pytest.mark.parametrize("order", [[OFFICIAL, OURS, OFFICIAL, OURS], [OURS, OFFICIAL, OURS, OFFICIAL]], ids=["official first", "ours first"])
+@pytest.mark.parametrize(
+    "order", [[OFFICIAL, OURS, OFFICIAL, OURS], [OURS, OFFICIAL, OURS, OFFICIAL]], ids=["official first", "ours first"]
+)
 def test_one_goes_on_where_the_other_stopped(streams: Streams, broker: Broker, order: list[str]) -> None:
     topic = new_topic(broker, 2)
     options = {"subscribe": topic, "startingOffsets": "earliest", "maxOffsetsPerTrigger": 70, "includeHeaders": True}
@@ -201,7 +201,7 @@ def test_one_goes_on_where_the_other_stopped(streams: Streams, broker: Broker, o
     for source in order:
         written += produce(broker, topic, bodies(60), 0) + produce(broker, topic, bodies(40), 1)
         found += read_by(streams.run(source, options, checkpoint="shared"))
-    assert sorted(found, key=_place) == sorted(written, key=_place)
+    assert sorted(found, key=place) == sorted(written, key=place)
 
 
 @pytest.mark.parametrize("source", SOURCES)
