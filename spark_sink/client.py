@@ -113,17 +113,18 @@ class KafkaClient:
         while self._idle:
             self._idle.popitem()[1].close()
 
-    def topics(self) -> list[str]:
-        """The names of all topics, without Kafka's internal ones."""
-        topics = self.attempt(lambda: self._metadata(None), self.config.api_timeout_ms)
-        return sorted(topic.name for topic in topics if not topic.is_internal)
-
     def partitions(self, topics: Iterable[str]) -> list[TopicPartition]:
         """The partitions of some topics. Raises KafkaError UNKNOWN_TOPIC_OR_PARTITION for a topic that stays unknown."""
         names = sorted(topics)
+        return self._partitions(lambda: self._metadata(names))
 
+    def partitions_where(self, matches: Callable[[str], object]) -> list[TopicPartition]:
+        """The partitions of the topics whose names match, without Kafka's internal ones."""
+        return self._partitions(lambda: [topic for topic in self._metadata(None) if not topic.is_internal and matches(topic.name)])
+
+    def _partitions(self, metadata: Callable[[], Any]) -> list[TopicPartition]:
         def ask() -> list[TopicPartition]:
-            answer = self.attempt(lambda: self._metadata(names), self.config.api_timeout_ms)
+            answer = self.attempt(metadata, self.config.api_timeout_ms)
             for topic in answer:
                 if topic.error_code:
                     raise refusal(topic.error_code, topic.name)
@@ -141,16 +142,6 @@ class KafkaClient:
 
         self.attempt(ask, self.config.api_timeout_ms)
         return found
-
-    def latest_offsets(self, partitions: Iterable[TopicPartition], known: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
-        """The ends of the logs. They are asked for again while one is before what was `known` of it, but not for ever."""
-        wanted, patience = dict.fromkeys(partitions, LATEST), Patience(self.config.settling_ms)
-        while True:
-            found = self.list_offsets(wanted)
-            if patience.over or all(offset >= known.get(partition, 0) for partition, offset in found.items()):
-                return found
-            self.forget_leaders()
-            time.sleep(BACKOFF_MS / 1000)
 
     def _list_offsets(self, leader: Address, times: dict[TopicPartition, int], found: dict[TopicPartition, int]) -> None:
         topics: dict[str, list[ListOffsetsPartition]] = {}

@@ -13,15 +13,16 @@ BOOTSTRAP_SERVERS = "kafka.bootstrap.servers"
 ISOLATION_LEVELS = {"read_uncommitted": READ_UNCOMMITTED, "read_committed": READ_COMMITTED}
 
 
-def _names(text: str) -> frozenset[str]:
+def names(text: str) -> frozenset[str]:
+    """Of settings, with blanks between them."""
     return frozenset(text.split())
 
 
-ACTING = _names(
+ACTING = names(
     "bootstrap.servers check.crcs client.id default.api.timeout.ms fetch.max.bytes fetch.max.wait.ms fetch.min.bytes isolation.level "
     "max.partition.fetch.bytes request.timeout.ms security.protocol"
 )
-WITHOUT_EFFECT = _names(
+WITHOUT_EFFECT = names(
     "allow.auto.create.topics auto.commit.interval.ms auto.include.jmx.reporter client.dns.lookup client.rack config.providers "
     "connections.max.idle.ms enable.metrics.push exclude.internal.topics group.id group.instance.id group.protocol "
     "group.remote.assignor heartbeat.interval.ms max.poll.interval.ms max.poll.records metadata.max.age.ms "

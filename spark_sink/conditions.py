@@ -34,8 +34,8 @@ def partitions_do_not_match(specified: Iterable[TopicPartition], assigned: Itera
     """Offsets were given for other partitions than there are. It says "start" for ending offsets too, as Spark does."""
     return KafkaCondition(
         "KAFKA_START_OFFSET_DOES_NOT_MATCH_ASSIGNED",
-        f"Partitions specified for Kafka start offsets don't match what are assigned. Specified: {_set_of(specified)} "
-        f"Assigned: {_set_of(assigned)}",
+        f"Partitions specified for Kafka start offsets don't match what are assigned. Specified: {set_of(specified)} "
+        f"Assigned: {set_of(assigned)}",
     )
 
 
@@ -44,7 +44,7 @@ def times_do_not_match(specified: Iterable[TopicPartition], assigned: Iterable[T
     return KafkaCondition(
         "KAFKA_TIMESTAMP_OFFSET_DOES_NOT_MATCH_ASSIGNED",
         "Partitions specified for Kafka timestamp based start offsets don't match what are assigned, or you didn't specify all the "
-        f"partitions. Specified: {_set_of(specified)} Assigned: {_set_of(assigned)}",
+        f"partitions. Specified: {set_of(specified)} Assigned: {set_of(assigned)}",
     )
 
 
@@ -56,7 +56,7 @@ def offset_changed(partition: TopicPartition, start: int, end: int) -> KafkaCond
 
 def partitions_deleted(partitions: Iterable[TopicPartition]) -> KafkaCondition:
     """A stream has read from partitions that it does not find any more."""
-    return _data_loss("PARTITIONS_DELETED", f"Partitions {_set_of(partitions)} have been deleted.")
+    return _data_loss("PARTITIONS_DELETED", f"Partitions {set_of(partitions)} have been deleted.")
 
 
 def added_partition_starts_late(partition: TopicPartition, offset: int) -> KafkaCondition:
@@ -67,7 +67,7 @@ def added_partition_starts_late(partition: TopicPartition, offset: int) -> Kafka
 
 def initial_offsets_not_found(partitions: Iterable[TopicPartition]) -> KafkaCondition:
     """A batch that was planned before contains partitions that are not there any more, or are not subscribed to."""
-    text = f"Cannot find initial offsets for partitions {_set_of(partitions)}. They may have been deleted."
+    text = f"Cannot find initial offsets for partitions {set_of(partitions)}. They may have been deleted."
     return _data_loss("INITIAL_OFFSET_NOT_FOUND_FOR_PARTITIONS", text)
 
 
@@ -92,5 +92,6 @@ def null_topic() -> KafkaCondition:
     return KafkaCondition("KAFKA_NULL_TOPIC_IN_DATA", text)
 
 
-def _set_of(partitions: Iterable[TopicPartition]) -> str:
+def set_of(partitions: Iterable[TopicPartition]) -> str:
+    """As Spark prints a set."""
     return f"Set({', '.join(map(str, sorted(partitions)))})"

@@ -32,8 +32,7 @@ def assigned_partitions(client: KafkaClient, subscription: Subscription) -> list
     if isinstance(subscription, Assign):
         existing = client.partitions({partition.topic for partition in subscription.partitions}) if subscription.partitions else []
         return [partition for partition in existing if partition in subscription.partitions]
-    topics = [topic for topic in client.topics() if re.search(subscription.pattern, topic)]
-    return client.partitions(topics) if topics else []
+    return client.partitions_where(re.compile(subscription.pattern).search)
 
 
 def plan_batch(client: KafkaClient, options: ReadOptions) -> list[OffsetRange]:

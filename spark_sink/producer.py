@@ -18,7 +18,7 @@ from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
 from ..protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
 from ..protocol.records import HEADER, PREFIX_SIZE, BatchHeader, write_crc
-from .client import ClientConfig, KafkaClient, Patience, TopicPartition, client_for, refusal
+from .client import ClientConfig, KafkaClient, Patience, TopicPartition, refusal
 from .connection import Address, Connection
 
 ALL_REPLICAS = -1
@@ -63,16 +63,18 @@ class _Link:
     """A connection, and the batches of each request that has no answer yet."""
 
     def __init__(self, connection: Connection) -> None:
-        self.connection = connection
+        self.connection, self.broken = connection, False
         self.in_flight: deque[list[_Batch]] = deque()
 
     @contextmanager
-    def closed_by_failure(self) -> Iterator[None]:
-        """After half a request or half an answer nothing sensible can follow."""
+    def broken_by_failure(self) -> Iterator[Connection]:
+        """After half a request or half an answer nothing sensible can follow: no answers are waited for any more."""
         try:
-            yield
+            yield self.connection
         except BaseException:
             self.connection.close()
+            self.broken = True
+            self.in_flight.clear()
             raise
 
 
@@ -96,7 +98,7 @@ class Producer:
 
     def __init__(self, config: ProducerConfig) -> None:
         self.config = config
-        self._client: KafkaClient = client_for(config.client)
+        self._client = KafkaClient(config.client)
         self._links: dict[Address, _Link] = {}
         self._counts: dict[str, tuple[int, float]] = {}
         self._id, self._epoch = -1, -1
@@ -104,11 +106,13 @@ class Producer:
         self._made = 0
         self._unsent: list[_Batch] = []
         self._unacknowledged: dict[int, _Batch] = {}
+        self._appended_to: set[TopicPartition] = set()
 
     def close(self) -> None:
         """Ends the connections."""
         while self._links:
             self._links.popitem()[1].connection.close()
+        self._client.close()
 
     def partition_count(self, topic: str, needed: int = 1) -> int:
         """How many partitions a topic has, at least as many as are `needed`. Raises TimeoutError, KafkaError."""
@@ -219,7 +223,7 @@ class Producer:
             config = self.config.client
             self._links[leader] = _Link(Connection(leader, config.client_id, config.request_timeout_ms))
         link = self._links[leader]
-        while len(link.in_flight) >= MAX_IN_FLIGHT:
+        while self._has_to_wait(link, batches):
             self._acknowledge(link, patience)
         topics: dict[str, list[PartitionProduceData]] = {}
         for batch in batches:
@@ -230,14 +234,19 @@ class Producer:
             timeout_ms=self.config.client.request_timeout_ms,
             topic_data=[TopicProduceData(name=name, partition_data=partitions) for name, partitions in topics.items()],
         )
-        with link.closed_by_failure():
-            link.connection.send(PRODUCE, request)
+        with link.broken_by_failure() as connection:
+            connection.send(PRODUCE, request)
         link.in_flight.append(batches)
+
+    def _has_to_wait(self, link: _Link, batches: list[_Batch]) -> bool:
+        """A log that does not know this producer takes any sequence number, so its first batch must be there before a second is sent."""
+        new = {batch.partition for batch in batches} - self._appended_to
+        return len(link.in_flight) >= MAX_IN_FLIGHT or any(batch.partition in new for request in link.in_flight for batch in request)
 
     def _acknowledge(self, link: _Link, patience: Patience) -> None:
         """Takes the next answer. Raises the first error in it, when all that was acknowledged is noted."""
-        with link.closed_by_failure():
-            answer = link.connection.receive()
+        with link.broken_by_failure() as connection:
+            answer = connection.receive()
         batches = {batch.partition: batch for batch in link.in_flight.popleft()}
         failure: KafkaError | None = None
         for topic in answer.responses:
@@ -245,6 +254,7 @@ class Producer:
                 partition = TopicPartition(topic.name, data.index)
                 if data.error_code in (ErrorCode.NONE, ErrorCode.DUPLICATE_SEQUENCE_NUMBER):
                     del self._unacknowledged[batches[partition].number]
+                    self._appended_to.add(partition)
                     patience.renew()
                 else:
                     failure = failure or refusal(data.error_code, f"{partition}{': ' * bool(data.error_message)}{data.error_message or ''}")
@@ -252,12 +262,10 @@ class Producer:
             raise failure
 
     def _drain(self, patience: Patience) -> None:
-        """Takes all answers that still come; connections that bring none are given up."""
+        """Takes all answers that still come, and gives up the connections that broke."""
         for address, link in list(self._links.items()):
-            try:
-                while link.in_flight:
-                    with suppress(KafkaError):
-                        self._acknowledge(link, patience)
-            except OSError:
-                link.connection.close()
+            while link.in_flight:
+                with suppress(OSError, KafkaError):
+                    self._acknowledge(link, patience)
+            if link.broken:
                 del self._links[address]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql.types import BinaryType, DataType, IntegerType, StringType, StructType
 
 from ..protocol.compression import Compression
-from .client_options import BOOTSTRAP_SERVERS, client_config
+from .client_options import BOOTSTRAP_SERVERS, client_config, names, warn_of_unknown
 from .conditions import KafkaCondition
 from .given import Given
 from .producer import ALL_REPLICAS, ProducerConfig
@@ -18,6 +18,19 @@ ACKS = {"all": ALL_REPLICAS, "-1": ALL_REPLICAS, "1": LEADER_ONLY, "0": LEADER_O
 """What `acks` stands for; with 0 the answers are waited for too, as errors would be lost otherwise."""
 CODECS = {codec.name.lower(): int(codec) for codec in Compression}
 LEVELS = {Compression.GZIP: (1, 9), Compression.LZ4: (1, 17), Compression.ZSTD: (-131072, 22)}
+ACTING = names(
+    "acks batch.size bootstrap.servers client.id compression.gzip.level compression.lz4.level compression.type compression.zstd.level "
+    "delivery.timeout.ms enable.idempotence max.block.ms max.request.size request.timeout.ms security.protocol"
+)
+WITHOUT_EFFECT = names(
+    "auto.include.jmx.reporter buffer.memory client.dns.lookup connections.max.idle.ms enable.metrics.push interceptor.classes linger.ms "
+    "max.in.flight.requests.per.connection metadata.max.age.ms metadata.max.idle.ms metadata.recovery.rebootstrap.trigger.ms "
+    "metadata.recovery.strategy metric.reporters metrics.num.samples metrics.recording.level metrics.sample.window.ms "
+    "partitioner.adaptive.partitioning.enable partitioner.availability.timeout.ms receive.buffer.bytes reconnect.backoff.max.ms "
+    "reconnect.backoff.ms retries retry.backoff.max.ms retry.backoff.ms security.providers send.buffer.bytes "
+    "socket.connection.setup.timeout.max.ms socket.connection.setup.timeout.ms"
+)
+"""Of Kafka's producer: they would change nothing in what is written here."""
 _SERIALIZED = "is not supported as {} serialized with ByteArraySerializer."
 REFUSED = {"key.serializer": _SERIALIZED.format("keys are"), "value.serializer": _SERIALIZED.format("value are")}
 HEADERS = "array<struct<key:string,value:binary>>"
@@ -37,6 +50,7 @@ def sink_options(options: Mapping[str, str], schema: StructType) -> SinkOptions:
     given.refuse(REFUSED)
     if BOOTSTRAP_SERVERS not in given:
         raise KafkaCondition("MISSING_KAFKA_OPTION", "Kafka option bootstrap.servers is not set. It names the brokers to write to.")
+    warn_of_unknown(given, ACTING | WITHOUT_EFFECT)
     topic = given.text("topic", "") if "topic" in given else None
     check_schema(schema, topic)
     return SinkOptions(_producer_config(given), topic)

@@ -70,7 +70,7 @@ class OdradekDataSource(DataSource):
         return BatchWriter(sink_options(self.options, schema))
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:  # noqa: N802
-        """Appends the rows of each batch, in every output mode. Raises ValueError, KafkaCondition."""
+        """Appends the rows of each batch, in complete mode too. Raises ValueError, KafkaCondition."""
         return stream_writer(sink_options(self.options, schema), schema.names)
 
 

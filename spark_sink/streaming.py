@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from .client import EARLIEST, KafkaClient, TopicPartition, client_for
+from .client import BACKOFF_MS, EARLIEST, LATEST, KafkaClient, Patience, TopicPartition, client_for
 from .conditions import (
     KafkaCondition,
     added_partition_starts_late,
     initial_offsets_not_found,
     offset_changed,
     partitions_deleted,
+    set_of,
 )
 from .limits import limited
 from .options import ReadOptions
@@ -42,21 +43,21 @@ class Stream:
             if isinstance(bound, dict) and bound.keys() != set(partitions):
                 raise AssertionError(
                     "assertion failed: If startingOffsets contains specific offsets, you must specify all TopicPartitions. "
-                    f"Use -1 for latest, -2 for earliest, if you don't care. Specified: {_names(bound)} Assigned: {_names(partitions)}"
+                    f"Use -1 for latest, -2 for earliest, if you don't care. Specified: {set_of(bound)} Assigned: {set_of(partitions)}"
                 )
             self._initial = resolve(self._client(), partitions, bound)
         return self._initial
 
     def stop_at_present_end(self) -> None:
         """Nothing that comes after now is read."""
-        self._target = self._client().latest_offsets(self._assigned(), {})
+        self._target = self._ends({})
 
     def next_end(self, start: Ends | None, *, everything: bool) -> Ends:
         """Where the batch that begins at `start` ends; at `start` when there is to be none.
 
         Without limits when it is not known where it begins (None), or it is to take `everything`. Raises KafkaError, OSError.
         """
-        ends = self._target if self._target is not None else self._client().latest_offsets(self._assigned(), start or {})
+        ends = self._target if self._target is not None else self._ends(start or {})
         self.latest_seen = ends
         if start is None or everything:
             return ends
@@ -64,6 +65,16 @@ class Stream:
         if self._target is None and self._too_few(starts, ends):
             return start
         return ends if self._trigger.max_offsets is None else limited(starts, ends, self._trigger.max_offsets)
+
+    def _ends(self, known: Ends) -> Ends:
+        """Of all logs. A broker that has just started may not know all of what was `known` yet, so it is asked again, but not for ever."""
+        client, patience = self._client(), Patience(self._options.client.settling_ms)
+        while True:
+            ends = client.list_offsets(dict.fromkeys(self._assigned(), LATEST))
+            if patience.over or all(ends.get(partition, -1) >= offset for partition, offset in known.items()):
+                return ends
+            client.forget_leaders()
+            time.sleep(BACKOFF_MS / 1000)
 
     def _too_few(self, starts: Ends, ends: Ends) -> bool:
         """Whether to wait for more; not before the first batch, and no longer than the delay."""
@@ -112,7 +123,3 @@ class Stream:
 
     def _client(self) -> KafkaClient:
         return client_for(self._options.client)
-
-
-def _names(partitions: Iterable[TopicPartition] | Mapping[TopicPartition, int]) -> str:
-    return f"Set({', '.join(map(str, sorted(partitions)))})"

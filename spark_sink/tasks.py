@@ -36,12 +36,12 @@ def partitions_of(ranges: Iterable[OffsetRange], options: ReadOptions) -> list[I
 def read_partition(partition: InputPartition, options: ReadOptions, schema: Any) -> Iterator[Any]:
     """`pyarrow.RecordBatch`es. Raises KafkaCondition, KafkaError, OSError, InvalidRecords."""
     assert isinstance(partition, OffsetRanges)
-    _spare_the_collector()
+    spare_the_collector()
     client = client_for(options.client)
     yield from read_ranges(client, partition.ranges, schema, fail_on_data_loss=options.fail_on_data_loss)
 
 
-def _spare_the_collector() -> None:
+def spare_the_collector() -> None:
     """Spark's workers collect garbage after every task: what was imported need not be looked through each time (7 ms and more)."""
     if next(_reads) < READS_WITH_IMPORTS:
         gc.freeze()

@@ -13,7 +13,14 @@ from pyspark.sql import datasource
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamWriter, WriterCommitMessage
 
 from .sink_options import SinkOptions
+from .tasks import spare_the_collector
 from .writing import arrow_batches, write
+
+
+def _write(batches: Iterator[Any], options: SinkOptions) -> WriterCommitMessage:
+    spare_the_collector()
+    write(batches, options.producer, options.topic)
+    return WriterCommitMessage()
 
 
 class BatchWriter(DataSourceArrowWriter):
@@ -24,8 +31,7 @@ class BatchWriter(DataSourceArrowWriter):
 
     def write(self, iterator: Iterator[Any]) -> WriterCommitMessage:
         """One task's `pyarrow.RecordBatch`es. Raises KafkaCondition, KafkaError, OSError, ValueError."""
-        write(iterator, self._options.producer, self._options.topic)
-        return WriterCommitMessage()
+        return _write(iterator, self._options)
 
 
 class StreamRowWriter(DataSourceStreamWriter):
@@ -37,8 +43,7 @@ class StreamRowWriter(DataSourceStreamWriter):
 
     def write(self, iterator: Iterator[Any]) -> WriterCommitMessage:
         """One task's rows. Raises KafkaCondition, KafkaError, OSError, ValueError."""
-        write(arrow_batches(iterator, self._names), self._options.producer, self._options.topic)
-        return WriterCommitMessage()
+        return _write(arrow_batches(iterator, self._names), self._options)
 
 
 if hasattr(datasource, "DataSourceStreamArrowWriter"):  # Spark 4.1
@@ -51,8 +56,7 @@ if hasattr(datasource, "DataSourceStreamArrowWriter"):  # Spark 4.1
 
         def write(self, iterator: Iterator[Any]) -> WriterCommitMessage:
             """One task's `pyarrow.RecordBatch`es. Raises KafkaCondition, KafkaError, OSError, ValueError."""
-            write(iterator, self._options.producer, self._options.topic)
-            return WriterCommitMessage()
+            return _write(iterator, self._options)
 
 
 def stream_writer(options: SinkOptions, names: list[str]) -> DataSourceStreamWriter:

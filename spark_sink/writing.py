@@ -94,7 +94,7 @@ class _Task:
         sizes = columns.largest_sizes
         _check_sizes(sizes, self._producer.config.max_request_size)
         partitions = self._partitions(topic, rows.get("partition"), columns, sizes)
-        order = np.argsort(partitions, kind="stable")
+        order = np.argsort(partitions.astype(np.uint16) if partitions.max() >> 16 == 0 else partitions, kind="stable")
         cuts = _cuts(partitions[order], sizes[order], self._batch_size)
         counts = np.diff(cuts)
         data, positions = columns.encode(order, np.arange(len(order)) - np.repeat(cuts[:-1], counts))

@@ -16,6 +16,7 @@ import pytest
 
 from examples.java_home import OLDEST_JAVA, java_home_from_pypi, java_version
 from odradek.broker import Cluster
+from odradek.spark_sink import producer
 from odradek.spark_sink.client import KafkaClient
 from tests import apache_kafka
 from tests.spark.elsewhere import Elsewhere, Unavailable, installed, packages
@@ -101,6 +102,13 @@ def client(cluster: Cluster) -> Iterator[KafkaClient]:
 def emulator() -> Iterator[Cluster]:
     with Cluster(nodes=2, settings=KEEP, seed=1) as running:
         yield running
+
+
+@pytest.fixture(autouse=True)
+def no_producer_left() -> Iterator[None]:
+    yield
+    while producer._idle:
+        producer._idle.popitem()[1].close()
 
 
 @pytest.fixture(scope="session")

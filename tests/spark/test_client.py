@@ -25,7 +25,8 @@ def test_topics_partitions_and_offsets(cluster: Cluster, client: KafkaClient) ->
     topic = new_topic(cluster, 3)
     produce(cluster, topic, bodies(5), 1)
     partitions = [TopicPartition(topic, index) for index in range(3)]
-    assert topic in client.topics()
+    assert client.partitions_where(lambda name: name == topic) == partitions
+    assert client.partitions_where(lambda name: name.startswith("__")) == []
     assert client.partitions([topic]) == partitions
     assert client.list_offsets(dict.fromkeys(partitions, LATEST)) == dict(zip(partitions, [0, 5, 0], strict=True))
     assert client.list_offsets(dict.fromkeys(partitions, EARLIEST)) == dict.fromkeys(partitions, 0)
@@ -47,7 +48,7 @@ def test_nobody_answers() -> None:
     config = ClientConfig((refused,), request_timeout_ms=100, api_timeout_ms=100, poll_timeout_ms=100)
     with closing(KafkaClient(config)) as client:
         with pytest.raises(ConnectionRefusedError):
-            client.topics()
+            client.partitions_where(str)
         with pytest.raises(ConnectionRefusedError):
             list(fetch(client, {TopicPartition("t", 0): Span(0, 1)}))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -16,7 +17,7 @@ from odradek.spark_sink.client import client_for
 from odradek.spark_sink.reader import BatchReader
 from odradek.spark_sink.source import COLUMNS, HEADERS, OdradekDataSource, arrow_schema, columns
 from tests.spark.decoding import ALL_COLUMNS, Row
-from tests.spark.producing import KEEP, bodies, delete_before, new_topic, produce
+from tests.spark.producing import FIRST_TIMESTAMP, KEEP, TIMESTAMP_STEP, bodies, delete_before, new_topic, produce
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -193,3 +194,37 @@ def test_where_the_source_is() -> None:
     assert DefaultSource is OdradekDataSource
     with pytest.raises(AttributeError, match="nobody"):
         _ = spark_sink.nobody
+
+
+def test_by_time_and_split(spark: SparkSession, cluster: Cluster) -> None:
+    topic = new_topic(cluster, 2)
+    written = [produce(cluster, topic, bodies(count), partition) for partition, count in enumerate([30, 10])]
+    bounds = {
+        "startingTimestamp": FIRST_TIMESTAMP + 4 * TIMESTAMP_STEP,
+        "endingOffsetsByTimestamp": json.dumps({topic: {"0": FIRST_TIMESTAMP + 20 * TIMESTAMP_STEP, "1": FIRST_TIMESTAMP * 2}}),
+    }
+    frame = load(spark, cluster, subscribe=topic, includeHeaders=True, minPartitions=5, **bounds)
+    assert rows(frame) == written[0][4:20] + written[1][4:]
+    assert frame.rdd.getNumPartitions() == 5
+
+
+def test_filters_are_pushed_down(spark: SparkSession, cluster: Cluster) -> None:
+    topic = new_topic(cluster, 2)
+    produce(cluster, topic, bodies(30), 0)
+    produce(cluster, topic, bodies(30), 1)
+    frame = load(spark, cluster, subscribe=topic, maxRecordsPerPartition=10)
+    first_of_twenty = f"timestamp_millis({FIRST_TIMESTAMP + 20 * TIMESTAMP_STEP})"
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+    try:
+        for condition, tasks, count in [
+            ("partition = 1 AND offset < 10", 2, 10),
+            (f"timestamp >= {first_of_twenty}", 2, 20),
+            (f"topic = '{topic}' AND offset IN (3, 12)", 2, 4),
+            ("partition > 1", 1, 0),
+            ("value IS NULL", 6, 14),
+        ]:
+            found = frame.where(condition)
+            assert (found.rdd.getNumPartitions(), found.count()) == (tasks, count), condition
+    finally:
+        spark.conf.unset("spark.sql.python.filterPushdown.enabled")
+    assert frame.where("partition = 1 AND offset < 10").count() == 10
