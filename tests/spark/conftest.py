@@ -93,8 +93,8 @@ def connected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Elsewhere]:
 
 
 @pytest.fixture
-def client(cluster: Cluster) -> Iterator[KafkaClient]:
-    with closing(KafkaClient(config_of(cluster))) as client:
+def client(broker: Broker) -> Iterator[KafkaClient]:
+    with closing(KafkaClient(config_of(broker))) as client:
         yield client
 
 

@@ -18,12 +18,12 @@ from odradek.protocol.schema import ProtocolError
 from odradek.spark_sink.client import EARLIEST, LATEST, ClientConfig, KafkaClient, TopicPartition, client_for
 from odradek.spark_sink.connection import Address, Connection
 from odradek.spark_sink.fetching import Span, fetch
-from tests.spark.producing import bodies, config_of, new_topic, produce
+from tests.spark.producing import Broker, bodies, config_of, new_topic, produce
 
 
-def test_topics_partitions_and_offsets(cluster: Cluster, client: KafkaClient) -> None:
-    topic = new_topic(cluster, 3)
-    produce(cluster, topic, bodies(5), 1)
+def test_topics_partitions_and_offsets(broker: Broker, client: KafkaClient) -> None:
+    topic = new_topic(broker, 3)
+    produce(broker, topic, bodies(5), 1)
     partitions = [TopicPartition(topic, index) for index in range(3)]
     assert client.partitions_where(lambda name: name == topic) == partitions
     assert client.partitions_where(lambda name: name.startswith("__")) == []

@@ -16,7 +16,7 @@ from odradek.spark_sink.batches import visible
 from odradek.spark_sink.client import READ_COMMITTED, KafkaClient, TopicPartition
 from odradek.spark_sink.connection import Connection
 from odradek.spark_sink.fetching import OffsetOutOfRange, Span, fetch
-from tests.spark.producing import KEEP, bodies, config_of, delete_before, new_topic, produce
+from tests.spark.producing import KEEP, Broker, bodies, config_of, delete_before, new_topic, produce
 
 
 def offsets_read(client: KafkaClient, partition: TopicPartition, start: int, end: int) -> list[tuple[int, int]]:
@@ -24,9 +24,9 @@ def offsets_read(client: KafkaClient, partition: TopicPartition, start: int, end
     return [span for batches in found for span in zip(batches.base_offsets.tolist(), batches.last_offsets.tolist(), strict=True)]
 
 
-def test_small_fetches_bring_all_batches_in_order(cluster: Cluster, client: KafkaClient) -> None:
-    topic = new_topic(cluster)
-    rows = produce(cluster, topic, bodies(500), **{"batch.num.messages": 7})
+def test_small_fetches_bring_all_batches_in_order(broker: Broker, client: KafkaClient) -> None:
+    topic = new_topic(broker)
+    rows = produce(broker, topic, bodies(500), **{"batch.num.messages": 7})
     with closing(KafkaClient(replace(client.config, max_partition_fetch_bytes=1000))) as small:
         spans = offsets_read(small, TopicPartition(topic, 0), 0, len(rows))
     assert [offset for first, last in spans for offset in range(first, last + 1)] == list(range(len(rows)))
@@ -58,9 +58,9 @@ def test_kept_connections_that_the_broker_ended() -> None:
         assert offsets_read(client, TopicPartition("t", 0), 0, 10) == before
 
 
-def test_a_read_that_is_given_up_leaves_the_client_usable(cluster: Cluster, client: KafkaClient) -> None:
-    topic = new_topic(cluster)
-    produce(cluster, topic, bodies(100), **{"batch.num.messages": 10})
+def test_a_read_that_is_given_up_leaves_the_client_usable(broker: Broker, client: KafkaClient) -> None:
+    topic = new_topic(broker)
+    produce(broker, topic, bodies(100), **{"batch.num.messages": 10})
     with closing(KafkaClient(replace(client.config, max_partition_fetch_bytes=100))) as small:
         given_up = fetch(small, {TopicPartition(topic, 0): Span(0, 100)})
         next(given_up)
@@ -70,9 +70,9 @@ def test_a_read_that_is_given_up_leaves_the_client_usable(cluster: Cluster, clie
         assert len(offsets_read(small, TopicPartition(topic, 0), 0, 100)) >= 10
 
 
-def test_beyond_the_ends_of_the_log(cluster: Cluster, client: KafkaClient) -> None:
-    topic = new_topic(cluster)
-    produce(cluster, topic, bodies(10))
+def test_beyond_the_ends_of_the_log(broker: Broker, client: KafkaClient) -> None:
+    topic = new_topic(broker)
+    produce(broker, topic, bodies(10))
     with closing(KafkaClient(replace(client.config, poll_timeout_ms=100))) as impatient:
         for start, end in [(5, 11), (10, 11), (11, 12)]:
             with pytest.raises(KafkaError) as caught:
@@ -132,11 +132,11 @@ def test_aborted_transactions(cluster: Cluster) -> None:
     assert offsets == [0, 4]
 
 
-def test_which_partition_was_out_of_range(cluster: Cluster, client: KafkaClient) -> None:
-    topic = new_topic(cluster, 2)
+def test_which_partition_was_out_of_range(broker: Broker, client: KafkaClient) -> None:
+    topic = new_topic(broker, 2)
     for index in (0, 1):
-        produce(cluster, topic, bodies(20), index, **{"batch.num.messages": 10})
-    delete_before(cluster, topic, 10)
+        produce(broker, topic, bodies(20), index, **{"batch.num.messages": 10})
+    delete_before(broker, topic, 10)
     found = []
     with pytest.raises(OffsetOutOfRange, match=f"there is no offset 3 of {topic}-0") as caught:
         found += [fetched.partition for fetched in fetch(client, {TopicPartition(topic, index): Span(3, 20) for index in (0, 1)})]

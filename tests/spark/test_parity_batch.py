@@ -238,9 +238,9 @@ WRONG_TO_LOAD: list[tuple[dict[str, Any], str]] = [
     ({"minPartitions": "abc"}, 'For input string: "abc"'),
     ({"failOnDataLoss": "abc"}, 'For input string: "abc"'),
     ({"includeHeaders": "abc"}, 'For input string: "abc"'),
-    ({"kafka.auto.offset.reset": "earliest"}, "Kafka option 'auto.offset.reset' is not supported. Instead set the source option 'startingoffsets'"),
-    ({"kafka.key.deserializer": "x"}, "Kafka option 'key.deserializer' is not supported as keys are deserialized as byte arrays with"),
-    ({"kafka.value.deserializer": "x"}, "Kafka option 'value.deserializer' is not supported as values are deserialized as byte arrays with"),
+    ({"kafka.auto.offset.reset": "earliest"}, "Kafka option 'auto.offset.reset' is not supported. Instead set the source"),
+    ({"kafka.key.deserializer": "x"}, "Kafka option 'key.deserializer' is not supported as keys are deserialized as"),
+    ({"kafka.value.deserializer": "x"}, "Kafka option 'value.deserializer' is not supported as values are deserialized as"),
     ({"kafka.enable.auto.commit": "true"}, "Kafka option 'enable.auto.commit' is not supported"),
     ({"kafka.interceptor.classes": "x"}, "Kafka option 'interceptor.classes' is not supported"),
     (
@@ -254,7 +254,7 @@ WRONG_TO_READ: list[tuple[dict[str, Any], str]] = [
     ({"startingOffsetsByTimestamp": '{"T":{"0":1}}'}, "KAFKA_TIMESTAMP_OFFSET_DOES_NOT_MATCH_ASSIGNED"),
     ({"startingOffsetsByTimestamp": '{"T":{"0":1}}'}, "Specified: Set(T-0) Assigned: Set(T-0, T-1)"),
     ({"startingTimestamp": at(500)}, f"No offset matched from request of topic-partition T-0 and timestamp {at(500)}."),
-    ({"startingOffsets": '{"T":{"0":500,"1":0}}'}, "The resolved start offset 500 is greater than the resolved end offset 100 for topic T partition 0."),
+    ({"startingOffsets": '{"T":{"0":500,"1":0}}'}, "start offset 500 is greater than the resolved end offset 100 for topic T partition 0."),
     ({"endingOffsets": '{"T":{"0":200,"1":0}}'}, "Could not read records in offset [100, 200) for topic partition T-0"),
     (
         {"startingOffsets": '{"T":{"0":300,"1":0}}', "endingOffsets": '{"T":{"0":400,"1":0}}'},

@@ -105,7 +105,7 @@ WRONG: list[tuple[str, list[Any], dict[str, Any], str]] = [
     ("value int", [(1,)], {"topic": "T"}, "value attribute unsupported type int. value must be a(n) string or binary"),
     ("key int, value string", [(1, "a")], {"topic": "T"}, "key attribute unsupported type int. key must be a(n) string or binary"),
     ("topic int, value string", [(1, "a")], {}, "topic attribute unsupported type int. topic must be a(n) string"),
-    ("partition bigint, value string", [(1, "a")], {"topic": "T"}, "partition attribute unsupported type bigint. partition must be a(n) int"),
+    ("partition bigint, value string", [(1, "a")], {"topic": "T"}, "partition attribute unsupported type bigint. "),
     (
         "headers array<struct<k:string,value:binary>>, value string",
         [([], "a")],
@@ -116,8 +116,8 @@ WRONG: list[tuple[str, list[Any], dict[str, Any], str]] = [
     ("value string", [("a",)], {"topic": "nosuch"}, "Topic nosuch not present in metadata after 2000 ms."),
     ("partition int, value string", [(9, "a")], {"topic": "T"}, "Partition 9 of topic T with partition count 2 is not present in metadata"),
     ("partition int, value string", [(-1, "a")], {"topic": "T"}, "Invalid partition: -1."),
-    ("value string", [("a",)], {"topic": "T", "kafka.key.serializer": "x"}, "Kafka option 'key.serializer' is not supported as keys are serialized with"),
-    ("value string", [("a",)], {"topic": "T", "kafka.value.serializer": "x"}, "Kafka option 'value.serializer' is not supported as value are serialized"),
+    ("value string", [("a",)], {"topic": "T", "kafka.key.serializer": "x"}, "Kafka option 'key.serializer' is not supported as keys"),
+    ("value string", [("a",)], {"topic": "T", "kafka.value.serializer": "x"}, "Kafka option 'value.serializer' is not supported as value"),
 ]  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from odradek.spark_sink.sink_options import LEADER_ONLY, check_schema, sink_opti
 from odradek.spark_sink.source import OdradekDataSource
 from odradek.spark_sink.writer import StreamRowWriter, stream_writer
 from tests.spark.elsewhere import Elsewhere
-from tests.spark.producing import KEEP, bodies, new_topic, produce
+from tests.spark.producing import KEEP, Broker, bodies, new_topic, produce
 from tests.spark.test_writing import read_by_confluent
 
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ pytestmark = pytest.mark.spark
 ALL_TYPES = "key string, value binary, topic string, partition int, headers array<struct<key:string,value:binary>>, timestamp long"
 
 
-def save(frame: DataFrame, cluster: Cluster, **options: Any) -> None:
-    given = {"kafka.bootstrap.servers": cluster.bootstrap_servers} | {name.replace("__", "."): value for name, value in options.items()}
+def save(frame: DataFrame, broker: Broker, **options: Any) -> None:
+    given = {"kafka.bootstrap.servers": broker.bootstrap_servers} | {name.replace("__", "."): value for name, value in options.items()}
     frame.write.format("odradek").options(**given).mode("append").save()
 
 
-def test_all_columns(spark: SparkSession, cluster: Cluster) -> None:
-    topic = new_topic(cluster, 2)
+def test_all_columns(spark: SparkSession, broker: Broker) -> None:
+    topic = new_topic(broker, 2)
     headers = [("a", b"1"), ("a", None), ("", b"")]
     rows = [
         ("k", b"v", topic, 1, headers, 7),
@@ -43,32 +43,32 @@ def test_all_columns(spark: SparkSession, cluster: Cluster) -> None:
         ("", b"", topic, 1, [], 8),
         ("ключ", b"\xff", topic, 0, [("h", b"x")], 9),
     ]
-    save(spark.createDataFrame(rows, ALL_TYPES).coalesce(1), cluster)
-    found = read_by_confluent(cluster, topic, 2, 4)
+    save(spark.createDataFrame(rows, ALL_TYPES).coalesce(1), broker)
+    found = read_by_confluent(broker, topic, 2, 4)
     assert found[1] == [(b"k", b"v", headers), (None, None, []), (b"", b"", [])]
     assert found[0] == [("ключ".encode(), b"\xff", [("h", b"x")])]
 
 
-def test_keys_go_where_javas_client_puts_them(spark: SparkSession, cluster: Cluster) -> None:
-    topic = new_topic(cluster, 5)
+def test_keys_go_where_javas_client_puts_them(spark: SparkSession, broker: Broker) -> None:
+    topic = new_topic(broker, 5)
     frame = spark.range(1000).selectExpr("repeat(string(id), int(id % 7)) key", "string(id) value", "int(NULL) partition")
-    save(frame, cluster, topic=topic)
-    found = read_by_confluent(cluster, topic, 5, 1000)
+    save(frame, broker, topic=topic)
+    found = read_by_confluent(broker, topic, 5, 1000)
     assert all((murmur2(key) & 0x7FFFFFFF) % 5 == number for number, records in enumerate(found) for key, _, _ in records)
     assert sorted(int(value or b"") for records in found for _, value, _ in records) == list(range(1000))
 
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
-def test_codecs(spark: SparkSession, cluster: Cluster, codec: str) -> None:
-    topic = new_topic(cluster)
-    save(spark.range(3000).selectExpr("string(id) value").coalesce(1), cluster, topic=topic, kafka__compression__type=codec)
-    assert [value for _, value, _ in read_by_confluent(cluster, topic, 1, 3000)[0]] == [b"%d" % number for number in range(3000)]
+def test_codecs(spark: SparkSession, broker: Broker, codec: str) -> None:
+    topic = new_topic(broker)
+    save(spark.range(3000).selectExpr("string(id) value").coalesce(1), broker, topic=topic, kafka__compression__type=codec)
+    assert [value for _, value, _ in read_by_confluent(broker, topic, 1, 3000)[0]] == [b"%d" % number for number in range(3000)]
 
 
-def test_the_option_beats_the_column(spark: SparkSession, cluster: Cluster) -> None:
-    topic = new_topic(cluster)
-    save(spark.createDataFrame([(None, "v")], "topic string, value string"), cluster, topic=topic)
-    read_by_confluent(cluster, topic, 1, 1)
+def test_the_option_beats_the_column(spark: SparkSession, broker: Broker) -> None:
+    topic = new_topic(broker)
+    save(spark.createDataFrame([(None, "v")], "topic string, value string"), broker, topic=topic)
+    read_by_confluent(broker, topic, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -176,14 +176,14 @@ def stream(spark: SparkSession, cluster: Cluster, topic: str, **options: Any) ->
     return reader.options(startingOffsets="earliest", **options).load()
 
 
-def test_a_stream_that_is_started_again(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
-    source, target = new_topic(cluster, 2), new_topic(cluster, 3)
+def test_a_stream_that_is_started_again(spark: SparkSession, broker: Broker, tmp_path: Path) -> None:
+    source, target = new_topic(broker, 2), new_topic(broker, 3)
     for expected in (300, 600):
         for partition in (0, 1):
-            produce(cluster, source, bodies(150), partition, **{"batch.num.messages": 20})
-        copy_topic.copy(spark, cluster.bootstrap_servers, source, target, str(tmp_path)).awaitTermination(60)
-        copied = read_by_confluent(cluster, target, 3, expected)
-        original = read_by_confluent(cluster, source, 2, expected)
+            produce(broker, source, bodies(150), partition, **{"batch.num.messages": 20})
+        copy_topic.copy(spark, broker.bootstrap_servers, source, target, str(tmp_path)).awaitTermination(60)
+        copied = read_by_confluent(broker, target, 3, expected)
+        original = read_by_confluent(broker, source, 2, expected)
         assert sorted(map(repr, sum(copied, []))) == sorted(map(repr, sum(original, [])))  # noqa: RUF017
 
 
@@ -202,13 +202,13 @@ def test_a_stream_with_brokers_that_stop_and_start(spark: SparkSession, tmp_path
     assert sorted(int(value or b"") for records in found for _, value, _ in records) == list(range(1200))
 
 
-def test_complete_mode_after_an_aggregation(spark: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
-    source, target = new_topic(cluster), new_topic(cluster)
-    produce(cluster, source, [(b"k%d" % (n % 3), b"v", []) for n in range(30)])
-    counts = stream(spark, cluster, source).groupBy("key").count().selectExpr("key", "string(count) value", f"'{target}' topic")
-    writer = counts.writeStream.format("odradek").outputMode("complete").option("kafka.bootstrap.servers", cluster.bootstrap_servers)
+def test_complete_mode_after_an_aggregation(spark: SparkSession, broker: Broker, tmp_path: Path) -> None:
+    source, target = new_topic(broker), new_topic(broker)
+    produce(broker, source, [(b"k%d" % (n % 3), b"v", []) for n in range(30)])
+    counts = stream(spark, broker, source).groupBy("key").count().selectExpr("key", "string(count) value", f"'{target}' topic")
+    writer = counts.writeStream.format("odradek").outputMode("complete").option("kafka.bootstrap.servers", broker.bootstrap_servers)
     writer.option("checkpointLocation", str(tmp_path)).trigger(availableNow=True).start().awaitTermination(60)
-    assert sorted(read_by_confluent(cluster, target, 1, 3)[0]) == [(b"k%d" % n, b"10", []) for n in range(3)]
+    assert sorted(read_by_confluent(broker, target, 1, 3)[0]) == [(b"k%d" % n, b"10", []) for n in range(3)]
 
 
 def test_rows_for_a_spark_that_gives_streams_no_arrow(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
