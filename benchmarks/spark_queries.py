@@ -23,7 +23,7 @@ WARM_TRIGGERS = 5
 
 def use_v2(spark: SparkSession, wanted: bool) -> None:
     """Which API of its own Spark uses for the official connector's batch reads."""
-    sources = [name for name in spark.conf.get(V1_SOURCES, "").split(",") if name != "kafka"]
+    sources = [name for name in (spark.conf.get(V1_SOURCES) or "").split(",") if name != "kafka"]
     spark.conf.set(V1_SOURCES, ",".join(sources if wanted else [*sources, "kafka"]))
 
 
@@ -61,7 +61,7 @@ def triggers(spark: SparkSession, source: str, options: Options) -> float:
         query = _stream(spark, source, options, checkpoint).format("noop").trigger(availableNow=True).start()
         query.awaitTermination()
         taken = [progress.durationMs["triggerExecution"] for progress in query.recentProgress if "addBatch" in progress.durationMs]
-    return median(taken[WARM_TRIGGERS:]) / 1000
+    return float(median(taken[WARM_TRIGGERS:])) / 1000
 
 
 def catch_up(spark: SparkSession, source: str, options: Options) -> float:
@@ -77,8 +77,8 @@ def latency(spark: SparkSession, source: str, options: Options, times: int) -> f
     arrived = threading.Semaphore(0)
 
     def take(frame: DataFrame, _: int) -> None:
-        for _ in frame.collect():
-            arrived.release()
+        if count := len(frame.collect()):
+            arrived.release(count)
 
     with _Checkpoint() as checkpoint:
         query = _stream(spark, source, options, checkpoint).foreachBatch(take).start()

@@ -7,7 +7,8 @@ import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 from odradek.protocol.compression import Compression
 from odradek.protocol.record_builder import build_batch

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 ROOT = Path(__file__).parents[2]
 
 
