@@ -27,6 +27,18 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+ELSEWHERE = {"side_by_side", "spark_4_0", "connected"}
+FIRST_TIME_S = 1800
+"""As long may it take to bring a PySpark into the cache."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if ELSEWHERE.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.official)
+            item.add_marker(pytest.mark.timeout(FIRST_TIME_S))
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession
@@ -71,7 +83,7 @@ def _elsewhere(tmp_path_factory: pytest.TempPathFactory, make: Callable[[Path], 
 
 
 @pytest.fixture(scope="session")
-def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Elsewhere]:
+def side_by_side(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Elsewhere]:
     """A session with Spark's own connector and ours."""
     yield from _elsewhere(tmp_path_factory, both_sources)
 

@@ -16,7 +16,7 @@ from tests.spark.producing import Broker, bodies, delete_before, new_topic, prod
 from tests.spark.queries import Batch, Failure, place
 from tests.spark.sources import OFFICIAL, OURS, given
 
-pytestmark = [pytest.mark.spark, pytest.mark.official]
+pytestmark = pytest.mark.spark
 SOURCES = [OFFICIAL, OURS]
 NOW = {"availableNow": True}
 _names = (f"query-{number}" for number in itertools.count())
@@ -51,14 +51,14 @@ class Streams:
 
 
 @pytest.fixture
-def streams(both: Elsewhere, broker: Broker, tmp_path: Path) -> Streams:
-    return Streams(both, broker, tmp_path)
+def streams(side_by_side: Elsewhere, broker: Broker, tmp_path: Path) -> Streams:
+    return Streams(side_by_side, broker, tmp_path)
 
 
 @pytest.fixture
-def our_streams(both: Elsewhere, cluster: Broker, tmp_path: Path) -> Streams:
+def our_streams(side_by_side: Elsewhere, cluster: Broker, tmp_path: Path) -> Streams:
     """For what no broker decides."""
-    return Streams(both, cluster, tmp_path)
+    return Streams(side_by_side, cluster, tmp_path)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from tests.spark.producing import Broker, bodies, consume, new_topic, produce
 from tests.spark.queries import Failure, Read
 from tests.spark.sources import OFFICIAL, OURS, given
 
-pytestmark = [pytest.mark.spark, pytest.mark.official]
+pytestmark = pytest.mark.spark
 
 
 class TestOldestSpark:
@@ -51,13 +51,13 @@ class TestOldestSpark:
         assert sorted(message.value() for message in consume(cluster, topic)) == sorted(value.encode() for _, value in rows)
 
 
-def test_in_a_notebook(both: Elsewhere, cluster: Broker) -> None:
+def test_in_a_notebook(side_by_side: Elsewhere, cluster: Broker) -> None:
     topic = new_topic(cluster, 2)
     produce(cluster, topic, bodies(20), 0)
     produce(cluster, topic, bodies(10), 1)
     options = given(cluster, {"subscribe": topic})
-    count, printed, rows = both.run(queries.look, OURS, options)
-    assert (count, printed, rows) == both.run(queries.look, OFFICIAL, options)
+    count, printed, rows = side_by_side.run(queries.look, OURS, options)
+    assert (count, printed, rows) == side_by_side.run(queries.look, OFFICIAL, options)
     assert count == 30
     assert "|value 0|     0|" in printed
     assert rows == [(topic, 0, 17), (topic, 1, 7)]
