@@ -40,7 +40,7 @@ def checkpoint(tmp_path: Path) -> str:
 def streaming(spark: SparkSession, broker: Broker, checkpoint: str, options: dict[str, Any], **trigger: Any) -> Iterator[str]:
     """The name of a query that runs."""
     name = f"query-{next(_names)}"
-    assert queries.start(spark, name, OURS, given(broker, {"startingOffsets": "earliest"} | options), checkpoint, **trigger) is None
+    assert queries.start(spark, OURS, name, given(broker, {"startingOffsets": "earliest"} | options), checkpoint, **trigger) is None
     try:
         yield name
     finally:
@@ -241,12 +241,13 @@ def test_the_reader_without_a_session(broker: Broker) -> None:
     assert reader_of(broker, topic).getDefaultReadLimit() == ReadAllAvailable()
 
 
+@pytest.mark.official
 def test_the_oldest_spark(spark_4_0: Elsewhere, cluster: Cluster, checkpoint: str) -> None:
     topic = new_topic(cluster, 2)
     options = given(cluster, {"subscribe": topic, "startingOffsets": "earliest", "includeHeaders": True, "maxOffsetsPerTrigger": 10})
     for partition in (1, 0):
         written = produce(cluster, topic, bodies(30), partition)
-        spark_4_0.run(queries.start, topic, OURS, options, checkpoint, availableNow=True)
+        spark_4_0.run(queries.start, OURS, topic, options, checkpoint, availableNow=True)
         found = batches(spark_4_0.run(queries.finish, topic))
         assert rows(found) == written
         spark_4_0.run(queries.stop, topic)
