@@ -33,12 +33,12 @@ class Shape(NamedTuple):
 
 
 def new_topic(broker: Broker, name: str, partitions: int) -> None:
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0})
     admin.create_topics([NewTopic(name, partitions)])[name].result(PATIENCE_S)
 
 
 def delete_topic(broker: Broker, name: str) -> None:
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0})
     admin.delete_topics([name])[name].result(PATIENCE_S)
 
 
