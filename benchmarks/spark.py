@@ -11,8 +11,8 @@ import argparse
 import itertools
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -24,7 +24,7 @@ from tests.spark.official import both_sources
 
 from . import spark_queries as queries
 from .brokers import Broker, odradek
-from .spark_topics import Shape, delete_topic, fill, fill_exactly, new_topic
+from .spark_topics import Shape, create_topic, delete_topic, fill, fill_exactly
 
 
 class Peer(NamedTuple):
@@ -66,7 +66,7 @@ class Row(NamedTuple):
 
     name: str
     unit: str
-    prepare: Callable[[Bench], Figure]
+    prepare: Callable[[Bench], AbstractContextManager[Figure]]
     default: float
     tuned: float | None = None
     peers: tuple[Peer, ...] = (OURS, DEFAULT, TUNED)
@@ -83,93 +83,96 @@ class Row(NamedTuple):
         return f"{'>=' if self.is_rate else '<='} {limit:g}: {'met' if met else 'MISSED'}"
 
 
-_topics = (f"bench-{number}" for number in itertools.count())
-
-
-def reading(bench: Bench, *, shape: Shape, count: int) -> Figure:
-    """Millions of rows a second, two partitions."""
-    topic = next(_topics)
-    new_topic(bench.broker, topic, 2)
-    rows = fill(bench.broker, topic, range(2), shape, bench.size(count) // 2)
-    more = {"includeHeaders": True} if shape.headers else {}
-    if (found := bench.session.run(queries.count, OURS.source, bench.options(topic, OURS, **more))) != rows:
-        raise RuntimeError(f"{rows} rows were written, {found} read")
-
-    def figure(peer: Peer) -> float:
-        bench.session.run(queries.use_v2, peer is TUNED)
-        return rows / bench.session.run(queries.read, peer.source, bench.options(topic, peer, **more), 1) / 1e6
-
-    return figure
-
-
-def reading_little(bench: Bench) -> Figure:
-    """Milliseconds for 1,200 rows."""
-    topic = next(_topics)
-    new_topic(bench.broker, topic, 2)
-    fill_exactly(bench.broker, topic, range(2), Shape(100, 100), records=150, batches=4)
-
-    def figure(peer: Peer) -> float:
-        bench.session.run(queries.use_v2, peer is TUNED)
-        return bench.session.run(queries.read, peer.source, bench.options(topic, peer), bench.size(50)) * 1000
-
-    return figure
-
-
-def micro_batches(bench: Bench, *, partitions: int) -> Figure:
-    """Milliseconds of a trigger with 100 rows from each partition."""
-    topic = next(_topics)
-    new_topic(bench.broker, topic, partitions)
-    triggers = queries.WARM_TRIGGERS + bench.size(80)
-    fill_exactly(bench.broker, topic, range(partitions), Shape(100, 100), records=100, batches=triggers)
-
-    def figure(peer: Peer) -> float:
-        return bench.session.run(queries.triggers, peer.source, bench.options(topic, peer, maxOffsetsPerTrigger=100 * partitions)) * 1000
-
-    return figure
-
-
-def catching_up(bench: Bench) -> Figure:
-    """Millions of rows a second in ten triggers."""
-    topic = next(_topics)
-    new_topic(bench.broker, topic, 2)
-    rows = fill(bench.broker, topic, range(2), Shape(100, 100), bench.size(5_000_000))
-
-    def figure(peer: Peer) -> float:
-        options = bench.options(topic, peer, maxOffsetsPerTrigger=rows // 10)
-        return rows / bench.session.run(queries.catch_up, peer.source, options) / 1e6
-
-    return figure
-
-
-def arriving(bench: Bench) -> Figure:
-    """Milliseconds from producing a record to foreachBatch."""
-
-    def figure(peer: Peer) -> float:
-        topic = next(_topics)
-        new_topic(bench.broker, topic, 1)
-        return bench.session.run(queries.latency, peer.source, bench.options(topic, peer), bench.size(50)) * 1000
-
-    return figure
-
-
-def writing(bench: Bench) -> Figure:
-    """Millions of rows a second."""
-
-    def figure(peer: Peer) -> float:
-        with _empty_topic(bench.broker) as topic:
-            options = {"kafka.bootstrap.servers": bench.broker.bootstrap_servers, "topic": topic}
-            rows = bench.size(2_000_000)
-            return rows / bench.session.run(queries.write, peer.source, options, rows) / 1e6
-
-    return figure
+_numbers = itertools.count()
 
 
 @contextmanager
-def _empty_topic(broker: Broker) -> Any:
-    topic = next(_topics)
-    new_topic(broker, topic, 2)
-    yield topic
-    delete_topic(broker, topic)
+def new_topic(broker: Broker, partitions: int = 2) -> Iterator[str]:
+    """It is deleted afterwards, since the broker keeps its records in memory."""
+    name = f"bench-{next(_numbers)}"
+    create_topic(broker, name, partitions)
+    yield name
+    delete_topic(broker, name)
+
+
+@contextmanager
+def reading(bench: Bench, *, shape: Shape, count: int) -> Iterator[Figure]:
+    """Millions of rows a second."""
+    with new_topic(bench.broker) as topic:
+        rows = fill(bench.broker, topic, range(2), shape, bench.size(count) // 2)
+        more = {"includeHeaders": True} if shape.headers else {}
+        if (found := bench.session.run(queries.count, OURS.source, bench.options(topic, OURS, **more))) != rows:
+            raise RuntimeError(f"{rows} rows were written, {found} read")
+
+        def figure(peer: Peer) -> float:
+            bench.session.run(queries.use_v2, peer is TUNED)
+            return rows / bench.session.run(queries.read, peer.source, bench.options(topic, peer, **more), 1) / 1e6
+
+        yield figure
+
+
+@contextmanager
+def reading_little(bench: Bench) -> Iterator[Figure]:
+    """Milliseconds for 1,200 rows."""
+    with new_topic(bench.broker) as topic:
+        fill_exactly(bench.broker, topic, range(2), Shape(100, 100), records=150, batches=4)
+
+        def figure(peer: Peer) -> float:
+            bench.session.run(queries.use_v2, peer is TUNED)
+            return bench.session.run(queries.read, peer.source, bench.options(topic, peer), bench.size(50)) * 1000
+
+        yield figure
+
+
+@contextmanager
+def micro_batches(bench: Bench, *, partitions: int) -> Iterator[Figure]:
+    """Milliseconds of a trigger with 100 rows from each partition."""
+    with new_topic(bench.broker, partitions) as topic:
+        triggers = queries.WARM_TRIGGERS + bench.size(80)
+        fill_exactly(bench.broker, topic, range(partitions), Shape(100, 100), records=100, batches=triggers)
+
+        def figure(peer: Peer) -> float:
+            options = bench.options(topic, peer, maxOffsetsPerTrigger=100 * partitions)
+            return bench.session.run(queries.triggers, peer.source, options) * 1000
+
+        yield figure
+
+
+@contextmanager
+def catching_up(bench: Bench) -> Iterator[Figure]:
+    """Millions of rows a second in ten triggers."""
+    with new_topic(bench.broker) as topic:
+        rows = fill(bench.broker, topic, range(2), Shape(100, 100), bench.size(5_000_000))
+
+        def figure(peer: Peer) -> float:
+            options = bench.options(topic, peer, maxOffsetsPerTrigger=rows // 10)
+            return rows / bench.session.run(queries.catch_up, peer.source, options) / 1e6
+
+        yield figure
+
+
+@contextmanager
+def arriving(bench: Bench) -> Iterator[Figure]:
+    """Milliseconds from producing a record to foreachBatch."""
+
+    def figure(peer: Peer) -> float:
+        with new_topic(bench.broker, 1) as topic:
+            return bench.session.run(queries.latency, peer.source, bench.options(topic, peer), bench.size(50)) * 1000
+
+    yield figure
+
+
+@contextmanager
+def writing(bench: Bench) -> Iterator[Figure]:
+    """Millions of rows a second."""
+    rows = bench.size(2_000_000)
+
+    def figure(peer: Peer) -> float:
+        with new_topic(bench.broker) as topic:
+            options = {"kafka.bootstrap.servers": bench.broker.bootstrap_servers, "topic": topic}
+            return rows / bench.session.run(queries.write, peer.source, options, rows) / 1e6
+
+    yield figure
 
 
 def _reading(name: str, shape: Shape, count: int, default: float, tuned: float) -> Row:
@@ -216,23 +219,21 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _medians(row: Row, bench: Bench, rounds: int) -> dict[str, float]:
-    """By the names of the peers; a peer that fails has none, and a line that says why."""
+    """By the names of the peers; one that fails has none, and a line that says why."""
     figures: dict[str, list[float]] = {}
-    figure = row.prepare(bench)
-    failed: set[str] = set()
-    for number in range(rounds + 1):
-        print(f"\r\033[Kround {number}: {row.name}", end="", file=sys.stderr, flush=True)
-        for peer in row.peers:
-            try:
-                taken = figure(peer) if peer.name not in failed else 0
-            except RuntimeError as error:
-                failed.add(peer.name)
-                print(f"\r\033[K{row.name}, {peer.name}: {str(error).splitlines()[-1]}", file=sys.stderr)
-                continue
-            if number and peer.name not in failed:
-                figures.setdefault(peer.name, []).append(taken)
+    peers = list(row.peers)
+    with row.prepare(bench) as figure:
+        for number in range(rounds + 1):
+            for peer in tuple(peers):
+                print(f"\r\033[Kround {number}: {row.name}, {peer.name}", end="", file=sys.stderr, flush=True)
+                try:
+                    figures.setdefault(peer.name, []).append(figure(peer))
+                except RuntimeError as error:
+                    peers.remove(peer)
+                    figures.pop(peer.name, None)
+                    print(f"\r\033[K{row.name}, {peer.name}: {str(error).splitlines()[-1]}", file=sys.stderr)
     print("\r\033[K", end="", file=sys.stderr, flush=True)
-    return {name: median(taken) for name, taken in figures.items()}
+    return {name: median(taken[1:]) for name, taken in figures.items()}
 
 
 def _print_row(row: Row, medians: Mapping[str, float]) -> None:

@@ -33,7 +33,7 @@ class Shape(NamedTuple):
     compression: Compression = Compression.NONE
 
 
-def new_topic(broker: Broker, name: str, partitions: int) -> None:
+def create_topic(broker: Broker, name: str, partitions: int) -> None:
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0})
     admin.create_topics([NewTopic(name, partitions)])[name].result(PATIENCE_S)
 
