@@ -1,41 +1,57 @@
-"""Copies a topic to another one, as a stream that goes on where it stopped: `python examples/copy_topic.py SERVERS FROM TO CHECKPOINT`.
-
-Keys, values and headers are kept, partitions follow from the keys. The stream ends when all is copied that there was at its start.
-"""
+"""Copies a topic to another one, as a stream that goes on where it stopped: nothing is lost, and nothing copied twice."""
 
 from __future__ import annotations
 
-import sys
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from confluent_kafka import Producer
+
+from odradek.broker import Cluster
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-    from pyspark.sql.streaming import StreamingQuery
 
 
-def copy(spark: SparkSession, bootstrap_servers: str, source: str, target: str, checkpoint: str) -> StreamingQuery:
-    """Starts the stream; the directory `checkpoint` keeps how far it has come."""
+def copy(spark: SparkSession, servers: str, source: str, target: str, checkpoint: Path) -> None:
+    """Copies what there is and was not copied before. Keys, values and headers are kept; partitions follow from the keys."""
     records = (
         spark.readStream.format("odradek")
-        .option("kafka.bootstrap.servers", bootstrap_servers)
+        .option("kafka.bootstrap.servers", servers)
         .option("subscribe", source)
         .option("startingOffsets", "earliest")
         .option("includeHeaders", "true")
         .load()
     )
-    return (
+    query = (
         records.select("key", "value", "headers")
         .writeStream.format("odradek")
-        .option("kafka.bootstrap.servers", bootstrap_servers)
+        .option("kafka.bootstrap.servers", servers)
+        .option("kafka.compression.type", "zstd")
         .option("topic", target)
-        .option("checkpointLocation", checkpoint)
+        .option("checkpointLocation", str(checkpoint))
         .trigger(availableNow=True)
         .start()
     )
+    query.awaitTermination()
+
+
+def run(spark: SparkSession) -> None:
+    """Copies twice, and shows after each time what is in the copy."""
+    with Cluster(topics={"orders": 2, "archive": 3}) as cluster, tempfile.TemporaryDirectory() as checkpoint:
+        servers = cluster.bootstrap_servers
+        producer = Producer({"bootstrap.servers": servers})
+        for numbers in (range(3), range(3, 5)):
+            for number in numbers:
+                producer.produce("orders", key=f"customer-{number % 2}", value=f"order {number}")
+            producer.flush()
+            copy(spark, servers, "orders", "archive", Path(checkpoint))
+            archive = spark.read.format("odradek").option("kafka.bootstrap.servers", servers).option("subscribe", "archive").load()
+            archive.selectExpr("string(key) AS customer", "string(value) AS what").orderBy("what").show()
 
 
 if __name__ == "__main__":
-    from pyspark.sql import SparkSession
+    from spark_session import spark_session
 
-    with SparkSession.builder.appName("copy a topic").getOrCreate() as spark:
-        copy(spark, *sys.argv[1:5]).awaitTermination()
+    run(spark_session("copy a topic"))

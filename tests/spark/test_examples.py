@@ -32,3 +32,9 @@ def test_the_word_count(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, ca
     shown = shown_by("streaming_word_count", spark, monkeypatch, capsys)
     assert shown[:4] == [["word", "count"], ["it", "3"], ["a", "1"], ["and", "1"]]
     assert shown[6:11] == [["word", "count"], ["it", "4"], ["a", "2"], ["and", "2"], ["spool", "2"]]
+
+
+def test_the_copy(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    copied = [[f"customer-{number % 2}", f"order {number}"] for number in range(5)]
+    shown = shown_by("copy_topic", spark, monkeypatch, capsys)
+    assert shown == [["customer", "what"], *copied[:3], ["customer", "what"], *copied]

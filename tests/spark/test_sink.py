@@ -181,7 +181,7 @@ def test_a_stream_that_is_started_again(spark: SparkSession, broker: Broker, tmp
     for expected in (300, 600):
         for partition in (0, 1):
             produce(broker, source, bodies(150), partition, **{"batch.num.messages": 20})
-        copy_topic.copy(spark, broker.bootstrap_servers, source, target, str(tmp_path)).awaitTermination(60)
+        copy_topic.copy(spark, broker.bootstrap_servers, source, target, tmp_path)
         copied = read_by_confluent(broker, target, 3, expected)
         original = read_by_confluent(broker, source, 2, expected)
         assert sorted(map(repr, sum(copied, []))) == sorted(map(repr, sum(original, [])))  # noqa: RUF017
@@ -228,13 +228,8 @@ def test_rows_for_a_spark_that_gives_streams_no_arrow(cluster: Cluster, monkeypa
     assert [value for _, value, _ in read_by_confluent(cluster, topic, 1, 10)[0]] == [b"%d" % number for number in range(10)]
 
 
-def copied(spark: SparkSession, *arguments: str) -> bool:
-    """Whether the copy came to its end."""
-    return bool(copy_topic.copy(spark, *arguments).awaitTermination(60))
-
-
 def test_the_oldest_spark(spark_4_0: Elsewhere, cluster: Cluster, tmp_path: Path) -> None:
     source, target, records = new_topic(cluster), new_topic(cluster), bodies(50)
     produce(cluster, source, records)
-    assert spark_4_0.run(copied, cluster.bootstrap_servers, source, target, str(tmp_path))
+    spark_4_0.run(copy_topic.copy, cluster.bootstrap_servers, source, target, tmp_path)
     assert read_by_confluent(cluster, target, 1, 50) == [records]
