@@ -243,6 +243,12 @@ class Producers:
         """Where the earliest open transaction began; None if none is open."""
         return next(iter(self._open.values())) if self._open else None
 
+    def check_epoch(self, producer_id: int, epoch: int) -> None:
+        """Raises StaleProducerEpoch if a newer incarnation of the producer is known."""
+        state = self._states.get(producer_id)
+        if state is not None and epoch < state.epoch:
+            raise StaleProducerEpoch(producer_id, epoch, state.epoch)
+
     def check_marker(self, producer_id: int, epoch: int, coordinator_epoch: int, *, raises_epoch: bool) -> None:
         """Whether a marker may be appended. `raises_epoch`: it has a new epoch, so that the present one is not enough (KIP-890).
 

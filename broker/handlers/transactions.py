@@ -24,7 +24,7 @@ from ...protocol.messages.end_txn import END_TXN, EndTxnRequest, EndTxnResponse
 from ..context import Context
 from ..topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ..transactions.coordinator import Answer
-from ..transactions.transaction import Producer, TopicPartition
+from ..transactions.transaction import TV_0, TV_2, Producer, TopicPartition
 from .registry import handles
 
 BATCHED = 4
@@ -94,7 +94,9 @@ def _add(
     transactions = context.broker.transactions
     if verify_only:
         return transactions.verify(transactional_id, producer, partitions)
-    return dict.fromkeys(partitions, _as_known(transactions.add_partitions(transactional_id, producer, partitions), context))
+    client_version = TV_2 if context.version >= BATCHED else TV_0
+    error = transactions.add_partitions(transactional_id, producer, partitions, client_version)
+    return dict.fromkeys(partitions, _as_known(error, context))
 
 
 def _exists(partition: TopicPartition, context: Context) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ..cluster import Broker
-from ..transactions.transaction import Producer, TopicPartition
+from ..transactions.transaction import TV_2, Producer, TopicPartition
 
 
 def join_transaction(
@@ -29,7 +29,7 @@ def _ask(broker: Broker, transactional_id: str, producer: Producer, partition: T
     if broker.cluster.coordinator_epoch(transactional_id) is None:
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
     if adds:
-        return broker.transactions.add_partitions(transactional_id, producer, [partition])
+        return broker.transactions.add_partitions(transactional_id, producer, [partition], TV_2)
     if not broker.config.booleans["transaction.partition.verification.enable"]:
         return ErrorCode.NONE
     return broker.transactions.verify(transactional_id, producer, [partition])[partition]

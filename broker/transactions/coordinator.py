@@ -7,15 +7,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import NamedTuple, Protocol
 
+from ...protocol.coordinator_records import CoordinatorRecord
 from ...protocol.errors import ErrorCode
 from ..config import BrokerConfig
 from ..timers import Timers
+from .records import tombstone, transaction_record
 from .transaction import (
     IDLE,
     MAX_EPOCH,
     NO_PRODUCER_EPOCH,
     NO_PRODUCER_ID,
     PREPARED,
+    TV_0,
+    TV_2,
     Producer,
     TopicPartition,
     Transaction,
@@ -50,6 +54,9 @@ class Partitions(Protocol):
 
     def coordinator_epoch(self, transactional_id: str) -> int | None:
         """The leader epoch of the partition of __transaction_state that the id belongs to; None while it has no leader."""
+
+    def write_transaction(self, transactional_id: str, record: CoordinatorRecord) -> None:
+        """Appends to the transactional id's partition of __transaction_state."""
 
     def write_marker(self, partition: TopicPartition, marker: Marker) -> bool:
         """Writes a marker; False if that must wait because the partition has no leader. One that is gone needs none."""
@@ -114,13 +121,16 @@ class Transactions:
             return Answer(ErrorCode.CONCURRENT_TRANSACTIONS)
         return self._begin(transaction, timeout_ms, expected)
 
-    def add_partitions(self, transactional_id: str, producer: Producer, partitions: list[TopicPartition]) -> ErrorCode:
-        """AddPartitionsToTxn and all that adds partitions without being asked."""
+    def add_partitions(
+        self, transactional_id: str, producer: Producer, partitions: list[TopicPartition], client_version: int = 0
+    ) -> ErrorCode:
+        """AddPartitionsToTxn, and what adds partitions without being asked for clients of transactions v2."""
         transaction, error = self._writable(transactional_id, producer)
         if transaction is None:
             return error
         if transaction.state is not TransactionState.ONGOING or not transaction.partitions.keys() >= set(partitions):
-            transaction.add(partitions, self._timers.now_ms)
+            transaction.add(partitions, self._timers.now_ms, client_version)
+            self._write(transaction)
             self._timers.cancel(("transactional id", transactional_id))
             if ("transaction", transactional_id) not in self._timers:
                 self._set_timeout(transaction, transaction.timeout_ms)
@@ -141,7 +151,7 @@ class Transactions:
         check = _check_end_v2 if raise_epoch else _check_end_v1
         error = check(transaction, producer, commit)
         if error is None:
-            self._end(transaction, commit=commit, raise_epoch=raise_epoch)
+            self._end(transaction, commit=commit, client_version=TV_2 if raise_epoch else TV_0)
             error = ErrorCode.NONE
         if error:
             return Answer(error)
@@ -167,6 +177,7 @@ class Transactions:
     def _forget(self, transaction: Transaction) -> None:
         log.info("The transactional id %s was idle for too long and is forgotten", transaction.transactional_id)
         transaction.state = TransactionState.DEAD
+        self._partitions.write_transaction(transaction.transactional_id, tombstone(transaction))
         del self._transactions[transaction.transactional_id]
 
     # Steps.
@@ -184,6 +195,7 @@ class Transactions:
             transaction.begin(now, transaction.last_epoch, timeout_ms)  # the answer before got lost
         else:
             return Answer(ErrorCode.PRODUCER_FENCED)
+        self._write(transaction)
         self._rest(transaction)
         log.info("%s is producer %d with epoch %d", transaction.transactional_id, *transaction.producer)
         return Answer(ErrorCode.NONE, transaction.producer)
@@ -201,20 +213,21 @@ class Transactions:
 
     def _fence(self, transaction: Transaction) -> None:
         """Aborts a transaction from outside, with a higher epoch: its producer finds out when it asks for anything."""
-        raise_epoch = self._partitions.transaction_version >= 2
-        if not raise_epoch:
+        client_version = self._partitions.transaction_version
+        if client_version < TV_2:
             transaction.fence()
-        self._decide(transaction, commit=False, raise_epoch=raise_epoch)
+        self._decide(transaction, commit=False, client_version=client_version)
 
-    def _end(self, transaction: Transaction, *, commit: bool, raise_epoch: bool) -> None:
+    def _end(self, transaction: Transaction, *, commit: bool, client_version: int) -> None:
         """As the producer asked for; one without epochs left gets a new id for the next transaction."""
-        exhausted = raise_epoch and transaction.epoch_exhausted
+        exhausted = client_version >= TV_2 and transaction.epoch_exhausted
         next_producer_id = self._partitions.next_producer_id() if exhausted else NO_PRODUCER_ID
-        self._decide(transaction, commit=commit, raise_epoch=raise_epoch, next_producer_id=next_producer_id)
+        self._decide(transaction, commit=commit, client_version=client_version, next_producer_id=next_producer_id)
 
-    def _decide(self, transaction: Transaction, *, commit: bool, raise_epoch: bool, next_producer_id: int = NO_PRODUCER_ID) -> None:
+    def _decide(self, transaction: Transaction, *, commit: bool, client_version: int, next_producer_id: int = NO_PRODUCER_ID) -> None:
         self._timers.cancel(("transaction", transaction.transactional_id))
-        transaction.prepare(self._timers.now_ms, commit=commit, raise_epoch=raise_epoch, next_producer_id=next_producer_id)
+        transaction.prepare(self._timers.now_ms, commit=commit, client_version=client_version, next_producer_id=next_producer_id)
+        self._write(transaction)
         self._write_markers(transaction)
 
     def _write_markers(self, transaction: Transaction) -> None:
@@ -228,7 +241,13 @@ class Transactions:
                 del transaction.partitions[partition]
         if not transaction.partitions:
             transaction.complete()
+            self._write(transaction)
             self._rest(transaction)
+
+    def _write(self, transaction: Transaction) -> None:
+        """Has the state as it is now written."""
+        record = transaction_record(transaction, self._timers.now_ms, self._partitions.transaction_version)
+        self._partitions.write_transaction(transaction.transactional_id, record)
 
     def _rest(self, transaction: Transaction) -> None:
         """Nothing is open: from now on the id may become too old."""
