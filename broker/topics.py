@@ -12,6 +12,7 @@ from ..protocol.record_builder import build_batch, build_marker
 from ..protocol.records import Record
 from ..storage.log import Log
 from ..storage.producers import Producers
+from ..storage.retention import UntimedAppends
 from ..storage.rolling import Rolling
 from .config import TopicConfig
 from .transactions.coordinator import Marker
@@ -30,7 +31,20 @@ class Partition:
     `lagging` has the positions of those that stand elsewhere: where the log ended when they left.
     """
 
-    __slots__ = ("cleaned_until", "index", "isr", "lagging", "leader", "leader_epoch", "log", "producers", "replicas", "rolling", "topic")
+    __slots__ = (
+        "cleaned_until",
+        "index",
+        "isr",
+        "lagging",
+        "leader",
+        "leader_epoch",
+        "log",
+        "producers",
+        "replicas",
+        "rolling",
+        "topic",
+        "untimed",
+    )
 
     def __init__(self, topic: Topic, index: int, replicas: Sequence[int], isr: Iterable[int]) -> None:
         self.topic = topic
@@ -42,7 +56,7 @@ class Partition:
         self.lagging: dict[int, int] = {}
         self.log = Log()
         self.log.begin_epoch(self.leader_epoch)
-        self.rolling = Rolling()
+        self.rolling, self.untimed = Rolling(), UntimedAppends()
         self.cleaned_until = 0  # the offset up to which the log is compacted
         self.producers = Producers(topic.config.broker.integers["producer.id.expiration.ms"])
 
@@ -94,6 +108,7 @@ class Partition:
         """Moves the log's start up to `offset`; transactions that ended before it are forgotten."""
         self.log.delete_before(offset)
         self.producers.delete_before(self.log.start_offset)
+        self.untimed.delete_before(self.log.start_offset)
 
     def elect(self, leader: int) -> None:
         """Makes a node the leader, -1 for none, in a new leader epoch."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -70,6 +70,13 @@ class EndedTransaction(NamedTuple):
     committed: bool
 
 
+class LastRecord(NamedTuple):
+    """The last record that a producer wrote in its present epoch, -1 if it has written none."""
+
+    offset: int
+    epoch: int
+
+
 class Refused(NamedTuple):
     """The lowest sequence number of the batches that were refused because their transaction was not known yet."""
 
@@ -99,9 +106,9 @@ class ProducerState:
         self.marker_offset = -1
 
     @property
-    def last_sequence(self) -> int:
-        """The sequence number of the last record in the present epoch, -1 if it has none."""
-        return self.batches[-1].last_sequence if self.batches and self.batches[-1].epoch == self.epoch else -1
+    def last_batch(self) -> CachedBatch | None:
+        """The last batch in the present epoch."""
+        return self.batches[-1] if self.batches and self.batches[-1].epoch == self.epoch else None
 
     def add(self, batch: CachedBatch) -> None:
         """Takes in what was appended."""
@@ -289,9 +296,15 @@ class Producers:
 
     # Forgetting
 
-    def last_offsets(self) -> dict[int, int]:
-        """Where each producer's last batch ends, by producer id."""
-        return {producer_id: state.batches[-1].last_offset for producer_id, state in self._states.items() if state.batches}
+    def last_records(self) -> dict[int, LastRecord]:
+        """What tells each producer's last sequence number, or at least its epoch, by producer id."""
+        last = {producer_id: (state.last_batch, state.epoch) for producer_id, state in self._states.items()}
+        return {producer_id: LastRecord(batch.last_offset if batch else -1, epoch) for producer_id, (batch, epoch) in last.items()}
+
+    def forget_ended(self, markers: Collection[int]) -> None:
+        """Nothing is left of the transactions that ended at these offsets: no reader need know of them."""
+        if markers:
+            self._ended = [ended for ended in self._ended if ended.last_offset not in markers]
 
     def expire(self, now_ms: int) -> None:
         """Frees the states that were idle for too long."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...protocol.compression import Compression
 from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.record_checks import NO_TIMESTAMP
 from ...protocol.records import (
     COMPRESSION_MASK,
     TRANSACTIONAL_BIT,
@@ -55,6 +56,8 @@ def append(partition: Partition, batch: memoryview, acks: int, transactional_id:
         batch, header, latest, is_new = validated
         append_time = stamp(batch, header, latest, rules, now_ms)
         appended = Duplicate(partition.log.append(batch, partition.leader_epoch, owned=is_new or context.owns_buffer), append_time)
+        if append_time == latest == NO_TIMESTAMP:
+            partition.untimed.note(appended.base_offset, now_ms)
     context.wake(partition)
     return appended
 
@@ -78,6 +81,8 @@ def _append_in_sequence(
     append_time = stamp(batch, header, latest, rules, now_ms)
     base_offset = partition.log.append(batch, partition.leader_epoch, owned=is_new or context.owns_buffer)
     timestamp = latest if append_time == -1 else append_time
+    if timestamp == NO_TIMESTAMP:
+        partition.untimed.note(base_offset, now_ms)
     last_offset = base_offset + header.last_offset_delta
     producers.record(producer_id, epoch, base_sequence, last_sequence, base_offset, last_offset, timestamp, now_ms, transactional)
     return Duplicate(base_offset, append_time)

@@ -133,7 +133,7 @@ def _producers(name: str, index: int, context: Context) -> PartitionResponse:
             ProducerState(
                 producer_id=producer_id,
                 producer_epoch=state.epoch,
-                last_sequence=state.last_sequence,
+                last_sequence=state.last_batch.last_sequence if state.last_batch else -1,
                 last_timestamp=state.timestamp,
                 coordinator_epoch=state.coordinator_epoch,
                 current_txn_start_offset=partition.producers.open_since(producer_id),
