@@ -20,7 +20,7 @@ from ..context import Context
 from ..log_validator import AppendRules, Validated, stamp, validate_records
 from ..topics import Partition
 from ..transactions.transaction import Producer, TopicPartition
-from .verification import join_transaction
+from .verification import NotInTransaction, join_transaction
 
 ALL_REPLICAS = -1
 SEQUENCE_MASK = 0x7FFFFFFF
@@ -89,7 +89,7 @@ def _append_in_sequence(
 
 
 def _join(partition: Partition, header: BatchHeader, transactional_id: str | None, context: Context) -> None:
-    """Has the coordinator's word for the first batch of a transaction in a partition."""
+    """Has the coordinator's word for the first batch of a transaction in a partition. NOT_ENOUGH_REPLICAS: try again."""
     if transactional_id is None:
         raise KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     producer = Producer(header.producer_id, header.producer_epoch)
@@ -98,7 +98,12 @@ def _join(partition: Partition, header: BatchHeader, transactional_id: str | Non
     joining = TopicPartition(partition.topic.name, partition.index)
     adds, knows_abortable = context.version >= ADDS_PARTITIONS, context.version >= KNOWS_ABORTABLE
     try:
+        partition.producers.check_epoch(*producer)
         join_transaction(context.broker, transactional_id, producer, joining, adds=adds, knows_abortable=knows_abortable)
-    except KafkaError:
+    except StaleProducerEpoch:
+        raise NotInTransaction(ErrorCode.INVALID_PRODUCER_EPOCH) from None
+    except NotInTransaction as error:
         partition.producers.refuse(*producer, header.base_sequence, context.now_ms)
+        if error.code is ErrorCode.COORDINATOR_NOT_AVAILABLE or (error.code is ErrorCode.CONCURRENT_TRANSACTIONS and not adds):
+            raise NotInTransaction(ErrorCode.NOT_ENOUGH_REPLICAS, f"the coordinator of the transaction says {error.code.name}") from None
         raise

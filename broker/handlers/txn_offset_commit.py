@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.errors import ErrorCode
 from ...protocol.messages.txn_offset_commit import (
     TXN_OFFSET_COMMIT,
     TxnOffsetCommitRequest,
@@ -22,7 +22,7 @@ from ..groups.offsets import CommittedOffset
 from ..topics import CONSUMER_OFFSETS, Partition
 from ..transactions.transaction import Producer, TopicPartition
 from .registry import handles
-from .verification import join_transaction
+from .verification import NotInTransaction, join_transaction
 
 KNOWS_ABORTABLE, ADDS_PARTITIONS = 4, 5
 
@@ -68,8 +68,8 @@ def _check(request: TxnOffsetCommitRequest, known: Named, context: Context) -> E
             adds=context.version >= ADDS_PARTITIONS,
             knows_abortable=context.version >= KNOWS_ABORTABLE,
         )
-    except KafkaError as error:
-        return ErrorCode.COORDINATOR_NOT_AVAILABLE if error.code is ErrorCode.NOT_ENOUGH_REPLICAS else error.code
+    except NotInTransaction as error:
+        return error.code
     slots = [(broker.cluster.topics[name].id, each.partition_index) for name, each in known]
     return broker.groups.check_transactional_commit(
         request.group_id, request.member_id, request.group_instance_id, request.generation_id, slots

@@ -112,10 +112,10 @@ class Transactions:
         if transaction is None:
             transaction = Transaction(transactional_id, self._partitions.next_producer_id())
             self._transactions[transactional_id] = transaction
+        elif transaction.state in PREPARED:
+            return Answer(ErrorCode.CONCURRENT_TRANSACTIONS)
         elif expected and not _may_continue(transaction, expected):
             return Answer(ErrorCode.PRODUCER_FENCED)
-        if transaction.state in PREPARED:
-            return Answer(ErrorCode.CONCURRENT_TRANSACTIONS)
         if transaction.state is TransactionState.ONGOING:
             self._fence(transaction)
             return Answer(ErrorCode.CONCURRENT_TRANSACTIONS)
@@ -125,9 +125,11 @@ class Transactions:
         self, transactional_id: str, producer: Producer, partitions: list[TopicPartition], client_version: int = 0
     ) -> ErrorCode:
         """AddPartitionsToTxn, and what adds partitions without being asked for clients of transactions v2."""
-        transaction, error = self._writable(transactional_id, producer)
-        if transaction is None:
-            return error
+        transaction = self._transactions.get(transactional_id)
+        if transaction is not None and transaction.state in PREPARED:
+            return ErrorCode.CONCURRENT_TRANSACTIONS
+        if transaction is None or (error := _check_producer(transaction, producer)):
+            return error if transaction else ErrorCode.INVALID_PRODUCER_ID_MAPPING
         if transaction.state is not TransactionState.ONGOING or not transaction.partitions.keys() >= set(partitions):
             transaction.add(partitions, self._timers.now_ms, client_version)
             self._write(transaction)
@@ -138,9 +140,11 @@ class Transactions:
 
     def verify(self, transactional_id: str, producer: Producer, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, ErrorCode]:
         """Whether partitions are part of the transaction (KIP-890): TRANSACTION_ABORTABLE for those that are not."""
-        transaction, error = self._writable(transactional_id, producer)
-        if transaction is None:
-            return dict.fromkeys(partitions, error)
+        transaction = self._transactions.get(transactional_id)
+        if transaction is None or (error := _check_producer(transaction, producer)):
+            return dict.fromkeys(partitions, error if transaction else ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+        if transaction.state in PREPARED:
+            return dict.fromkeys(partitions, ErrorCode.CONCURRENT_TRANSACTIONS)
         return {each: ErrorCode.NONE if each in transaction.partitions else ErrorCode.TRANSACTION_ABORTABLE for each in partitions}
 
     def end(self, transactional_id: str, producer: Producer, *, commit: bool, raise_epoch: bool) -> Answer:
@@ -200,17 +204,6 @@ class Transactions:
         log.info("%s is producer %d with epoch %d", transaction.transactional_id, *transaction.producer)
         return Answer(ErrorCode.NONE, transaction.producer)
 
-    def _writable(self, transactional_id: str, producer: Producer) -> tuple[Transaction | None, ErrorCode]:
-        """The transaction that this producer may write with, or the reason why there is none."""
-        transaction = self._transactions.get(transactional_id)
-        if transaction is None or transaction.producer.id != producer.id:
-            return None, ErrorCode.INVALID_PRODUCER_ID_MAPPING
-        if transaction.producer.epoch != producer.epoch:
-            return None, ErrorCode.PRODUCER_FENCED
-        if transaction.state in PREPARED:
-            return None, ErrorCode.CONCURRENT_TRANSACTIONS
-        return transaction, ErrorCode.NONE
-
     def _fence(self, transaction: Transaction) -> None:
         """Aborts a transaction from outside, with a higher epoch: its producer finds out when it asks for anything."""
         client_version = self._partitions.transaction_version
@@ -267,25 +260,32 @@ def _may_continue(transaction: Transaction, expected: Producer) -> bool:
     )
 
 
-def _check_end_v1(transaction: Transaction, producer: Producer, commit: bool) -> ErrorCode | None:
-    """None: end the transaction. NONE: it has ended so already."""
+def _check_producer(transaction: Transaction, producer: Producer) -> ErrorCode:
+    """Whether a producer is the present one."""
     if transaction.producer.id != producer.id:
         return ErrorCode.INVALID_PRODUCER_ID_MAPPING
-    if transaction.producer.epoch != producer.epoch:
-        return ErrorCode.PRODUCER_FENCED
+    return ErrorCode.NONE if transaction.producer.epoch == producer.epoch else ErrorCode.PRODUCER_FENCED
+
+
+def _check_end_v1(transaction: Transaction, producer: Producer, commit: bool) -> ErrorCode | None:
+    """None: end the transaction. NONE: it has ended so already."""
+    if error := _check_producer(transaction, producer):
+        return error
+    if transaction.state in PREPARED:
+        return ErrorCode.CONCURRENT_TRANSACTIONS
     match transaction.state, commit:
         case TransactionState.ONGOING, _:
             return None
         case (TransactionState.COMPLETE_COMMIT, True) | (TransactionState.COMPLETE_ABORT, False):
             return ErrorCode.NONE
-        case (TransactionState.PREPARE_COMMIT, True) | (TransactionState.PREPARE_ABORT, False):
-            return ErrorCode.CONCURRENT_TRANSACTIONS
         case _:
             return ErrorCode.INVALID_TXN_STATE
 
 
 def _check_end_v2(transaction: Transaction, producer: Producer, commit: bool) -> ErrorCode | None:
-    """As for v1. An epoch below the present one is a request that was sent again: its transaction has ended, or is about to."""
+    """As for v1. An epoch below the present one is a request that was sent again: its transaction has ended."""
+    if transaction.state in PREPARED:
+        return ErrorCode.CONCURRENT_TRANSACTIONS
     now = transaction.producer
     overflowed = producer == (transaction.previous_producer_id, MAX_EPOCH - 1) and now.epoch == 0
     again = overflowed or producer.epoch == now.epoch - 1
@@ -298,8 +298,6 @@ def _check_end_v2(transaction: Transaction, producer: Producer, commit: bool) ->
             return None
         case (TransactionState.COMPLETE_COMMIT, True) | (TransactionState.COMPLETE_ABORT, False) if again:
             return ErrorCode.NONE
-        case (TransactionState.PREPARE_COMMIT, True) | (TransactionState.PREPARE_ABORT, False):
-            return ErrorCode.CONCURRENT_TRANSACTIONS
         case state, False if state in IDLE and not again:
             return None  # an abort of nothing raises the epoch, which rids the producer of what is on its way
         case _:
@@ -307,8 +305,6 @@ def _check_end_v2(transaction: Transaction, producer: Producer, commit: bool) ->
 
 
 def _is_valid_epoch(transaction: Transaction, epoch: int, *, again: bool) -> bool:
-    if transaction.state in PREPARED:
-        return epoch == transaction.producer.epoch - 1
     if transaction.state in (TransactionState.EMPTY, TransactionState.ONGOING):
         return epoch == transaction.producer.epoch
     return again or epoch == transaction.producer.epoch
