@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..script import Cases
-from . import batches, fetch, forms, offsets, produce, sequences
+from . import batches, fetch, forms, group_states, offsets, produce, sequences
 
 FAMILIES: dict[str, Callable[[], Cases]] = {
     "produce": produce.cases,
@@ -14,5 +14,6 @@ FAMILIES: dict[str, Callable[[], Cases]] = {
     "fetch": fetch.cases,
     "offsets": offsets.cases,
     "forms": forms.cases,
+    "group_states": group_states.cases,
 }
 """What makes the cases of a family, by its name."""
