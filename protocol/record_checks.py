@@ -14,7 +14,17 @@ from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
 from .errors import ErrorCode
-from .records import TIMESTAMP_TYPE_BIT, BatchError, BatchHeader, Buffer, InvalidRecords, signed, varint_rest
+from .records import (
+    COMPRESSION_MASK,
+    TIMESTAMP_TYPE_BIT,
+    BatchError,
+    BatchHeader,
+    Buffer,
+    InvalidRecords,
+    RecordsEndEarly,
+    signed,
+    varint_rest,
+)
 
 NO_TIMESTAMP = -1
 MIN_LONG, MAX_LONG = -(1 << 63), (1 << 63) - 1
@@ -155,12 +165,16 @@ def _one_by_one(
     keys, earliest, upper, _ = demands
     end, base, append_bit, consecutive = len(data), header.base_timestamp, header.attributes & TIMESTAMP_TYPE_BIT, True
     known = -1  # a timestamp delta that there is nothing to be said about
+    stop, is_compressed = end, bool(header.attributes & COMPRESSION_MASK)
     try:
         for n in range(number, until):
+            stop = end + 1
             size, position = data[position], position + 1
             if size > 127:
-                size, position = _size(data, size, position, lenient)
+                size, position = _size(data, size, position, is_compressed)
             stop = position + (size >> 1)
+            if stop > end and not (lenient or size & 1):
+                raise IndexError
             delta, position = data[position + 1], position + 2  # the byte before it: attributes that mean nothing yet
             if delta > 127:
                 delta, position = varint_rest(data, delta, position, 64)
@@ -185,8 +199,10 @@ def _one_by_one(
                 position += value >> 1
             headers, position = data[position], position + 1
             if headers:
-                position = _skip_headers(data, headers, position, end)
-            if position > end or (not lenient and (position != stop or size & 1)):
+                position = _skip_headers(data, headers, position, MAX_LONG if lenient else end)
+            if position > end:
+                raise IndexError
+            if not lenient and (position != stop or size & 1):
                 raise InvalidRecords(f"record {n} does not take the {signed(size)} bytes it says")
             if delta != known or (keys and key & 1):
                 timestamp = header.max_timestamp if append_bit else _wrapped(base + (delta >> 1 ^ -(delta & 1)))
@@ -197,7 +213,8 @@ def _one_by_one(
                 elif complaint := demands.complaint(bool(key & 1), timestamp, bool(append_bit)):
                     errors.append((n, *complaint))
     except IndexError:
-        raise InvalidRecords(f"the batch ends before its {header.records_count} records do") from None
+        kind = RecordsEndEarly if lenient or stop > end else InvalidRecords  # the record is of another size than it says
+        raise kind(f"the batch ends before its {header.records_count} records do") from None
     return position, latest, consecutive
 
 
@@ -297,7 +314,7 @@ class _Reading:
         return True
 
 
-def _size(data: Buffer, first: int, position: int, lenient: bool) -> tuple[int, int]:
+def _size(data: Buffer, first: int, position: int, is_compressed: bool) -> tuple[int, int]:
     """A record's size. Kafka does not expect that this one, in an uncompressed batch, may be no varint."""
     second = data[position]
     if second < 128:
@@ -305,15 +322,17 @@ def _size(data: Buffer, first: int, position: int, lenient: bool) -> tuple[int, 
     try:
         return varint_rest(data, first, position)
     except InvalidRecords as error:
-        raise error if lenient else UnreadableRecords(str(error)) from None
+        raise error if is_compressed else UnreadableRecords(str(error)) from None
 
 
 def _skip_headers(data: Buffer, count: int, position: int, end: int) -> int:
-    """The position after the headers. Raises InvalidRecords, IndexError."""
+    """The position after the headers, which have a byte at least before `end`. Raises InvalidRecords, IndexError."""
     if count > 127:
         count, position = varint_rest(data, count, position)
-    if count & 1 or count >> 1 > end - position:
-        raise InvalidRecords(f"{signed(count)} headers in {end - position} bytes")
+    if count & 1:
+        raise InvalidRecords(f"{signed(count)} headers")
+    if count >> 1 > end - position:
+        raise IndexError
     for _ in range(count >> 1):
         name, position = _read(data, position)
         if name & 1:

@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 MAX_SEQUENCE = 2**31 - 1
+NO_EPOCH = -1  # also what a producer without one writes
 CACHED_BATCHES = 5  # as many as a producer may have in flight
 
 
@@ -190,6 +191,8 @@ class Producers:
             raise OutOfOrderSequence(producer_id, epoch, base_sequence, refused.base_sequence)
         state = self._states.get(producer_id)
         if state is None or (now_ms - state.used_ms >= self.expiration_ms and producer_id not in self._open):
+            if epoch < NO_EPOCH:
+                raise StaleProducerEpoch(producer_id, epoch, NO_EPOCH)
             if new_from_zero and base_sequence != 0:
                 raise OutOfOrderSequence(producer_id, epoch, base_sequence, 0)
             return None
@@ -201,7 +204,7 @@ class Producers:
                 raise OutOfOrderSequence(producer_id, epoch, base_sequence, state.next_sequence)
         elif epoch < state.epoch:
             raise StaleProducerEpoch(producer_id, epoch, state.epoch)
-        elif base_sequence != 0:
+        elif base_sequence != 0 and state.epoch != NO_EPOCH:
             raise OutOfOrderSequence(producer_id, epoch, base_sequence, 0)
         if producer_id in self._open and not transactional:
             raise TransactionIsOpen(producer_id)

@@ -12,6 +12,7 @@ from ...protocol.records import (
     BatchHeader,
     InvalidRecords,
     NotOneBatch,
+    first_batch,
     only_batch,
     validate_batch,
 )
@@ -35,11 +36,11 @@ def one_batch(records: object, version: int) -> memoryview:
     """The batch in a Produce request of some version (ProduceRequest.validateRecords)."""
     if not isinstance(records, memoryview):
         raise NotOneBatch("no record batch")
-    batch = only_batch(records)
+    batch = first_batch(records)
     codec = batch[ATTRIBUTES_POSITION] & COMPRESSION_MASK
     if codec >= Compression.ZSTD and version < 7:
         raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE if codec == Compression.ZSTD else ErrorCode.UNKNOWN_SERVER_ERROR)
-    return batch
+    return batch if len(batch) == len(records) else only_batch(records)
 
 
 def append(partition: Partition, batch: memoryview, acks: int, transactional_id: str | None, context: Context) -> Duplicate:

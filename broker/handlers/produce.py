@@ -151,8 +151,8 @@ def _refusal_of_all(request: ProduceRequest) -> KafkaError | None:
                     and request.transactional_id is None
                 ):
                     return KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-            except CorruptBatch as error:
-                return KafkaError(error.error_code, str(error))
+            except BatchError as error:
+                return KafkaError(error.error_code, str(error) if isinstance(error, CorruptBatch) else None)
     return None
 
 

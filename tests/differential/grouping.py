@@ -135,7 +135,9 @@ class Classic:
 
     def commit(self, generation: int, version: int = 9, **options: Any) -> Ask:
         """OffsetCommit, of this member."""
-        return commit(self.group, member=self.id, instance=self.instance, epoch=generation, version=version, connection=self.name, **options)
+        return commit(
+            self.group, member=self.id, instance=self.instance, epoch=generation, version=version, connection=self.name, **options
+        )
 
 
 class Modern:

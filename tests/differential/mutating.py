@@ -18,7 +18,17 @@ TIMES = [-1, 0, 1000, 1000, 1063, 10_000, 500_000_000_000, 1_000_000_000_000, 4_
 TEXTS = [None, b"", b"k", b"v" * 63, b"v" * 64, bytes(130), b"\xff\x01", b"key"]
 HEADERS: list[list[tuple[str, bytes | None]]] = [[], [], [], [("h", b"1")], [("", None)], [("ü", b""), ("name" * 20, b"v" * 70)]]
 EDGES = [-(1 << 63), -(1 << 31), -(1 << 15), -2, -1, 0, 1, 2, 3, 7, 127, 128, 255, (1 << 15) - 1, (1 << 31) - 1, (1 << 63) - 1]
-VARINTS = [b"\x00", b"\x01", b"\x02", b"\x7f", b"\x80\x00", b"\x80\x01", b"\xff\xff\xff\xff\x0f", b"\xff\xff\xff\xff\x7f", b"\xfe\xff\xff\xff\x0f"]
+VARINTS = [
+    b"\x00",
+    b"\x01",
+    b"\x02",
+    b"\x7f",
+    b"\x80\x00",
+    b"\x80\x01",
+    b"\xff\xff\xff\xff\x0f",
+    b"\xff\xff\xff\xff\x7f",
+    b"\xfe\xff\xff\xff\x0f",
+]
 VARINTS += [b"\xff" * 9 + b"\x01", b"\xff" * 10, b"\x80" * 9 + b"\x02", b"\x80" * 10 + b"\x01"]
 
 
@@ -73,9 +83,7 @@ def records(random: Random) -> list[Record]:
     if random.random() < 0.8:
         start, texts, count = random.choice(TIMES), random.choice([TEXTS, TEXTS[2:]]), random.randint(1, 8)
         times = [start if random.random() < 0.7 else random.choice(TIMES) for _ in range(count)]
-        return [
-            Record(n, time, random.choice(texts), random.choice(texts), random.choice(HEADERS)) for n, time in enumerate(times)
-        ]
+        return [Record(n, time, random.choice(texts), random.choice(texts), random.choice(HEADERS)) for n, time in enumerate(times)]
     count, step, every = random.randint(10, 200), random.choice([0, 1, 3, -1, 100]), random.randint(2, 90)
     key, other, value = random.choice(TEXTS), random.choice(TEXTS), random.choice(TEXTS)
     return [Record(n, 40_000 + n * step, other if n % every == every - 1 else key, value, []) for n in range(count)]
