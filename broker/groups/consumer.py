@@ -19,12 +19,12 @@ from .assignors import ASSIGNORS, Slot, Subscriber
 from .classic import log
 from .consumer_member import LEAVES, LEAVES_FOR_A_WHILE, Beat, BeatResult, ClassicProtocols, ConsumerMember, MemberState
 from .journal import Journal, RecordType
+from .member import CONSUMER_PROTOCOL_TYPE
 from .reconciliation import Reconciliation
 from .settings import GroupSettings
 from .states import ConsumerGroupState
 from .subscriptions import Subscriptions
 from .surroundings import Surroundings
-from .votes import CONSUMER_PROTOCOL_TYPE
 
 FIRST_EPOCH = 1
 """Of a group without members; who joins first begins the next one."""

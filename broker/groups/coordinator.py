@@ -21,13 +21,12 @@ from .classic import ClassicGroup, log
 from .consumer import ConsumerGroup
 from .consumer_member import Beat, BeatResult, ConsumerMember
 from .conversion import check_upgrade, downgrade, may_downgrade, upgrade
-from .member import Join, JoinResult, Leave, Sync, SyncResult
+from .member import CONSUMER_PROTOCOL_TYPE, Join, JoinResult, Leave, Sync, SyncResult
 from .offsets import CommittedOffset, CommittedOffsets
 from .records import classic_record, classic_tombstone, consumer_records, offset_record
 from .settings import GroupSettings
 from .states import GroupState
 from .surroundings import Surroundings
-from .votes import CONSUMER_PROTOCOL_TYPE
 
 __all__ = ["Group", "GroupSettings", "Groups"]
 
@@ -69,9 +68,8 @@ class Groups:
     def _new_consumer_group(self, group_id: str, classic: ClassicGroup | None, regex: str | None) -> ConsumerGroup:
         group = ConsumerGroup(group_id, self._timers, self._random, self.settings, self._surroundings, self._retire)
         if classic is not None and not classic.is_empty:
-            group.subscriptions.check(regex)
             check_upgrade(classic, self.settings)
-            upgrade(classic, group, self._surroundings)
+            upgrade(classic, group, regex, self._surroundings)
             self._keep(group)
         return group
 

@@ -38,8 +38,8 @@ from odradek.protocol.messages.sync_group import SYNC_GROUP, SyncGroupRequest, S
 
 from .script import Ask, Topic, id_of
 
-ONE, TWO = Topic("groups-one"), Topic("groups-two")
-TOPICS = (ONE, TWO)
+ONE, TWO, THREE = Topic("groups-one"), Topic("groups-two"), Topic("groups-three")
+TOPICS = (ONE, TWO, THREE)
 """Two partitions each."""
 LONG_MS = 60_000
 """A time-out that no case lives to see."""
@@ -135,9 +135,7 @@ class Classic:
 
     def commit(self, generation: int, version: int = 9, **options: Any) -> Ask:
         """OffsetCommit, of this member."""
-        return commit(
-            self.group, member=self.id, instance=self.instance, epoch=generation, version=version, connection=self.name, **options
-        )
+        return commit(self.group, member=self.id, instance=self.instance, epoch=generation, version=version, **options)
 
 
 class Modern:
@@ -165,7 +163,7 @@ class Modern:
 
     def commit(self, epoch: int, version: int = 9, **options: Any) -> Ask:
         """OffsetCommit, of this member."""
-        return commit(self.group, member=self.name, instance=self.instance, epoch=epoch, version=version, connection=self.name, **options)
+        return commit(self.group, member=self.name, instance=self.instance, epoch=epoch, version=version, **options)
 
 
 def leave(group: str, *members: tuple[str, str | None], version: int = 5, connection: str = "", reason: str | None = None) -> Ask:
@@ -189,7 +187,6 @@ def commit(
     version: int = 9,
     leader_epoch: int = -1,
     metadata: str | None = "",
-    connection: str = "",
     retention_ms: int = -1,
 ) -> Ask:
     """OffsetCommit, of offset 1 of a partition unless told otherwise."""
@@ -214,7 +211,7 @@ def commit(
         retention_time_ms=retention_ms,
         topics=topics,
     )
-    return Ask(OFFSET_COMMIT, version, request, connection=connection)
+    return Ask(OFFSET_COMMIT, version, request)
 
 
 Partitions = Mapping[str, Sequence[int]]

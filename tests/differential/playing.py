@@ -27,11 +27,12 @@ from tests.apache_kafka import ApacheKafka
 from tests.broker.harness import World
 
 from .rendering import Renderer
-from .script import Answer, Ask, Case, Pause, Raw, Topic, id_of
+from .script import Answer, Ask, Case, Pause, Raw, Step, Topic, id_of, number_of
 
 CORRELATION_ID, PROBE_ID = 7, 0x7FFFFFFF
 PROBE = pack(">ihhih", 10, API_VERSIONS.key, 0, PROBE_ID, -1)
-PATIENCE_S, SHORT_PATIENCE_S, SETUP_PATIENCE_S = 1.5, 0.05, 10
+PATIENCE_S, SHORT_PATIENCE_S, SETUP_PATIENCE_S = 1.5, 0.1, 10
+STEP_MS = 10
 CLOSED, SILENT, WAITS = "closed", "no answer", "waits"
 NAME = re.compile(r"\$(\w+)")
 TOPICS_AT_ONCE = 200
@@ -81,7 +82,7 @@ class EmulatedConnection:
         self.client.feed(frames)
 
     def receive(self, patience_s: float) -> bytes | None:
-        for waited_ms in (0, int(patience_s * 1000)):
+        for waited_ms in (0, *[STEP_MS] * int(patience_s * 1000 / STEP_MS)):
             if not self.client.sent and not self.client.closed:
                 self.world.advance(waited_ms)
         sent = self.client.sent
@@ -179,15 +180,16 @@ class Playing:
 
     def play(self, case: Case) -> list[str]:
         self.real = {id_of(topic.name): self.ids[topic.name] for topic in case.topics}
-        lines = []
-        for step in case.steps:
-            if isinstance(step, Pause):
-                self.side.pause(step.milliseconds)
-            elif isinstance(step, Answer):
-                lines.append(self.late_answer(step.node, step.connection, PATIENCE_S))
-            else:
-                lines.append(self.ask(step))
+        for step in case.before:
+            self.step(step)
+        lines = [line for step in case.steps for line in self.step(step)]
         return lines + [self.late_answer(*waiting, SHORT_PATIENCE_S) for waiting in list(self.waiting)]
+
+    def step(self, step: Step) -> list[str]:
+        if isinstance(step, Pause):
+            self.side.pause(step.milliseconds)
+            return []
+        return [self.late_answer(step.node, step.connection, PATIENCE_S) if isinstance(step, Answer) else self.ask(step)]
 
     def ask(self, step: Ask | Raw) -> str:
         began_ms = self.side.now_ms()
@@ -235,10 +237,17 @@ class Playing:
         except ProtocolError as error:
             return f"{error}: {answer.hex()}"
         assert correlation_id == CORRELATION_ID
-        self.bound |= {name: value for name, field in step.binds.items() if (value := getattr(response, field))}
+        self.bind({name: value for name, field in step.binds.items() if (value := getattr(response, field))})
         now_ms = self.side.now_ms()
         names, bound = ({real: name for name, real in named.items()} for named in (self.ids, self.bound))
         return Renderer(names, bound, now_ms - WINDOW_MS, now_ms + WINDOW_MS).line(api, version, response)
+
+    def bind(self, names: dict[str, str | int]) -> None:
+        for name, value in names.items():
+            if isinstance(value, str):
+                self.bound[name] = value
+            else:
+                self.real[pack(">q", number_of(name))] = pack(">q", value)
 
     def frame_of(self, ask: Ask, now_ms: int) -> bytes:
         payload = ask.payload(now_ms) if callable(ask.payload) and not isinstance(ask.payload, Message) else ask.payload

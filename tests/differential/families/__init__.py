@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..script import Cases
-from . import batches, fetch, forms, group_states, offsets, produce, sequences
+from . import batches, fetch, forms, group_states, groups, offsets, produce, sequences
 
 FAMILIES: dict[str, Callable[[], Cases]] = {
     "produce": produce.cases,
@@ -14,6 +14,7 @@ FAMILIES: dict[str, Callable[[], Cases]] = {
     "fetch": fetch.cases,
     "offsets": offsets.cases,
     "forms": forms.cases,
+    "groups": groups.cases,
     "group_states": group_states.cases,
 }
 """What makes the cases of a family, by its name."""
