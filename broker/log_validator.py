@@ -12,6 +12,7 @@ from ..protocol.record_checks import MAX_LONG, NO_TIMESTAMP, Demands, RejectedRe
 from ..protocol.records import (
     COMPRESSION_MASK,
     DECOMPRESSED_LIMIT,
+    DELETE_HORIZON_BIT,
     HEADER,
     TIMESTAMP_TYPE_BIT,
     TRANSACTIONAL_BIT,
@@ -33,7 +34,7 @@ _LEVELS = {
     Compression.LZ4: "compression.lz4.level",
     Compression.ZSTD: "compression.zstd.level",
 }
-_KEPT_ATTRIBUTES = COMPRESSION_MASK | TRANSACTIONAL_BIT
+_KEPT_ATTRIBUTES = COMPRESSION_MASK | TRANSACTIONAL_BIT | DELETE_HORIZON_BIT
 WRAPS_BELOW = -(1 << 62)
 """Timestamps so far from now that Java's difference may have another sign are looked at closely."""
 _ATTRIBUTES = Struct(">h")
@@ -122,8 +123,6 @@ def _decompressed(codec: Compression, batch: memoryview, header: BatchHeader, *,
     except TooLong as error:
         raise BatchTooLarge(str(error)) from None
     except InvalidCompression as error:
-        if codec is Compression.ZSTD and len(batch) == HEADER.size:
-            raise InvalidRecords("no zstd frame") from None  # which for zstd-jni is an end, not an error
         raise _first_fault(error, header, lenient) from None
 
 

@@ -19,6 +19,7 @@ XERIAL_HEADER = b"\x82SNAPPY\0" + b"\0\0\0\1" + b"\0\0\0\1"
 XERIAL_MAGIC_SIZE = 8
 XERIAL_BLOCK_SIZE, SNAPPY_READ = 32 << 10, 2 << 10
 LZ4_MAGIC = b"\x04\x22\x4d\x18"
+SNAPPY_EXPANSION = 22  # a copy of 64 bytes takes three
 GZIP_FORMAT = 16 + zlib.MAX_WBITS
 FIRST_GUESS, GROWTH = 64 << 10, 8
 KEPT = 16 << 20
@@ -68,8 +69,8 @@ def decompress(codec: Compression, data: bytes | bytearray | memoryview, limit: 
     except cramjam.DecompressionError as error:
         if codec is Compression.SNAPPY:
             raise InvalidCompression(f"snappy: {error}") from error
-        read = read_lz4 if codec is Compression.LZ4 else read_zstd
-        return read(cramjam, memoryview(data), limit)
+        view = memoryview(data)
+        return read_lz4(cramjam, view, limit) if codec is Compression.LZ4 else read_zstd(cramjam, view)
 
 
 def _cramjam(codec: Compression) -> ModuleType:
@@ -127,7 +128,10 @@ def _read_by_kafka(out: bytearray) -> bytes:
 
 
 def _decompress_block(cramjam: ModuleType, block: memoryview, limit: int) -> bytes:
-    if cramjam.snappy.decompress_raw_len(block) > limit:
+    size = cramjam.snappy.decompress_raw_len(block)
+    if size > SNAPPY_EXPANSION * len(block):
+        raise cramjam.DecompressionError(f"{len(block)} bytes cannot hold {size}")
+    if size > limit:
         raise TooLong(f"snappy: more than {limit} bytes left of the limit")
     return bytes(cramjam.snappy.decompress_raw(block))
 

@@ -127,10 +127,10 @@ def _unpack_lz4(cramjam: ModuleType, header: memoryview, block: Buffer, readable
         raise InvalidCompression(f"lz4: {error}", bytes(readable)) from error
 
 
-def read_zstd(cramjam: ModuleType, data: memoryview, limit: int) -> bytes:
-    """The frames one behind another, which are read whole or not at all. Raises InvalidCompression, TooLong.
+def read_zstd(cramjam: ModuleType, data: memoryview) -> bytes:
+    """The frames one behind another, which are read whole or not at all. Raises InvalidCompression.
 
-    A frame behind another that is cut is not there, as for zstd-jni.
+    A frame behind another that is cut is not there, as for zstd-jni. The codec has failed before it came to the caller's limit.
     """
     out, position = bytearray(), 0
     while position < len(data):
@@ -141,8 +141,6 @@ def read_zstd(cramjam: ModuleType, data: memoryview, limit: int) -> bytes:
             out += cramjam.zstd.decompress(bytes(data[position:following]))
         except cramjam.DecompressionError as error:
             raise InvalidCompression(f"zstd: {error}", bytes(out)) from error
-        if len(out) > limit:
-            raise TooLong(f"zstd: more than {limit} bytes")
         position = following
     return bytes(out)
 

@@ -165,16 +165,13 @@ def _one_by_one(
     keys, earliest, upper, _ = demands
     end, base, append_bit, consecutive = len(data), header.base_timestamp, header.attributes & TIMESTAMP_TYPE_BIT, True
     known = -1  # a timestamp delta that there is nothing to be said about
-    stop, is_compressed = end, bool(header.attributes & COMPRESSION_MASK)
     try:
         for n in range(number, until):
             stop = end + 1
             size, position = data[position], position + 1
             if size > 127:
-                size, position = _size(data, size, position, is_compressed)
+                size, position = _size(data, size, position, header)
             stop = position + (size >> 1)
-            if stop > end and not (lenient or size & 1):
-                raise IndexError
             delta, position = data[position + 1], position + 2  # the byte before it: attributes that mean nothing yet
             if delta > 127:
                 delta, position = varint_rest(data, delta, position, 64)
@@ -200,10 +197,8 @@ def _one_by_one(
             headers, position = data[position], position + 1
             if headers:
                 position = _skip_headers(data, headers, position, MAX_LONG if lenient else end)
-            if position > end:
+            if position > end or (not lenient and (position != stop or size & 1)):
                 raise IndexError
-            if not lenient and (position != stop or size & 1):
-                raise InvalidRecords(f"record {n} does not take the {signed(size)} bytes it says")
             if delta != known or (keys and key & 1):
                 timestamp = header.max_timestamp if append_bit else _wrapped(base + (delta >> 1 ^ -(delta & 1)))
                 if timestamp > latest:
@@ -213,8 +208,8 @@ def _one_by_one(
                 elif complaint := demands.complaint(bool(key & 1), timestamp, bool(append_bit)):
                     errors.append((n, *complaint))
     except IndexError:
-        kind = RecordsEndEarly if lenient or stop > end else InvalidRecords  # the record is of another size than it says
-        raise kind(f"the batch ends before its {header.records_count} records do") from None
+        kind = RecordsEndEarly if lenient or stop > end else InvalidRecords
+        raise kind(f"record {n} of {header.records_count} is of another size than it says, or cut") from None
     return position, latest, consecutive
 
 
@@ -314,7 +309,7 @@ class _Reading:
         return True
 
 
-def _size(data: Buffer, first: int, position: int, is_compressed: bool) -> tuple[int, int]:
+def _size(data: Buffer, first: int, position: int, header: BatchHeader) -> tuple[int, int]:
     """A record's size. Kafka does not expect that this one, in an uncompressed batch, may be no varint."""
     second = data[position]
     if second < 128:
@@ -322,7 +317,7 @@ def _size(data: Buffer, first: int, position: int, is_compressed: bool) -> tuple
     try:
         return varint_rest(data, first, position)
     except InvalidRecords as error:
-        raise error if is_compressed else UnreadableRecords(str(error)) from None
+        raise error if header.attributes & COMPRESSION_MASK else UnreadableRecords(str(error)) from None
 
 
 def _skip_headers(data: Buffer, count: int, position: int, end: int) -> int:

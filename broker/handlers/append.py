@@ -107,4 +107,5 @@ def _join(partition: Partition, header: BatchHeader, transactional_id: str | Non
         partition.producers.refuse(*producer, header.base_sequence, context.now_ms)
         if error.code is ErrorCode.COORDINATOR_NOT_AVAILABLE or (error.code is ErrorCode.CONCURRENT_TRANSACTIONS and not adds):
             raise NotInTransaction(ErrorCode.NOT_ENOUGH_REPLICAS, f"the coordinator of the transaction says {error.code.name}") from None
-        raise
+        text = "the partition is not part of the transaction" if error.code is ErrorCode.INVALID_TXN_STATE else None
+        raise NotInTransaction(error.code, text) from None

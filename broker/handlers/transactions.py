@@ -7,7 +7,6 @@ said as INVALID_PRODUCER_EPOCH. EndTxn v5 raises the producer's epoch and tells 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 
 from ...protocol.errors import ErrorCode
 from ...protocol.messages.add_offsets_to_txn import ADD_OFFSETS_TO_TXN, AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
@@ -46,19 +45,20 @@ def add_partitions_to_txn(request: AddPartitionsToTxnRequest, context: Context) 
         producer = Producer(request.v3_and_below_producer_id, request.v3_and_below_producer_epoch)
         topics = request.v3_and_below_topics
         errors = _add(request.v3_and_below_transactional_id, producer, _partitions(topics), False, context)
-        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_results(errors))
+        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_results(topics, errors))
     return AddPartitionsToTxnResponse(
         results_by_transaction=[
             AddPartitionsToTxnResult(
                 transactional_id=each.transactional_id,
                 topic_results=_results(
+                    each.topics,
                     _add(
                         each.transactional_id,
                         Producer(each.producer_id, each.producer_epoch),
                         _partitions(each.topics),
                         each.verify_only,
                         context,
-                    )
+                    ),
                 ),
             )
             for each in request.transactions
@@ -70,15 +70,16 @@ def _partitions(topics: Sequence[AddPartitionsToTxnTopic]) -> list[TopicPartitio
     return [TopicPartition(topic.name, index) for topic in topics for index in topic.partitions]
 
 
-def _results(errors: Mapping[TopicPartition, ErrorCode]) -> list[AddPartitionsToTxnTopicResult]:
+def _results(topics: Sequence[AddPartitionsToTxnTopic], errors: Mapping[TopicPartition, ErrorCode]) -> list[AddPartitionsToTxnTopicResult]:
     return [
         AddPartitionsToTxnTopicResult(
-            name=name,
+            name=topic.name,
             results_by_partition=[
-                AddPartitionsToTxnPartitionResult(partition_index=each.partition, partition_error_code=error) for each, error in results
+                AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=errors[TopicPartition(topic.name, index)])
+                for index in topic.partitions
             ],
         )
-        for name, results in groupby(errors.items(), key=lambda result: result[0].topic)
+        for topic in topics
     ]
 
 

@@ -6,6 +6,8 @@ TRANSACTION_ABORTABLE; from v5 on the group is added to the transaction here (KI
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import islice
 from typing import TypeAlias
 
 from ...protocol.errors import ErrorCode
@@ -28,6 +30,7 @@ KNOWS_ABORTABLE, ADDS_PARTITIONS = 4, 5
 
 
 Named: TypeAlias = list[tuple[str, TxnOffsetCommitRequestPartition]]
+Results: TypeAlias = list[tuple[str, int, ErrorCode]]
 
 
 @handles(TXN_OFFSET_COMMIT)
@@ -36,15 +39,20 @@ def txn_offset_commit(request: TxnOffsetCommitRequest, context: Context) -> TxnO
     named = [(topic.name, partition) for topic in request.topics for partition in topic.partitions]
     known = [each for each in named if _find(*each, context)]
     unknown = [each for each in named if not _find(*each, context)]
-    results = [(name, each.partition_index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) for name, each in unknown]
-    return _response(results + (_commit(request, known, context) if known else []))
+    refused = [(name, each.partition_index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) for name, each in unknown]
+    results = refused + (_commit(request, known, context) if known else [])
+    if unknown:
+        return TxnOffsetCommitResponse(topics=_merged(results))
+    left = iter(results)
+    return TxnOffsetCommitResponse(topics=[topic for each in request.topics for topic in _merged(islice(left, len(each.partitions)))])
 
 
-def _response(results: list[tuple[str, int, ErrorCode]]) -> TxnOffsetCommitResponse:
+def _merged(results: Iterable[tuple[str, int, ErrorCode]]) -> list[TxnOffsetCommitResponseTopic]:
+    """What is answered for a topic that is named twice, at once."""
     topics: dict[str, list[TxnOffsetCommitResponsePartition]] = {}
     for name, index, error in results:
         topics.setdefault(name, []).append(TxnOffsetCommitResponsePartition(partition_index=index, error_code=error))
-    return TxnOffsetCommitResponse(topics=[TxnOffsetCommitResponseTopic(name=name, partitions=each) for name, each in topics.items()])
+    return [TxnOffsetCommitResponseTopic(name=name, partitions=partitions) for name, partitions in topics.items()]
 
 
 def _find(name: str, partition: TxnOffsetCommitRequestPartition, context: Context) -> Partition | None:
@@ -76,7 +84,7 @@ def _check(request: TxnOffsetCommitRequest, known: Named, context: Context) -> E
     )
 
 
-def _commit(request: TxnOffsetCommitRequest, known: Named, context: Context) -> list[tuple[str, int, ErrorCode]]:
+def _commit(request: TxnOffsetCommitRequest, known: Named, context: Context) -> Results:
     """An error for each partition, most often the same for all."""
     groups = context.broker.groups
     error = _check(request, known, context)

@@ -169,6 +169,17 @@ def test_the_last_records_in_the_present_epochs() -> None:
     assert producers.last_records() == {1: (16, 0), 2: (-1, 1), 3: (-1, 4)}
 
 
+def test_an_epoch_of_none() -> None:
+    """-1 is what a producer without one writes: it is known by that, and whatever follows may begin anywhere."""
+    producers = Producers(1000)
+    with pytest.raises(StaleProducerEpoch):
+        producers.check(1, -2, 0, 0, 0)
+    producers.record(1, -1, 5, 5, 10, 10, 0, 0)
+    assert producers.check(1, 1, 3, 3, 0) is None
+    with pytest.raises(StaleProducerEpoch):
+        producers.check(1, -2, 0, 0, 0)
+
+
 def test_an_older_epoch_is_stale() -> None:
     producers = Producers(1000)
     producers.check_epoch(1, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..script import Cases
-from . import batches, fetch, forms, group_states, groups, offsets, produce, sequences
+from . import batches, fetch, forms, group_states, groups, offsets, produce, sequences, transactions
 
 FAMILIES: dict[str, Callable[[], Cases]] = {
     "produce": produce.cases,
@@ -16,5 +16,6 @@ FAMILIES: dict[str, Callable[[], Cases]] = {
     "forms": forms.cases,
     "groups": groups.cases,
     "group_states": group_states.cases,
+    "transactions": transactions.cases,
 }
 """What makes the cases of a family, by its name."""
