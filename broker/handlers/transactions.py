@@ -71,15 +71,19 @@ def _partitions(topics: Sequence[AddPartitionsToTxnTopic]) -> list[TopicPartitio
 
 
 def _results(topics: Sequence[AddPartitionsToTxnTopic], errors: Mapping[TopicPartition, ErrorCode]) -> list[AddPartitionsToTxnTopicResult]:
+    """In the order of the request; what is named twice is answered once, a topic without partitions too."""
+    indexes: dict[str, dict[int, None]] = {}
+    for topic in topics:
+        indexes.setdefault(topic.name, {}).update(dict.fromkeys(topic.partitions))
     return [
         AddPartitionsToTxnTopicResult(
-            name=topic.name,
+            name=name,
             results_by_partition=[
-                AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=errors[TopicPartition(topic.name, index)])
-                for index in topic.partitions
+                AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=errors[TopicPartition(name, index)])
+                for index in named
             ],
         )
-        for topic in topics
+        for name, named in indexes.items()
     ]
 
 
