@@ -276,6 +276,7 @@ class ClusterState:
                 each.config.alter(own=overrides, cluster_wide=each.config.cluster_wide)
         for config in (*(topic.config for topic in self.topics.values()), *self.group_configs.values()):
             config.reload()
+        self.groups.reload(GroupSettings.of(self.config))
 
     def alter_group(self, group_id: str, overrides: Mapping[str, str]) -> None:
         """Replaces what was set for one group, which need not exist."""

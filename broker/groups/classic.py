@@ -51,7 +51,7 @@ class ClassicGroup:
         self._subscribed: frozenset[str] | None = None
         self._initial_rebalance = False
         self._arrived_in_delay = False
-        self._timers, self._random, self._settings, self._write = timers, randomness, settings, write
+        self._timers, self._random, self.settings, self._write = timers, randomness, settings, write
 
     # What members ask for.
 
@@ -184,8 +184,8 @@ class ClassicGroup:
             return True
         if self.state is GroupState.PREPARING_REBALANCE:
             # Who has rejoined counts, so that the last to rejoin an overfull group are turned away.
-            return self.members.joined < self._settings.group_max_size or (member is not None and member.join_reply is not None)
-        return member is not None or len(self.members) < self._settings.group_max_size
+            return self.members.joined < self.settings.group_max_size or (member is not None and member.join_reply is not None)
+        return member is not None or len(self.members) < self.settings.group_max_size
 
     def _supports(self, join: Join) -> bool:
         """Whether one of the protocols is known to every member, the joining one with its old protocols included."""
@@ -272,7 +272,7 @@ class ClassicGroup:
             self._reset_assignments()
         if before is GroupState.EMPTY:
             self._initial_rebalance, self._arrived_in_delay = True, False
-            delay_ms = self._settings.group_initial_rebalance_delay_ms
+            delay_ms = self.settings.group_initial_rebalance_delay_ms
             self._await_more_members(delay_ms, max(self._rebalance_timeout_ms() - delay_ms, 0))
         elif not self._complete_if_all_joined():
             self._set_rebalance_timer()
@@ -290,7 +290,7 @@ class ClassicGroup:
         """Waits on if members came meanwhile, but in all no longer than their rebalance timeout."""
         if self._arrived_in_delay and remaining_ms:
             self._arrived_in_delay = False
-            next_ms = min(self._settings.group_initial_rebalance_delay_ms, remaining_ms)
+            next_ms = min(self.settings.group_initial_rebalance_delay_ms, remaining_ms)
             self._await_more_members(next_ms, max(remaining_ms - delay_ms, 0))
         else:
             self._complete_rebalance()

@@ -50,6 +50,12 @@ class Groups:
         """The group of that name."""
         return self._groups.get(group_id)
 
+    def reload(self, settings: GroupSettings) -> None:
+        """Takes over what changed in the broker, for the groups that are there too."""
+        self.settings = settings
+        for group in self:
+            group.settings = settings
+
     # Members of consumer groups.
 
     def beat(self, group_id: str, beat: Beat) -> BeatResult:
@@ -220,12 +226,17 @@ class Groups:
         group = self._groups.get(group_id)
         return group.check_fetch(member_id, epoch) if isinstance(group, ConsumerGroup) else ErrorCode.NONE
 
+    def check_metadata(self, metadata: str) -> ErrorCode:
+        """OFFSET_METADATA_TOO_LARGE, going by characters as Java counts them."""
+        length = len(metadata) if metadata.isascii() else len(metadata.encode("utf-16-le")) // 2
+        return ErrorCode.OFFSET_METADATA_TOO_LARGE if length > self.settings.offset_metadata_max_bytes else ErrorCode.NONE
+
     def commit(
         self, group_id: str, topic: str, partition: int, offset: int, leader_epoch: int, metadata: str, retention_time_ms: int | None = None
     ) -> ErrorCode:
         """Commits one offset, after `check_commit` has allowed it: OFFSET_METADATA_TOO_LARGE if `metadata` is too long."""
-        if len(metadata) > self.settings.offset_metadata_max_bytes:
-            return ErrorCode.OFFSET_METADATA_TOO_LARGE
+        if error := self.check_metadata(metadata):
+            return error
         now_ms = self._timers.now_ms
         expire_ms = None if retention_time_ms is None else now_ms + retention_time_ms
         committed = CommittedOffset(offset, leader_epoch, metadata, now_ms, expire_ms)

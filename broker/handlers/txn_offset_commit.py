@@ -94,11 +94,11 @@ def _commit(request: TxnOffsetCommitRequest, known: Named, context: Context) -> 
     errors = []
     for name, each in known:
         metadata = each.committed_metadata or ""
-        too_large = len(metadata) > groups.settings.offset_metadata_max_bytes
-        if not too_large:
+        error = groups.check_metadata(metadata)
+        if not error:
             committed = CommittedOffset(each.committed_offset, each.committed_leader_epoch, metadata, context.now_ms)
             accepted[name, each.partition_index] = committed
-        errors.append((name, each.partition_index, ErrorCode.OFFSET_METADATA_TOO_LARGE if too_large else ErrorCode.NONE))
+        errors.append((name, each.partition_index, error))
     if accepted:
         groups.commit_in_transaction(request.group_id, Producer(request.producer_id, request.producer_epoch), accepted)
     return errors

@@ -39,8 +39,9 @@ from odradek.protocol.messages.sync_group import SYNC_GROUP, SyncGroupRequest, S
 from .script import Ask, Topic, id_of
 
 ONE, TWO, THREE = Topic("groups-one"), Topic("groups-two"), Topic("groups-three")
-TOPICS = (ONE, TWO, THREE)
-"""Two partitions each."""
+FOUR = Topic("groups-four", {}, ((1,), (1,), (2,), (2,)))
+TOPICS = (ONE, TWO, THREE, FOUR)
+"""Two partitions each but for the last, which has four. Members share one topic: of several, Kafka goes by ids, which are drawn."""
 LONG_MS = 60_000
 """A time-out that no case lives to see."""
 
@@ -57,7 +58,7 @@ def assignment(parts: Mapping[str, Sequence[int]], user_data: bytes | None = Non
     return write(ConsumerProtocolAssignment(assigned_partitions=assigned, user_data=user_data), 1)
 
 
-READS_ONE = subscription(ONE.name)
+READS_ONE, BOTH_OF_ONE = subscription(ONE.name), assignment({ONE.name: [0, 1]})
 
 
 class Classic:
@@ -154,7 +155,7 @@ class Modern:
         parts = [beating.TopicPartitions(topic_id=id_of(name), partitions=list(indexes)) for name, indexes in (owned or {}).items()]
         told = {"group_id": self.group, "member_id": self.name, "member_epoch": epoch, "instance_id": self.instance} | fields
         request = ConsumerGroupHeartbeatRequest(topic_partitions=None if owned is None else parts, **told)
-        binds = {self.name: "member_id"} if version == 0 else {}
+        binds = {} if told["member_id"] else {self.name: "member_id"}
         return Ask(CONSUMER_GROUP_HEARTBEAT, version, request, connection=self.name, binds=binds)
 
     def leave(self) -> Ask:

@@ -19,7 +19,7 @@ from .asking import read
 from .comparing import Difference, Recording, differences
 from .families.batches import TOPICS
 from .mutating import Sent, batches
-from .playing import SETTINGS, Apache, Emulated, play
+from .playing import SETTINGS, Emulated, Served, play
 from .script import Ask, Case, Cases, Topic, id_of
 
 ROUND = 1000
@@ -70,7 +70,7 @@ def first_differences(seed: int, count: int, theirs: Recording, ours: Recording)
 def main(count: int, seed: int) -> int:
     print(f"{count} batches, seed {seed}", flush=True)  # noqa: T201
     with ApacheKafka(nodes=2, settings=QUICK | SETTINGS) as kafka:
-        theirs = {case.name: answers for case, answers in play(Apache(kafka), cases(seed, count))}
+        theirs = {case.name: answers for case, answers in play(Served(kafka.bootstrap_servers), cases(seed, count))}
     emulated = Emulated()
     emulated.world.timers.now_ms = time_ns() // 1_000_000
     ours = {case.name: answers for case, answers in play(emulated, cases(seed, count))}

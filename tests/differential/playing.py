@@ -25,7 +25,6 @@ from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.offset_fetch import OFFSET_FETCH, OffsetFetchRequest
 from odradek.protocol.records import HEADER, write_crc
 from odradek.protocol.schema import Api, Message, ProtocolError, specs
-from tests.apache_kafka import ApacheKafka
 from tests.broker.harness import World
 
 from .rendering import Renderer
@@ -44,6 +43,7 @@ SETTINGS = {
     "log.retention.ms": "-1",
     "group.consumer.assignment.interval.ms": "0",
     "group.consumer.max.size": "3",
+    "group.consumer.min.heartbeat.interval.ms": "50",
     "group.consumer.min.session.timeout.ms": "100",
     "group.initial.rebalance.delay.ms": "0",
     "group.max.size": "3",
@@ -112,7 +112,7 @@ class Emulated:
         self.world.advance(milliseconds)
 
 
-class ApacheConnection:
+class SocketConnection:
     def __init__(self, port: int) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), 10)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -144,14 +144,14 @@ class ApacheConnection:
         return bytes(data)
 
 
-class Apache:
-    """Apache Kafka, which is running."""
+class Served:
+    """A cluster behind sockets, Apache Kafka's or ours; the addresses of its nodes by id."""
 
-    def __init__(self, kafka: ApacheKafka) -> None:
-        self.kafka = kafka
+    def __init__(self, bootstrap_servers: str) -> None:
+        self.ports = [int(address.rpartition(":")[2]) for address in bootstrap_servers.split(",")]
 
-    def connect(self, node: int) -> ApacheConnection:
-        return ApacheConnection(self.kafka.nodes[node - 1].ports["CLIENT"])
+    def connect(self, node: int) -> SocketConnection:
+        return SocketConnection(self.ports[node - 1])
 
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
@@ -241,18 +241,19 @@ class Playing:
         except ProtocolError as error:
             return f"{error}: {answer.hex()}"
         assert correlation_id == CORRELATION_ID
-        self.bind({name: value for name, field in step.binds.items() if (value := getattr(response, field))})
+        for name, field in step.binds.items():
+            self.bind(name, getattr(response, field))
         now_ms = self.side.now_ms()
         names, bound = ({real: name for name, real in named.items()} for named in (self.ids, self.bound))
         return Renderer(names, bound, now_ms - WINDOW_MS, now_ms + WINDOW_MS, self.numbers).line(api, version, response)
 
-    def bind(self, names: dict[str, str | int]) -> None:
-        for name, value in names.items():
-            if isinstance(value, str):
-                self.bound[name] = value
-            else:
+    def bind(self, name: str, value: str | int | None) -> None:
+        if isinstance(value, int):
+            if value >= 0:
                 self.real[pack(">q", number_of(name))] = pack(">q", value)
                 self.numbers[value] = name
+        elif value:
+            self.bound[name] = value
 
     def frame_of(self, ask: Ask, now_ms: int) -> bytes:
         payload = ask.payload(now_ms) if callable(ask.payload) and not isinstance(ask.payload, Message) else ask.payload
@@ -344,8 +345,10 @@ def _leads(connection: Connection, node: int, topics: list[Topic]) -> bool:
 
 
 def _coordinates(connection: Connection) -> bool:
-    """Whether a node coordinates groups; it has to load them before."""
-    return not _ask(connection, OFFSET_FETCH, 7, OffsetFetchRequest(group_id="probe", topics=[])).error_code
+    """Whether a node coordinates groups and transactions, which it has to load before, and has ids for producers."""
+    request = InitProducerIdRequest(transactional_id="probe", transaction_timeout_ms=1000)
+    offsets = _ask(connection, OFFSET_FETCH, 7, OffsetFetchRequest(group_id="probe", topics=[]))
+    return not offsets.error_code and not _ask(connection, INIT_PRODUCER_ID, 4, request).error_code
 
 
 def _ask(connection: Connection, api: Api, version: int, request: Message) -> Any:

@@ -38,8 +38,9 @@ HASH_ORDERED = {
 }
 TEXTS = {"error_message", "batch_index_error_message", "documentation"}
 DRAWN = {"port", "controller_id", "cluster_id", "producer_id", "session_id", "log_dir", "total_bytes", "usable_bytes"}
-RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
-SHOWN_BYTES = 48
+RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|(?<![\w-])[\w-]{8}[Q-T][\w-]{13}(?![\w-])")
+"""UUIDs of version 4, as Java writes them and as Kafka's Uuid does."""
+SHOWN_BYTES, SHOWN_CHARACTERS = 48, 400
 EVERYTHING = 1 << 24
 
 
@@ -78,7 +79,7 @@ class Renderer:
 
     def scalar(self, spec: Spec, value: Any) -> Any:
         if isinstance(value, bytes):
-            return self.topic_id(value) if spec.kind == "16s" else value.hex()
+            return self.topic_id(value) if spec.kind == "16s" else _shown(value)
         if spec.name in TEXTS and value:
             return "…"
         if spec.name == "producer_id" and value in self.numbers:
@@ -92,7 +93,7 @@ class Renderer:
     def text(self, value: str) -> str:
         for text, name in self.bound.items():
             value = value.replace(text, f"${name}")
-        return RANDOM_ID.sub("*", value)
+        return RANDOM_ID.sub("*", value) if len(value) <= SHOWN_CHARACTERS else _shown(value.encode())
 
     def topic_id(self, value: bytes) -> str:
         return "" if value == ZERO_UUID else self.names.get(value, "drawn")
@@ -124,6 +125,10 @@ def _payload(view: memoryview, header: BatchHeader) -> str:
         data = decompress(header.compression, view, EVERYTHING)
     except InvalidCompression:
         data = bytes(view)
+    return _shown(data)
+
+
+def _shown(data: bytes) -> str:
     return data.hex() if len(data) <= SHOWN_BYTES else f"{len(data)} bytes, md5 {md5(data, usedforsecurity=False).hexdigest()}"
 
 

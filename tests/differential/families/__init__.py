@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..script import Cases
-from . import batches, fetch, forms, group_states, groups, offsets, produce, sequences, transactions
+from . import (
+    batches,
+    consumer_groups,
+    fetch,
+    forms,
+    group_lists,
+    group_offsets,
+    group_states,
+    groups,
+    offsets,
+    produce,
+    sequences,
+    transactions,
+)
 
 FAMILIES: dict[str, Callable[[], Cases]] = {
     "produce": produce.cases,
@@ -16,6 +29,9 @@ FAMILIES: dict[str, Callable[[], Cases]] = {
     "forms": forms.cases,
     "groups": groups.cases,
     "group_states": group_states.cases,
+    "consumer_groups": consumer_groups.cases,
+    "group_offsets": group_offsets.cases,
+    "group_lists": group_lists.cases,
     "transactions": transactions.cases,
 }
 """What makes the cases of a family, by its name."""

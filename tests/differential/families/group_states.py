@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ..grouping import (
+    BOTH_OF_ONE,
     LONG_MS,
     ONE,
     READS_ONE,
@@ -28,7 +29,6 @@ from ..script import Answer, Case, Step
 
 # Members whose ids are drawn read topics of their own: which of them gets what of a common one is up to the order of Kafka's hash tables.
 READS_TWO = {"range": subscription(TWO.name)}
-BOTH = assignment({ONE.name: [0, 1]})
 
 
 def cases() -> Iterator[Case]:
@@ -67,7 +67,7 @@ def completing(group: str) -> Reached:
 
 def stable(group: str) -> Reached:
     a = Classic(group, "a")
-    return Reached(1, (*a.enter(), a.sync(1, {"$a": BOTH})))
+    return Reached(1, (*a.enter(), a.sync(1, {"$a": BOTH_OF_ONE})))
 
 
 def connect(group: str) -> Reached:
@@ -86,7 +86,7 @@ def half_synced(group: str) -> Reached:
 
 
 def followed(group: str) -> Reached:
-    given = {"$a": BOTH, "$b": assignment({TWO.name: [0, 1]})}
+    given = {"$a": BOTH_OF_ONE, "$b": assignment({TWO.name: [0, 1]})}
     return Reached(2, (*half_synced(group).steps, Classic(group, "a").sync(2, given), Answer("b")))
 
 
@@ -100,7 +100,7 @@ def deleted(group: str) -> Reached:
 
 def static(group: str) -> Reached:
     s = Classic(group, "s", "i")
-    return Reached(1, (*s.enter(), s.sync(1, {"$s": BOTH})))
+    return Reached(1, (*s.enter(), s.sync(1, {"$s": BOTH_OF_ONE})))
 
 
 def consumer(group: str) -> Reached:
@@ -159,16 +159,16 @@ JOINS: dict[str, Probe] = {
     "join.short-session": lambda group, _: (Classic(group, "n").join("", version=3, session_ms=99, waits=True),),
 }
 SYNCS: dict[str, Probe] = {
-    "sync": lambda group, at: (Classic(group, "a").sync(at, {"$a": BOTH}, waits=True),),
-    "sync.follower": lambda group, at: (Classic(group, "b").sync(at, {"$b": BOTH}, waits=True),),
+    "sync": lambda group, at: (Classic(group, "a").sync(at, {"$a": BOTH_OF_ONE}, waits=True),),
+    "sync.follower": lambda group, at: (Classic(group, "b").sync(at, {"$b": BOTH_OF_ONE}, waits=True),),
     "sync.too-late": lambda group, at: (Classic(group, "a").sync(at - 1, waits=True),),
     "sync.too-early": lambda group, at: (Classic(group, "a").sync(at + 1, waits=True),),
     "sync.unknown": lambda group, at: (Classic(group, "x").sync(at, waits=True),),
     "sync.other-type": lambda group, at: (Classic(group, "a").sync(at, kind="other", waits=True),),
     "sync.other-protocol": lambda group, at: (Classic(group, "a").sync(at, protocol="other", waits=True),),
     "sync.no-protocol": lambda group, at: (Classic(group, "a").sync(at, protocol=None, waits=True),),
-    "sync.v3": lambda group, at: (Classic(group, "a").sync(at, {"$a": BOTH}, version=3, waits=True),),
-    "sync.for-strangers": lambda group, at: (Classic(group, "a").sync(at, {"unknown": BOTH}, waits=True),),
+    "sync.v3": lambda group, at: (Classic(group, "a").sync(at, {"$a": BOTH_OF_ONE}, version=3, waits=True),),
+    "sync.for-strangers": lambda group, at: (Classic(group, "a").sync(at, {"unknown": BOTH_OF_ONE}, waits=True),),
     "sync.dynamic-as-static": lambda group, at: (Classic(group, "a", "i").sync(at, waits=True),),
 }
 BEATS: dict[str, Probe] = {
