@@ -208,8 +208,7 @@ def _one_by_one(
                 elif complaint := demands.complaint(bool(key & 1), timestamp, bool(append_bit)):
                     errors.append((n, *complaint))
     except (IndexError, InvalidRecords) as error:
-        is_cut = isinstance(error, IndexError) if lenient else stop > end
-        kind = RecordsEndEarly if is_cut else InvalidRecords
+        kind = RecordsEndEarly if (isinstance(error, IndexError) if lenient else stop > end) else InvalidRecords
         raise kind(f"record {n} of {header.records_count} is of another size than it says, or cut: {error}") from None
     return position, latest, consecutive
 
