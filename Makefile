@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 
-.PHONY: run test differential bench demo lint
+.PHONY: run test differential damaged bench demo lint
 
 run: .venv/.run ## two brokers on 127.0.0.1:9092 and 9093
 	.venv/bin/odradek serve
@@ -12,6 +12,9 @@ test: .venv/.dev
 
 differential: .venv/.dev ## asks Apache Kafka anew; FAMILIES="fetch produce" picks
 	PYTHONPATH=.dev:. .venv/bin/python -m tests.differential $(FAMILIES)
+
+damaged: .venv/.dev ## many damaged batches to Apache Kafka and to us; BATCHES=1000 SEED=1
+	PYTHONPATH=.dev:. .venv/bin/python -m tests.differential.long $(or $(BATCHES),100000) $(SEED)
 
 bench: .venv/.dev ## BENCH="--quick --rows produce" picks
 	.venv/bin/python -m benchmarks $(BENCH)

@@ -9,21 +9,19 @@ from contextlib import suppress
 from random import Random
 from typing import NamedTuple
 
+from ..protocol.coordinator_records import CoordinatorRecord
 from ..protocol.errors import ErrorCode, KafkaError
-from ..protocol.record_builder import build_batch
-from ..protocol.records import Record
 from ..storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
 from .config import BrokerConfig, GroupConfig, InvalidConfig, TopicConfig, validate_topic_configs
 from .fetch_sessions import FetchSessions
 from .groups.coordinator import Groups, GroupSettings
-from .groups.surroundings import CoordinatorRecord
 from .java_hash import abs_java_hash
 from .limits import ConnectionQuotas, RequestMemory
 from .listeners import ClusterConfig, Listener, NodeConfig
 from .timers import Timers
 from .topics import CONSUMER_OFFSETS, TRANSACTION_STATE, Partition, Topic, check_name, place_replicas
 from .transactions.coordinator import Marker, Transactions, TransactionSettings
-from .transactions.transaction import TopicPartition
+from .transactions.transaction import Producer, TopicPartition
 from .upkeep import Upkeep
 
 MAX_PARTITIONS_PER_REQUEST = 10_000
@@ -294,15 +292,21 @@ class ClusterState:
         topic = self.topics.get(topic_name)
         return topic.partitions[abs_java_hash(key) % len(topic.partitions)] if topic else None
 
-    def write(self, group_id: str, records: Sequence[CoordinatorRecord]) -> None:
-        """Appends what the group coordinator has to say to the group's partition of `__consumer_offsets`, as one batch."""
-        partition = self.coordinator(group_id, CONSUMER_OFFSETS)
-        if partition is None or partition.leader == -1:
-            return
-        now_ms = self.timers.now_ms
-        batch = build_batch(Record(offset, now_ms, record.key, record.value, []) for offset, record in enumerate(records))
-        partition.log.append(memoryview(batch), partition.leader_epoch, owned=True)
-        self.wake(partition)
+    def write(self, group_id: str, records: Sequence[CoordinatorRecord], producer: Producer | None = None) -> None:
+        """Appends what the group coordinator has to say to the group's partition of `__consumer_offsets`, as one batch.
+
+        What comes with a producer is part of its transaction. Raises StaleProducerEpoch.
+        """
+        self._write(self.coordinator(group_id, CONSUMER_OFFSETS), records, producer)
+
+    def write_transaction(self, transactional_id: str, record: CoordinatorRecord) -> None:
+        """Appends what the transaction coordinator has to say to the transactional id's partition of `__transaction_state`."""
+        self._write(self.coordinator(transactional_id, TRANSACTION_STATE), [record])
+
+    def _write(self, partition: Partition | None, records: Sequence[CoordinatorRecord], producer: Producer | None = None) -> None:
+        if partition is not None and partition.leader != -1:
+            partition.append_records(records, self.timers.now_ms, producer)
+            self.wake(partition)
 
     def ensure_internal(self, name: str) -> bool:
         """Makes an internal topic when the first client asks for it or for a coordinator, as Kafka does; False for other topics."""
@@ -356,13 +360,12 @@ class ClusterState:
 
         Raises StaleProducerEpoch, StaleCoordinatorEpoch.
         """
+        partition.append_marker(marker, self.timers.now_ms)
+        self.wake(partition)
         if partition.topic.name == CONSUMER_OFFSETS:
             for group_id in self.groups.waiting_for(marker.producer.id):
                 if self.coordinator(group_id, CONSUMER_OFFSETS) is partition:
                     self.groups.end_transaction(group_id, marker.producer.id, committed=marker.committed)
-        else:
-            partition.append_marker(marker, self.timers.now_ms)
-            self.wake(partition)
 
 
 def _repeated(nodes: Sequence[int]) -> int:

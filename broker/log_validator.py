@@ -12,6 +12,7 @@ from ..protocol.record_checks import MAX_LONG, NO_TIMESTAMP, Demands, RejectedRe
 from ..protocol.records import (
     COMPRESSION_MASK,
     DECOMPRESSED_LIMIT,
+    DELETE_HORIZON_BIT,
     HEADER,
     TIMESTAMP_TYPE_BIT,
     TRANSACTIONAL_BIT,
@@ -19,10 +20,12 @@ from ..protocol.records import (
     BatchTooLarge,
     Buffer,
     InvalidRecords,
+    RecordsEndEarly,
     read_header,
     read_records,
     write_crc,
 )
+from ..protocol.schema import ProtocolError
 from .config import TopicConfig
 
 _CODECS = {"uncompressed": Compression.NONE} | {codec.name.lower(): codec for codec in Compression if codec}
@@ -31,7 +34,9 @@ _LEVELS = {
     Compression.LZ4: "compression.lz4.level",
     Compression.ZSTD: "compression.zstd.level",
 }
-_KEPT_ATTRIBUTES = COMPRESSION_MASK | TRANSACTIONAL_BIT
+_KEPT_ATTRIBUTES = COMPRESSION_MASK | TRANSACTIONAL_BIT | DELETE_HORIZON_BIT
+WRAPS_BELOW = -(1 << 62)
+"""Timestamps so far from now that Java's difference may have another sign are looked at closely."""
 _ATTRIBUTES = Struct(">h")
 _TIMESTAMP = Struct(">q")
 
@@ -53,7 +58,7 @@ class AppendRules(NamedTuple):
         codec, create_time = _CODECS.get(config.texts["compression.type"]), config.texts["message.timestamp.type"] == "CreateTime"
         rules = config.derived[cls] = cls(
             config.integers["max.message.bytes"],
-            Demands(keys="compact" in config.lists["cleanup.policy"], create_time=create_time),
+            Demands("compact" in config.lists["cleanup.policy"], WRAPS_BELOW, create_time=create_time),
             create_time,
             config.integers["message.timestamp.before.max.ms"],
             config.integers["message.timestamp.after.max.ms"],
@@ -84,7 +89,7 @@ def _validate_compressed(batch: memoryview, header: BatchHeader, rules: AppendRu
     source = Compression(header.attributes & COMPRESSION_MASK)
     target = source if rules.codec is None else rules.codec
     try:
-        payload = _decompressed(source, batch)
+        payload = _decompressed(source, batch, header, lenient=target is source)
     except UnsupportedCompression as error:
         if target is not source:
             raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, str(error)) from None
@@ -112,15 +117,24 @@ def _checked(data: Buffer, header: BatchHeader, rules: AppendRules, now_ms: int,
     return check_records(data, header, demands, start, lenient)
 
 
-def _decompressed(codec: Compression, batch: memoryview) -> bytes:
+def _decompressed(codec: Compression, batch: memoryview, header: BatchHeader, *, lenient: bool) -> bytes:
     try:
         return decompress(codec, batch[HEADER.size :], DECOMPRESSED_LIMIT)
     except TooLong as error:
         raise BatchTooLarge(str(error)) from None
     except InvalidCompression as error:
-        if codec is Compression.ZSTD and len(batch) == HEADER.size:
-            raise InvalidRecords("no zstd frame") from None  # which for zstd-jni is an end, not an error
-        raise UnreadableRecords(str(error)) from None
+        raise _first_fault(error, header, lenient) from None
+
+
+def _first_fault(error: InvalidCompression, header: BatchHeader, lenient: bool) -> ProtocolError:
+    """What Kafka says, which reads the records while it decompresses them."""
+    try:
+        check_records(error.readable, header, Demands(create_time=False), 0, lenient)
+    except (RecordsEndEarly, RejectedRecords):
+        pass
+    except (InvalidRecords, UnreadableRecords) as fault:
+        return fault
+    return UnreadableRecords(str(error))
 
 
 def stamp(batch: memoryview, header: BatchHeader, latest: int, rules: AppendRules, now_ms: int) -> int:
@@ -135,6 +149,9 @@ def stamp(batch: memoryview, header: BatchHeader, latest: int, rules: AppendRule
 
 def _rebuilt(payload: bytes, header: BatchHeader, target: Compression, rules: AppendRules) -> Validated:
     """A new batch of the same records in the topic's codec, their offsets 0, 1, 2 … (Kafka's MemoryRecordsBuilder)."""
+    has_producer = header.producer_id != -1  # another negative one is none, but not for the builder
+    if has_producer and (header.producer_epoch == -1 or header.base_sequence < 0):
+        raise UnreadableRecords("a producer without epoch or sequence number")
     records = [record._replace(offset=number) for number, record in enumerate(read_records(payload, header))]
     if min(record.timestamp for record in records) < NO_TIMESTAMP:
         raise UnreadableRecords("a negative timestamp")

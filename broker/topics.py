@@ -6,13 +6,17 @@ import re
 from collections.abc import Iterable, Sequence
 from random import Random
 
+from ..protocol.coordinator_records import CoordinatorRecord
 from ..protocol.errors import ErrorCode, KafkaError
-from ..protocol.record_builder import build_marker
+from ..protocol.record_builder import build_batch, build_marker
+from ..protocol.records import Record
 from ..storage.log import Log
 from ..storage.producers import Producers
+from ..storage.retention import UntimedAppends
 from ..storage.rolling import Rolling
 from .config import TopicConfig
 from .transactions.coordinator import Marker
+from .transactions.transaction import Producer
 
 MAX_NAME_LENGTH = 249
 CONSUMER_OFFSETS = "__consumer_offsets"
@@ -27,7 +31,20 @@ class Partition:
     `lagging` has the positions of those that stand elsewhere: where the log ended when they left.
     """
 
-    __slots__ = ("cleaned_until", "index", "isr", "lagging", "leader", "leader_epoch", "log", "producers", "replicas", "rolling", "topic")
+    __slots__ = (
+        "cleaned_until",
+        "index",
+        "isr",
+        "lagging",
+        "leader",
+        "leader_epoch",
+        "log",
+        "producers",
+        "replicas",
+        "rolling",
+        "topic",
+        "untimed",
+    )
 
     def __init__(self, topic: Topic, index: int, replicas: Sequence[int], isr: Iterable[int]) -> None:
         self.topic = topic
@@ -39,7 +56,7 @@ class Partition:
         self.lagging: dict[int, int] = {}
         self.log = Log()
         self.log.begin_epoch(self.leader_epoch)
-        self.rolling = Rolling()
+        self.rolling, self.untimed = Rolling(), UntimedAppends()
         self.cleaned_until = 0  # the offset up to which the log is compacted
         self.producers = Producers(topic.config.broker.integers["producer.id.expiration.ms"])
 
@@ -64,6 +81,21 @@ class Partition:
         """How many in-sync replicas acks=all demands (Kafka's `Partition.effectiveMinIsr`)."""
         return min(self.topic.config.integers["min.insync.replicas"], len(self.replicas))
 
+    def append_records(self, records: Iterable[CoordinatorRecord], now_ms: int, producer: Producer | None) -> None:
+        """Appends what a coordinator has to say, as one batch. With a producer it is part of its transaction.
+
+        A coordinator knows no sequence numbers: each of its batches begins at 0 (Kafka's AppendOrigin.COORDINATOR).
+        Raises StaleProducerEpoch.
+        """
+        rows = [Record(offset, now_ms, record.key, record.value, []) for offset, record in enumerate(records)]
+        if producer is None:
+            self.log.append(memoryview(build_batch(rows)), self.leader_epoch, owned=True)
+            return
+        self.producers.check_epoch(*producer)
+        batch = build_batch(rows, producer_id=producer.id, producer_epoch=producer.epoch, base_sequence=0, is_transactional=True)
+        base_offset, last = self.log.append(memoryview(batch), self.leader_epoch, owned=True), len(rows) - 1
+        self.producers.record(*producer, 0, last, base_offset, base_offset + last, now_ms, now_ms, transactional=True)
+
     def append_marker(self, marker: Marker, now_ms: int) -> None:
         """Ends a producer's transaction here. Raises StaleProducerEpoch and StaleCoordinatorEpoch for a marker that comes too late."""
         id_and_epochs = (*marker.producer, marker.coordinator_epoch)
@@ -76,6 +108,7 @@ class Partition:
         """Moves the log's start up to `offset`; transactions that ended before it are forgotten."""
         self.log.delete_before(offset)
         self.producers.delete_before(self.log.start_offset)
+        self.untimed.delete_before(self.log.start_offset)
 
     def elect(self, leader: int) -> None:
         """Makes a node the leader, -1 for none, in a new leader epoch."""

@@ -50,7 +50,9 @@ class Upkeep:
                         self._delete_old(partition, limits)
 
     def _delete_old(self, partition: Partition, limits: Retention) -> None:
-        offset = deletable_before(partition.log, partition.rolling, limits, partition.high_watermark, self._timers.now_ms)
+        offset = deletable_before(
+            partition.log, partition.rolling, limits, partition.untimed, partition.high_watermark, self._timers.now_ms
+        )
         if offset > partition.log.start_offset:
             partition.delete_before(offset)
             log.info("[UnifiedLog partition=%r] the log starts at %d: older records are beyond retention", partition, offset)
@@ -76,13 +78,13 @@ class Upkeep:
     def _rewrite(self, partition: Partition, dirty: Dirty) -> None:
         aborted = Aborted(partition.producers.aborted(partition.log.start_offset, dirty.end_offset))
         latest = last_offsets(partition.log.batches(dirty.start_offset, dirty.end_offset), aborted)
-        kept_ends = {dirty.end_offset - 1, *partition.producers.last_offsets().values()}
-        delete_retention_ms = partition.topic.config.integers["delete.retention.ms"]
-        compactor = Compactor(latest, aborted, kept_ends, self._timers.now_ms, delete_retention_ms)
+        producers, delete_retention_ms = partition.producers.last_records(), partition.topic.config.integers["delete.retention.ms"]
+        compactor = Compactor(latest, aborted, dirty.end_offset - 1, producers, self._timers.now_ms, delete_retention_ms)
         views = list(partition.log.batches(partition.log.start_offset, dirty.end_offset))
         left = [compactor.rewrite(view) for view in views]
         if any(one is not view for one, view in zip(left, views, strict=True)):
             partition.log.replace_before(dirty.end_offset, [one for one in left if one is not None])
+        partition.producers.forget_ended(compactor.empty_markers)
 
 
 def retention_of(config: TopicConfig) -> Retention:

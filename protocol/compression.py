@@ -10,12 +10,16 @@ import zlib
 from enum import IntEnum
 from types import ModuleType
 
-from .schema import ProtocolError
+from .damaged_streams import InvalidCompression, TooLong, UnsupportedCompression, read_gzip, read_lz4, read_zstd
+
+__all__ = ["Compression", "InvalidCompression", "TooLong", "UnsupportedCompression", "compress", "decompress"]
 
 XERIAL_HEADER = b"\x82SNAPPY\0" + b"\0\0\0\1" + b"\0\0\0\1"
 """What snappy-java writes first: magic, version, compatible version. Then blocks, each after its int32 length."""
 XERIAL_MAGIC_SIZE = 8
-XERIAL_BLOCK_SIZE = 32 << 10
+XERIAL_BLOCK_SIZE, SNAPPY_READ = 32 << 10, 2 << 10
+LZ4_MAGIC = b"\x04\x22\x4d\x18"
+SNAPPY_EXPANSION = 22  # a copy of 64 bytes takes three
 GZIP_FORMAT = 16 + zlib.MAX_WBITS
 FIRST_GUESS, GROWTH = 64 << 10, 8
 KEPT = 16 << 20
@@ -31,18 +35,6 @@ class Compression(IntEnum):
     SNAPPY = 2
     LZ4 = 3
     ZSTD = 4
-
-
-class UnsupportedCompression(RuntimeError):
-    """The codec is not installed here: nobody's bytes are wrong."""
-
-
-class InvalidCompression(ProtocolError):
-    """Bytes that the codec does not decode."""
-
-
-class TooLong(InvalidCompression):
-    """Bytes that decode to more than the limit."""
 
 
 def compress(codec: Compression, data: bytes, level: int | None = None) -> bytes:
@@ -71,9 +63,14 @@ def decompress(codec: Compression, data: bytes | bytearray | memoryview, limit: 
     try:
         if codec is Compression.SNAPPY:
             return _decompress_snappy(cramjam, memoryview(data), limit)
+        if codec is Compression.LZ4 and bytes(data).find(LZ4_MAGIC, 1) > 0:  # perhaps a second frame, which Java does not read
+            return read_lz4(cramjam, memoryview(data), limit)
         return _decompress_growing(cramjam, cramjam.lz4 if codec is Compression.LZ4 else cramjam.zstd, data, limit)
     except cramjam.DecompressionError as error:
-        raise InvalidCompression(f"{codec.name.lower()}: {error}") from error
+        if codec is Compression.SNAPPY:
+            raise InvalidCompression(f"snappy: {error}") from error
+        view = memoryview(data)
+        return read_lz4(cramjam, view, limit) if codec is Compression.LZ4 else read_zstd(cramjam, view)
 
 
 def _cramjam(codec: Compression) -> ModuleType:
@@ -88,13 +85,11 @@ def _decompress_gzip(data: bytes | bytearray | memoryview, limit: int) -> bytes:
     stream = zlib.decompressobj(GZIP_FORMAT)
     try:
         out = stream.decompress(data, limit + 1)
-    except zlib.error as error:
-        raise InvalidCompression(f"gzip: {error}") from error
+    except zlib.error:
+        return read_gzip(memoryview(data), limit)
     if len(out) > limit:
         raise TooLong(f"gzip: more than {limit} bytes")
-    if not stream.eof:
-        raise InvalidCompression("gzip: the stream is cut")
-    return out
+    return out if stream.eof and not stream.unused_data else read_gzip(memoryview(data), limit)
 
 
 def _compress_snappy(cramjam: ModuleType, data: bytes) -> bytes:
@@ -107,20 +102,36 @@ def _compress_snappy(cramjam: ModuleType, data: bytes) -> bytes:
 
 def _decompress_snappy(cramjam: ModuleType, data: memoryview, limit: int) -> bytes:
     """The blocks of snappy-java (Java and Python clients), or one raw block (librdkafka)."""
-    if data[:XERIAL_MAGIC_SIZE] != XERIAL_HEADER[:XERIAL_MAGIC_SIZE]:
+    if data[:XERIAL_MAGIC_SIZE] != XERIAL_HEADER[:XERIAL_MAGIC_SIZE] or len(data) < len(XERIAL_HEADER):
         return _decompress_block(cramjam, data, limit)
     out, position = bytearray(), len(XERIAL_HEADER)
     while position + 4 <= len(data):  # less than a length behind the last block is no block, as for snappy-java
         start = position + 4
+        if data[position:start] == XERIAL_HEADER[:4]:  # another stream behind the first, or the end
+            if data[position:][:XERIAL_MAGIC_SIZE] != XERIAL_HEADER[:XERIAL_MAGIC_SIZE]:
+                break
+            position += len(XERIAL_HEADER)
+            continue
         position = start + int.from_bytes(data[position:start], "big")
-        out += _decompress_block(cramjam, data[start:position], limit - len(out))
-    if position > len(data):
-        raise InvalidCompression("snappy: the stream is cut")
+        if position > len(data):
+            raise InvalidCompression("snappy: the stream is cut", _read_by_kafka(out))
+        try:
+            out += _decompress_block(cramjam, data[start:position], limit - len(out))
+        except cramjam.DecompressionError as error:
+            raise InvalidCompression(f"snappy: {error}", _read_by_kafka(out)) from error
     return bytes(out)
 
 
+def _read_by_kafka(out: bytearray) -> bytes:
+    """It asks for so much at a time, and gets nothing of it if there is damage before its end."""
+    return bytes(out[: len(out) // SNAPPY_READ * SNAPPY_READ])
+
+
 def _decompress_block(cramjam: ModuleType, block: memoryview, limit: int) -> bytes:
-    if cramjam.snappy.decompress_raw_len(block) > limit:
+    size = cramjam.snappy.decompress_raw_len(block)
+    if size > SNAPPY_EXPANSION * len(block):
+        raise cramjam.DecompressionError(f"{len(block)} bytes cannot hold {size}")
+    if size > limit:
         raise TooLong(f"snappy: more than {limit} bytes left of the limit")
     return bytes(cramjam.snappy.decompress_raw(block))
 

@@ -1,11 +1,21 @@
-"""The keys and values of `__consumer_offsets`, as Kafka's group coordinator writes them (GroupCoordinatorRecordSerde).
+"""The keys and values of `__consumer_offsets` and `__transaction_state`, as Kafka's coordinators write them.
 
-A key is its kind, two bytes, and a message; a value its version, two bytes, and a message. Fields and versions are those of Kafka 4.3.
+A key is its kind, two bytes, and a message; a value its version, two bytes, and a message. Fields and versions are those of Kafka 4.3
+(GroupCoordinatorRecordSerde, TransactionLog).
 """
 
 from __future__ import annotations
 
-from .schema import ZERO_UUID, Int8, Int32, Int64, Message, Uuid, field
+from typing import NamedTuple
+
+from .schema import ZERO_UUID, Int8, Int16, Int32, Int64, Message, Uuid, field
+
+
+class CoordinatorRecord(NamedTuple):
+    """A record of an internal topic; without a value it deletes what its key names."""
+
+    key: bytes
+    value: bytes | None
 
 
 class OffsetCommitKey(Message):
@@ -152,6 +162,35 @@ class ConsumerGroupRegularExpressionValue(Message):
     topics: list[str]
     version: Int64
     timestamp: Int64
+
+
+class TransactionLogKey(Message):
+    """Of kind 0, the only one of `__transaction_state`."""
+
+    transactional_id: str
+
+
+class TransactionLogValue(Message):
+    """A transactional id; written in version 1 from the feature level 1 of transactions on, else in version 0."""
+
+    flexible_from = 1
+    producer_id: Int64
+    previous_producer_id: Int64 = field(since=1, tag=0, default=-1)
+    next_producer_id: Int64 = field(since=1, tag=1, default=-1)
+    producer_epoch: Int16
+    transaction_timeout_ms: Int32
+    transaction_status: Int8
+    transaction_partitions: list[TransactionPartitions] | None
+    transaction_last_update_timestamp_ms: Int64
+    transaction_start_timestamp_ms: Int64
+    client_transaction_version: Int16 = field(since=1, tag=2, default=0)
+
+
+class TransactionPartitions(Message):
+    """Partitions of a topic that are part of a transaction."""
+
+    topic: str
+    partition_ids: list[Int32]
 
 
 def write_key(kind: int, key: Message) -> bytes:

@@ -14,7 +14,17 @@ from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
 from .errors import ErrorCode
-from .records import TIMESTAMP_TYPE_BIT, BatchError, BatchHeader, Buffer, InvalidRecords, signed, varint_rest
+from .records import (
+    COMPRESSION_MASK,
+    TIMESTAMP_TYPE_BIT,
+    BatchError,
+    BatchHeader,
+    Buffer,
+    InvalidRecords,
+    RecordsEndEarly,
+    signed,
+    varint_rest,
+)
 
 NO_TIMESTAMP = -1
 MIN_LONG, MAX_LONG = -(1 << 63), (1 << 63) - 1
@@ -157,9 +167,10 @@ def _one_by_one(
     known = -1  # a timestamp delta that there is nothing to be said about
     try:
         for n in range(number, until):
+            stop = end + 1
             size, position = data[position], position + 1
             if size > 127:
-                size, position = _size(data, size, position, lenient)
+                size, position = _size(data, size, position, header)
             stop = position + (size >> 1)
             delta, position = data[position + 1], position + 2  # the byte before it: attributes that mean nothing yet
             if delta > 127:
@@ -185,9 +196,9 @@ def _one_by_one(
                 position += value >> 1
             headers, position = data[position], position + 1
             if headers:
-                position = _skip_headers(data, headers, position, end)
+                position = _skip_headers(data, headers, position, MAX_LONG if lenient else end)
             if position > end or (not lenient and (position != stop or size & 1)):
-                raise InvalidRecords(f"record {n} does not take the {signed(size)} bytes it says")
+                raise IndexError
             if delta != known or (keys and key & 1):
                 timestamp = header.max_timestamp if append_bit else _wrapped(base + (delta >> 1 ^ -(delta & 1)))
                 if timestamp > latest:
@@ -196,8 +207,9 @@ def _one_by_one(
                     known = delta
                 elif complaint := demands.complaint(bool(key & 1), timestamp, bool(append_bit)):
                     errors.append((n, *complaint))
-    except IndexError:
-        raise InvalidRecords(f"the batch ends before its {header.records_count} records do") from None
+    except (IndexError, InvalidRecords) as error:
+        kind = RecordsEndEarly if (isinstance(error, IndexError) if lenient else stop > end) else InvalidRecords
+        raise kind(f"record {n} of {header.records_count} is of another size than it says, or cut: {error}") from None
     return position, latest, consecutive
 
 
@@ -297,7 +309,7 @@ class _Reading:
         return True
 
 
-def _size(data: Buffer, first: int, position: int, lenient: bool) -> tuple[int, int]:
+def _size(data: Buffer, first: int, position: int, header: BatchHeader) -> tuple[int, int]:
     """A record's size. Kafka does not expect that this one, in an uncompressed batch, may be no varint."""
     second = data[position]
     if second < 128:
@@ -305,15 +317,17 @@ def _size(data: Buffer, first: int, position: int, lenient: bool) -> tuple[int, 
     try:
         return varint_rest(data, first, position)
     except InvalidRecords as error:
-        raise error if lenient else UnreadableRecords(str(error)) from None
+        raise error if header.attributes & COMPRESSION_MASK else UnreadableRecords(str(error)) from None
 
 
 def _skip_headers(data: Buffer, count: int, position: int, end: int) -> int:
-    """The position after the headers. Raises InvalidRecords, IndexError."""
+    """The position after the headers, which have a byte at least before `end`. Raises InvalidRecords, IndexError."""
     if count > 127:
         count, position = varint_rest(data, count, position)
-    if count & 1 or count >> 1 > end - position:
-        raise InvalidRecords(f"{signed(count)} headers in {end - position} bytes")
+    if count & 1:
+        raise InvalidRecords(f"{signed(count)} headers")
+    if count >> 1 > end - position:
+        raise IndexError
     for _ in range(count >> 1):
         name, position = _read(data, position)
         if name & 1:

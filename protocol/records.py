@@ -26,6 +26,7 @@ CRC_START = 21
 PRODUCER_EPOCH_POSITION = 51
 SMALLEST_LENGTH = 14
 """The least `batch_length` of any format (Kafka's LegacyRecord.RECORD_OVERHEAD_V0)."""
+LARGEST_LENGTH = (1 << 31) - 1 - PREFIX_SIZE
 DECOMPRESSED_LIMIT = 64 << 20
 """What the records of one compressed batch may take, in bytes, unless the caller says otherwise."""
 
@@ -35,6 +36,10 @@ CREATE_TIME, LOG_APPEND_TIME = 0, 1
 
 class InvalidRecords(ProtocolError):
     """The records of a batch are not what its header says they are."""
+
+
+class RecordsEndEarly(InvalidRecords):
+    """There are fewer records than the header says."""
 
 
 class BatchError(ProtocolError):
@@ -205,7 +210,7 @@ def batches(buffer: Buffer) -> Iterator[RecordBatch]:
 def first_batch_size(view: memoryview) -> int:
     """The size of the batch that `view` begins with; 0 when there is none or it is cut.
 
-    Raises CorruptBatch (Kafka's ByteBufferLogInputStream).
+    Raises CorruptBatch, BatchError (Kafka's ByteBufferLogInputStream).
     """
     if len(view) < PREFIX_SIZE:
         return 0
@@ -216,6 +221,8 @@ def first_batch_size(view: memoryview) -> int:
         return 0
     if view[MAGIC_POSITION] > 2:
         raise CorruptBatch(f"magic {view[MAGIC_POSITION]} is not known")
+    if length > LARGEST_LENGTH:
+        raise BatchError(f"a batch length of {length}, which overflows in Java")
     return PREFIX_SIZE + length if length <= len(view) - PREFIX_SIZE else 0
 
 
@@ -322,7 +329,15 @@ def validate_batch(view: memoryview, max_message_bytes: int = 0x7FFFFFFF) -> Bat
 
 
 def only_batch(view: memoryview) -> memoryview:
-    """The one whole batch of format 2 that `view` begins with. Raises NotOneBatch, CorruptBatch."""
+    """The one whole batch of format 2 that `view` begins with. Raises NotOneBatch, BatchError."""
+    batch = first_batch(view)
+    if len(batch) < len(view) and first_batch_size(view[len(batch) :]):
+        raise NotOneBatch("more than one batch")
+    return batch
+
+
+def first_batch(view: memoryview) -> memoryview:
+    """The whole batch of format 2 that `view` begins with, whatever follows. Raises NotOneBatch, BatchError."""
     if len(view) >= HEADER.size and view[MAGIC_POSITION] == 2 and _unpack_length(view, 8)[0] == len(view) - PREFIX_SIZE:
         return view
     size = first_batch_size(view)
@@ -330,8 +345,6 @@ def only_batch(view: memoryview) -> memoryview:
         raise NotOneBatch("no whole batch")
     if view[MAGIC_POSITION] < 2:
         raise NotOneBatch(f"magic {view[MAGIC_POSITION]}: only format 2 is written")
-    if first_batch_size(view[size:]):
-        raise NotOneBatch("more than one batch")
     return view[:size]
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from operator import attrgetter
 from typing import NamedTuple
 
 MAX_SEQUENCE = 2**31 - 1
+NO_EPOCH = -1  # also what a producer without one writes
 CACHED_BATCHES = 5  # as many as a producer may have in flight
 
 
@@ -70,6 +71,13 @@ class EndedTransaction(NamedTuple):
     committed: bool
 
 
+class LastRecord(NamedTuple):
+    """The last record that a producer wrote in its present epoch, -1 if it has written none."""
+
+    offset: int
+    epoch: int
+
+
 class Refused(NamedTuple):
     """The lowest sequence number of the batches that were refused because their transaction was not known yet."""
 
@@ -99,9 +107,9 @@ class ProducerState:
         self.marker_offset = -1
 
     @property
-    def last_sequence(self) -> int:
-        """The sequence number of the last record in the present epoch, -1 if it has none."""
-        return self.batches[-1].last_sequence if self.batches and self.batches[-1].epoch == self.epoch else -1
+    def last_batch(self) -> CachedBatch | None:
+        """The last batch in the present epoch."""
+        return self.batches[-1] if self.batches and self.batches[-1].epoch == self.epoch else None
 
     def add(self, batch: CachedBatch) -> None:
         """Takes in what was appended."""
@@ -183,6 +191,8 @@ class Producers:
             raise OutOfOrderSequence(producer_id, epoch, base_sequence, refused.base_sequence)
         state = self._states.get(producer_id)
         if state is None or (now_ms - state.used_ms >= self.expiration_ms and producer_id not in self._open):
+            if epoch < NO_EPOCH:
+                raise StaleProducerEpoch(producer_id, epoch, NO_EPOCH)
             if new_from_zero and base_sequence != 0:
                 raise OutOfOrderSequence(producer_id, epoch, base_sequence, 0)
             return None
@@ -194,7 +204,7 @@ class Producers:
                 raise OutOfOrderSequence(producer_id, epoch, base_sequence, state.next_sequence)
         elif epoch < state.epoch:
             raise StaleProducerEpoch(producer_id, epoch, state.epoch)
-        elif base_sequence != 0:
+        elif base_sequence != 0 and state.epoch != NO_EPOCH:
             raise OutOfOrderSequence(producer_id, epoch, base_sequence, 0)
         if producer_id in self._open and not transactional:
             raise TransactionIsOpen(producer_id)
@@ -243,6 +253,12 @@ class Producers:
         """Where the earliest open transaction began; None if none is open."""
         return next(iter(self._open.values())) if self._open else None
 
+    def check_epoch(self, producer_id: int, epoch: int) -> None:
+        """Raises StaleProducerEpoch if a newer incarnation of the producer is known."""
+        state = self._states.get(producer_id)
+        if state is not None and epoch < state.epoch:
+            raise StaleProducerEpoch(producer_id, epoch, state.epoch)
+
     def check_marker(self, producer_id: int, epoch: int, coordinator_epoch: int, *, raises_epoch: bool) -> None:
         """Whether a marker may be appended. `raises_epoch`: it has a new epoch, so that the present one is not enough (KIP-890).
 
@@ -283,9 +299,15 @@ class Producers:
 
     # Forgetting
 
-    def last_offsets(self) -> dict[int, int]:
-        """Where each producer's last batch ends, by producer id."""
-        return {producer_id: state.batches[-1].last_offset for producer_id, state in self._states.items() if state.batches}
+    def last_records(self) -> dict[int, LastRecord]:
+        """What tells each producer's last sequence number, or at least its epoch, by producer id."""
+        last = {producer_id: (state.last_batch, state.epoch) for producer_id, state in self._states.items()}
+        return {producer_id: LastRecord(batch.last_offset if batch else -1, epoch) for producer_id, (batch, epoch) in last.items()}
+
+    def forget_ended(self, markers: Collection[int]) -> None:
+        """Nothing is left of the transactions that ended at these offsets: no reader need know of them."""
+        if markers:
+            self._ended = [ended for ended in self._ended if ended.last_offset not in markers]
 
     def expire(self, now_ms: int) -> None:
         """Frees the states that were idle for too long."""

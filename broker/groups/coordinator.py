@@ -7,12 +7,13 @@ has to wait goes to the `Reply` that came with the request. What changes is writ
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.schema import ZERO_UUID
 from ..timers import Timers
+from ..transactions.transaction import Producer
 from ..waiting import Reply
 from . import emulation
 from .assignors import Slot
@@ -225,12 +226,17 @@ class Groups:
         group = self._groups.get(group_id)
         return group.check_fetch(member_id, epoch) if isinstance(group, ConsumerGroup) else ErrorCode.NONE
 
+    def check_metadata(self, metadata: str) -> ErrorCode:
+        """OFFSET_METADATA_TOO_LARGE, going by characters as Java counts them."""
+        length = len(metadata) if metadata.isascii() else len(metadata.encode("utf-16-le")) // 2
+        return ErrorCode.OFFSET_METADATA_TOO_LARGE if length > self.settings.offset_metadata_max_bytes else ErrorCode.NONE
+
     def commit(
         self, group_id: str, topic: str, partition: int, offset: int, leader_epoch: int, metadata: str, retention_time_ms: int | None = None
     ) -> ErrorCode:
         """Commits one offset, after `check_commit` has allowed it: OFFSET_METADATA_TOO_LARGE if `metadata` is too long."""
-        if _java_length(metadata) > self.settings.offset_metadata_max_bytes:
-            return ErrorCode.OFFSET_METADATA_TOO_LARGE
+        if error := self.check_metadata(metadata):
+            return error
         now_ms = self._timers.now_ms
         expire_ms = None if retention_time_ms is None else now_ms + retention_time_ms
         committed = CommittedOffset(offset, leader_epoch, metadata, now_ms, expire_ms)
@@ -242,25 +248,30 @@ class Groups:
         found = self._surroundings.topics.get(topic)
         self._surroundings.write(group_id, [offset_record(group_id, topic, partition, committed, found.id if found else ZERO_UUID)])
 
-    def check_transactional_commit(self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int) -> ErrorCode:
+    def check_transactional_commit(
+        self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int, slots: Iterable[Slot]
+    ) -> ErrorCode:
         """Whether offsets may be committed with a transaction (KIP-447). Who names no generation makes the group if need be."""
         group = self._groups.get(group_id)
         if isinstance(group, ConsumerGroup):
-            anybody = generation_id < 0 and not member_id and group_instance_id is None
-            return ErrorCode.NONE if anybody else group.check_commit(member_id, generation_id, (), understands_epochs=True)
+            if generation_id == -1 and not member_id and group_instance_id is None:
+                return ErrorCode.NONE
+            error = group.check_commit(member_id, generation_id, slots, understands_epochs=True)
+            return ErrorCode.ILLEGAL_GENERATION if error is ErrorCode.STALE_MEMBER_EPOCH else error
         if group is None and generation_id >= 0:
             return ErrorCode.ILLEGAL_GENERATION
         return self._classic_group(group_id).check_transactional_commit(member_id, group_instance_id, generation_id)
 
-    def commit_in_transaction(
-        self, group_id: str, producer_id: int, topic: str, partition: int, offset: int, leader_epoch: int, metadata: str
-    ) -> ErrorCode:
-        """Keeps one offset until the producer's transaction ends, after `check_transactional_commit` has allowed it."""
-        if _java_length(metadata) > self.settings.offset_metadata_max_bytes:
-            return ErrorCode.OFFSET_METADATA_TOO_LARGE
-        committed = CommittedOffset(offset, leader_epoch, metadata, self._timers.now_ms)
-        self._offsets.setdefault(group_id, CommittedOffsets()).pending.add(producer_id, topic, partition, committed)
-        return ErrorCode.NONE
+    def commit_in_transaction(self, group_id: str, producer: Producer, offsets: Mapping[tuple[str, int], CommittedOffset]) -> None:
+        """Keeps offsets, by topic and partition, until the producer's transaction ends; `check_transactional_commit` has allowed it.
+
+        Raises StaleProducerEpoch.
+        """
+        records = [offset_record(group_id, topic, partition, committed) for (topic, partition), committed in offsets.items()]
+        self._surroundings.write(group_id, records, producer)
+        pending = self._offsets.setdefault(group_id, CommittedOffsets()).pending
+        for (topic, partition), committed in offsets.items():
+            pending.add(producer.id, topic, partition, committed)
 
     def waiting_for(self, producer_id: int) -> list[str]:
         """The groups that have offsets in the open transaction of a producer."""
@@ -268,8 +279,7 @@ class Groups:
 
     def end_transaction(self, group_id: str, producer_id: int, *, committed: bool) -> None:
         """Commits or forgets the offsets of a group that were waiting for a producer's transaction."""
-        for topic, partition, offset in self._offsets[group_id].end_transaction(producer_id, committed=committed):
-            self._write_offset(group_id, topic, partition, offset)
+        self._offsets[group_id].end_transaction(producer_id, committed=committed)
 
     def offsets(self, group_id: str) -> CommittedOffsets:
         """What a group has committed; nothing, if there is no such group."""
@@ -364,11 +374,6 @@ class Groups:
         if committed.expire_timestamp_ms is not None:
             return self._timers.now_ms >= committed.expire_timestamp_ms
         return self._timers.now_ms - since_ms >= self.settings.offsets_retention_minutes * 60_000
-
-
-def _java_length(text: str) -> int:
-    """Characters as Java counts them, which is what Kafka compares with `offset.metadata.max.bytes`."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
 
 
 def _missing(group_id: str) -> ErrorCode:

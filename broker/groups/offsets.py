@@ -97,13 +97,12 @@ class CommittedOffsets:
         self._topics.setdefault(topic, {})[partition] = committed
         self.pending.replace(topic, partition)
 
-    def end_transaction(self, producer_id: int, *, committed: bool) -> list[tuple[str, int, CommittedOffset]]:
-        """Commits what waited for a producer's transaction, or forgets it; what it has committed. What was committed later stands."""
-        waiting = self.pending.pop(producer_id) if committed else self.pending.pop(producer_id)[:0]
-        for topic, partition, offset in waiting:
-            self._topics.setdefault(topic, {})[partition] = offset.committed
-            self.pending.replace(topic, partition, offset.number)
-        return [(topic, partition, offset.committed) for topic, partition, offset in waiting]
+    def end_transaction(self, producer_id: int, *, committed: bool) -> None:
+        """Commits what waited for a producer's transaction, or forgets it. What was committed later stands."""
+        for topic, partition, offset in self.pending.pop(producer_id):
+            if committed:
+                self._topics.setdefault(topic, {})[partition] = offset.committed
+                self.pending.replace(topic, partition, offset.number)
 
     def partitions(self, topic: str) -> list[int]:
         """The partitions of a topic for which something is committed."""

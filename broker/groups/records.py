@@ -13,6 +13,7 @@ from ...protocol.coordinator_records import (
     ConsumerGroupRegularExpressionValue,
     ConsumerGroupTargetAssignmentMemberValue,
     ConsumerGroupTargetAssignmentMetadataValue,
+    CoordinatorRecord,
     CurrentPartitions,
     GroupKey,
     GroupMetadataValue,
@@ -31,7 +32,6 @@ from .consumer import ConsumerGroup
 from .consumer_member import ConsumerMember
 from .journal import RecordType
 from .offsets import CommittedOffset
-from .surroundings import CoordinatorRecord
 
 _OF_GROUPS = (RecordType.CONSUMER_GROUP_METADATA, RecordType.TARGET_ASSIGNMENT_METADATA)
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
+
+from ...protocol.coordinator_records import CoordinatorRecord
+from ..transactions.transaction import Producer
 
 if TYPE_CHECKING:
     from ..config import GroupConfig
     from ..topics import Topic
-
-
-class CoordinatorRecord(NamedTuple):
-    """A record of `__consumer_offsets`; without a value it deletes what its key names."""
-
-    key: bytes
-    value: bytes | None
 
 
 class Surroundings(Protocol):
@@ -33,5 +29,8 @@ class Surroundings(Protocol):
     @property
     def group_configs(self) -> Mapping[str, GroupConfig]: ...  # noqa: D102
 
-    def write(self, group_id: str, records: Sequence[CoordinatorRecord]) -> None:
-        """Appends to the group's partition of `__consumer_offsets`."""
+    def write(self, group_id: str, records: Sequence[CoordinatorRecord], producer: Producer | None = None) -> None:
+        """Appends to the group's partition of `__consumer_offsets`; what comes with a producer is part of its transaction.
+
+        Raises StaleProducerEpoch.
+        """

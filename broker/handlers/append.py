@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...protocol.compression import Compression
 from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.record_checks import NO_TIMESTAMP
 from ...protocol.records import (
     COMPRESSION_MASK,
     TRANSACTIONAL_BIT,
@@ -11,6 +12,7 @@ from ...protocol.records import (
     BatchHeader,
     InvalidRecords,
     NotOneBatch,
+    first_batch,
     only_batch,
     validate_batch,
 )
@@ -19,7 +21,7 @@ from ..context import Context
 from ..log_validator import AppendRules, Validated, stamp, validate_records
 from ..topics import Partition
 from ..transactions.transaction import Producer, TopicPartition
-from .verification import join_transaction
+from .verification import NotInTransaction, join_transaction
 
 ALL_REPLICAS = -1
 SEQUENCE_MASK = 0x7FFFFFFF
@@ -34,11 +36,11 @@ def one_batch(records: object, version: int) -> memoryview:
     """The batch in a Produce request of some version (ProduceRequest.validateRecords)."""
     if not isinstance(records, memoryview):
         raise NotOneBatch("no record batch")
-    batch = only_batch(records)
+    batch = first_batch(records)
     codec = batch[ATTRIBUTES_POSITION] & COMPRESSION_MASK
     if codec >= Compression.ZSTD and version < 7:
         raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE if codec == Compression.ZSTD else ErrorCode.UNKNOWN_SERVER_ERROR)
-    return batch
+    return batch if len(batch) == len(records) else only_batch(records)
 
 
 def append(partition: Partition, batch: memoryview, acks: int, transactional_id: str | None, context: Context) -> Duplicate:
@@ -55,6 +57,8 @@ def append(partition: Partition, batch: memoryview, acks: int, transactional_id:
         batch, header, latest, is_new = validated
         append_time = stamp(batch, header, latest, rules, now_ms)
         appended = Duplicate(partition.log.append(batch, partition.leader_epoch, owned=is_new or context.owns_buffer), append_time)
+        if append_time == latest == NO_TIMESTAMP:
+            partition.untimed.note(appended.base_offset, now_ms)
     context.wake(partition)
     return appended
 
@@ -78,13 +82,15 @@ def _append_in_sequence(
     append_time = stamp(batch, header, latest, rules, now_ms)
     base_offset = partition.log.append(batch, partition.leader_epoch, owned=is_new or context.owns_buffer)
     timestamp = latest if append_time == -1 else append_time
+    if timestamp == NO_TIMESTAMP:
+        partition.untimed.note(base_offset, now_ms)
     last_offset = base_offset + header.last_offset_delta
     producers.record(producer_id, epoch, base_sequence, last_sequence, base_offset, last_offset, timestamp, now_ms, transactional)
     return Duplicate(base_offset, append_time)
 
 
 def _join(partition: Partition, header: BatchHeader, transactional_id: str | None, context: Context) -> None:
-    """Has the coordinator's word for the first batch of a transaction in a partition."""
+    """Has the coordinator's word for the first batch of a transaction in a partition. NOT_ENOUGH_REPLICAS: try again."""
     if transactional_id is None:
         raise KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     producer = Producer(header.producer_id, header.producer_epoch)
@@ -93,7 +99,13 @@ def _join(partition: Partition, header: BatchHeader, transactional_id: str | Non
     joining = TopicPartition(partition.topic.name, partition.index)
     adds, knows_abortable = context.version >= ADDS_PARTITIONS, context.version >= KNOWS_ABORTABLE
     try:
+        partition.producers.check_epoch(*producer)
         join_transaction(context.broker, transactional_id, producer, joining, adds=adds, knows_abortable=knows_abortable)
-    except KafkaError:
+    except StaleProducerEpoch:
+        raise NotInTransaction(ErrorCode.INVALID_PRODUCER_EPOCH) from None
+    except NotInTransaction as error:
         partition.producers.refuse(*producer, header.base_sequence, context.now_ms)
-        raise
+        if error.code is ErrorCode.COORDINATOR_NOT_AVAILABLE or (error.code is ErrorCode.CONCURRENT_TRANSACTIONS and not adds):
+            raise NotInTransaction(ErrorCode.NOT_ENOUGH_REPLICAS, f"the coordinator of the transaction says {error.code.name}") from None
+        text = "the partition is not part of the transaction" if error.code is ErrorCode.INVALID_TXN_STATE else None
+        raise NotInTransaction(error.code, text) from None

@@ -5,7 +5,9 @@ A transactional batch needs a transaction: up to v11 one that the partition was 
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from struct import Struct
+from typing import cast
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.produce import (
@@ -34,10 +36,12 @@ from ...protocol.records import (
 from ...protocol.schema import ZERO_UUID
 from ...storage.producers import OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen
 from ..context import Context
-from .append import ALL_REPLICAS, ATTRIBUTES_POSITION, append, one_batch
+from ..waiting import Wait
+from .append import ADDS_PARTITIONS, ALL_REPLICAS, ATTRIBUTES_POSITION, append, one_batch
 from .leadership import current_leader, find_led_partition, find_topic, node_endpoints
 from .registry import CloseConnection, handles
 from .repeated_produce import recognise
+from .verification import NotInTransaction
 
 ADMIN_CLIENT_ID = "__admin_client"
 _unpack_start = Struct(">8xi4xb4xh").unpack_from  # batch length, magic, attributes
@@ -59,7 +63,7 @@ _WITHOUT_LOG_START = frozenset(
 
 
 @handles(PRODUCE)
-def produce(request: ProduceRequest, context: Context) -> ProduceResponse | None:
+def produce(request: ProduceRequest, context: Context) -> ProduceResponse | Generator[Wait, None, ProduceResponse | None] | None:
     """Appends each partition's batch for itself; with acks=0 there is no answer, and any error ends the connection."""
     topics = request.topic_data
     if len(topics) != 1 or len(topics[0].partition_data) != 1 or not _is_one_batch(topics[0].partition_data[0].records):
@@ -78,14 +82,50 @@ def produce(request: ProduceRequest, context: Context) -> ProduceResponse | None
         )
         for topic in topics
     ]
-    refused = [partition for topic in responses for partition in topic.partition_responses if partition.error_code]
+    if request.transactional_id is not None and _is_too_early(responses, context):
+        return _try_again(topics, responses, request, context)
+    answer = _answer(request, responses, context)
+    if answer is not None and not _refused(responses):
+        recognise(request, context)
+    return answer
+
+
+def _is_too_early(responses: list[TopicProduceResponse], context: Context) -> bool:
+    """Whether the transaction before has not quite ended, for a client that leaves it to us to begin the next one."""
+    errors = (partition.error_code for partition in _refused(responses))
+    return context.version >= ADDS_PARTITIONS and ErrorCode.CONCURRENT_TRANSACTIONS in errors
+
+
+def _refused(responses: list[TopicProduceResponse]) -> list[PartitionProduceResponse]:
+    return [partition for topic in responses for partition in topic.partition_responses if partition.error_code]
+
+
+def _try_again(
+    topics: list[TopicProduceData], responses: list[TopicProduceResponse], request: ProduceRequest, context: Context
+) -> Generator[Wait, None, ProduceResponse | None]:
+    """Tries for a short time, which is most often enough, what was too early (ReplicaManager.handleProduceAppend)."""
+    integers, began_ms = context.broker.config.integers, context.now_ms
+    early = [
+        (topic, data, answers, number)
+        for topic, answers in zip(topics, (response.partition_responses for response in responses), strict=True)
+        for number, data in enumerate(topic.partition_data)
+        if answers[number].error_code == ErrorCode.CONCURRENT_TRANSACTIONS
+    ]
+    for _, data, _, _ in early:
+        data.records = memoryview(bytearray(cast(memoryview, data.records)))  # other requests are received where it stands
+    while _is_too_early(responses, context) and context.now_ms - began_ms < integers["add.partitions.to.txn.retry.backoff.max.ms"]:
+        yield Wait((), context.now_ms + integers["add.partitions.to.txn.retry.backoff.ms"])
+        for topic, data, answers, number in early:
+            answers[number] = _append_or_refuse(topic, data, request, context)
+    return _answer(request, responses, context)
+
+
+def _answer(request: ProduceRequest, responses: list[TopicProduceResponse], context: Context) -> ProduceResponse | None:
+    refused = _refused(responses)
     if request.acks == 0:
         if refused:
             raise CloseConnection(f"Produce with acks=0 failed with {ErrorCode(refused[0].error_code).name}")
         return None
-    if not refused:
-        recognise(request, context)
-        return ProduceResponse(responses=responses)
     leaders = [partition.current_leader.leader_id for partition in refused if partition.current_leader]
     return ProduceResponse(responses=responses, node_endpoints=node_endpoints(context, leaders))
 
@@ -111,8 +151,8 @@ def _refusal_of_all(request: ProduceRequest) -> KafkaError | None:
                     and request.transactional_id is None
                 ):
                     return KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-            except CorruptBatch as error:
-                return KafkaError(error.error_code, str(error))
+            except BatchError as error:
+                return KafkaError(error.error_code, str(error) if isinstance(error, CorruptBatch) else None)
     return None
 
 
@@ -138,9 +178,8 @@ def _append_or_refuse(
     try:
         return _append(topic, data, request, context)
     except KafkaError as error:
-        refusal = _refusal(
-            topic, data.index, error.code, context, log_start=error.code not in (ErrorCode.UNKNOWN_SERVER_ERROR, *_WITHOUT_LOG_START)
-        )
+        without = isinstance(error, NotInTransaction) or error.code in (ErrorCode.UNKNOWN_SERVER_ERROR, *_WITHOUT_LOG_START)
+        refusal = _refusal(topic, data.index, error.code, context, log_start=not without)
         refusal.error_message = error.message
         return refusal
     except NotOneBatch as error:

@@ -39,7 +39,7 @@ from ...storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
 from ..context import Context
 from ..topics import TRANSACTION_STATE, illegal_name
 from ..transactions.coordinator import Marker
-from ..transactions.transaction import Producer, Transaction, TransactionState
+from ..transactions.transaction import NO_PRODUCER_EPOCH, Producer, Transaction, TransactionState
 from .leadership import find_led_partition, find_topic
 from .registry import handles
 from .transactions import check_coordinator
@@ -133,7 +133,7 @@ def _producers(name: str, index: int, context: Context) -> PartitionResponse:
             ProducerState(
                 producer_id=producer_id,
                 producer_epoch=state.epoch,
-                last_sequence=state.last_sequence,
+                last_sequence=state.last_batch.last_sequence if state.last_batch else -1,
                 last_timestamp=state.timestamp,
                 coordinator_epoch=state.coordinator_epoch,
                 current_txn_start_offset=partition.producers.open_since(producer_id),
@@ -170,8 +170,13 @@ def _write(asked: WritableTxnMarker, name: str, index: int, context: Context) ->
     producer = Producer(asked.producer_id, asked.producer_epoch)
     marker = Marker(producer, asked.coordinator_epoch, asked.transaction_result, raises_epoch=asked.transaction_version >= 2)
     try:
-        partition = find_led_partition(context.broker, find_topic(context.broker, name, ZERO_UUID), index)
-        context.broker.cluster.end_transaction(partition, marker)
+        topic = find_topic(context.broker, name, ZERO_UUID)
+        replicas = found.replicas if (found := topic.partition(index)) else ()
+        if context.broker.node_id not in replicas:
+            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if producer.epoch == NO_PRODUCER_EPOCH:
+            return ErrorCode.UNKNOWN_SERVER_ERROR  # Kafka's builder of batches complains
+        context.broker.cluster.end_transaction(find_led_partition(context.broker, topic, index), marker)
     except KafkaError as error:
         return error.code
     except StaleProducerEpoch:

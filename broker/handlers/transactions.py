@@ -7,7 +7,6 @@ said as INVALID_PRODUCER_EPOCH. EndTxn v5 raises the producer's epoch and tells 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 
 from ...protocol.errors import ErrorCode
 from ...protocol.messages.add_offsets_to_txn import ADD_OFFSETS_TO_TXN, AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
@@ -24,7 +23,7 @@ from ...protocol.messages.end_txn import END_TXN, EndTxnRequest, EndTxnResponse
 from ..context import Context
 from ..topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ..transactions.coordinator import Answer
-from ..transactions.transaction import Producer, TopicPartition
+from ..transactions.transaction import TV_0, TV_2, Producer, TopicPartition
 from .registry import handles
 
 BATCHED = 4
@@ -46,19 +45,20 @@ def add_partitions_to_txn(request: AddPartitionsToTxnRequest, context: Context) 
         producer = Producer(request.v3_and_below_producer_id, request.v3_and_below_producer_epoch)
         topics = request.v3_and_below_topics
         errors = _add(request.v3_and_below_transactional_id, producer, _partitions(topics), False, context)
-        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_results(errors))
+        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_results(topics, errors))
     return AddPartitionsToTxnResponse(
         results_by_transaction=[
             AddPartitionsToTxnResult(
                 transactional_id=each.transactional_id,
                 topic_results=_results(
+                    each.topics,
                     _add(
                         each.transactional_id,
                         Producer(each.producer_id, each.producer_epoch),
                         _partitions(each.topics),
                         each.verify_only,
                         context,
-                    )
+                    ),
                 ),
             )
             for each in request.transactions
@@ -70,15 +70,20 @@ def _partitions(topics: Sequence[AddPartitionsToTxnTopic]) -> list[TopicPartitio
     return [TopicPartition(topic.name, index) for topic in topics for index in topic.partitions]
 
 
-def _results(errors: Mapping[TopicPartition, ErrorCode]) -> list[AddPartitionsToTxnTopicResult]:
+def _results(topics: Sequence[AddPartitionsToTxnTopic], errors: Mapping[TopicPartition, ErrorCode]) -> list[AddPartitionsToTxnTopicResult]:
+    """In the order of the request; what is named twice is answered once, a topic without partitions too."""
+    indexes: dict[str, dict[int, None]] = {}
+    for topic in topics:
+        indexes.setdefault(topic.name, {}).update(dict.fromkeys(topic.partitions))
     return [
         AddPartitionsToTxnTopicResult(
             name=name,
             results_by_partition=[
-                AddPartitionsToTxnPartitionResult(partition_index=each.partition, partition_error_code=error) for each, error in results
+                AddPartitionsToTxnPartitionResult(partition_index=index, partition_error_code=errors[TopicPartition(name, index)])
+                for index in named
             ],
         )
-        for name, results in groupby(errors.items(), key=lambda result: result[0].topic)
+        for name, named in indexes.items()
     ]
 
 
@@ -94,7 +99,9 @@ def _add(
     transactions = context.broker.transactions
     if verify_only:
         return transactions.verify(transactional_id, producer, partitions)
-    return dict.fromkeys(partitions, _as_known(transactions.add_partitions(transactional_id, producer, partitions), context))
+    client_version = TV_2 if context.version >= BATCHED else TV_0
+    error = transactions.add_partitions(transactional_id, producer, partitions, client_version)
+    return dict.fromkeys(partitions, _as_known(error, context))
 
 
 def _exists(partition: TopicPartition, context: Context) -> bool:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ..cluster import Broker
-from ..transactions.transaction import Producer, TopicPartition
+from ..transactions.transaction import TV_2, Producer, TopicPartition
+
+
+class NotInTransaction(KafkaError):
+    """A write belongs to no transaction that may go on."""
 
 
 def join_transaction(
@@ -12,24 +16,22 @@ def join_transaction(
 ) -> None:
     """Adds the partition to the transaction if the client leaves that to us (transactions v2), else sees that it was added.
 
-    Raises KafkaError as a client of that version is told. NOT_ENOUGH_REPLICAS: nobody can say now, try again.
+    Raises NotInTransaction as a client of that version is told. COORDINATOR_NOT_AVAILABLE: nobody can say now.
     """
     error = _ask(broker, transactional_id, producer, partition, adds)
     if error is ErrorCode.PRODUCER_FENCED:
         error = ErrorCode.INVALID_PRODUCER_EPOCH
     elif error is ErrorCode.TRANSACTION_ABORTABLE and not knows_abortable:
         error = ErrorCode.INVALID_TXN_STATE
-    elif error is ErrorCode.COORDINATOR_NOT_AVAILABLE or (error is ErrorCode.CONCURRENT_TRANSACTIONS and not adds):
-        error = ErrorCode.NOT_ENOUGH_REPLICAS
     if error:
-        raise KafkaError(error)
+        raise NotInTransaction(error)
 
 
 def _ask(broker: Broker, transactional_id: str, producer: Producer, partition: TopicPartition, adds: bool) -> ErrorCode:
     if broker.cluster.coordinator_epoch(transactional_id) is None:
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
     if adds:
-        return broker.transactions.add_partitions(transactional_id, producer, [partition])
+        return broker.transactions.add_partitions(transactional_id, producer, [partition], TV_2)
     if not broker.config.booleans["transaction.partition.verification.enable"]:
         return ErrorCode.NONE
     return broker.transactions.verify(transactional_id, producer, [partition])[partition]

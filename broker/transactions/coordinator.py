@@ -7,15 +7,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from typing import NamedTuple, Protocol
 
+from ...protocol.coordinator_records import CoordinatorRecord
 from ...protocol.errors import ErrorCode
 from ..config import BrokerConfig
 from ..timers import Timers
+from .records import tombstone, transaction_record
 from .transaction import (
     IDLE,
     MAX_EPOCH,
     NO_PRODUCER_EPOCH,
     NO_PRODUCER_ID,
     PREPARED,
+    TV_0,
+    TV_2,
     Producer,
     TopicPartition,
     Transaction,
@@ -50,6 +54,9 @@ class Partitions(Protocol):
 
     def coordinator_epoch(self, transactional_id: str) -> int | None:
         """The leader epoch of the partition of __transaction_state that the id belongs to; None while it has no leader."""
+
+    def write_transaction(self, transactional_id: str, record: CoordinatorRecord) -> None:
+        """Appends to the transactional id's partition of __transaction_state."""
 
     def write_marker(self, partition: TopicPartition, marker: Marker) -> bool:
         """Writes a marker; False if that must wait because the partition has no leader. One that is gone needs none."""
@@ -105,22 +112,27 @@ class Transactions:
         if transaction is None:
             transaction = Transaction(transactional_id, self._partitions.next_producer_id())
             self._transactions[transactional_id] = transaction
+        elif transaction.state in PREPARED:
+            return Answer(ErrorCode.CONCURRENT_TRANSACTIONS)
         elif expected and not _may_continue(transaction, expected):
             return Answer(ErrorCode.PRODUCER_FENCED)
-        if transaction.state in PREPARED:
-            return Answer(ErrorCode.CONCURRENT_TRANSACTIONS)
         if transaction.state is TransactionState.ONGOING:
             self._fence(transaction)
             return Answer(ErrorCode.CONCURRENT_TRANSACTIONS)
         return self._begin(transaction, timeout_ms, expected)
 
-    def add_partitions(self, transactional_id: str, producer: Producer, partitions: list[TopicPartition]) -> ErrorCode:
-        """AddPartitionsToTxn and all that adds partitions without being asked."""
-        transaction, error = self._writable(transactional_id, producer)
-        if transaction is None:
-            return error
+    def add_partitions(
+        self, transactional_id: str, producer: Producer, partitions: list[TopicPartition], client_version: int = 0
+    ) -> ErrorCode:
+        """AddPartitionsToTxn, and what adds partitions without being asked for clients of transactions v2."""
+        transaction = self._transactions.get(transactional_id)
+        if transaction is not None and transaction.state in PREPARED:
+            return ErrorCode.CONCURRENT_TRANSACTIONS
+        if transaction is None or (error := _check_producer(transaction, producer)):
+            return error if transaction else ErrorCode.INVALID_PRODUCER_ID_MAPPING
         if transaction.state is not TransactionState.ONGOING or not transaction.partitions.keys() >= set(partitions):
-            transaction.add(partitions, self._timers.now_ms)
+            transaction.add(partitions, self._timers.now_ms, client_version)
+            self._write(transaction)
             self._timers.cancel(("transactional id", transactional_id))
             if ("transaction", transactional_id) not in self._timers:
                 self._set_timeout(transaction, transaction.timeout_ms)
@@ -128,9 +140,11 @@ class Transactions:
 
     def verify(self, transactional_id: str, producer: Producer, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, ErrorCode]:
         """Whether partitions are part of the transaction (KIP-890): TRANSACTION_ABORTABLE for those that are not."""
-        transaction, error = self._writable(transactional_id, producer)
-        if transaction is None:
-            return dict.fromkeys(partitions, error)
+        transaction = self._transactions.get(transactional_id)
+        if transaction is None or (error := _check_producer(transaction, producer)):
+            return dict.fromkeys(partitions, error if transaction else ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+        if transaction.state in PREPARED:
+            return dict.fromkeys(partitions, ErrorCode.CONCURRENT_TRANSACTIONS)
         return {each: ErrorCode.NONE if each in transaction.partitions else ErrorCode.TRANSACTION_ABORTABLE for each in partitions}
 
     def end(self, transactional_id: str, producer: Producer, *, commit: bool, raise_epoch: bool) -> Answer:
@@ -141,7 +155,7 @@ class Transactions:
         check = _check_end_v2 if raise_epoch else _check_end_v1
         error = check(transaction, producer, commit)
         if error is None:
-            self._end(transaction, commit=commit, raise_epoch=raise_epoch)
+            self._end(transaction, commit=commit, client_version=TV_2 if raise_epoch else TV_0)
             error = ErrorCode.NONE
         if error:
             return Answer(error)
@@ -167,6 +181,7 @@ class Transactions:
     def _forget(self, transaction: Transaction) -> None:
         log.info("The transactional id %s was idle for too long and is forgotten", transaction.transactional_id)
         transaction.state = TransactionState.DEAD
+        self._partitions.write_transaction(transaction.transactional_id, tombstone(transaction))
         del self._transactions[transaction.transactional_id]
 
     # Steps.
@@ -184,37 +199,28 @@ class Transactions:
             transaction.begin(now, transaction.last_epoch, timeout_ms)  # the answer before got lost
         else:
             return Answer(ErrorCode.PRODUCER_FENCED)
+        self._write(transaction)
         self._rest(transaction)
         log.info("%s is producer %d with epoch %d", transaction.transactional_id, *transaction.producer)
         return Answer(ErrorCode.NONE, transaction.producer)
 
-    def _writable(self, transactional_id: str, producer: Producer) -> tuple[Transaction | None, ErrorCode]:
-        """The transaction that this producer may write with, or the reason why there is none."""
-        transaction = self._transactions.get(transactional_id)
-        if transaction is None or transaction.producer.id != producer.id:
-            return None, ErrorCode.INVALID_PRODUCER_ID_MAPPING
-        if transaction.producer.epoch != producer.epoch:
-            return None, ErrorCode.PRODUCER_FENCED
-        if transaction.state in PREPARED:
-            return None, ErrorCode.CONCURRENT_TRANSACTIONS
-        return transaction, ErrorCode.NONE
-
     def _fence(self, transaction: Transaction) -> None:
         """Aborts a transaction from outside, with a higher epoch: its producer finds out when it asks for anything."""
-        raise_epoch = self._partitions.transaction_version >= 2
-        if not raise_epoch:
+        client_version = self._partitions.transaction_version
+        if client_version < TV_2:
             transaction.fence()
-        self._decide(transaction, commit=False, raise_epoch=raise_epoch)
+        self._decide(transaction, commit=False, client_version=client_version)
 
-    def _end(self, transaction: Transaction, *, commit: bool, raise_epoch: bool) -> None:
+    def _end(self, transaction: Transaction, *, commit: bool, client_version: int) -> None:
         """As the producer asked for; one without epochs left gets a new id for the next transaction."""
-        exhausted = raise_epoch and transaction.epoch_exhausted
+        exhausted = client_version >= TV_2 and transaction.epoch_exhausted
         next_producer_id = self._partitions.next_producer_id() if exhausted else NO_PRODUCER_ID
-        self._decide(transaction, commit=commit, raise_epoch=raise_epoch, next_producer_id=next_producer_id)
+        self._decide(transaction, commit=commit, client_version=client_version, next_producer_id=next_producer_id)
 
-    def _decide(self, transaction: Transaction, *, commit: bool, raise_epoch: bool, next_producer_id: int = NO_PRODUCER_ID) -> None:
+    def _decide(self, transaction: Transaction, *, commit: bool, client_version: int, next_producer_id: int = NO_PRODUCER_ID) -> None:
         self._timers.cancel(("transaction", transaction.transactional_id))
-        transaction.prepare(self._timers.now_ms, commit=commit, raise_epoch=raise_epoch, next_producer_id=next_producer_id)
+        transaction.prepare(self._timers.now_ms, commit=commit, client_version=client_version, next_producer_id=next_producer_id)
+        self._write(transaction)
         self._write_markers(transaction)
 
     def _write_markers(self, transaction: Transaction) -> None:
@@ -228,7 +234,13 @@ class Transactions:
                 del transaction.partitions[partition]
         if not transaction.partitions:
             transaction.complete()
+            self._write(transaction)
             self._rest(transaction)
+
+    def _write(self, transaction: Transaction) -> None:
+        """Has the state as it is now written."""
+        record = transaction_record(transaction, self._timers.now_ms, self._partitions.transaction_version)
+        self._partitions.write_transaction(transaction.transactional_id, record)
 
     def _rest(self, transaction: Transaction) -> None:
         """Nothing is open: from now on the id may become too old."""
@@ -248,25 +260,32 @@ def _may_continue(transaction: Transaction, expected: Producer) -> bool:
     )
 
 
-def _check_end_v1(transaction: Transaction, producer: Producer, commit: bool) -> ErrorCode | None:
-    """None: end the transaction. NONE: it has ended so already."""
+def _check_producer(transaction: Transaction, producer: Producer) -> ErrorCode:
+    """Whether a producer is the present one."""
     if transaction.producer.id != producer.id:
         return ErrorCode.INVALID_PRODUCER_ID_MAPPING
-    if transaction.producer.epoch != producer.epoch:
-        return ErrorCode.PRODUCER_FENCED
+    return ErrorCode.NONE if transaction.producer.epoch == producer.epoch else ErrorCode.PRODUCER_FENCED
+
+
+def _check_end_v1(transaction: Transaction, producer: Producer, commit: bool) -> ErrorCode | None:
+    """None: end the transaction. NONE: it has ended so already."""
+    if error := _check_producer(transaction, producer):
+        return error
+    if transaction.state in PREPARED:
+        return ErrorCode.CONCURRENT_TRANSACTIONS
     match transaction.state, commit:
         case TransactionState.ONGOING, _:
             return None
         case (TransactionState.COMPLETE_COMMIT, True) | (TransactionState.COMPLETE_ABORT, False):
             return ErrorCode.NONE
-        case (TransactionState.PREPARE_COMMIT, True) | (TransactionState.PREPARE_ABORT, False):
-            return ErrorCode.CONCURRENT_TRANSACTIONS
         case _:
             return ErrorCode.INVALID_TXN_STATE
 
 
 def _check_end_v2(transaction: Transaction, producer: Producer, commit: bool) -> ErrorCode | None:
-    """As for v1. An epoch below the present one is a request that was sent again: its transaction has ended, or is about to."""
+    """As for v1. An epoch below the present one is a request that was sent again: its transaction has ended."""
+    if transaction.state in PREPARED:
+        return ErrorCode.CONCURRENT_TRANSACTIONS
     now = transaction.producer
     overflowed = producer == (transaction.previous_producer_id, MAX_EPOCH - 1) and now.epoch == 0
     again = overflowed or producer.epoch == now.epoch - 1
@@ -279,8 +298,6 @@ def _check_end_v2(transaction: Transaction, producer: Producer, commit: bool) ->
             return None
         case (TransactionState.COMPLETE_COMMIT, True) | (TransactionState.COMPLETE_ABORT, False) if again:
             return ErrorCode.NONE
-        case (TransactionState.PREPARE_COMMIT, True) | (TransactionState.PREPARE_ABORT, False):
-            return ErrorCode.CONCURRENT_TRANSACTIONS
         case state, False if state in IDLE and not again:
             return None  # an abort of nothing raises the epoch, which rids the producer of what is on its way
         case _:
@@ -288,8 +305,6 @@ def _check_end_v2(transaction: Transaction, producer: Producer, commit: bool) ->
 
 
 def _is_valid_epoch(transaction: Transaction, epoch: int, *, again: bool) -> bool:
-    if transaction.state in PREPARED:
-        return epoch == transaction.producer.epoch - 1
     if transaction.state in (TransactionState.EMPTY, TransactionState.ONGOING):
         return epoch == transaction.producer.epoch
     return again or epoch == transaction.producer.epoch

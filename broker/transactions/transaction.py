@@ -8,6 +8,7 @@ from typing import NamedTuple
 NO_PRODUCER_ID = -1
 NO_PRODUCER_EPOCH = -1
 MAX_EPOCH = 2**15 - 1
+TV_0, TV_2 = 0, 2  # levels of transaction.version: from 2 on each transaction has an epoch of its own
 
 
 class TopicPartition(NamedTuple):
@@ -76,8 +77,13 @@ class Transaction:
         self.start_ms = -1
         self.partitions: dict[TopicPartition, None] = {}
         """Those of the open transaction, in the order of their coming; of a prepared one, those that wait for their markers."""
-        self.raises_epoch = False
+        self.client_version = 0
+        """Of transactions, as the client showed that it knows it: from 2 on the end of each transaction raises the epoch."""
+
+    @property
+    def raises_epoch(self) -> bool:
         """Whether the transaction that ends raised the epoch (transactions v2)."""
+        return self.client_version >= 2
 
     @property
     def epoch_exhausted(self) -> bool:
@@ -89,21 +95,22 @@ class Transaction:
         self._become(TransactionState.EMPTY, producer)
         self.last_epoch, self.timeout_ms, self.start_ms = last_epoch, timeout_ms, -1
 
-    def add(self, partitions: list[TopicPartition], now_ms: int) -> None:
+    def add(self, partitions: list[TopicPartition], now_ms: int, client_version: int) -> None:
         """Partitions join the transaction; the first ones begin it."""
         if self.state is not TransactionState.ONGOING:
             self.start_ms = now_ms
+        self.client_version = client_version
         self._become(TransactionState.ONGOING, self.producer)
         self.partitions.update(dict.fromkeys(partitions))
 
-    def prepare(self, now_ms: int, *, commit: bool, raise_epoch: bool, next_producer_id: int) -> None:
-        """Decides. With `raise_epoch` (transactions v2) the transaction's end has an epoch of its own, in which the next one is written."""
-        producer = self.producer
-        if raise_epoch:
+    def prepare(self, now_ms: int, *, commit: bool, client_version: int, next_producer_id: int) -> None:
+        """Decides. In transactions v2 the transaction's end has an epoch of its own, in which the next one is written."""
+        producer, self.client_version = self.producer, client_version
+        if self.raises_epoch:
             self.last_epoch, producer = producer.epoch, self._next_epoch()
         if self.state in IDLE:
             self.start_ms = now_ms
-        self.raises_epoch, self.next_producer_id = raise_epoch, next_producer_id
+        self.next_producer_id = next_producer_id
         self._become(TransactionState.PREPARE_COMMIT if commit else TransactionState.PREPARE_ABORT, producer)
 
     def complete(self) -> None:

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from odradek.broker import compaction
 from odradek.broker.transactions.coordinator import Marker
+from odradek.broker.transactions.transaction import Producer
 from odradek.protocol.compression import Compression, UnsupportedCompression
 from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.protocol.record_builder import build_batch
 from odradek.protocol.records import DELETE_HORIZON_BIT, LOG_APPEND_TIME, Record, RecordBatch
-from odradek.storage.producers import EndedTransaction
+from odradek.storage.producers import EndedTransaction, LastRecord
 from tests.broker.harness import START_MS, World, produce_request
 
 COMPACT = {"cleanup.policy": "compact", "internal.segment.bytes": "500", "min.cleanable.dirty.ratio": "0.01", "delete.retention.ms": "4000"}
@@ -120,10 +121,13 @@ def test_log_append_time_and_existing_horizons_survive_a_rewrite() -> None:
 
 def test_keyless_records_go_and_control_batches_stay() -> None:
     latest = {b"a": 3}
-    compactor = compaction.Compactor(latest, NONE_ABORTED, [], START_MS, 1000)
+    compactor = compaction.Compactor(latest, NONE_ABORTED, -1, {}, START_MS, 1000)
     keyless = memoryview(build_batch([Record(0, START_MS, None, b"1", [])]))
     assert compactor.rewrite(keyless) is None
-    control = memoryview(build_batch([Record(0, START_MS, b"\0\0\0\1", b"\0\0\0\0\0\0", [])], is_control=True, is_transactional=True))
+    options = {"producer_id": 7, "producer_epoch": 0, "is_transactional": True}
+    within = memoryview(build_batch([Record(0, START_MS, b"a", b"1", [])], base_sequence=0, **options))
+    assert compactor.rewrite(within) is None
+    control = memoryview(build_batch([Record(0, START_MS, b"\0\0\0\1", b"\0\0\0\0\0\0", [])], is_control=True, **options))
     assert compactor.rewrite(control) is control
     assert compaction.last_offsets([keyless, control], NONE_ABORTED) == {}
 
@@ -147,12 +151,57 @@ def test_what_was_aborted_goes_and_supersedes_nothing() -> None:
     assert [control for _, control, _ in shown][:4] == [False, True, False, True]
 
 
+def transaction(topic: Compacted, producer: tuple[int, int], *keys: bytes, committed: bool, v2: bool) -> None:
+    """One batch for each key, and the marker; with v2 it raises the epoch."""
+    log, producers = topic.partition.log, topic.partition.producers
+    producer_id, epoch = producer
+    for sequence, key in enumerate(keys):
+        options = {"producer_id": producer_id, "producer_epoch": epoch, "base_sequence": sequence, "is_transactional": True}
+        batch = build_batch([Record(0, START_MS, key, b"v", [])], **options)
+        offset = log.append(memoryview(batch), 0, owned=False)
+        producers.record(producer_id, epoch, sequence, sequence, offset, offset, START_MS, START_MS, transactional=True)
+    topic.partition.append_marker(Marker(Producer(producer_id, epoch + v2), 0, committed, v2), START_MS)
+
+
+def test_markers_go_as_tombstones_do_but_for_each_producers_last() -> None:
+    """As Apache Kafka 4.3.1 left the same transactions, pass by pass."""
+    topic = Compacted()
+    transaction(topic, (1, 0), b"1", b"2", committed=True, v2=False)  # 0, 1, marker 2
+    transaction(topic, (2, 0), b"1", b"2", committed=True, v2=True)  # 3, 4, 5
+    transaction(topic, (3, 0), b"3", b"4", committed=False, v2=False)  # 6, 7, 8
+    transaction(topic, (4, 0), b"3", committed=False, v2=True)  # 9, 10
+    transaction(topic, (5, 0), b"1", b"2", b"9", committed=True, v2=True)  # 11, 12, 13, 14
+    transaction(topic, (5, 2), b"5", committed=False, v2=True)  # 15, 16
+    transaction(topic, (5, 4), b"6", committed=True, v2=True)  # 17, 18
+    transaction(topic, (1, 1), b"6", committed=True, v2=False)  # 19, 20
+    producers = topic.partition.producers
+
+    def after_a_pass() -> tuple[str, list[int]]:
+        """Offsets, in brackets what is empty, ~ with a delete horizon; and the aborted transactions that readers are told of."""
+        topic.produce((b"1", b"x"), LARGE)
+        topic.produce(LARGE)
+        topic.compact(now=True)
+        shown = []
+        for header in (batch.header for batch in topic.batches() if batch.header.producer_id >= 0):
+            text = f"{header.base_offset}" if header.records_count else f"({header.base_offset})"
+            shown.append(text + "~" * (header.delete_horizon_ms is not None))
+        return " ".join(shown), [ended.first_offset for ended in producers.aborted(0, 21)]
+
+    assert after_a_pass() == ("2 5 (7) 8 10 12 13 14 16 18 19 20", [6, 9, 15])
+    assert after_a_pass() == ("2~ 5~ (7) 8 10~ 12 13 14 16~ 18~ 19 20", [6])
+    topic.world.advance(4000)
+    assert after_a_pass() == ("(5) (7) 8 (10) 12 13 14 (18) 19 20", [6])
+    topic.world.advance(4000)
+    assert after_a_pass() == ("(5) (7) 8 (10) 12 13 14 (18) 19 20", [6])
+    assert [batch.header.attributes for batch in topic.batches() if batch.header.base_offset == 5] == [0x30]
+
+
 def test_what_was_aborted_leaves_its_last_sequence() -> None:
     batch = memoryview(
         build_batch([Record(0, START_MS, b"a", b"2", [])], producer_id=7, producer_epoch=0, base_sequence=4, is_transactional=True)
     )
     aborted = compaction.Aborted([EndedTransaction(7, 0, 1, 2, False)])
-    left = compaction.Compactor({}, aborted, [0], START_MS, 1000).rewrite(batch)
+    left = compaction.Compactor({}, aborted, -1, {7: LastRecord(0, 0)}, START_MS, 1000).rewrite(batch)
     assert left is not None
     header = RecordBatch(left).header
     assert (header.records_count, header.base_sequence, header.is_transactional) == (0, 4, True)
@@ -164,7 +213,7 @@ def test_what_cannot_be_decoded_stays(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(RecordBatch, "records", records)
     view = memoryview(build_batch([Record(0, START_MS, b"a", b"1", [])]))
-    assert compaction.Compactor({b"a": 3}, NONE_ABORTED, [], START_MS, 1000).rewrite(view) is view
+    assert compaction.Compactor({b"a": 3}, NONE_ABORTED, -1, {}, START_MS, 1000).rewrite(view) is view
     assert compaction.last_offsets([view], NONE_ABORTED) == {}
 
 

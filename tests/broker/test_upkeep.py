@@ -179,3 +179,15 @@ def test_the_cleaner_may_be_switched_off_and_may_have_no_backoff() -> None:
         put(world, START_MS + 5000)
         world.advance(1000)
         assert offsets(world) == left
+
+
+@pytest.mark.parametrize("producer", [{}, {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0}])
+def test_records_without_timestamps_are_as_old_as_their_append(producer: dict[str, int]) -> None:
+    world = world_of(retention_ms="5000")
+    world.advance(3000)
+    batch = bytes(build_batch([Record(0, -1, b"k", b"v", [])], **producer))
+    world.client().call(PRODUCE, 9, produce_request("t", batch))
+    world.advance(5000)
+    assert start_of(world) == 0
+    world.advance(CHECK_MS)
+    assert start_of(world) == 1

@@ -23,6 +23,7 @@ from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitPro
 from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.offset_fetch import OFFSET_FETCH, OffsetFetchRequest
+from odradek.protocol.records import HEADER, write_crc
 from odradek.protocol.schema import Api, Message, ProtocolError, specs
 from tests.broker.harness import World
 
@@ -178,6 +179,8 @@ class Playing:
         self.real: dict[bytes, bytes] = {}
         self.bound: dict[str, str] = {}
         """Name -> what it stands for."""
+        self.numbers: dict[int, str] = {}
+        """The same the other way round for numbers."""
 
     def play(self, case: Case) -> list[str]:
         self.real = {id_of(topic.name): self.ids[topic.name] for topic in case.topics}
@@ -242,18 +245,20 @@ class Playing:
             self.bind(name, getattr(response, field))
         now_ms = self.side.now_ms()
         names, bound = ({real: name for name, real in named.items()} for named in (self.ids, self.bound))
-        return Renderer(names, bound, now_ms - WINDOW_MS, now_ms + WINDOW_MS).line(api, version, response)
+        return Renderer(names, bound, now_ms - WINDOW_MS, now_ms + WINDOW_MS, self.numbers).line(api, version, response)
 
     def bind(self, name: str, value: str | int | None) -> None:
         if isinstance(value, int):
-            self.real[pack(">q", number_of(name))] = pack(">q", value)
+            if value >= 0:
+                self.real[pack(">q", number_of(name))] = pack(">q", value)
+                self.numbers[value] = name
         elif value:
             self.bound[name] = value
 
     def frame_of(self, ask: Ask, now_ms: int) -> bytes:
         payload = ask.payload(now_ms) if callable(ask.payload) and not isinstance(ask.payload, Message) else ask.payload
         if isinstance(payload, Message):
-            payload = self.with_bound(payload) if self.bound else payload
+            payload = self.with_bound(payload) if self.bound or self.numbers else payload
             frame = b"".join(encode_request(ask.api, ask.version, CORRELATION_ID, ask.client_id or "", payload))
             if ask.client_id is not None:
                 return frame
@@ -263,6 +268,13 @@ class Playing:
         flexible = ask.api.request_header_version(ask.version) == 2
         frame = pack(">hhi", ask.api.key, ask.version, CORRELATION_ID) + client + b"\0" * flexible + payload
         return pack(">i", len(frame)) + frame
+
+    def with_real_producer(self, batch: bytes) -> bytes:
+        """A batch with the producer id that a number in it stands for, and a CRC that fits."""
+        changed = bytearray(self.with_real_ids(batch))
+        if changed != batch:
+            write_crc(changed)
+        return bytes(changed)
 
     def with_real_ids(self, frame: bytes) -> bytes:
         for symbol, real in self.real.items():
@@ -274,6 +286,8 @@ class Playing:
         """A message, or what is in one, with what the names in its texts stand for."""
         if isinstance(value, str):
             return NAME.sub(lambda found: self.bound.get(found[1], found[0]), value)
+        if isinstance(value, bytes) and len(value) > HEADER.size:
+            return self.with_real_producer(value)
         if isinstance(value, list):
             return [self.with_bound(item) for item in value]
         if isinstance(value, Message):
@@ -295,6 +309,9 @@ def _create(side: Side, topics: list[Topic]) -> dict[str, bytes]:
         while not (_all_there(connection, len(topics)) and _leads(connection, node, topics)):
             pass
     while not _coordinates(connections[0]):
+        pass
+    probe = InitProducerIdRequest(transactional_id="probe", transaction_timeout_ms=60_000)
+    while _ask(connections[0], INIT_PRODUCER_ID, 4, probe).error_code:
         pass
     return ids
 

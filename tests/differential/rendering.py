@@ -30,6 +30,11 @@ HASH_ORDERED = {
     "OffsetDelete",
     "ConsumerGroupHeartbeat",
     "ConsumerGroupDescribe",
+    "AddPartitionsToTxn",
+    "DescribeProducers",
+    "DescribeTransactions",
+    "ListTransactions",
+    "WriteTxnMarkers",
 }
 TEXTS = {"error_message", "batch_index_error_message", "documentation"}
 DRAWN = {"port", "controller_id", "cluster_id", "producer_id", "session_id", "log_dir", "total_bytes", "usable_bytes"}
@@ -42,12 +47,17 @@ EVERYTHING = 1 << 24
 class Renderer:
     """Knows the ids of topics by the id of a cluster, the bound names of texts, and which times are the present."""
 
-    def __init__(self, names: Mapping[bytes, str], bound: Mapping[str, str], began_ms: int, ended_ms: int) -> None:
-        self.names, self.bound, self.began_ms, self.ended_ms = names, bound, began_ms, ended_ms
+    def __init__(
+        self, names: Mapping[bytes, str], bound: Mapping[str, str], began_ms: int, ended_ms: int, numbers: Mapping[int, str] | None = None
+    ) -> None:
+        self.names, self.bound, self.began_ms, self.ended_ms, self.numbers = names, bound, began_ms, ended_ms, numbers or {}
 
     def line(self, api: Api, version: int, response: Message) -> str:
         """The answer as one line of JSON."""
         value = self.message(response, version)
+        if api.name == "DescribeTransactions":
+            for topic in (topic for state in value["transaction_states"] for topic in state["topics"]):
+                topic["partitions"].sort()
         return json.dumps(sort_lists(value) if api.name in HASH_ORDERED else value, separators=(",", ":"), ensure_ascii=True)
 
     def message(self, message: Message, version: int) -> dict[str, Any]:
@@ -72,6 +82,8 @@ class Renderer:
             return self.topic_id(value) if spec.kind == "16s" else _shown(value)
         if spec.name in TEXTS and value:
             return "…"
+        if spec.name == "producer_id" and value in self.numbers:
+            return f"${self.numbers[value]}"
         if spec.name in DRAWN and value not in (-1, 0):
             return "*"
         if spec.kind == "q":
@@ -102,7 +114,8 @@ class Renderer:
         return (
             f"{header.base_offset}..{header.last_offset} epoch={header.partition_leader_epoch} attributes={header.attributes}"
             f" times={self.time(header.base_timestamp)}..{self.time(header.max_timestamp)}"
-            f" producer={header.producer_id}/{header.producer_epoch}/{header.base_sequence} count={header.records_count}"
+            f" producer={self.numbers.get(header.producer_id, header.producer_id)}/{header.producer_epoch}/{header.base_sequence}"
+            f" count={header.records_count}"
             f" crc={'ok' if batch.crc_valid() else 'bad'} {_payload(batch.view[HEADER.size :], header)}"
         )
 

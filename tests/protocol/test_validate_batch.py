@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from odradek.protocol.compression import Compression
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import HEADER, BatchError, Record, read_header, validate_batch, write_crc
+from odradek.protocol.records import HEADER, BatchError, NotOneBatch, Record, only_batch, read_header, validate_batch, write_crc
 
 TIMESTAMP = 1_700_000_000_000
 GOOD = bytes(build_batch([Record(0, TIMESTAMP, b"key", b"value", [])]))
@@ -194,3 +194,12 @@ def test_crc32c_is_imported_when_it_is_first_needed() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": ":".join(sys.path)})
     assert answer(GOOD) is ErrorCode.NONE
     assert "crc32c" in sys.modules
+
+
+@pytest.mark.parametrize(("length", "error"), [((1 << 31) - 13, NotOneBatch), ((1 << 31) - 12, BatchError), ((1 << 31) - 1, BatchError)])
+def test_a_length_that_overflows_in_java(length: int, error: type[BatchError]) -> None:
+    batch = bytearray(build_batch([Record(0, 1000, None, b"v", [])]))
+    batch[8:12] = length.to_bytes(4, "big")
+    with pytest.raises(error) as raised:
+        only_batch(memoryview(batch))
+    assert type(raised.value) is error

@@ -7,7 +7,6 @@ from odradek.storage.producers import (
     Duplicate,
     OutOfOrderSequence,
     Producers,
-    ProducerState,
     StaleCoordinatorEpoch,
     StaleProducerEpoch,
     TransactionIsOpen,
@@ -158,15 +157,47 @@ def test_truncation_forgets_a_producer_of_which_nothing_is_left() -> None:
     assert known.check(PID + 1, 0, 0, 0, 10) == Duplicate(50, -1)
 
 
-def test_where_the_last_batches_end() -> None:
+def test_the_last_records_in_the_present_epochs() -> None:
     producers = Producers(1000)
-    assert producers.last_offsets() == {}
+    assert producers.last_records() == {}
     producers.record(1, 0, 0, 4, 10, 14, 0, 0)
     producers.record(2, 0, 0, 0, 15, 15, 0, 0)
     producers.record(1, 0, 5, 5, 16, 16, 0, 0)
-    assert producers.last_offsets() == {1: 16, 2: 15}
-    producers._states[3] = ProducerState()  # known, but nothing of what it wrote
-    assert producers.last_offsets() == {1: 16, 2: 15}
+    assert producers.last_records() == {1: (16, 0), 2: (15, 0)}
+    producers.end_transaction(2, 1, 0, 17, 0, committed=True)
+    producers.end_transaction(3, 4, 0, 18, 0, committed=True)
+    assert producers.last_records() == {1: (16, 0), 2: (-1, 1), 3: (-1, 4)}
+
+
+def test_an_epoch_of_none() -> None:
+    """-1 is what a producer without one writes: it is known by that, and whatever follows may begin anywhere."""
+    producers = Producers(1000)
+    with pytest.raises(StaleProducerEpoch):
+        producers.check(1, -2, 0, 0, 0)
+    producers.record(1, -1, 5, 5, 10, 10, 0, 0)
+    assert producers.check(1, 1, 3, 3, 0) is None
+    with pytest.raises(StaleProducerEpoch):
+        producers.check(1, -2, 0, 0, 0)
+
+
+def test_an_older_epoch_is_stale() -> None:
+    producers = Producers(1000)
+    producers.check_epoch(1, 0)
+    producers.record(1, 3, 0, 0, 10, 10, 0, 0)
+    producers.check_epoch(1, 3)
+    with pytest.raises(StaleProducerEpoch):
+        producers.check_epoch(1, 2)
+
+
+def test_ended_transactions_are_forgotten_by_their_markers() -> None:
+    producers = Producers(1000)
+    for offset in (0, 10):
+        producers.record(1, 0, offset, offset, offset, offset, 0, 0, transactional=True)
+        producers.end_transaction(1, 0, 0, offset + 1, 0, committed=False)
+    assert [ended.first_offset for ended in producers.aborted(0, 20)] == [0, 10]
+    producers.forget_ended([])
+    producers.forget_ended([1, 5])
+    assert [ended.first_offset for ended in producers.aborted(0, 20)] == [10]
 
 
 def test_a_known_producer_whose_new_ones_must_begin_at_zero_goes_on() -> None:
@@ -246,7 +277,7 @@ def test_a_marker_makes_an_unknown_producer_known() -> None:
     known.check_marker(PID, 3, 5, raises_epoch=True)
     known.end_transaction(PID, 3, 5, 0, 77, committed=False)
     ((producer_id, state),) = known
-    assert (producer_id, state.epoch, state.last_sequence, state.timestamp, state.coordinator_epoch) == (PID, 3, -1, 77, 5)
+    assert (producer_id, state.epoch, state.last_batch, state.timestamp, state.coordinator_epoch) == (PID, 3, None, 77, 5)
     assert known.aborted(0, 10) == []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from odradek.storage.log import Log
-from odradek.storage.retention import Retention, deletable_before
+from odradek.storage.retention import Retention, UntimedAppends, deletable_before
 from odradek.storage.rolling import Rolling
 from tests.storage.batches import make_batch
 
@@ -21,10 +21,16 @@ def log_of(*timestamps: int) -> Log:
     return log
 
 
-def deletable(log: Log, retention_ms: int = NONE, retention_bytes: int = NONE, high_watermark: int | None = None) -> int:
+def deletable(
+    log: Log,
+    retention_ms: int = NONE,
+    retention_bytes: int = NONE,
+    high_watermark: int | None = None,
+    untimed: UntimedAppends | None = None,
+) -> int:
     limits = Retention(retention_ms, retention_bytes, segment_bytes=300, segment_ms=1 << 40)
     end = log.end_offset if high_watermark is None else high_watermark
-    return deletable_before(log, Rolling(), limits, end, NOW)
+    return deletable_before(log, Rolling(), limits, untimed or UntimedAppends(), end, NOW)
 
 
 SEVEN = [NOW - 700, NOW - 600, NOW - 500, NOW - 400, NOW - 300, NOW - 200, NOW - 100]
@@ -56,10 +62,35 @@ def test_a_fresh_record_keeps_its_file_and_all_behind_it() -> None:
     assert deletable(log_of(1, 1, 1, 1, NOW, 1, 1), 100) == 3
 
 
-def test_records_without_timestamps_do_not_age() -> None:
-    assert deletable(log_of(-1, -1, -1, 1, 1, 1, 1), 100) == 0
-    assert deletable(log_of(1, 1, 1, -1, -1, -1, 1), 100) == 3
-    assert deletable(log_of(1, -1, -1, -1), 100) == 3
+def noted(*times: int) -> UntimedAppends:
+    """A batch without timestamps at each of these times, one to an offset."""
+    untimed = UntimedAppends()
+    for offset, time in enumerate(times):
+        untimed.note(offset, time)
+    return untimed
+
+
+@pytest.mark.parametrize(("retention_ms", "start"), [(4000, 0), (3999, 3), (2000, 3), (1999, 6), (0, 6)])
+def test_a_file_without_timestamps_is_as_old_as_its_last_batch(retention_ms: int, start: int) -> None:
+    times = [NOW - 9000, NOW - 8000, NOW - 4000, NOW - 3000, NOW - 3000, NOW - 2000, NOW]
+    assert deletable(log_of(*[-1] * 7), retention_ms, untimed=noted(*times)) == start
+
+
+def test_a_timestamp_tells_more_than_the_time_of_the_append() -> None:
+    assert deletable(log_of(-1, -1, -1, 1, 1, 1, 1), 100, untimed=noted(NOW, NOW, NOW)) == 0
+    assert deletable(log_of(-1, 1, -1, 1, 1, 1, 1), 100, untimed=noted(NOW, NOW, NOW)) == 7
+    assert deletable(log_of(-1, -1, -1, 1, 1, 1, 1), 100) == 7  # nobody knows
+
+
+def test_times_of_appends_are_kept_by_the_second() -> None:
+    untimed = noted(1000, 1500, 1999, 2000, 2001)
+    assert [untimed.last_before(offset) for offset in range(7)] == [0, 1000, 1000, 1000, 2000, 2000, 2000]
+    untimed.delete_before(2)
+    assert untimed.last_before(3) == 1000
+    untimed.delete_before(3)
+    assert (untimed.last_before(3), untimed.last_before(4)) == (0, 2000)
+    untimed.note(1, 7000)  # the log was truncated
+    assert (untimed.last_before(1), untimed.last_before(9)) == (0, 7000)
 
 
 def test_nothing_goes_that_is_not_replicated() -> None:
@@ -74,7 +105,8 @@ def test_an_empty_log() -> None:
 def test_a_log_that_begins_within_a_file() -> None:
     log, rolling = log_of(*SEVEN), Rolling()
     limits = Retention(NONE, 400, 300, 1 << 40)
-    assert deletable_before(log, rolling, limits, 7, NOW) == 3
+    untimed = UntimedAppends()
+    assert deletable_before(log, rolling, limits, untimed, 7, NOW) == 3
     log.delete_before(2)
-    assert deletable_before(log, rolling, limits, 7, NOW) == 3
-    assert deletable_before(log, rolling, limits._replace(retention_bytes=401), 7, NOW) == 2
+    assert deletable_before(log, rolling, limits, untimed, 7, NOW) == 3
+    assert deletable_before(log, rolling, limits._replace(retention_bytes=401), untimed, 7, NOW) == 2

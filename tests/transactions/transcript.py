@@ -16,6 +16,7 @@ from collections.abc import Callable
 from odradek.broker.timers import Timers
 from odradek.broker.transactions.coordinator import Answer, Marker, Transactions, TransactionSettings
 from odradek.broker.transactions.transaction import Producer, TopicPartition
+from odradek.protocol.coordinator_records import CoordinatorRecord
 from odradek.protocol.errors import ErrorCode
 
 START_MS = 1_000_000
@@ -34,6 +35,7 @@ class FakePartitions:
         self.leaderless: set[TopicPartition] = set()
         self.written: list[str] = []
         self.producer_ids = 0
+        self.records: list[CoordinatorRecord] = []
 
     def next_producer_id(self) -> int:
         self.producer_ids += 1
@@ -41,6 +43,9 @@ class FakePartitions:
 
     def coordinator_epoch(self, transactional_id: str) -> int | None:
         return self.epoch
+
+    def write_transaction(self, transactional_id: str, record: CoordinatorRecord) -> None:
+        self.records.append(record)
 
     def write_marker(self, partition: TopicPartition, marker: Marker) -> bool:
         if partition in self.leaderless:

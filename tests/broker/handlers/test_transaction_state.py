@@ -147,7 +147,8 @@ def test_markers_that_come_too_late(world: World) -> None:
     producer = Producer(world)
     assert producer.write(b"a") == 0
     known = {"producer_id": producer.id, "transaction_result": True, "coordinator_epoch": 0}
-    assert mark(world, **known, producer_epoch=-1) == ErrorCode.INVALID_PRODUCER_EPOCH
+    assert mark(world, **known, producer_epoch=-2) == ErrorCode.INVALID_PRODUCER_EPOCH
+    assert mark(world, **known, producer_epoch=-1) == ErrorCode.UNKNOWN_SERVER_ERROR
     assert mark(world, 2, **known, producer_epoch=0, transaction_version=2) == ErrorCode.INVALID_PRODUCER_EPOCH
     assert mark(world, 2, **known, producer_epoch=1, transaction_version=2) == 0
     assert fetch(world, "t", 0, committed=True).last_stable_offset == 2

@@ -66,18 +66,22 @@ class Producer:
         answer = self.coordinator().call(ADD_PARTITIONS_TO_TXN, version, request)
         return [each.partition_error_code for topic in answer.results_by_topic_v3_and_below for each in topic.results_by_partition]
 
-    def write(self, *values: bytes, version: int = 12, partition: int = 0, transactional_id: str | None = "x", **options: Any) -> int:
+    def write(self, *values: bytes, version: int = 12, partition: int = 0, **options: Any) -> int:
         """The error code."""
+        request = self.produce_request(*values, partition=partition, **options)
+        answer = self.world.leader_of("t", partition).call(PRODUCE, version, request).responses[0].partition_responses[0]
+        if not answer.error_code:
+            self.sequences[partition] = self.sequences.get(partition, 0) + len(values)
+        return int(answer.error_code)
+
+    def produce_request(
+        self, *values: bytes, partition: int = 0, transactional_id: str | None = "x", acks: int = -1, **options: Any
+    ) -> ProduceRequest:
         sequence = self.sequences.get(partition, 0)
         batch_options = {"producer_epoch": self.epoch, "base_sequence": sequence, "is_transactional": True} | options
         batch = a_batch(*values, producer_id=self.id, **batch_options)
-        data = [PartitionProduceData(index=partition, records=batch)]
-        topics = [TopicProduceData(name="t", partition_data=data)]
-        request = ProduceRequest(transactional_id=transactional_id, acks=-1, timeout_ms=1000, topic_data=topics)
-        answer = self.world.leader_of("t", partition).call(PRODUCE, version, request).responses[0].partition_responses[0]
-        if not answer.error_code:
-            self.sequences[partition] = sequence + len(values)
-        return int(answer.error_code)
+        topics = [TopicProduceData(name="t", partition_data=[PartitionProduceData(index=partition, records=batch)])]
+        return ProduceRequest(transactional_id=transactional_id, acks=acks, timeout_ms=1000, topic_data=topics)
 
     def end(self, commit: bool, version: int = 5, epoch: int | None = None) -> Any:
         request = EndTxnRequest(
@@ -282,11 +286,50 @@ def test_a_partition_without_a_leader_gets_its_marker_when_it_has_one() -> None:
     assert [producer.write(b"x", partition=index) for index in (0, 1)] == [0, 0]
     world.cluster.stop_node(2)
     assert producer.end(commit=True).error_code == 0
-    assert producer.write(b"y") == ErrorCode.CONCURRENT_TRANSACTIONS
+    assert producer.write(b"y", version=11) == ErrorCode.NOT_ENOUGH_REPLICAS
     assert read_committed(world, "t", 0) == ([b"x"], 2)
     world.cluster.start_node(2)
     assert read_committed(world, "t", 1) == ([b"x"], 2)
     assert producer.write(b"y") == 0
+
+
+@pytest.fixture
+def half_ended() -> Producer:
+    """The producer of a transaction of which a marker cannot be written now: that of node 2."""
+    world = World()
+    world.cluster.create_topic("t", assignments=[[1], [2]])
+    producer = Producer(world)
+    assert [producer.write(b"x", partition=index) for index in (0, 1)] == [0, 0]
+    world.cluster.stop_node(2)
+    assert producer.end(commit=True).error_code == 0
+    return producer
+
+
+def test_a_write_of_v12_waits_a_moment_for_the_transaction_before(half_ended: Producer) -> None:
+    world, client = half_ended.world, half_ended.world.client(1)
+    client.send(PRODUCE, 12, half_ended.produce_request(b"y"))
+    client.send(PRODUCE, 12, half_ended.produce_request(b"z"))
+    for _ in range(5):
+        assert client.receive() is None
+        world.advance(20)
+    assert client.receive().responses[0].partition_responses[0].error_code == ErrorCode.CONCURRENT_TRANSACTIONS
+    world.advance(20)
+    world.cluster.start_node(2)
+    assert client.receive() is None
+    world.advance(20)
+    assert client.receive().responses[0].partition_responses[0].error_code == 0
+    assert read_committed(world, "t", 0) == ([b"x"], 2)
+    assert half_ended.end(commit=True).error_code == 0
+    assert read_committed(world, "t", 0) == ([b"x", b"z"], 4)
+
+
+def test_a_write_without_an_answer_waits_too_and_ends_the_connection(half_ended: Producer) -> None:
+    client = half_ended.world.client(1)
+    client.send(PRODUCE, 12, half_ended.produce_request(b"y", acks=0))
+    for _ in range(5):
+        assert not client.closed
+        half_ended.world.advance(20)
+    assert client.closed
 
 
 def test_a_leader_elected_by_hand_gets_the_marker() -> None:

@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..script import Cases
-from . import batches, consumer_groups, fetch, forms, group_lists, group_offsets, group_states, groups, offsets, produce, sequences
+from . import (
+    batches,
+    consumer_groups,
+    fetch,
+    forms,
+    group_lists,
+    group_offsets,
+    group_states,
+    groups,
+    offsets,
+    produce,
+    sequences,
+    transactions,
+)
 
 FAMILIES: dict[str, Callable[[], Cases]] = {
     "produce": produce.cases,
@@ -19,5 +32,6 @@ FAMILIES: dict[str, Callable[[], Cases]] = {
     "consumer_groups": consumer_groups.cases,
     "group_offsets": group_offsets.cases,
     "group_lists": group_lists.cases,
+    "transactions": transactions.cases,
 }
 """What makes the cases of a family, by its name."""

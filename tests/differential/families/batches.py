@@ -1,6 +1,7 @@
 """Batches that Hypothesis made, good and broken, one to a topic each. `generated_batches.txt` keeps them: `topic version hex` a line.
 
-They are made anew by `python -m tests.differential.families.batches`, and are then to be recorded anew.
+They are made anew by `python -m tests.differential.families.batches`, and are then to be recorded anew. `found_batches.txt` has those
+of which long runs (`long.py`) found that our answer was another one.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from ..asking import read
 from ..script import Ask, Case, Topic, id_of
 
 GENERATED = Path(__file__).parents[1] / "generated_batches.txt"
+FOUND = GENERATED.with_name("found_batches.txt")
 COUNT = 700
 TOPICS = {
     "plain": {},
@@ -43,7 +45,8 @@ FIELDS |= {"epoch": (51, 2), "sequence": (53, 4), "count": (57, 4)}
 
 
 def cases() -> Iterator[Case]:
-    for number, line in enumerate(GENERATED.read_text().splitlines()):
+    found = [(f"found.{number}", line) for number, line in enumerate(FOUND.read_text().splitlines())]
+    for number, line in [*((str(number), line) for number, line in enumerate(GENERATED.read_text().splitlines())), *found]:
         kind, version, batch = line.split()
         name = f"batches.{number}.{kind}"
         data = [PartitionProduceData(index=0, records=bytes.fromhex(batch))]

@@ -1,0 +1,41 @@
+"""The batches of a long run: the same for the same seed, damaged at every depth, some of them whole."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from odradek.protocol.compression import Compression, InvalidCompression, decompress
+from odradek.protocol.records import HEADER, BatchError, InvalidRecords, only_batch, read_header, read_records, validate_batch
+
+from .mutating import batches
+
+COUNT = 600
+
+
+def kind_of(batch: bytes) -> str:
+    """How deep one comes with it."""
+    try:
+        header = validate_batch(only_batch(memoryview(batch)), 1 << 30)
+    except BatchError:
+        return "batch"
+    try:
+        payload = decompress(Compression(header.compression), batch[HEADER.size :], 1 << 20)
+    except (InvalidCompression, ValueError):
+        return "compression"
+    try:
+        list(read_records(payload, header))
+    except InvalidRecords:
+        return "records"
+    return "whole"
+
+
+def test_a_seed_makes_the_same_batches() -> None:
+    assert list(batches(1, 50)) == list(batches(1, 50)) == list(batches(1, 60))[:50] != list(batches(2, 50))
+
+
+def test_they_are_damaged_at_every_depth() -> None:
+    found = Counter(kind_of(sent.batch) for sent in batches(1, COUNT))
+    assert found.keys() == {"batch", "compression", "records", "whole"}
+    assert min(found.values()) > COUNT / 20
+    codecs = Counter(read_header(sent.batch).attributes & 7 for sent in batches(1, COUNT) if kind_of(sent.batch) == "whole")
+    assert codecs.keys() >= set(Compression)
