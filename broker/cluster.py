@@ -13,6 +13,7 @@ from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.record_builder import build_batch
 from ..protocol.records import Record
 from ..storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
+from .acls import authorizer_of
 from .config import BrokerConfig, GroupConfig, InvalidConfig, TopicConfig, validate_topic_configs
 from .fetch_sessions import FetchSessions
 from .groups.coordinator import Groups, GroupSettings
@@ -99,6 +100,7 @@ class ClusterState:
         self.transactions = Transactions(timers, TransactionSettings.of(self.config), self)
         self.transaction_version = config.transaction_version
         self.wake: Callable[[Hashable], None] = lambda key: None
+        self.authorizer = authorizer_of(self.config)
         self.scram_credentials: dict[str, dict[int, ScramCredential]] = {}
         """User -> mechanism -> credential."""
         self._next_producer_id = 0

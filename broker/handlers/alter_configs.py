@@ -20,6 +20,7 @@ from ...protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
+from ..acls import Operation
 from ..cluster import Broker
 from ..config import (
     COMMA,
@@ -33,14 +34,14 @@ from ..config import (
 from ..context import Context
 from ..settings import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS, ConfigType, Setting, Value
 from ..topics import illegal_name
-from .configs import BROKER, GROUP, TOPIC
+from .config_resources import BROKER, GROUP, TOPIC, demand_configs
 from .registry import handles
 
 MAX_VALUE_LENGTH = 32_767
 Resource = replacing.AlterConfigsResource | changing.AlterConfigsResource
 
 
-class Operation(IntEnum):
+class OpType(IntEnum):
     """What to do with one setting."""
 
     SET = 0
@@ -104,6 +105,7 @@ def _alter(
         if (resource.resource_type, resource.resource_name) in repeated:
             raise KafkaError(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
         _check_request(resource)
+        demand_configs(Operation.ALTER_CONFIGS, resource.resource_type, resource.resource_name, context)
         target = _target(resource, context.broker)
         overrides = wanted(resource, target)
         _validate(resource, overrides, context.broker)
@@ -121,7 +123,7 @@ def _check_request(resource: Resource) -> None:
     names = [config.name for config in resource.configs]
     if len(set(names)) < len(names):
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
-    empty = [each.name for each in resource.configs if each.value is None and getattr(each, "config_operation", None) != Operation.DELETE]
+    empty = [each.name for each in resource.configs if each.value is None and getattr(each, "config_operation", None) != OpType.DELETE]
     if empty:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {', '.join(empty)}")
 
@@ -133,24 +135,24 @@ def _replaced(resource: replacing.AlterConfigsResource, target: Target) -> dict[
 def _changed(resource: changing.AlterConfigsResource, target: Target) -> dict[str, str]:
     overrides = dict(target.overrides)
     for config in resource.configs:
-        operation = Operation(config.config_operation)
-        if operation is Operation.DELETE:
+        operation = OpType(config.config_operation)
+        if operation is OpType.DELETE:
             overrides.pop(config.name, None)
-        elif operation is Operation.SET:
+        elif operation is OpType.SET:
             overrides[config.name] = config.value or ""
         else:
             overrides[config.name] = _edited_list(config.name, config.value or "", operation, overrides, target)
     return overrides
 
 
-def _edited_list(name: str, text: str, operation: Operation, overrides: Mapping[str, str], target: Target) -> str:
+def _edited_list(name: str, text: str, operation: OpType, overrides: Mapping[str, str], target: Target) -> str:
     row = target.rows.get(name)
     if row is None or row.type is not ConfigType.LIST:
         raise KafkaError(ErrorCode.INVALID_CONFIG, f"Can't {operation.name} to key {name} because its type is not LIST.")
     present = overrides[name] if name in overrides else text_of(target.values.get(name)) or ""
     before = COMMA.split(present) if present else []
     named = COMMA.split(text) if text else []
-    if operation is Operation.SUBTRACT:
+    if operation is OpType.SUBTRACT:
         return ",".join(each for each in before if each not in named)
     return ",".join(dict.fromkeys([*before, *named]))
 

@@ -9,6 +9,7 @@ from ...protocol.messages.describe_client_quotas import (
     DescribeClientQuotasRequest,
     DescribeClientQuotasResponse,
 )
+from ..acls import CLUSTER, DESCRIBE_CONFIGS
 from ..context import Context
 from .registry import handles
 
@@ -20,6 +21,8 @@ ENTITY_TYPES = ("user", "client-id", "ip")
 def describe_client_quotas(request: DescribeClientQuotasRequest, context: Context) -> DescribeClientQuotasResponse:
     """No entries."""
     try:
+        if not context.may(DESCRIBE_CONFIGS, CLUSTER):
+            raise KafkaError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
         for component in request.components:
             _check(component)
         types = [component.entity_type for component in request.components]

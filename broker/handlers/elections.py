@@ -10,6 +10,7 @@ from ...protocol.messages.elect_leaders import (
     PartitionResult,
     ReplicaElectionResult,
 )
+from ..acls import ALTER
 from ..context import Context
 from ..topics import Partition
 from .registry import handles
@@ -20,6 +21,7 @@ PREFERRED, UNCLEAN = 0, 1
 @handles(ELECT_LEADERS)
 def elect_leaders(request: ElectLeadersRequest, context: Context) -> ElectLeadersResponse:
     """One election for each partition; where all are asked for, those that need none are left out of the answer."""
+    context.demand(ALTER)
     cluster = context.broker.cluster
     wanted: dict[str, list[int]] = {}
     if request.topic_partitions is None:

@@ -20,6 +20,7 @@ from ...protocol.messages.fetch import (
     PartitionData,
 )
 from ...storage.segments import end_offset_of
+from ..acls import CLUSTER, CLUSTER_ACTION, READ
 from ..context import Context
 from ..fetch_sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchSession, next_epoch
 from ..topics import Partition, Topic
@@ -29,10 +30,12 @@ from .registry import handles
 
 READ_COMMITTED = 1
 UNDEFINED_EPOCH = -1
+NO_FOLLOWER = -1
 TOPIC_IDS_SINCE, FOLLOWERS_SINCE = 13, 11
 LEADERS_SINCE = 16  # though the field is there before
-# What the metadata does not know is refused at the end of the answer, ids first, and is nothing that a fetch would not wait with.
-_UNKNOWN = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+# What the metadata does not know, or the client may not read, is refused at the end of the answer, ids first, and is nothing that a
+# fetch would not wait with.
+_UNKNOWN = {ErrorCode.UNKNOWN_TOPIC_ID: 0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: 1, ErrorCode.TOPIC_AUTHORIZATION_FAILED: 1}
 
 
 @handles(FETCH)
@@ -103,7 +106,10 @@ def _response(read: Read, session: FetchSession | None) -> FetchResponse:
 class Read:
     """One pass over the partitions of `topics`; those of `quiet` are known to have nothing."""
 
-    __slots__ = ("_limit", "_or_followed", "_rack", "_unknown", "bytes", "context", "failed", "leaders", "partitions", "request", "topics")
+    __slots__ = (
+        *("_follower", "_limit", "_or_followed", "_rack", "_unknown", "bytes", "context", "failed", "leaders"),
+        *("partitions", "request", "topics"),
+    )
 
     def __init__(self, request: FetchRequest, context: Context, topics: Sequence[FetchTopic], quiet: Sequence[Partition] = ()) -> None:
         self.request = request
@@ -114,6 +120,7 @@ class Read:
         self.bytes = 0
         self.failed = False
         broker = context.broker
+        self._follower = request.replica_id if request.replica_state is None else request.replica_state.replica_id
         self._or_followed = context.version >= FOLLOWERS_SINCE
         self._rack = request.rack_id if broker.rack_aware and self._or_followed else ""
         self._unknown: list[tuple[FetchTopic, PartitionData]] = []
@@ -131,7 +138,7 @@ class Read:
         return self.failed or not self.partitions or self.bytes >= self.request.min_bytes or self.bytes >= self._limit
 
     def _append_unknown(self) -> None:
-        for topic, data in sorted(self._unknown, key=lambda one: _UNKNOWN.index(ErrorCode(one[1].error_code))):
+        for topic, data in sorted(self._unknown, key=lambda one: _UNKNOWN[ErrorCode(one[1].error_code)]):
             last = self.topics[-1] if self.topics else None
             if last and last.topic == topic.topic and last.topic_id == topic.topic_id:
                 last.partitions.append(data)
@@ -142,7 +149,10 @@ class Read:
         """None for what is unknown and comes later."""
         topic, broker = None, self.context.broker
         try:
-            topic = find_topic(broker, named.topic, named.topic_id)
+            if self._follower == NO_FOLLOWER:
+                topic = find_topic(self.context, READ, named.topic, named.topic_id)
+            else:
+                topic = self._find_followed(named, wanted.partition)
             partition = find_led_partition(broker, topic, wanted.partition, wanted.current_leader_epoch, or_followed=self._or_followed)
             return self._read(partition, wanted)
         except KafkaError as error:
@@ -157,6 +167,16 @@ class Read:
             return None
         self.failed = True
         return refusal
+
+    def _find_followed(self, named: FetchTopic, index: int) -> Topic:
+        """The topic, for a client that says it is a broker with a replica of the partition; what it fetches changes nothing."""
+        if not self.context.may(CLUSTER_ACTION, CLUSTER):
+            raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+        topic = find_topic(self.context, None, named.topic, named.topic_id)
+        partition = topic.partition(index)
+        if partition is not None and self._follower not in partition.replicas:
+            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        return topic
 
     def _read(self, partition: Partition, wanted: FetchPartition) -> PartitionData:
         log = partition.log

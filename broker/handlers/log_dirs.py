@@ -18,6 +18,7 @@ from ...protocol.messages.describe_log_dirs import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
+from ..acls import ALTER, CLUSTER, DESCRIBE
 from ..cluster import Broker
 from ..context import Context
 from ..topics import Partition
@@ -40,6 +41,8 @@ def _replica(broker: Broker, topic_name: str, index: int) -> Partition | None:
 @handles(DESCRIBE_LOG_DIRS)
 def describe_log_dirs(request: DescribeLogDirsRequest, context: Context) -> DescribeLogDirsResponse:
     """The replicas that the broker has of the topics that were asked for, or of all; others are left out."""
+    if not context.may(DESCRIBE, CLUSTER):
+        return DescribeLogDirsResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED, results=[])
     broker = context.broker
     if request.topics is None:
         wanted = {topic.name: [partition.index for partition in topic.partitions] for topic in broker.cluster.topics.values()}
@@ -60,12 +63,15 @@ def _describe(partition: Partition) -> DescribeLogDirsPartition:
 @handles(ALTER_REPLICA_LOG_DIRS)
 def alter_replica_log_dirs(request: AlterReplicaLogDirsRequest, context: Context) -> AlterReplicaLogDirsResponse:
     """A replica may be moved to where it is; any other directory is LOG_DIR_NOT_FOUND."""
+    may_alter = context.may(ALTER, CLUSTER)
     results: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
     for directory in request.dirs:
         for topic in directory.topics:
             for index in topic.partitions:
                 code = ErrorCode.NONE
-                if directory.path != log_dir(context.broker):
+                if not may_alter:
+                    code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+                elif directory.path != log_dir(context.broker):
                     code = ErrorCode.LOG_DIR_NOT_FOUND
                 elif _replica(context.broker, topic.name, index) is None:
                     code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

@@ -4,8 +4,6 @@ OffsetCommit: v2 to v4 name a retention time, v6 has leader epochs, v7 knows sta
 where it was ILLEGAL_GENERATION (KIP-848), v10 names topics by id.
 OffsetFetch: from v2 on null topics mean all, and an error of the group is at the top instead of on every partition; v5 has leader
 epochs, v7 asks for stable offsets (KIP-447), v8 for several groups (KIP-709), v9 as a member of a consumer group, v10 by topic id.
-
-Not done: authorization.
 """
 
 from __future__ import annotations
@@ -18,7 +16,6 @@ from ...protocol.messages.offset_commit import (
     OFFSET_COMMIT,
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
-    OffsetCommitRequestTopic,
     OffsetCommitResponse,
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
@@ -44,10 +41,11 @@ from ...protocol.messages.offset_fetch import (
     OffsetFetchResponseTopics,
 )
 from ...protocol.schema import ZERO_UUID
+from ..acls import DELETE, DESCRIBE, GROUP, READ, TOPIC
 from ..context import Context
 from ..groups.offsets import CommittedOffset, CommittedOffsets
-from ..topics import Topic
 from .registry import handles
+from .sorting import Found, sort_partitions
 
 BY_MEMBER_EPOCH, BY_TOPIC_ID = 9, 10
 NOTHING_COMMITTED = CommittedOffset(-1, -1, "", -1)
@@ -58,45 +56,25 @@ UNSTABLE = CommittedOffset(-1, -1, "", -2)
 @handles(OFFSET_COMMIT)
 def offset_commit(request: OffsetCommitRequest, context: Context) -> OffsetCommitResponse:
     """Unknown partitions are refused each for itself; what is wrong with the group or the member refuses all others."""
-    topics = [(_find_commit_topic(topic, context), topic) for topic in request.topics]
-    if any(found and found.partition(partition.partition_index) for found, topic in topics for partition in topic.partitions):
-        group_error = _check_commit(request, topics, context)
-    else:
-        group_error = ErrorCode.NONE  # Kafka does not even look for the group.
+    context.demand(READ, GROUP, request.group_id)
+    topics = [((topic.name, topic.topic_id), topic.partitions) for topic in request.topics]
+    found, answers = sort_partitions(topics, context, by_id=context.version >= BY_TOPIC_ID)
+    group_error = _check_commit(request, found, context) if found else ErrorCode.NONE
+    for key, topic, wanted in found:
+        answers.setdefault(key, []).append((wanted.partition_index, group_error or _commit(request, topic.name, wanted, context)))
     return OffsetCommitResponse(
         topics=[
             OffsetCommitResponseTopic(
-                name=topic.name,
-                topic_id=topic.topic_id,
-                partitions=[
-                    OffsetCommitResponsePartition(
-                        partition_index=partition.partition_index,
-                        error_code=_check_partition(found, partition.partition_index, context)
-                        or group_error
-                        or _commit(request, topic.name if found is None else found.name, partition, context),
-                    )
-                    for partition in topic.partitions
-                ],
+                name=name,
+                topic_id=topic_id,
+                partitions=[OffsetCommitResponsePartition(partition_index=index, error_code=error) for index, error in partitions],
             )
-            for found, topic in topics
+            for (name, topic_id), partitions in answers.items()
         ]
     )
 
 
-def _find_commit_topic(topic: OffsetCommitRequestTopic, context: Context) -> Topic | None:
-    cluster = context.broker.cluster
-    return cluster.topics_by_id.get(topic.topic_id) if context.version >= BY_TOPIC_ID else cluster.topics.get(topic.name)
-
-
-def _check_partition(topic: Topic | None, index: int, context: Context) -> ErrorCode:
-    if topic is None and context.version >= BY_TOPIC_ID:
-        return ErrorCode.UNKNOWN_TOPIC_ID
-    if topic is None or topic.partition(index) is None:
-        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    return ErrorCode.NONE
-
-
-def _check_commit(request: OffsetCommitRequest, topics: list[tuple[Topic | None, OffsetCommitRequestTopic]], context: Context) -> ErrorCode:
+def _check_commit(request: OffsetCommitRequest, found: list[Found[OffsetCommitRequestPartition]], context: Context) -> ErrorCode:
     broker = context.broker
     if not broker.is_coordinator(request.group_id):
         return ErrorCode.NOT_COORDINATOR
@@ -105,13 +83,7 @@ def _check_commit(request: OffsetCommitRequest, topics: list[tuple[Topic | None,
         request.member_id,
         request.group_instance_id,
         request.generation_id_or_member_epoch,
-        [
-            (found.id, each.partition_index)
-            for found, topic in topics
-            if found
-            for each in topic.partitions
-            if found.partition(each.partition_index)
-        ],
+        [(topic.id, wanted.partition_index) for _, topic, wanted in found],
         understands_epochs=context.version >= BY_MEMBER_EPOCH,
     )
     if error is ErrorCode.GROUP_ID_NOT_FOUND and context.version < BY_MEMBER_EPOCH:
@@ -203,6 +175,8 @@ def _fetch_group(group: OffsetFetchRequestGroup, require_stable: bool, context: 
 
 
 def _check_fetch(group_id: str, context: Context) -> ErrorCode:
+    if not context.may(DESCRIBE, GROUP, group_id):
+        return ErrorCode.GROUP_AUTHORIZATION_FAILED
     return ErrorCode.NONE if context.broker.is_coordinator(group_id) else ErrorCode.NOT_COORDINATOR
 
 
@@ -211,10 +185,11 @@ def _fetch(
 ) -> list[_Fetched]:
     offsets = context.broker.groups.offsets(group_id)
     if topics is not None:
-        fetched = [_fetch_topic(offsets, topic, context) for topic in topics]
+        # Topics that are refused come last.
+        fetched = sorted((_fetch_topic(offsets, topic, context) for topic in topics), key=lambda topic: bool(topic.error))
     else:
         known = context.broker.cluster.topics
-        fetched = [_Fetched(name, known[name].id, list(commits.items())) for name, commits in offsets]
+        fetched = [_Fetched(name, known[name].id, list(commits.items())) for name, commits in offsets if context.may(DESCRIBE, TOPIC, name)]
     if not (require_stable and offsets.pending):
         return fetched
     return [topic._replace(partitions=[_stable(offsets, topic.name, *each) for each in topic.partitions]) for topic in fetched]
@@ -232,6 +207,8 @@ def _fetch_topic(offsets: CommittedOffsets, topic: OffsetFetchRequestTopic | Off
         if found is None:
             return _nothing("", topic_id, topic.partition_indexes, ErrorCode.UNKNOWN_TOPIC_ID)
         name = found.name
+    if not context.may(DESCRIBE, TOPIC, name):
+        return _nothing(topic.name, topic_id, topic.partition_indexes, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     return _Fetched(name, topic_id, [(index, offsets.get(name, index) or NOTHING_COMMITTED) for index in topic.partition_indexes])
 
 
@@ -242,24 +219,24 @@ def _nothing(name: str, topic_id: bytes, partitions: Iterable[int], error: Error
 @handles(OFFSET_DELETE)
 def offset_delete(request: OffsetDeleteRequest, context: Context) -> OffsetDeleteResponse:
     """Forgets single commits, but none of a topic that members read now."""
-    if not request.group_id:
+    group_id, groups = request.group_id, context.broker.groups
+    if not context.may(DELETE, GROUP, group_id):
+        return OffsetDeleteResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED, topics=[])
+    found, answers = sort_partitions([((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], context)
+    if not group_id:
         return OffsetDeleteResponse(error_code=ErrorCode.INVALID_GROUP_ID, topics=[])
-    error = _check_fetch(request.group_id, context) or context.broker.groups.check_delete_offsets(request.group_id)
-    if error:
+    if not context.broker.is_coordinator(group_id):
+        return OffsetDeleteResponse(error_code=ErrorCode.NOT_COORDINATOR, topics=[])
+    if error := groups.check_delete_offsets(group_id):
         return OffsetDeleteResponse(error_code=error, topics=[])
+    for key, topic, wanted in found:
+        answers.setdefault(key, []).append((wanted.partition_index, groups.delete_offset(group_id, topic.name, wanted.partition_index)))
     return OffsetDeleteResponse(
         topics=[
             OffsetDeleteResponseTopic(
-                name=topic.name,
-                partitions=[
-                    OffsetDeleteResponsePartition(
-                        partition_index=partition.partition_index,
-                        error_code=_check_partition(context.broker.cluster.topics.get(topic.name), partition.partition_index, context)
-                        or context.broker.groups.delete_offset(request.group_id, topic.name, partition.partition_index),
-                    )
-                    for partition in topic.partitions
-                ],
+                name=name,
+                partitions=[OffsetDeleteResponsePartition(partition_index=index, error_code=error) for index, error in partitions],
             )
-            for topic in request.topics
+            for (name, _), partitions in answers.items()
         ]
     )

@@ -33,6 +33,7 @@ from ...protocol.records import (
 )
 from ...protocol.schema import ZERO_UUID
 from ...storage.producers import OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen
+from ..acls import TRANSACTIONAL_ID, WRITE
 from ..context import Context
 from .append import ALL_REPLICAS, ATTRIBUTES_POSITION, append, one_batch
 from .leadership import current_leader, find_led_partition, find_topic, node_endpoints
@@ -47,10 +48,12 @@ _WITHOUT_LOG_START = frozenset(
     {
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
         ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.TOPIC_AUTHORIZATION_FAILED,
         ErrorCode.NOT_LEADER_OR_FOLLOWER,
         ErrorCode.MESSAGE_TOO_LARGE,
         ErrorCode.CORRUPT_MESSAGE,
         ErrorCode.INVALID_REQUIRED_ACKS,
+        ErrorCode.INVALID_PRODUCER_ID_MAPPING,
         ErrorCode.INVALID_TOPIC_EXCEPTION,
         ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
         ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
@@ -63,7 +66,7 @@ def produce(request: ProduceRequest, context: Context) -> ProduceResponse | None
     """Appends each partition's batch for itself; with acks=0 there is no answer, and any error ends the connection."""
     topics = request.topic_data
     if len(topics) != 1 or len(topics[0].partition_data) != 1 or not _is_one_batch(topics[0].partition_data[0].records):
-        if refusal := _refusal_of_all(request):
+        if refusal := _refusal_of_all(request, context):
             if request.acks == 0:
                 raise CloseConnection(f"Produce with acks=0 failed with {refusal.code.name}")
             raise refusal
@@ -84,7 +87,8 @@ def produce(request: ProduceRequest, context: Context) -> ProduceResponse | None
             raise CloseConnection(f"Produce with acks=0 failed with {ErrorCode(refused[0].error_code).name}")
         return None
     if not refused:
-        recognise(request, context)
+        if context.broker.cluster.authorizer is None:  # else what a client may do now it may be denied at any time
+            recognise(request, context)
         return ProduceResponse(responses=responses)
     leaders = [partition.current_leader.leader_id for partition in refused if partition.current_leader]
     return ProduceResponse(responses=responses, node_endpoints=node_endpoints(context, leaders))
@@ -98,8 +102,8 @@ def _is_one_batch(records: object) -> bool:
     return length == len(records) - PREFIX_SIZE and magic == 2 and not attributes & TRANSACTIONAL_BIT
 
 
-def _refusal_of_all(request: ProduceRequest) -> KafkaError | None:
-    """Why no partition gets anything: bytes in which no batch can be found, or one of a transaction in a request without its id."""
+def _refusal_of_all(request: ProduceRequest, context: Context) -> KafkaError | None:
+    """Why no partition gets anything: bytes in which no batch can be found, or one of a transaction that is not the client's."""
     for topic in request.topic_data:
         for data in topic.partition_data:
             batch = data.records
@@ -108,7 +112,7 @@ def _refusal_of_all(request: ProduceRequest) -> KafkaError | None:
                     isinstance(batch, memoryview)
                     and first_batch_size(batch)
                     and _is_transactional(batch)
-                    and request.transactional_id is None
+                    and (request.transactional_id is None or not context.may(WRITE, TRANSACTIONAL_ID, request.transactional_id))
                 ):
                     return KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
             except CorruptBatch as error:
@@ -178,7 +182,7 @@ def _append(
     """The checks of KafkaApis and ReplicaManager in their order, and the append."""
     if context.version >= 13 and topic_data.topic_id == ZERO_UUID:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
-    topic = find_topic(context.broker, topic_data.name, topic_data.topic_id)
+    topic = find_topic(context, WRITE, topic_data.name, topic_data.topic_id)
     if not 0 <= data.index < len(topic.partitions):
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     batch = one_batch(data.records, context.version)

@@ -22,6 +22,7 @@ from ...protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsResponse,
     DescribeUserScramCredentialsResult,
 )
+from ..acls import ALTER, CLUSTER, DESCRIBE
 from ..cluster import ScramCredential
 from ..context import Context
 from .registry import handles
@@ -42,6 +43,7 @@ MECHANISMS = {1: Mechanism("SCRAM-SHA-256", 4096), 2: Mechanism("SCRAM-SHA-512",
 @handles(ALTER_USER_SCRAM_CREDENTIALS)
 def alter_user_scram_credentials(request: AlterUserScramCredentialsRequest, context: Context) -> AlterUserScramCredentialsResponse:
     """Every user for himself; one that is named twice is refused."""
+    context.demand(ALTER)
     wanted: list[ScramCredentialDeletion | ScramCredentialUpsertion] = [*request.deletions, *request.upsertions]
     named = Counter(change.name for change in wanted)
     results = {}
@@ -78,6 +80,8 @@ def _change(change: ScramCredentialDeletion | ScramCredentialUpsertion, users: d
 @handles(DESCRIBE_USER_SCRAM_CREDENTIALS)
 def describe_user_scram_credentials(request: DescribeUserScramCredentialsRequest, context: Context) -> DescribeUserScramCredentialsResponse:
     """Mechanisms and iterations, never the secrets; RESOURCE_NOT_FOUND for users that have none."""
+    if not context.may(DESCRIBE, CLUSTER):
+        raise KafkaError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     users = context.broker.cluster.scram_credentials
     names = [user.name for user in request.users or []] or [name for name, credentials in users.items() if credentials]
     results = [_describe(name, names.count(name) > 1, users.get(name, {})) for name in sorted(set(names))]

@@ -36,6 +36,7 @@ from ...protocol.messages.delete_topics import (
     DeleteTopicState,
 )
 from ...protocol.schema import ZERO_UUID
+from ..acls import ALTER, CLUSTER, CREATE, DELETE, DESCRIBE, DESCRIBE_CONFIGS, TOPIC
 from ..cluster import MAX_PARTITIONS_PER_REQUEST
 from ..context import Context
 from ..topics import Topic
@@ -50,6 +51,7 @@ def create_topics(request: CreateTopicsRequest, context: Context) -> CreateTopic
     """Creates each topic for itself; the results are in the order of the request."""
     named = Counter(topic.name for topic in request.topics)
     asked = sum(len(topic.assignments) or max(topic.num_partitions, 1) for topic in request.topics)
+    may_create_all = context.may(CREATE, CLUSTER)
     results = []
     for wanted in {topic.name: topic for topic in request.topics}.values():
         try:
@@ -57,11 +59,13 @@ def create_topics(request: CreateTopicsRequest, context: Context) -> CreateTopic
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
             if wanted.name == "__cluster_metadata":
                 raise KafkaError(ErrorCode.INVALID_REQUEST, f"Creation of internal topic {wanted.name} is prohibited.")
+            if not (may_create_all or context.may(CREATE, TOPIC, wanted.name)):
+                raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
             if asked > MAX_PARTITIONS_PER_REQUEST:
                 raise KafkaError(
                     ErrorCode.POLICY_VIOLATION, f"{asked} partitions in one request; at most {MAX_PARTITIONS_PER_REQUEST} are allowed."
                 )
-            results.append(_created(_create(wanted, request.validate_only, context)))
+            results.append(_created(_create(wanted, request.validate_only, context), context))
         except KafkaError as error:
             results.append(CreatableTopicResult(name=wanted.name, error_code=error.code, error_message=error.message, configs=[]))
     return CreateTopicsResponse(topics=results)
@@ -92,7 +96,10 @@ def _create(wanted: CreatableTopic, validate_only: bool, context: Context) -> To
     )
 
 
-def _created(topic: Topic) -> CreatableTopicResult:
+def _created(topic: Topic, context: Context) -> CreatableTopicResult:
+    if not context.may(DESCRIBE_CONFIGS, TOPIC, topic.name):
+        refused = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        return CreatableTopicResult(name=topic.name, topic_id=topic.id, error_message=None, topic_config_error_code=refused, configs=[])
     return CreatableTopicResult(
         name=topic.name,
         topic_id=topic.id,
@@ -117,6 +124,7 @@ def delete_topics(request: DeleteTopicsRequest, context: Context) -> DeleteTopic
     """Deletes topics by name or, from v6 on, by id."""
     if not context.broker.config.booleans["delete.topic.enable"]:
         raise KafkaError(ErrorCode.TOPIC_DELETION_DISABLED if context.version >= 3 else ErrorCode.INVALID_REQUEST)
+    may_delete_all = context.may(DELETE, CLUSTER)
     wanted = request.topics or [DeleteTopicState(name=name, topic_id=ZERO_UUID) for name in request.topic_names]
     named = Counter((topic.name, topic.topic_id) for topic in wanted)
     results = []
@@ -127,12 +135,20 @@ def delete_topics(request: DeleteTopicsRequest, context: Context) -> DeleteTopic
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Either a name or an id is needed, not both.")
             if named[name, topic_id] > 1:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic.")
-            topic = find_topic(context.broker, name or "", topic_id)
+            if name is not None and not may_delete_all:
+                context.demand(DESCRIBE, TOPIC, name)  # before it is told whether there is one
+            topic = find_topic(context, None, name or "", topic_id)
+            if not may_delete_all:
+                context.demand(DESCRIBE, TOPIC, topic.name)
+                name = topic.name
+                context.demand(DELETE, TOPIC, name)
             name, topic_id = topic.name, topic.id
             context.broker.cluster.delete_topic(topic)
             results.append(DeletableTopicResult(name=name, topic_id=topic_id))
         except KafkaError as error:
-            results.append(DeletableTopicResult(name=name, topic_id=topic_id, error_code=error.code, error_message=error.message))
+            results.append(
+                DeletableTopicResult(name=name, topic_id=topic_id, error_code=error.code, error_message=error.message or error.code.name)
+            )
     return DeleteTopicsResponse(responses=results)
 
 
@@ -155,7 +171,7 @@ def create_partitions(request: CreatePartitionsRequest, context: Context) -> Cre
 
 def _add_partitions(wanted: CreatePartitionsTopic, validate_only: bool, context: Context) -> None:
     cluster = context.broker.cluster
-    topic = find_topic(context.broker, wanted.name, ZERO_UUID)
+    topic = find_topic(context, ALTER, wanted.name)
     assignments = None if wanted.assignments is None else [assignment.broker_ids for assignment in wanted.assignments]
     placed = cluster.new_partitions(topic, wanted.count, assignments)
     if not validate_only:
@@ -179,7 +195,7 @@ def delete_records(request: DeleteRecordsRequest, context: Context) -> DeleteRec
 
 def _delete(name: str, wanted: DeleteRecordsPartition, context: Context) -> DeleteRecordsPartitionResult:
     try:
-        topic = find_topic(context.broker, name, ZERO_UUID)
+        topic = find_topic(context, DELETE, name)
         partition = find_led_partition(context.broker, topic, wanted.partition_index)
         if topic.is_internal:
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)

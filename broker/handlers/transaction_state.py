@@ -34,8 +34,8 @@ from ...protocol.messages.write_txn_markers import (
     WriteTxnMarkersRequest,
     WriteTxnMarkersResponse,
 )
-from ...protocol.schema import ZERO_UUID
 from ...storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
+from ..acls import ALTER, CLUSTER, CLUSTER_ACTION, DESCRIBE, READ, TOPIC, TRANSACTIONAL_ID
 from ..context import Context
 from ..topics import TRANSACTION_STATE, illegal_name
 from ..transactions.coordinator import Marker
@@ -52,7 +52,8 @@ def describe_transactions(request: DescribeTransactionsRequest, context: Context
 
 
 def _describe(transactional_id: str, context: Context) -> DescribedTransaction:
-    error = check_coordinator(transactional_id, context)
+    may_describe = context.may(DESCRIBE, TRANSACTIONAL_ID, transactional_id)
+    error = check_coordinator(transactional_id, context) if may_describe else ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
     transaction = context.broker.transactions.get(transactional_id)
     if error or transaction is None:
         return DescribedTransaction(
@@ -67,7 +68,8 @@ def _describe(transactional_id: str, context: Context) -> DescribedTransaction:
         )
     topics: dict[str, list[int]] = {}
     for each in transaction.partitions:
-        topics.setdefault(each.topic, []).append(each.partition)
+        if context.may(DESCRIBE, TOPIC, each.topic):
+            topics.setdefault(each.topic, []).append(each.partition)
     return DescribedTransaction(
         transactional_id=transactional_id,
         transaction_state=transaction.state.value,
@@ -93,6 +95,7 @@ def list_transactions(request: ListTransactionsRequest, context: Context) -> Lis
         for each in context.broker.transactions
         if context.broker.is_coordinator(each.transactional_id, TRANSACTION_STATE)
         and _passes(each, request, context.now_ms)
+        and context.may(DESCRIBE, TRANSACTIONAL_ID, each.transactional_id)
         and pattern.fullmatch(each.transactional_id)
     ]
     return ListTransactionsResponse(unknown_state_filters=unknown, transaction_states=found)
@@ -122,9 +125,10 @@ def _producers(name: str, index: int, context: Context) -> PartitionResponse:
     try:
         if reason := illegal_name(name):
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {reason}")
+        context.demand(READ, TOPIC, name)
         if name not in context.broker.cluster.topics:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition.")
-        partition = find_led_partition(context.broker, find_topic(context.broker, name, ZERO_UUID), index)
+        partition = find_led_partition(context.broker, find_topic(context, None, name), index)
     except KafkaError as error:
         return PartitionResponse(partition_index=index, error_code=error.code, error_message=error.message, active_producers=[])
     return PartitionResponse(
@@ -146,6 +150,8 @@ def _producers(name: str, index: int, context: Context) -> PartitionResponse:
 @handles(WRITE_TXN_MARKERS)
 def write_txn_markers(request: WriteTxnMarkersRequest, context: Context) -> WriteTxnMarkersResponse:
     """Writes each marker into each of its partitions."""
+    if not context.may(ALTER, CLUSTER):
+        context.demand(CLUSTER_ACTION)
     return WriteTxnMarkersResponse(
         markers=[
             WritableTxnMarkerResult(
@@ -170,7 +176,7 @@ def _write(asked: WritableTxnMarker, name: str, index: int, context: Context) ->
     producer = Producer(asked.producer_id, asked.producer_epoch)
     marker = Marker(producer, asked.coordinator_epoch, asked.transaction_result, raises_epoch=asked.transaction_version >= 2)
     try:
-        partition = find_led_partition(context.broker, find_topic(context.broker, name, ZERO_UUID), index)
+        partition = find_led_partition(context.broker, find_topic(context, None, name), index)
         context.broker.cluster.end_transaction(partition, marker)
     except KafkaError as error:
         return error.code

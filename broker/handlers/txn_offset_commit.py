@@ -15,10 +15,13 @@ from ...protocol.messages.txn_offset_commit import (
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
 )
+from ...protocol.schema import ZERO_UUID
+from ..acls import GROUP, READ, TRANSACTIONAL_ID, WRITE
 from ..context import Context
 from ..topics import CONSUMER_OFFSETS
 from ..transactions.transaction import Producer, TopicPartition
 from .registry import handles
+from .sorting import sort_partitions
 from .verification import join_transaction
 
 KNOWS_ABORTABLE, ADDS_PARTITIONS = 4, 5
@@ -27,30 +30,21 @@ KNOWS_ABORTABLE, ADDS_PARTITIONS = 4, 5
 @handles(TXN_OFFSET_COMMIT)
 def txn_offset_commit(request: TxnOffsetCommitRequest, context: Context) -> TxnOffsetCommitResponse:
     """Unknown partitions are refused each for itself; what is wrong with the transaction or the member refuses all others."""
-    known = any(_exists(topic.name, each.partition_index, context) for topic in request.topics for each in topic.partitions)
-    error = _check(request, context) if known else ErrorCode.NONE
+    context.demand(WRITE, TRANSACTIONAL_ID, request.transactional_id)
+    context.demand(READ, GROUP, request.group_id)
+    found, answers = sort_partitions([((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], context)
+    error = _check(request, context) if found else ErrorCode.NONE
+    for key, topic, wanted in found:
+        answers.setdefault(key, []).append((wanted.partition_index, error or _commit(request, topic.name, wanted, context)))
     return TxnOffsetCommitResponse(
         topics=[
             TxnOffsetCommitResponseTopic(
-                name=topic.name,
-                partitions=[
-                    TxnOffsetCommitResponsePartition(
-                        partition_index=each.partition_index,
-                        error_code=error or _commit(request, topic.name, each, context)
-                        if _exists(topic.name, each.partition_index, context)
-                        else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-                    )
-                    for each in topic.partitions
-                ],
+                name=name,
+                partitions=[TxnOffsetCommitResponsePartition(partition_index=index, error_code=error) for index, error in partitions],
             )
-            for topic in request.topics
+            for (name, _), partitions in answers.items()
         ]
     )
-
-
-def _exists(name: str, index: int, context: Context) -> bool:
-    topic = context.broker.cluster.topics.get(name)
-    return topic is not None and topic.partition(index) is not None
 
 
 def _check(request: TxnOffsetCommitRequest, context: Context) -> ErrorCode:

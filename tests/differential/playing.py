@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from struct import pack, unpack
 from typing import Protocol
 
@@ -17,6 +17,7 @@ from odradek.protocol.messages.create_topics import (
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
+from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
 from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.schema import Message, ProtocolError
@@ -24,7 +25,7 @@ from tests.apache_kafka import ApacheKafka
 from tests.broker.harness import World
 
 from .rendering import Renderer
-from .script import Ask, Case, Raw, Topic, id_of
+from .script import LOCALHOST, Ask, Case, Raw, Topic, id_of
 
 CORRELATION_ID, PROBE_ID = 7, 0x7FFFFFFF
 PROBE = pack(">ihhih", 10, API_VERSIONS.key, 0, PROBE_ID, -1)
@@ -54,14 +55,17 @@ class Connection(Protocol):
 class Side(Protocol):
     """A cluster of two nodes."""
 
-    def connect(self, node: int) -> Connection: ...
+    def connect(self, node: int, host: str = LOCALHOST) -> Connection: ...
+
+    def settle(self) -> None:
+        """Returns when all brokers know of a change."""
 
     def now_ms(self) -> int: ...
 
 
 class EmulatedConnection:
-    def __init__(self, world: World, node: int) -> None:
-        self.world, self.client = world, world.client(node)
+    def __init__(self, world: World, node: int, host: str) -> None:
+        self.world, self.client = world, world.client(node, host=host)
 
     def exchange(self, frames: bytes) -> bytes | None:
         self.world.advance(1)  # else records of different requests have the same time
@@ -80,19 +84,22 @@ class EmulatedConnection:
 class Emulated:
     """Ours, without a socket."""
 
-    def __init__(self) -> None:
-        self.world = World(nodes=2, settings=SETTINGS)
+    def __init__(self, settings: Mapping[str, str]) -> None:
+        self.world = World(nodes=2, settings={**SETTINGS, **settings})
 
-    def connect(self, node: int) -> EmulatedConnection:
-        return EmulatedConnection(self.world, node)
+    def connect(self, node: int, host: str = LOCALHOST) -> EmulatedConnection:
+        return EmulatedConnection(self.world, node, host)
+
+    def settle(self) -> None:
+        """They know at once."""
 
     def now_ms(self) -> int:
         return self.world.timers.now_ms
 
 
 class ApacheConnection:
-    def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), 10)
+    def __init__(self, port: int, host: str) -> None:
+        self.socket = socket.create_connection((LOCALHOST, port), 10, (host, 0))
         self.socket.settimeout(PATIENCE_S)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -125,8 +132,11 @@ class Apache:
     def __init__(self, kafka: ApacheKafka) -> None:
         self.kafka = kafka
 
-    def connect(self, node: int) -> ApacheConnection:
-        return ApacheConnection(self.kafka.nodes[node - 1].ports["CLIENT"])
+    def connect(self, node: int, host: str = LOCALHOST) -> ApacheConnection:
+        return ApacheConnection(self.kafka.nodes[node - 1].ports["CLIENT"], host)
+
+    def settle(self) -> None:
+        self.kafka.settle()
 
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
@@ -146,7 +156,7 @@ class Playing:
 
     def __init__(self, side: Side, ids: dict[str, bytes]) -> None:
         self.side, self.ids = side, ids
-        self.connections: dict[int, Connection] = {}
+        self.connections: dict[tuple[int, str], Connection] = {}
         self.real: dict[bytes, bytes] = {}
 
     def play(self, case: Case) -> list[str]:
@@ -155,14 +165,17 @@ class Playing:
 
     def step(self, step: Ask | Raw) -> str:
         began_ms = self.side.now_ms()
-        if step.node not in self.connections:
-            self.connections[step.node] = self.side.connect(step.node)
+        where = step.node, step.host
+        if where not in self.connections:
+            self.connections[where] = self.side.connect(*where)
         frame = self.with_real_ids(step.frame if isinstance(step, Raw) else self.frame_of(step, began_ms))
         silent = isinstance(step, Ask) and not step.answered
-        answer = self.connections[step.node].exchange(frame + PROBE if silent else frame)
+        answer = self.connections[where].exchange(frame + PROBE if silent else frame)
+        if step.settles:
+            self.side.settle()
         if not answer or (silent and unpack(">i", answer[:4]) == (PROBE_ID,)):
             if answer == b"":
-                del self.connections[step.node]
+                del self.connections[where]
             return CLOSED if answer == b"" else SILENT
         renderer = Renderer({real: name for name, real in self.ids.items()}, began_ms - WINDOW_MS, self.side.now_ms() + WINDOW_MS)
         return _text(step, answer, renderer)
@@ -213,10 +226,20 @@ def _create(side: Side, topics: list[Topic]) -> dict[str, bytes]:
         for created in decode_response(CREATE_TOPICS, 7, memoryview(answer))[1].topics:
             assert created.error_code == 0, created
             ids[created.name] = created.topic_id
+    while _is_loading(connections[0]):
+        pass
     for node, connection in enumerate(connections, 1):
         while not (_all_there(connection, len(topics)) and _leads(connection, node, topics)):
             pass
     return ids
+
+
+def _is_loading(connection: Connection) -> bool:
+    """Whether there are no producer ids yet, which come last."""
+    request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=1000)
+    answer = connection.exchange(b"".join(encode_request(INIT_PRODUCER_ID, 0, 1, "test", request)))
+    assert answer
+    return bool(decode_response(INIT_PRODUCER_ID, 0, memoryview(answer))[1].error_code)
 
 
 def _creatable(topic: Topic) -> CreatableTopic:

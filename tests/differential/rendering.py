@@ -18,7 +18,10 @@ from odradek.protocol.compression import InvalidCompression, decompress
 from odradek.protocol.records import HEADER, BatchError, BatchHeader, InvalidRecords, RecordBatch, batches
 from odradek.protocol.schema import ZERO_UUID, Api, Message, Spec, has_default, specs
 
-HASH_ORDERED = {"Produce", "ListOffsets", "DeleteRecords"}
+HASH_ORDERED = {
+    *("Produce", "ListOffsets", "DeleteRecords", "CreateTopics", "DeleteTopics", "CreatePartitions", "DescribeTopicPartitions"),
+    *("AlterConfigs", "IncrementalAlterConfigs", "DescribeAcls", "DeleteAcls", "AddPartitionsToTxn"),
+}
 TEXTS = {"error_message", "batch_index_error_message", "documentation"}
 DRAWN = {"port", "controller_id", "cluster_id", "producer_id", "session_id", "log_dir", "total_bytes", "usable_bytes"}
 RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")

@@ -24,8 +24,14 @@ class Topic(NamedTuple):
     replicas: tuple[tuple[int, ...], ...] = ((1,), (2,))
 
 
+LOCALHOST = "127.0.0.1"
+
+
 class Ask(NamedTuple):
-    """One request to one node. Without `answered` none is expected, so a further request shows how the connection is."""
+    """One request to one node. Without `answered` none is expected, so a further request shows how the connection is.
+
+    `host` is the address that it comes from. `settles` says that Kafka's brokers hear of the change a moment after the answer.
+    """
 
     api: Api
     version: int
@@ -33,6 +39,8 @@ class Ask(NamedTuple):
     node: int = 1
     answered: bool = True
     client_id: str | None = "test"
+    host: str = LOCALHOST
+    settles: bool = False
 
 
 class Raw(NamedTuple):
@@ -40,6 +48,8 @@ class Raw(NamedTuple):
 
     frame: bytes
     node: int = 1
+    host: str = LOCALHOST
+    settles: bool = False
 
 
 class Case(NamedTuple):
@@ -51,6 +61,13 @@ class Case(NamedTuple):
 
 
 Cases: TypeAlias = Iterable[Case] | Iterator[Case]
+
+
+class Family(NamedTuple):
+    """Cases that are played against one cluster; `settings` are its own, beside those that all have."""
+
+    cases: Callable[[], Cases]
+    settings: Mapping[str, str] = {}
 
 
 def id_of(name: str) -> bytes:

@@ -268,7 +268,7 @@ def test_offsets_of_members(scene: Scene) -> None:
     scene.beat()
     assert scene.commit("m", 2, 0, 1) == [0, 0]
     assert scene.commit("m", 2, 0, version=8) == [ErrorCode.UNSUPPORTED_VERSION]
-    assert scene.commit("m", 3, 0, 7) == [ErrorCode.STALE_MEMBER_EPOCH, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
+    assert scene.commit("m", 3, 0, 7) == [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.STALE_MEMBER_EPOCH]
     assert scene.commit("x", 2, 0) == [ErrorCode.UNKNOWN_MEMBER_ID]
     assert scene.fetch("m", 2) == (0, {0: 5, 1: 5})
     assert scene.fetch("m", 3) == (ErrorCode.STALE_MEMBER_EPOCH, {})

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from ..script import Family
+from . import acls, batches, fetch, forms, offsets, produce, sequences
 
-from ..script import Cases
-from . import batches, fetch, forms, offsets, produce, sequences
-
-FAMILIES: dict[str, Callable[[], Cases]] = {
-    "produce": produce.cases,
-    "batches": batches.cases,
-    "sequences": sequences.cases,
-    "fetch": fetch.cases,
-    "offsets": offsets.cases,
-    "forms": forms.cases,
+FAMILIES: dict[str, Family] = {
+    "produce": Family(produce.cases),
+    "batches": Family(batches.cases),
+    "sequences": Family(sequences.cases),
+    "fetch": Family(fetch.cases),
+    "offsets": Family(offsets.cases),
+    "forms": Family(forms.cases),
+    "acls": Family(acls.cases, acls.SETTINGS),
 }
 """What makes the cases of a family, by its name."""
