@@ -57,6 +57,8 @@ class Target(NamedTuple):
     overrides: Mapping[str, str]
     values: Mapping[str, Value]
     alter: Callable[[dict[str, str]], None]
+    missing: str | None = None
+    """Why there is no such resource, which is told only to who asks for sensible settings."""
 
 
 @handles(ALTER_CONFIGS)
@@ -109,6 +111,8 @@ def _alter(
         target = _target(resource, context.broker)
         overrides = wanted(resource, target)
         _validate(resource, overrides, context.broker)
+        if target.missing:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, target.missing)
         if not validate_only:
             target.alter(overrides)
     except KafkaError as error:
@@ -134,6 +138,10 @@ def _replaced(resource: replacing.AlterConfigsResource, target: Target) -> dict[
 
 def _changed(resource: changing.AlterConfigsResource, target: Target) -> dict[str, str]:
     overrides = dict(target.overrides)
+    if unknown := [config.config_operation for config in resource.configs if config.config_operation not in set(OpType)]:
+        if resource.resource_type != BROKER:
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # on this Kafka's controller fails
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown operations type {unknown[0]}")
     for config in resource.configs:
         operation = OpType(config.config_operation)
         if operation is OpType.DELETE:
@@ -151,7 +159,7 @@ def _edited_list(name: str, text: str, operation: OpType, overrides: Mapping[str
         raise KafkaError(ErrorCode.INVALID_CONFIG, f"Can't {operation.name} to key {name} because its type is not LIST.")
     present = overrides[name] if name in overrides else text_of(target.values.get(name)) or ""
     before = COMMA.split(present) if present else []
-    named = COMMA.split(text) if text else []
+    named = COMMA.split(text)
     if operation is OpType.SUBTRACT:
         return ",".join(each for each in before if each not in named)
     return ",".join(dict.fromkeys([*before, *named]))
@@ -186,7 +194,7 @@ def _topic(name: str, broker: Broker) -> Target:
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {reason}")
     topic = broker.cluster.topics.get(name)
     if topic is None:
-        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist.")
+        return Target(TOPIC_SETTINGS, {}, {}, lambda changed: None, f"The topic '{name}' does not exist.")
     return Target(TOPIC_SETTINGS, topic.config.overrides, topic.config.values, topic.config.alter)
 
 

@@ -28,6 +28,7 @@ from ..waiting import Wait
 from .leadership import current_leader, find_led_partition, find_topic, node_endpoints
 from .registry import handles
 
+ISOLATION_LEVELS = (0, 1)
 READ_COMMITTED = 1
 UNDEFINED_EPOCH = -1
 NO_FOLLOWER = -1
@@ -42,6 +43,8 @@ _UNKNOWN = {ErrorCode.UNKNOWN_TOPIC_ID: 0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
 def fetch(request: FetchRequest, context: Context) -> FetchResponse | Generator[Wait, None, FetchResponse]:
     """Answers at once where it can, and else waits."""
     session = None
+    if request.isolation_level not in ISOLATION_LEVELS:
+        return _failed(request, context)
     if request.session_epoch in (FINAL_EPOCH, INITIAL_EPOCH):
         if request.session_id:
             context.broker.fetch_sessions.close(request.session_id)
@@ -52,6 +55,22 @@ def fetch(request: FetchRequest, context: Context) -> FetchResponse | Generator[
             return FetchResponse(error_code=error.code, responses=[])
     read = Read(request, context, request.topics) if session is None else _read(request, context, session)
     return _response(read, session) if read.complete or request.max_wait_ms <= 0 else _wait(read, session)
+
+
+def _failed(request: FetchRequest, context: Context) -> FetchResponse:
+    """Kafka's answer to what it fails on: up to v12 it names the partitions."""
+    code, named = ErrorCode.UNKNOWN_SERVER_ERROR, request.topics if context.version < TOPIC_IDS_SINCE else []
+    topics = [
+        FetchableTopicResponse(
+            topic=topic.topic,
+            partitions=[
+                PartitionData(partition_index=each.partition, error_code=code, high_watermark=-1, aborted_transactions=[], records=b"")
+                for each in topic.partitions
+            ],
+        )
+        for topic in named
+    ]
+    return FetchResponse(error_code=code, responses=topics)
 
 
 def _read(request: FetchRequest, context: Context, session: FetchSession | None) -> Read:
@@ -153,7 +172,8 @@ class Read:
                 topic = find_topic(self.context, READ, named.topic, named.topic_id)
             else:
                 topic = self._find_followed(named, wanted.partition)
-            partition = find_led_partition(broker, topic, wanted.partition, wanted.current_leader_epoch, or_followed=self._or_followed)
+            epoch = max(wanted.current_leader_epoch, -1)  # here any negative one is none
+            partition = find_led_partition(broker, topic, wanted.partition, epoch, or_followed=self._or_followed)
             return self._read(partition, wanted)
         except KafkaError as error:
             code = error.code
@@ -205,7 +225,13 @@ class Read:
         # The first batch of the first partition that has one comes whatever its size, so that nobody is stuck (KIP-74).
         left = self._limit - self.bytes
         room = wanted.partition_max_bytes if wanted.partition_max_bytes < left else left
-        records = log.read(wanted.fetch_offset, room if room > 0 else 0, end_offset, at_least_one=not self.bytes)
+        if room < 0:
+            negative = self._limit < 0 or wanted.partition_max_bytes < 0
+            self._limit = max(self._limit, 0)
+            if negative:
+                raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # as Kafka, which fails on it
+            room = 0
+        records = log.read(wanted.fetch_offset, room, end_offset, at_least_one=not self.bytes)
         if records:
             self.bytes += sum(map(len, records))
             data.records = records

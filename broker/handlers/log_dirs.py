@@ -47,7 +47,9 @@ def describe_log_dirs(request: DescribeLogDirsRequest, context: Context) -> Desc
     if request.topics is None:
         wanted = {topic.name: [partition.index for partition in topic.partitions] for topic in broker.cluster.topics.values()}
     else:
-        wanted = {topic.topic: topic.partitions for topic in request.topics}
+        wanted = {}
+        for topic in request.topics:
+            wanted[topic.topic] = list(dict.fromkeys([*wanted.get(topic.topic, ()), *topic.partitions]))
     topics = []
     for name, indexes in wanted.items():
         replicas = [replica for index in indexes if (replica := _replica(broker, name, index))]
@@ -64,7 +66,7 @@ def _describe(partition: Partition) -> DescribeLogDirsPartition:
 def alter_replica_log_dirs(request: AlterReplicaLogDirsRequest, context: Context) -> AlterReplicaLogDirsResponse:
     """A replica may be moved to where it is; any other directory is LOG_DIR_NOT_FOUND."""
     may_alter = context.may(ALTER, CLUSTER)
-    results: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
+    results: dict[str, dict[int, AlterReplicaLogDirPartitionResult]] = {}
     for directory in request.dirs:
         for topic in directory.topics:
             for index in topic.partitions:
@@ -75,7 +77,9 @@ def alter_replica_log_dirs(request: AlterReplicaLogDirsRequest, context: Context
                     code = ErrorCode.LOG_DIR_NOT_FOUND
                 elif _replica(context.broker, topic.name, index) is None:
                     code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-                results.setdefault(topic.name, []).append(AlterReplicaLogDirPartitionResult(partition_index=index, error_code=code))
+                results.setdefault(topic.name, {})[index] = AlterReplicaLogDirPartitionResult(partition_index=index, error_code=code)
     return AlterReplicaLogDirsResponse(
-        results=[AlterReplicaLogDirTopicResult(topic_name=name, partitions=partitions) for name, partitions in results.items()]
+        results=[
+            AlterReplicaLogDirTopicResult(topic_name=name, partitions=list(partitions.values())) for name, partitions in results.items()
+        ]
     )

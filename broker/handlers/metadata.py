@@ -41,6 +41,8 @@ from .registry import handles
 
 # Topics whose errors keep it secret what else may be done to them.
 _UNTOLD = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+# What is refused is told after what is found.
+_ORDER = {ErrorCode.UNKNOWN_TOPIC_ID: 0, ErrorCode.NONE: 1, ErrorCode.TOPIC_AUTHORIZATION_FAILED: 3}
 NOT_ASKED = -(1 << 31)
 BROKERS, CONTROLLERS = 1, 2
 
@@ -86,12 +88,11 @@ def _topics(request: MetadataRequest, context: Context, reachable_nodes: set[int
         if context.version < 12:
             raise KafkaError(ErrorCode.INVALID_REQUEST)
         topics = [_by_id(topic.topic_id, context, reachable_nodes) for topic in wanted if topic.topic_id != ZERO_UUID]
-        topics.sort(key=lambda topic: topic.error_code != ErrorCode.UNKNOWN_TOPIC_ID)
     elif any(topic.name is None for topic in wanted):
         raise KafkaError(ErrorCode.INVALID_REQUEST)
     else:
         topics = [_by_name(topic.name or "", request, context, reachable_nodes) for topic in wanted]
-    topics.sort(key=lambda topic: topic.error_code == ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    topics.sort(key=lambda topic: _ORDER.get(ErrorCode(topic.error_code), 2))
     if request.include_topic_authorized_operations:
         for topic in topics:
             if topic.error_code not in _UNTOLD:

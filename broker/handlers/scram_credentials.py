@@ -50,6 +50,7 @@ def alter_user_scram_credentials(request: AlterUserScramCredentialsRequest, cont
     for change in wanted:
         code, message = ErrorCode.NONE, None
         try:
+            _check(change)
             if named[change.name] > 1:
                 raise KafkaError(ErrorCode.DUPLICATE_RESOURCE, "A user credential cannot be altered twice in the same request")
             _change(change, context.broker.cluster.scram_credentials)
@@ -59,20 +60,25 @@ def alter_user_scram_credentials(request: AlterUserScramCredentialsRequest, cont
     return AlterUserScramCredentialsResponse(results=list(results.values()))
 
 
-def _change(change: ScramCredentialDeletion | ScramCredentialUpsertion, users: dict[str, dict[int, ScramCredential]]) -> None:
+def _check(change: ScramCredentialDeletion | ScramCredentialUpsertion) -> None:
     mechanism = MECHANISMS.get(change.mechanism)
     if not change.name:
         raise KafkaError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Username must not be empty")
     if mechanism is None:
         raise KafkaError(ErrorCode.UNSUPPORTED_SASL_MECHANISM, "Unknown SCRAM mechanism")
     if isinstance(change, ScramCredentialDeletion):
-        if users.get(change.name, {}).pop(change.mechanism, None) is None:
-            raise KafkaError(ErrorCode.RESOURCE_NOT_FOUND, "Attempt to delete a user credential that does not exist")
         return
     if change.iterations < mechanism.min_iterations:
         raise KafkaError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Too few iterations")
     if change.iterations > MAX_ITERATIONS:
         raise KafkaError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Too many iterations")
+
+
+def _change(change: ScramCredentialDeletion | ScramCredentialUpsertion, users: dict[str, dict[int, ScramCredential]]) -> None:
+    if isinstance(change, ScramCredentialDeletion):
+        if users.get(change.name, {}).pop(change.mechanism, None) is None:
+            raise KafkaError(ErrorCode.RESOURCE_NOT_FOUND, "Attempt to delete a user credential that does not exist")
+        return
     credential = ScramCredential(change.iterations, change.salt, change.salted_password)
     users.setdefault(change.name, {})[change.mechanism] = credential
 

@@ -88,8 +88,6 @@ def _create(wanted: CreatableTopic, validate_only: bool, context: Context) -> To
             raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "partitions should be a consecutive 0-based integer sequence")
         assignments = [by_index[index] for index in range(len(by_index))]
         cluster.check_assignments(assignments)
-    if len({config.name for config in wanted.configs}) < len(wanted.configs):
-        raise KafkaError(ErrorCode.INVALID_REQUEST, "A config was named more than once.")
     configs = {config.name: config.value for config in wanted.configs}
     return cluster.create_topic(
         wanted.name, wanted.num_partitions, wanted.replication_factor, assignments, configs, validate_only=validate_only
@@ -109,7 +107,7 @@ def _created(topic: Topic, context: Context) -> CreatableTopicResult:
         configs=[
             CreatableTopicConfigs(
                 name=entry.name,
-                value=entry.value,
+                value=topic.config.overrides.get(entry.name, entry.value),
                 read_only=entry.read_only,
                 config_source=entry.source,
                 is_sensitive=entry.is_sensitive,
@@ -124,32 +122,45 @@ def delete_topics(request: DeleteTopicsRequest, context: Context) -> DeleteTopic
     """Deletes topics by name or, from v6 on, by id."""
     if not context.broker.config.booleans["delete.topic.enable"]:
         raise KafkaError(ErrorCode.TOPIC_DELETION_DISABLED if context.version >= 3 else ErrorCode.INVALID_REQUEST)
-    may_delete_all = context.may(DELETE, CLUSTER)
     wanted = request.topics or [DeleteTopicState(name=name, topic_id=ZERO_UUID) for name in request.topic_names]
-    named = Counter((topic.name, topic.topic_id) for topic in wanted)
-    results = []
-    for state in {(topic.name, topic.topic_id): topic for topic in wanted}.values():
-        name, topic_id = state.name, state.topic_id
+    named = Counter((state.name, state.topic_id) for state in wanted)
+    senseless = [state for state in wanted if (state.name is None) == (state.topic_id == ZERO_UUID)]  # each is told so
+    once = {(state.name, state.topic_id): state for state in wanted if state not in senseless}
+    found, results = Counter[Topic](), []
+    for state in (*senseless, *once.values()):
+        result = DeletableTopicResult(name=state.name, topic_id=state.topic_id)
         try:
-            if (name is None) == (topic_id == ZERO_UUID):
-                raise KafkaError(ErrorCode.INVALID_REQUEST, "Either a name or an id is needed, not both.")
-            if named[name, topic_id] > 1:
-                raise KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic.")
-            if name is not None and not may_delete_all:
-                context.demand(DESCRIBE, TOPIC, name)  # before it is told whether there is one
-            topic = find_topic(context, None, name or "", topic_id)
-            if not may_delete_all:
-                context.demand(DESCRIBE, TOPIC, topic.name)
-                name = topic.name
-                context.demand(DELETE, TOPIC, name)
-            name, topic_id = topic.name, topic.id
-            context.broker.cluster.delete_topic(topic)
-            results.append(DeletableTopicResult(name=name, topic_id=topic_id))
+            if named[state.name, state.topic_id] > 1 or state in senseless:
+                raise KafkaError(ErrorCode.INVALID_REQUEST, "Either a name or an id is needed, not both, and only once.")
+            found[_find_deletable(result, context)] += 1
         except KafkaError as error:
-            results.append(
-                DeletableTopicResult(name=name, topic_id=topic_id, error_code=error.code, error_message=error.message or error.code.name)
-            )
+            result.error_code, result.error_message = error.code, error.message or error.code.name
+            results.append(result)
+    results += [_delete_topic(topic, times, context) for topic, times in found.items()]
     return DeleteTopicsResponse(responses=results)
+
+
+def _find_deletable(result: DeletableTopicResult, context: Context) -> Topic:
+    """The topic; who may not delete it is told its name, or that there is one of the name, only if he may describe it."""
+    may_delete_all = context.may(DELETE, CLUSTER)
+    if result.name is not None and not may_delete_all:
+        context.demand(DESCRIBE, TOPIC, result.name)
+    topic = find_topic(context, None, result.name or "", result.topic_id)
+    if not may_delete_all:
+        context.demand(DESCRIBE, TOPIC, topic.name)
+        result.name = topic.name
+        context.demand(DELETE, TOPIC, topic.name)
+    return topic
+
+
+def _delete_topic(topic: Topic, times: int, context: Context) -> DeletableTopicResult:
+    """A topic that is named both by its name and by its id stays."""
+    result = DeletableTopicResult(name=topic.name, topic_id=topic.id)
+    if times > 1:
+        result.error_code, result.error_message = ErrorCode.INVALID_REQUEST, "The topic is named by its name and by its id."
+    else:
+        context.broker.cluster.delete_topic(topic)
+    return result
 
 
 @handles(CREATE_PARTITIONS)
@@ -173,6 +184,8 @@ def _add_partitions(wanted: CreatePartitionsTopic, validate_only: bool, context:
     cluster = context.broker.cluster
     topic = find_topic(context, ALTER, wanted.name)
     assignments = None if wanted.assignments is None else [assignment.broker_ids for assignment in wanted.assignments]
+    if wanted.count - len(topic.partitions) > MAX_PARTITIONS_PER_REQUEST:
+        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # more records than Kafka's controller writes at once
     placed = cluster.new_partitions(topic, wanted.count, assignments)
     if not validate_only:
         cluster.add_partitions(topic, placed)

@@ -5,8 +5,6 @@ DescribeTransactions, ListTransactions and DescribeProducers show; WriteTxnMarke
 
 from __future__ import annotations
 
-import re
-
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.describe_producers import (
     DESCRIBE_PRODUCERS,
@@ -37,6 +35,7 @@ from ...protocol.messages.write_txn_markers import (
 from ...storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
 from ..acls import ALTER, CLUSTER, CLUSTER_ACTION, DESCRIBE, READ, TOPIC, TRANSACTIONAL_ID
 from ..context import Context
+from ..groups.regex import InvalidRegularExpression, Regex
 from ..topics import TRANSACTION_STATE, illegal_name
 from ..transactions.coordinator import Marker
 from ..transactions.transaction import Producer, Transaction, TransactionState
@@ -85,10 +84,10 @@ def _describe(transactional_id: str, context: Context) -> DescribedTransaction:
 def list_transactions(request: ListTransactionsRequest, context: Context) -> ListTransactionsResponse:
     """Those that this broker coordinates and that pass every filter; an empty filter lets all pass."""
     known = {state.value for state in TransactionState}
-    unknown = [name for name in request.state_filters if name not in known]
+    unknown = [name for name in dict.fromkeys(request.state_filters) if name not in known]
     try:
-        pattern = re.compile(request.transactional_id_pattern or ".*", re.DOTALL)
-    except re.error:
+        pattern = Regex(request.transactional_id_pattern) if request.transactional_id_pattern else None
+    except InvalidRegularExpression:
         return ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION, unknown_state_filters=[], transaction_states=[])
     found = [
         ListedTransaction(transactional_id=each.transactional_id, producer_id=each.producer.id, transaction_state=each.state.value)
@@ -96,7 +95,7 @@ def list_transactions(request: ListTransactionsRequest, context: Context) -> Lis
         if context.broker.is_coordinator(each.transactional_id, TRANSACTION_STATE)
         and _passes(each, request, context.now_ms)
         and context.may(DESCRIBE, TRANSACTIONAL_ID, each.transactional_id)
-        and pattern.fullmatch(each.transactional_id)
+        and (pattern is None or pattern.matches(each.transactional_id))
     ]
     return ListTransactionsResponse(unknown_state_filters=unknown, transaction_states=found)
 

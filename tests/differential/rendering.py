@@ -20,7 +20,16 @@ from odradek.protocol.schema import ZERO_UUID, Api, Message, Spec, has_default, 
 
 HASH_ORDERED = {
     *("Produce", "ListOffsets", "DeleteRecords", "CreateTopics", "DeleteTopics", "CreatePartitions", "DescribeTopicPartitions"),
-    *("AlterConfigs", "IncrementalAlterConfigs", "DescribeAcls", "DeleteAcls", "AddPartitionsToTxn"),
+    *(
+        "AlterConfigs",
+        "IncrementalAlterConfigs",
+        "DescribeAcls",
+        "DeleteAcls",
+        "AddPartitionsToTxn",
+        "DescribeLogDirs",
+        "AlterReplicaLogDirs",
+        "DescribeConfigs",
+    ),
 }
 TEXTS = {"error_message", "batch_index_error_message", "documentation"}
 DRAWN = {"port", "controller_id", "cluster_id", "producer_id", "session_id", "log_dir", "total_bytes", "usable_bytes"}
