@@ -18,7 +18,7 @@ from .config import BrokerConfig, GroupConfig, InvalidConfig, TopicConfig, valid
 from .fetch_sessions import FetchSessions
 from .groups.coordinator import Groups, GroupSettings
 from .groups.surroundings import CoordinatorRecord
-from .limits import ConnectionQuotas, RequestMemory
+from .limits import ConnectionQuotas, RequestMemory, parse_overrides
 from .listeners import ClusterConfig, Listener, NodeConfig
 from .timers import Timers
 from .topics import CONSUMER_OFFSETS, TRANSACTION_STATE, Partition, Topic, check_name, place_replicas
@@ -46,7 +46,11 @@ class Broker:
         self.request_max_bytes: int = settings.integers["socket.request.max.bytes"]
         self.max_idle_ms = settings.integers["connections.max.idle.ms"]
         self.request_memory = RequestMemory(settings.integers["queued.max.request.bytes"])
-        self.connections = ConnectionQuotas(settings.integers["max.connections"], settings.integers["max.connections.per.ip"])
+        self.connections = ConnectionQuotas(
+            settings.integers["max.connections"],
+            settings.integers["max.connections.per.ip"],
+            parse_overrides(settings.texts["max.connections.per.ip.overrides"]),
+        )
         self.rack_aware = settings.texts.get("replica.selector.class") == RACK_AWARE_SELECTOR
         self.fetch_sessions = FetchSessions(settings.integers["max.incremental.fetch.session.cache.slots"], cluster.random)
 

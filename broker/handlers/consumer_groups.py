@@ -7,6 +7,7 @@ by a regular expression. ConsumerGroupDescribe: v1 tells which protocol a member
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages import consumer_group_describe as describing
@@ -99,6 +100,7 @@ def _check_first(request: ConsumerGroupHeartbeatRequest) -> None:
 
 
 def _beat(request: ConsumerGroupHeartbeatRequest, context: Context) -> Beat:
+    guarded = context.broker.cluster.authorizer is not None
     owned, names = request.topic_partitions, request.subscribed_topic_names
     return Beat(
         member_id=request.member_id,
@@ -112,6 +114,7 @@ def _beat(request: ConsumerGroupHeartbeatRequest, context: Context) -> Beat:
         owned=None if owned is None else frozenset((topic.topic_id, index) for topic in owned for index in topic.partitions),
         client_id=context.connection.client_id,
         client_host=f"/{context.connection.client_host}",
+        may_describe=partial(context.may, DESCRIBE, TOPIC) if guarded else None,
     )
 
 

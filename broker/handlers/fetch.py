@@ -172,7 +172,7 @@ class Read:
                 topic = find_topic(self.context, READ, named.topic, named.topic_id)
             else:
                 topic = self._find_followed(named, wanted.partition)
-            epoch = max(wanted.current_leader_epoch, -1)  # here any negative one is none
+            epoch = wanted.current_leader_epoch if wanted.current_leader_epoch >= 0 else -1  # here any negative one is none
             partition = find_led_partition(broker, topic, wanted.partition, epoch, or_followed=self._or_followed)
             return self._read(partition, wanted)
         except KafkaError as error:

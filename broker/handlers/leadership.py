@@ -19,10 +19,12 @@ def find_topic(context: Context, operation: Operation | None, name: str, topic_i
     Raises KafkaError with 3, 29 or 100: whether there is a topic of a name is told only to those who may.
     """
     cluster = context.broker.cluster
-    topic = cluster.topics.get(name) if topic_id == ZERO_UUID else cluster.topics_by_id.get(topic_id)
-    if topic is None and topic_id != ZERO_UUID:
+    if topic_id == ZERO_UUID:
+        topic = cluster.topics.get(name)
+    elif (topic := cluster.topics_by_id.get(topic_id)) is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
-    if operation is not None and not context.may(operation, TOPIC, topic.name if topic else name):
+    # The authorizer is looked at here too, to spare who has none a call for each partition.
+    if cluster.authorizer is not None and operation is not None and not context.may(operation, TOPIC, topic.name if topic else name):
         raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     if topic is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)

@@ -32,6 +32,7 @@ from odradek.broker.acls import (
 from odradek.broker.config import BrokerConfig, InvalidConfig
 from odradek.broker.settings import STANDARD_AUTHORIZER
 from odradek.protocol.errors import ErrorCode, KafkaError
+from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT, ConsumerGroupHeartbeatRequest
 from odradek.protocol.messages.create_acls import CREATE_ACLS, AclCreation, CreateAclsRequest
 from odradek.protocol.messages.describe_transactions import DESCRIBE_TRANSACTIONS, DescribeTransactionsRequest
 from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
@@ -225,3 +226,17 @@ def produce_in_transaction(topic: str, producer_id: int, epoch: int) -> Any:
     request = produce_request(topic, batch)
     request.transactional_id = "t"
     return request
+
+
+def test_a_regular_expression_finds_what_its_client_may_describe() -> None:
+    world = World(nodes=1, settings=AUTHORIZED | {"allow.everyone.if.no.acl.found": "true"})
+    for name in ("open", "secret"):
+        world.cluster.create_topic(name, 1)
+    world.cluster.ensure_internal("__consumer_offsets")
+    assert world.cluster.authorizer is not None
+    world.cluster.authorizer.add(acl("secret", DESCRIBE, DENY, principal="User:*"))
+    request = ConsumerGroupHeartbeatRequest(
+        group_id="g", member_id="m", member_epoch=0, rebalance_timeout_ms=1000, subscribed_topic_regex=".*[nt]", topic_partitions=[]
+    )
+    response = world.client().call(CONSUMER_GROUP_HEARTBEAT, 1, request)
+    assert [topic.topic_id for topic in response.assignment.topic_partitions] == [world.cluster.topics["open"].id]
