@@ -1,15 +1,17 @@
 """What a broker checks in the records of a batch before it appends them (Kafka's DefaultRecord and LogValidator).
 
-Every record is looked into, on one of three paths that agree. Records of one shape that follow one another are a *run*: their lengths
+Every record is looked into, on one of four paths that agree. Records of one shape that follow one another are a *run*: their lengths
 stand at equal distances, so each byte of structure is compared for all of them at once, by a slice with a stride. Many records that
-make no runs are read in columns, where numpy is installed. What is short, or does not pass there, is read record by record, and only
-that path says what is wrong.
+make no runs are read in columns, where numpy is installed. A record that is alone in its batch is compared with the structure of the
+first one of its size that was seen. What is short, or does not pass there, is read record by record, and only that path says what is
+wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import Any, NamedTuple, TypeAlias
 
 from .errors import ErrorCode
 from .records import TIMESTAMP_TYPE_BIT, BatchError, BatchHeader, Buffer, InvalidRecords, signed, varint_rest
@@ -19,6 +21,8 @@ MIN_LONG, MAX_LONG = -(1 << 63), (1 << 63) - 1
 SHORTEST_RUN = 10
 """With fewer records the slices of a run cost more than reading them one by one."""
 FEWEST_IN_COLUMNS = 256
+MOST_LONE, LONGEST_STRUCTURE = 4096, 64
+"""Sizes of single records whose structure is remembered, and the bytes of one."""
 COPIED_BELOW = 512
 """Up to this many bytes per record a copy of them all, which slices fast, is cheaper than slices of a view."""
 
@@ -73,6 +77,8 @@ def check_records(data: Buffer, header: BatchHeader, demands: Demands, start: in
     take. Raises InvalidRecords, RejectedRecords, UnreadableRecords.
     """
     count = header.records_count
+    if count == 1 and _is_like_a_known_one(data, header, demands, start):
+        return header.base_timestamp, True
     if count >= SHORTEST_RUN and not header.attributes & TIMESTAMP_TYPE_BIT:
         if len(data) < COPIED_BELOW * count:
             data = bytes(data)
@@ -91,6 +97,47 @@ def _done(data: Buffer, position: int, latest: int, consecutive: bool, errors: l
     if errors:
         raise RejectedRecords(errors)
     return latest, consecutive
+
+
+class _Lone(NamedTuple):
+    """What the bytes of a single record's structure are, and what reads them."""
+
+    read: Callable[[Any], tuple[int, ...]]
+    structure: tuple[int, ...]
+    key_missing: bool
+
+
+_lone: dict[tuple[int, int], _Lone | None] = {}
+"""By the payload's start and end; None where the first record was no example."""
+
+
+def _is_like_a_known_one(data: Buffer, header: BatchHeader, demands: Demands, start: int) -> bool:
+    """Whether the only record has the structure of one that was right, with offset 0 and the base timestamp."""
+    place = start, len(data)
+    if place not in _lone:
+        if len(_lone) == MOST_LONE:
+            _lone.clear()
+        _lone[place] = _example(data, start)
+    lone = _lone[place]
+    return (
+        lone is not None
+        and lone.read(data) == lone.structure
+        and max(demands.earliest, 0) <= header.base_timestamp <= demands.latest
+        and not header.attributes & TIMESTAMP_TYPE_BIT
+        and not (demands.keys and lone.key_missing)
+    )
+
+
+def _example(data: Buffer, start: int) -> _Lone | None:
+    try:
+        shape = _shape(data, start)
+    except (IndexError, InvalidRecords):
+        return None
+    numbers = (*shape.timestamp, *shape.offset)
+    if shape.end != len(data) or [data[at] for at in numbers] != [0, 0] or len(shape.lengths) > LONGEST_STRUCTURE:
+        return None
+    read = itemgetter(*shape.size, *numbers, *shape.lengths)
+    return _Lone(read, read(data), shape.key_missing)
 
 
 def _one_by_one(
@@ -197,14 +244,13 @@ class _Reading:
             return False
         number, count, base, demands = self.number, self.header.records_count, self.header.base_timestamp, self.demands
         try:
-            deltas, offsets, key_missing = read_columns(self.data, self.position, count - number)
+            earliest, latest, consecutive, key_missing = read_columns(self.data, self.position, number, count - number)
         except Irregular:
             return False
-        low, high = base + int(deltas.min()), base + int(deltas.max())
-        if (key_missing and demands.keys) or low < demands.earliest or high > demands.latest:
+        if (key_missing and demands.keys) or base + earliest < demands.earliest or base + latest > demands.latest:
             return False
-        self.latest = max(self.latest, high)
-        self.consecutive = self.consecutive and (not self.lenient or offsets.tolist() == list(range(2 * number, 2 * count, 2)))
+        self.latest = max(self.latest, base + latest)
+        self.consecutive = self.consecutive and consecutive
         self.number, self.position = count, len(self.data)
         return True
 

@@ -20,10 +20,11 @@ LONGEST_VARINT, MOST_HEADERS = 5, 16
 
 
 class Columns(NamedTuple):
-    """What records are like: `deltas` are those of their timestamps, `offsets` before zigzag."""
+    """What records are like: the lowest and the highest delta of their timestamps, and whether their offset deltas count on."""
 
-    deltas: Longs
-    offsets: Longs
+    earliest: int
+    latest: int
+    consecutive: bool
     key_missing: bool
 
 
@@ -31,8 +32,8 @@ class Irregular(ValueError):
     """These bytes are to be read one by one: they are no records, or unusual ones."""
 
 
-def read_columns(data: Buffer, position: int, count: int) -> Columns:
-    """The `count` records that fill `data` from `position` on exactly. Raises Irregular."""
+def read_columns(data: Buffer, position: int, number: int, count: int) -> Columns:
+    """The `count` records, the first of which is `number`, that fill `data` from `position` on exactly. Raises Irregular."""
     starts = _starts(data, position, count)
     octets = np.frombuffer(data, np.uint8)
     sizes, at = _varints(octets, starts)
@@ -48,7 +49,9 @@ def read_columns(data: Buffer, position: int, count: int) -> Columns:
         at = _skip_headers(octets, headers, at)
     if (at != ends).any():
         raise Irregular
-    return Columns(deltas >> 1 ^ -(deltas & 1), offsets, bool((keys & 1).any()))
+    deltas = deltas >> 1 ^ -(deltas & 1)
+    counting = np.arange(2 * number, 2 * (number + count), 2)  # before zigzag
+    return Columns(int(deltas.min()), int(deltas.max()), bool((offsets == counting).all()), bool((keys & 1).any()))
 
 
 def _starts(data: Buffer, position: int, count: int) -> Longs:

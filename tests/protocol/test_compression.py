@@ -16,6 +16,7 @@ from aiokafka import codec as aiokafka_codec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from odradek.protocol import compression
 from odradek.protocol.compression import Compression, InvalidCompression, UnsupportedCompression, compress, decompress
 
 CODECS = [codec for codec in Compression if codec is not Compression.NONE]
@@ -131,6 +132,16 @@ def test_a_bomb_costs_no_more_than_the_limit(name: str, little_memory: None) -> 
     codec, bomb = BOMBS[name]
     with pytest.raises(InvalidCompression):
         decompress(codec, bomb, BOMB_LIMIT)
+
+
+@pytest.mark.parametrize("codec", [Compression.LZ4, Compression.ZSTD])
+def test_memory_is_kept_up_to_a_size(codec: Compression, monkeypatch: pytest.MonkeyPatch) -> None:
+    spare: list[bytearray] = []
+    monkeypatch.setattr(compression, "_spare", spare)
+    monkeypatch.setattr(compression, "KEPT", compression.FIRST_GUESS)
+    for data, kept in ((b"x", 1), (TEXT * 50, 0), (b"y", 1)):
+        assert decompress(codec, compress(codec, data), 64 << 20) == data
+        assert len(spare) == kept
 
 
 def test_a_lying_snappy_length_is_refused() -> None:
