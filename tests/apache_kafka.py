@@ -240,10 +240,6 @@ class ApacheKafka:
                 node.fail_if_ended(late=time.monotonic() > deadline)
             time.sleep(0.02)
 
-    def settle(self) -> None:
-        """Returns when all nodes have most likely heard of a change: its answer comes when the controller knows it."""
-        time.sleep(0.2)
-
     def close(self) -> None:
         """Ends every node and deletes their data."""
         for node in self.nodes:

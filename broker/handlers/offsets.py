@@ -59,7 +59,7 @@ def offset_commit(request: OffsetCommitRequest, context: Context) -> OffsetCommi
     context.demand(READ, GROUP, request.group_id)
     topics = [((topic.name, topic.topic_id), topic.partitions) for topic in request.topics]
     found, answers = sort_partitions(topics, context, by_id=context.version >= BY_TOPIC_ID)
-    group_error = _check_commit(request, found, context) if found else ErrorCode.NONE
+    group_error = _check_commit(request, found, context)
     for key, topic, wanted in found:
         answers.setdefault(key, []).append((wanted.partition_index, group_error or _commit(request, topic.name, wanted, context)))
     return OffsetCommitResponse(
@@ -76,6 +76,8 @@ def offset_commit(request: OffsetCommitRequest, context: Context) -> OffsetCommi
 
 def _check_commit(request: OffsetCommitRequest, found: list[Found[OffsetCommitRequestPartition]], context: Context) -> ErrorCode:
     broker = context.broker
+    if not found:
+        return ErrorCode.NONE  # Kafka does not even look for the group.
     if not broker.is_coordinator(request.group_id):
         return ErrorCode.NOT_COORDINATOR
     error = broker.groups.check_commit(

@@ -46,7 +46,8 @@ def sort_partitions(topics: Iterable[tuple[Key, Sequence[P]]], context: Context,
                 raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
             topic = find_topic(context, READ, *key)
         except KafkaError as error:
-            refused.setdefault(key, []).extend((wanted.partition_index, error.code) for wanted in partitions)
+            for wanted in partitions:
+                refused.setdefault(key, []).append((wanted.partition_index, error.code))
             continue
         for wanted in partitions:
             if topic.partition(wanted.partition_index) is None:

@@ -8,7 +8,7 @@ from tests.apache_kafka import QUICK, ApacheKafka
 
 from .comparing import differences, known_differences, read_recording, unexplained, write_recording
 from .families import FAMILIES
-from .playing import SETTINGS, Apache, Emulated, play
+from .playing import SETTINGS, Emulated, Served, play
 
 
 def main(names: list[str]) -> int:
@@ -16,7 +16,7 @@ def main(names: list[str]) -> int:
     for name in names or FAMILIES:
         cases, settings = FAMILIES[name]
         with ApacheKafka(nodes=2, settings={**QUICK, **SETTINGS, **settings}) as kafka:
-            theirs = {case.name: answers for case, answers in play(Apache(kafka), cases())}
+            theirs = {case.name: answers for case, answers in play(Served(kafka.bootstrap_servers), cases())}
         changed = sum(answers != theirs.get(case) for case, answers in read_recording(name).items())
         write_recording(name, theirs)
         ours = {case.name: answers for case, answers in play(Emulated(settings), cases())}

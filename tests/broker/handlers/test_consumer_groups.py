@@ -289,6 +289,14 @@ def test_deleting_offsets(scene: Scene) -> None:
     assert scene.fetch(None, -1) == (0, {1: 5})
 
 
+def test_the_interval_of_assignments_can_be_changed_for_all(scene: Scene) -> None:
+    """The second member is assigned at once only when there is no interval any more."""
+    scene.beat()
+    assert scene.beat("n").member_epoch == 2
+    scene.world.cluster.alter_brokers(None, {"group.consumer.assignment.interval.ms": "0"})
+    assert scene.beat("o").member_epoch == 4
+
+
 def test_settings_of_one_group(scene: Scene) -> None:
     scene.world.cluster.alter_group("g", {"consumer.heartbeat.interval.ms": "6000", "consumer.session.timeout.ms": "50000"})
     assert scene.beat().heartbeat_interval_ms == 6000

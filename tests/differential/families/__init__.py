@@ -3,7 +3,22 @@
 from __future__ import annotations
 
 from ..script import Family
-from . import acls, admin, batches, configs, fetch, forms, offsets, produce, sequences
+from . import (
+    acls,
+    admin,
+    batches,
+    configs,
+    consumer_groups,
+    fetch,
+    forms,
+    group_lists,
+    group_offsets,
+    group_states,
+    groups,
+    offsets,
+    produce,
+    sequences,
+)
 
 FAMILIES: dict[str, Family] = {
     "produce": Family(produce.cases),
@@ -12,6 +27,11 @@ FAMILIES: dict[str, Family] = {
     "fetch": Family(fetch.cases),
     "offsets": Family(offsets.cases),
     "forms": Family(forms.cases),
+    "groups": Family(groups.cases),
+    "group_states": Family(group_states.cases),
+    "consumer_groups": Family(consumer_groups.cases),
+    "group_offsets": Family(group_offsets.cases),
+    "group_lists": Family(group_lists.cases),
     "admin": Family(admin.cases),
     "configs": Family(configs.cases),
     "acls": Family(acls.cases, acls.SETTINGS),
