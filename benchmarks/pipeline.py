@@ -22,16 +22,16 @@ def batch(records: int, size: int) -> bytes:
 
 
 class Pipeline:
-    """Appends one batch to partition 0 of a topic again and again; a context manager."""
+    """Appends one batch to a partition of a topic again and again; a context manager."""
 
-    def __init__(self, address: tuple[str, int], topic: str, records: bytes) -> None:
-        data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=0, records=memoryview(records))])
+    def __init__(self, address: tuple[str, int], topic: str, records: bytes, partition: int = 0) -> None:
+        data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=partition, records=memoryview(records))])
         request = ProduceRequest(transactional_id=None, acks=1, timeout_ms=10_000, topic_data=[data])
         self._frame = b"".join(encode_request(PRODUCE, VERSION, 1, "benchmark", request))
         self._connections = [_connected(address) for _ in range(CONNECTIONS)]
         self._records = read_header(records).records_count
         self._answer = bytearray()
-        self._end_offset = self._first() + self._records
+        self._end_offset = self._one() + self._records
 
     def __enter__(self) -> Self:
         return self
@@ -61,12 +61,17 @@ class Pipeline:
             raise RuntimeError(f"{self._end_offset} records were acknowledged, {end_offset} are in the log")
         return count
 
-    def _first(self) -> int:
-        """One request; its answer says how long all others will be."""
+    def one(self) -> None:
+        """Sends one request more."""
+        self._one()
+        self._end_offset += self._records
+
+    def _one(self) -> int:
+        """Its base offset; the first answer says how long all others will be."""
         connection = self._connections[0]
         connection.sendall(self._frame)
         length = connection.recv(4, socket.MSG_WAITALL)
-        self._answer += length + connection.recv(int.from_bytes(length), socket.MSG_WAITALL)
+        self._answer[:] = length + connection.recv(int.from_bytes(length), socket.MSG_WAITALL)
         return self._base_offset(memoryview(self._answer))
 
     def _base_offset(self, answer: memoryview) -> int:

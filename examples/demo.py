@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
-from pathlib import Path
 
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient
 from kafka import KafkaConsumer, KafkaProducer
 
-from java_home import OLDEST_JAVA, java_home_from_pypi, java_version
 from odradek.broker import Cluster
-from odradek.spark_sink import OdradekDataSource
+from spark_session import spark_session
 
 
 def with_librdkafka(servers: str) -> None:
@@ -50,15 +46,7 @@ def with_kafka_python(servers: str) -> None:
 
 def with_spark(servers: str) -> None:
     """Reads all partitions into a data frame."""
-    from pyspark.sql import SparkSession
-
-    settings = {"spark.ui.enabled": "false", "spark.log.level": "ERROR"}
-    if java_version() < OLDEST_JAVA:
-        os.environ["JAVA_HOME"] = java_home_from_pypi(Path(tempfile.mkdtemp()))
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers need what is installed here
-    spark = SparkSession.builder.master("local[2]").appName("odradek demo").config(map=settings).getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
-    spark.dataSource.register(OdradekDataSource)  # Spark finds a plain install by itself, but not an editable one such as this
+    spark = spark_session("odradek demo")
     orders = spark.read.format("odradek").option("kafka.bootstrap.servers", servers).option("subscribe", "orders").load()
     print("read by Spark:")
     orders.selectExpr("partition", "offset", "string(key)", "string(value)", "timestamp").orderBy("partition", "offset").show(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from crc32c import crc32c
 
 from ..protocol.compression import Compression, InvalidCompression, decompress
 from ..protocol.frame import LENGTH
@@ -13,11 +14,13 @@ from ..protocol.messages.fetch import AbortedTransaction
 from ..protocol.records import (
     COMPRESSION_MASK,
     CONTROL_BIT,
+    CRC_START,
     DECOMPRESSED_LIMIT,
     HEADER,
     PREFIX_SIZE,
     SMALLEST_LENGTH,
     TRANSACTIONAL_BIT,
+    BatchHeader,
     CorruptBatch,
     InvalidRecords,
     RecordBatch,
@@ -27,6 +30,9 @@ from .varints import Bytes, Longs
 ENOUGH_BYTES = 16 << 20
 """Compressed batches are decoded together until their records take this much."""
 ABORT = 0
+HEADERS = np.dtype(
+    list(zip(BatchHeader._fields, (">i8", ">i4", ">i4", "i1", ">u4", ">i2", ">i4", ">i8", ">i8", ">i8", ">i2", ">i4", ">i4"), strict=True))
+)
 
 
 class Batches(NamedTuple):
@@ -37,6 +43,7 @@ class Batches(NamedTuple):
     sizes: Longs
     base_offsets: Longs
     last_offsets: Longs
+    crcs: Longs
     attributes: Longs
     base_timestamps: Longs
     max_timestamps: Longs
@@ -47,25 +54,28 @@ class Batches(NamedTuple):
     def of(cls, view: memoryview) -> Self:
         """All whole batches; one that is cut at the end is not there. Raises CorruptBatch, InvalidRecords for an older format."""
         positions = np.array(_positions(view), np.int64)
-        sizes = _column(view, positions, 8, ">i4") + PREFIX_SIZE
-        if (_column(view, positions, 16, "i1") != 2).any():
+        every_byte: Any = np.ndarray((max(len(view) - HEADER.size + 1, 0),), HEADERS, view, strides=(1,))  # one begins at each
+        headers = every_byte[positions]
+        if (headers["magic"] != 2).any():
             raise InvalidRecords("only record batches of format 2 can be read")
+        sizes = headers["batch_length"].astype(np.int64) + PREFIX_SIZE
         if (sizes < HEADER.size).any():
             raise CorruptBatch(f"a batch of {sizes.min()} bytes is less than its header")
-        base_offsets = _column(view, positions, 0, ">i8")
-        counts = _column(view, positions, 57, ">i4")
+        counts = headers["records_count"].astype(np.int64)
         if (counts < 0).any():
             raise InvalidRecords(f"a count of {counts.min()} records")
+        base_offsets = headers["base_offset"].astype(np.int64)
         return cls(
             view=view,
             positions=positions,
             sizes=sizes,
             base_offsets=base_offsets,
-            last_offsets=base_offsets + _column(view, positions, 23, ">i4"),
-            attributes=_column(view, positions, 21, ">i2"),
-            base_timestamps=_column(view, positions, 27, ">i8"),
-            max_timestamps=_column(view, positions, 35, ">i8"),
-            producer_ids=_column(view, positions, 43, ">i8"),
+            last_offsets=base_offsets + headers["last_offset_delta"],
+            crcs=headers["crc"].astype(np.int64),
+            attributes=headers["attributes"].astype(np.int64),
+            base_timestamps=headers["base_timestamp"].astype(np.int64),
+            max_timestamps=headers["max_timestamp"].astype(np.int64),
+            producer_ids=headers["producer_id"].astype(np.int64),
             counts=counts,
         )
 
@@ -80,9 +90,10 @@ class Batches(NamedTuple):
 
     def check_crcs(self) -> None:
         """Raises CorruptBatch where the bytes are not those that the producer wrote."""
-        for number in range(len(self.positions)):
-            if not RecordBatch(self.bytes_of(number)).crc_valid():
-                raise CorruptBatch(f"the CRC of the batch at offset {self.base_offsets[number]} is wrong")
+        columns = (self.positions, self.sizes, self.crcs, self.base_offsets)
+        for position, size, crc, offset in zip(*(column.tolist() for column in columns), strict=True):
+            if crc32c(self.view[position + CRC_START : position + size]) != crc:
+                raise CorruptBatch(f"the CRC of the batch at offset {offset} is wrong")
 
 
 def _positions(view: memoryview) -> list[int]:
@@ -97,14 +108,6 @@ def _positions(view: memoryview) -> list[int]:
         positions.append(position)
         position = following
     return positions
-
-
-def _column(view: memoryview, positions: Longs, at: int, kind: str) -> Longs:
-    """One header field of all batches: `view` seen as numbers that begin at every byte."""
-    width = np.dtype(kind).itemsize
-    every_byte: Any = np.ndarray((max(len(view) - width + 1, 0),), kind, view, strides=(1,))
-    column: Longs = every_byte[positions + at].astype(np.int64)
-    return column
 
 
 def visible(batches: Batches, start: int, end: int, aborted: Sequence[AbortedTransaction]) -> Batches:

@@ -1,4 +1,4 @@
-"""A small Kafka client that reads: partitions, offsets and record batches, through restarts and changes of leaders.
+"""A small Kafka client: connections, topics, leaders and offsets, through restarts and changes of leaders.
 
 It knows nothing of Spark. A worker process keeps its clients (`client_for`) and so their connections from task to task.
 """
@@ -13,10 +13,9 @@ from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 from ..protocol.errors import ErrorCode, KafkaError
-from ..protocol.messages.fetch import FETCH, AbortedTransaction, FetchPartition, FetchRequest, FetchTopic
 from ..protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from ..protocol.messages.metadata import METADATA, MetadataRequest, MetadataRequestTopic
-from .batches import Batches
+from ..protocol.schema import Api, Message
 from .connection import Address, Connection
 
 T = TypeVar("T")
@@ -42,7 +41,8 @@ class TopicPartition(NamedTuple):
 class ClientConfig:
     """Kafka's consumer settings, as far as they act here.
 
-    `poll_timeout_ms` is how long a read may stand still, `unknown_topic_timeout_ms` how long a topic may be unknown, as a new one is.
+    `api_timeout_ms` is for a question with all its repetitions, `poll_timeout_ms` how long a read may stand still, and `settling_ms` how
+    long a topic may be unknown, as a new one is, or a log shorter than it was, as with a leader that is new.
     """
 
     bootstrap_servers: tuple[Address, ...]
@@ -51,24 +51,19 @@ class ClientConfig:
     check_crcs: bool = True
     request_timeout_ms: int = 30_000
     poll_timeout_ms: int = 120_000
-    unknown_topic_timeout_ms: int = 2_000
+    api_timeout_ms: int = 60_000
+    settling_ms: int = 2_000
+    fetch_min_bytes: int = 1
     fetch_max_wait_ms: int = 500
     fetch_max_bytes: int = 8 << 20
     max_partition_fetch_bytes: int = 8 << 20
 
 
-def _refusal(code: int, what: str) -> KafkaError:
+def refusal(code: int, what: str) -> KafkaError:
+    """A broker's error about something, as it is raised."""
     error = ErrorCode(code)
     text = "This server does not host this topic-partition." if error == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION else ""
     return KafkaError(error, f"{what}: {error.name} {text}".rstrip())
-
-
-class Fetched(NamedTuple):
-    """What one fetch brought; `next_offset` is where the next one goes on, also when there are no batches."""
-
-    batches: Batches
-    aborted: list[AbortedTransaction]
-    next_offset: int
 
 
 @cache
@@ -77,7 +72,7 @@ def client_for(config: ClientConfig) -> KafkaClient:
     return KafkaClient(config)
 
 
-class _Patience:
+class Patience:
     """Waits between attempts, until there has been no progress for too long."""
 
     def __init__(self, timeout_ms: int) -> None:
@@ -90,6 +85,7 @@ class _Patience:
 
     @property
     def over(self) -> bool:
+        """Whether there was none for too long."""
         return time.monotonic() >= self._deadline
 
     def wait_after(self, error: Exception) -> None:
@@ -117,87 +113,35 @@ class KafkaClient:
         while self._idle:
             self._idle.popitem()[1].close()
 
-    def topics(self) -> list[str]:
-        """The names of all topics, without Kafka's internal ones."""
-        topics = self._attempt(lambda: self._metadata(None), self.config.request_timeout_ms)
-        return sorted(topic.name for topic in topics if not topic.is_internal)
-
     def partitions(self, topics: Iterable[str]) -> list[TopicPartition]:
         """The partitions of some topics. Raises KafkaError UNKNOWN_TOPIC_OR_PARTITION for a topic that stays unknown."""
         names = sorted(topics)
+        return self._partitions(lambda: self._metadata(names))
 
+    def partitions_where(self, matches: Callable[[str], object]) -> list[TopicPartition]:
+        """The partitions of the topics whose names match, without Kafka's internal ones."""
+        return self._partitions(lambda: [topic for topic in self._metadata(None) if not topic.is_internal and matches(topic.name)])
+
+    def _partitions(self, metadata: Callable[[], Any]) -> list[TopicPartition]:
         def ask() -> list[TopicPartition]:
-            answer = self._attempt(lambda: self._metadata(names), self.config.request_timeout_ms)
+            answer = self.attempt(metadata, self.config.api_timeout_ms)
             for topic in answer:
                 if topic.error_code:
-                    raise _refusal(topic.error_code, topic.name)
+                    raise refusal(topic.error_code, topic.name)
             return sorted(TopicPartition(topic.name, partition.partition_index) for topic in answer for partition in topic.partitions)
 
-        return self._attempt(ask, self.config.unknown_topic_timeout_ms)
+        return self.attempt(ask, self.config.settling_ms)
 
     def list_offsets(self, wanted: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
         """The first offset at or after each time, in milliseconds, or EARLIEST or LATEST; -1 where there is none."""
         found: dict[TopicPartition, int] = {}
 
         def ask() -> None:
-            for leader, partitions in self._by_leader(wanted.keys() - found.keys()).items():
+            for leader, partitions in self.by_leader(wanted.keys() - found.keys()).items():
                 self._list_offsets(leader, {partition: wanted[partition] for partition in partitions}, found)
 
-        self._attempt(ask, self.config.request_timeout_ms)
+        self.attempt(ask, self.config.api_timeout_ms)
         return found
-
-    def read(self, partition: TopicPartition, start: int, end: int) -> Iterator[Fetched]:
-        """Fetches from `start` on until `end` is reached; batches may begin before and end after.
-
-        The request for the next batches is under way while the caller looks at the last ones. Raises KafkaError OFFSET_OUT_OF_RANGE where
-        the log does not reach, also when nothing came up to `end` within the poll time-out.
-        """
-        position, patience = start, _Patience(self.config.poll_timeout_ms)
-        while position < end:
-            try:
-                with self._connection(self._leader(partition)) as connection:
-                    for fetched in self._fetches(connection, partition, position, end):
-                        if fetched.next_offset > position:
-                            position = fetched.next_offset
-                            yield fetched
-                            patience.renew()
-                        elif patience.over:
-                            raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"nothing came at offset {position} of {partition}")
-            except (OSError, KafkaError) as error:
-                self._leaders.pop(partition, None)
-                patience.wait_after(error)
-
-    def _fetches(self, connection: Connection, partition: TopicPartition, position: int, end: int) -> Iterator[Fetched]:
-        connection.send(FETCH, self._fetch_request(partition, position))
-        while position < end:
-            fetched = self._fetched(connection.receive(), partition, position)
-            position = fetched.next_offset
-            if position < end:
-                connection.send(FETCH, self._fetch_request(partition, position))
-            if self.config.check_crcs:
-                fetched.batches.check_crcs()
-            yield fetched
-
-    def _fetch_request(self, partition: TopicPartition, position: int) -> FetchRequest:
-        config = self.config
-        wanted = FetchPartition(partition=partition.partition, fetch_offset=position, partition_max_bytes=config.max_partition_fetch_bytes)
-        return FetchRequest(
-            max_wait_ms=min(config.fetch_max_wait_ms, config.poll_timeout_ms),
-            min_bytes=1,
-            max_bytes=config.fetch_max_bytes,
-            isolation_level=config.isolation_level,
-            topics=[FetchTopic(topic=partition.topic, partitions=[wanted])],
-        )
-
-    def _fetched(self, answer: Any, partition: TopicPartition, position: int) -> Fetched:
-        if answer.error_code:
-            raise _refusal(answer.error_code, "Fetch")
-        data = answer.responses[0].partitions[0]
-        if data.error_code:
-            raise _refusal(data.error_code, str(partition))
-        batches = Batches.of(memoryview(data.records or b""))
-        next_offset = int(batches.last_offsets[-1]) + 1 if len(batches.positions) else position
-        return Fetched(batches, data.aborted_transactions or [], next_offset)
 
     def _list_offsets(self, leader: Address, times: dict[TopicPartition, int], found: dict[TopicPartition, int]) -> None:
         topics: dict[str, list[ListOffsetsPartition]] = {}
@@ -209,21 +153,22 @@ class KafkaClient:
             topics=[ListOffsetsTopic(name=name, partitions=partitions) for name, partitions in topics.items()],
             timeout_ms=self.config.request_timeout_ms,
         )
-        with self._connection(leader) as connection:
+        with self.connection(leader) as connection:
             answer = connection.call(LIST_OFFSETS, request)
         for topic in answer.topics:
             for partition in topic.partitions:
                 if partition.error_code:
-                    raise _refusal(partition.error_code, f"{topic.name}-{partition.partition_index}")
+                    raise refusal(partition.error_code, f"{topic.name}-{partition.partition_index}")
                 found[TopicPartition(topic.name, partition.partition_index)] = partition.offset
 
-    def _by_leader(self, partitions: Iterable[TopicPartition]) -> dict[Address, list[TopicPartition]]:
+    def by_leader(self, partitions: Iterable[TopicPartition]) -> dict[Address, list[TopicPartition]]:
+        """Partitions, sorted, by where their leaders listen. Raises KafkaError LEADER_NOT_AVAILABLE when there is none now."""
         leaders: dict[Address, list[TopicPartition]] = {}
         for partition in sorted(partitions):
-            leaders.setdefault(self._leader(partition), []).append(partition)
+            leaders.setdefault(self.leader(partition), []).append(partition)
         return leaders
 
-    def _leader(self, partition: TopicPartition) -> Address:
+    def leader(self, partition: TopicPartition) -> Address:
         """Where the leader listens. Raises KafkaError LEADER_NOT_AVAILABLE when there is none now."""
         if partition not in self._leaders:
             self._metadata([partition.topic])
@@ -232,40 +177,53 @@ class KafkaClient:
             raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, f"{partition} has no leader")
         return self._nodes[leader]
 
-    def _metadata(self, topics: list[str] | None) -> Any:
+    def forget_leaders(self) -> None:
+        """They are asked for anew when they are needed: some are not what they were."""
+        self._leaders.clear()
+
+    def partition_count(self, topic: str) -> int:
+        """How many partitions a topic has; it is made if the broker makes topics. Raises KafkaError, OSError when that is not known now."""
+        (found,) = self._metadata([topic], create=True)
+        if found.error_code:
+            raise refusal(found.error_code, topic)
+        return len(found.partitions)
+
+    def _metadata(self, topics: list[str] | None, *, create: bool = False) -> Any:
         """Asks any broker about some topics, or all, and learns the brokers and leaders."""
         wanted = None if topics is None else [MetadataRequestTopic(name=name) for name in topics]
-        answer = self._ask_anyone(MetadataRequest(topics=wanted, allow_auto_topic_creation=False))
+        answer = self.ask_anyone(METADATA, MetadataRequest(topics=wanted, allow_auto_topic_creation=create))
         if answer.error_code:
-            raise _refusal(answer.error_code, "Metadata")
+            raise refusal(answer.error_code, "Metadata")
         self._nodes = {node.node_id: (node.host, node.port) for node in answer.brokers}
         for topic in answer.topics:
             for partition in topic.partitions:
                 self._leaders[TopicPartition(topic.name, partition.partition_index)] = partition.leader_id
         return answer.topics
 
-    def _ask_anyone(self, request: MetadataRequest) -> Any:
+    def ask_anyone(self, api: Api, request: Message) -> Any:
         """The answer of the first broker that gives one. Raises the last OSError when none does."""
         failure: OSError = ConnectionError("no broker is known")
         for address in dict.fromkeys((*self._idle, *self._nodes.values(), *self.config.bootstrap_servers)):
             try:
-                with self._connection(address) as connection:
-                    return connection.call(METADATA, request)
+                with self.connection(address) as connection:
+                    return connection.call(api, request)
             except OSError as error:
                 failure = error
+        failure.add_note(f"No broker answered: {', '.join(f'{host}:{port}' for host, port in self.config.bootstrap_servers)}")
         raise failure
 
-    def _attempt(self, ask: Callable[[], T], timeout_ms: int) -> T:
-        patience = _Patience(timeout_ms)
+    def attempt(self, ask: Callable[[], T], timeout_ms: int) -> T:
+        """What `ask` returns, which is called again for so long while it fails in passing."""
+        patience = Patience(timeout_ms)
         while True:
             try:
                 return ask()
             except (OSError, KafkaError) as error:
-                self._leaders.clear()
+                self.forget_leaders()
                 patience.wait_after(error)
 
     @contextmanager
-    def _connection(self, address: Address) -> Iterator[Connection]:
+    def connection(self, address: Address) -> Iterator[Connection]:
         """A connection for oneself; it is kept for the next user if all went well."""
         connection = self._idle.pop(address, None) or Connection(address, self.config.client_id, self.config.request_timeout_ms)
         try:

@@ -27,16 +27,52 @@ class KafkaCondition(RuntimeError):
 def could_not_read(partition: TopicPartition, start: int, end: int) -> KafkaCondition:
     """The log does not hold what was asked for."""
     text = f"Could not read records in offset [{start}, {end}) for topic partition {partition}."
-    return KafkaCondition("KAFKA_DATA_LOSS.COULD_NOT_READ_OFFSET_RANGE", DATA_LOSS + text)
+    return _data_loss("COULD_NOT_READ_OFFSET_RANGE", text)
 
 
 def partitions_do_not_match(specified: Iterable[TopicPartition], assigned: Iterable[TopicPartition]) -> KafkaCondition:
     """Offsets were given for other partitions than there are. It says "start" for ending offsets too, as Spark does."""
     return KafkaCondition(
         "KAFKA_START_OFFSET_DOES_NOT_MATCH_ASSIGNED",
-        f"Partitions specified for Kafka start offsets don't match what are assigned. Specified: {_set_of(specified)} "
-        f"Assigned: {_set_of(assigned)}",
+        f"Partitions specified for Kafka start offsets don't match what are assigned. Specified: {set_of(specified)} "
+        f"Assigned: {set_of(assigned)}",
     )
+
+
+def times_do_not_match(specified: Iterable[TopicPartition], assigned: Iterable[TopicPartition]) -> KafkaCondition:
+    """Times were given for other partitions than there are."""
+    return KafkaCondition(
+        "KAFKA_TIMESTAMP_OFFSET_DOES_NOT_MATCH_ASSIGNED",
+        "Partitions specified for Kafka timestamp based start offsets don't match what are assigned, or you didn't specify all the "
+        f"partitions. Specified: {set_of(specified)} Assigned: {set_of(assigned)}",
+    )
+
+
+def offset_changed(partition: TopicPartition, start: int, end: int) -> KafkaCondition:
+    """A stream's partition ends before where the last batch ended."""
+    text = f"Partition {partition} offset was changed from {start} to {end}. This could be either 1) because the topic was deleted and "
+    return _data_loss("PARTITION_OFFSET_CHANGED", text + "created anew, or 2) because the checkpoint is of another cluster or topic.")
+
+
+def partitions_deleted(partitions: Iterable[TopicPartition]) -> KafkaCondition:
+    """A stream has read from partitions that it does not find any more."""
+    return _data_loss("PARTITIONS_DELETED", f"Partitions {set_of(partitions)} have been deleted.")
+
+
+def added_partition_starts_late(partition: TopicPartition, offset: int) -> KafkaCondition:
+    """What a new partition had first was deleted before the stream saw it."""
+    text = f"Added partition {partition} starts from {offset} instead of 0."
+    return _data_loss("ADDED_PARTITION_DOES_NOT_START_FROM_OFFSET_ZERO", text)
+
+
+def initial_offsets_not_found(partitions: Iterable[TopicPartition]) -> KafkaCondition:
+    """A batch that was planned before contains partitions that are not there any more, or are not subscribed to."""
+    text = f"Cannot find initial offsets for partitions {set_of(partitions)}. They may have been deleted."
+    return _data_loss("INITIAL_OFFSET_NOT_FOUND_FOR_PARTITIONS", text)
+
+
+def _data_loss(condition: str, text: str) -> KafkaCondition:
+    return KafkaCondition(f"KAFKA_DATA_LOSS.{condition}", DATA_LOSS + text)
 
 
 def start_after_end(partition: TopicPartition, start: int, end: int, *, resolved: bool) -> KafkaCondition:
@@ -50,5 +86,12 @@ def start_after_end(partition: TopicPartition, start: int, end: int, *, resolved
     return KafkaCondition(condition, text)
 
 
-def _set_of(partitions: Iterable[TopicPartition]) -> str:
+def null_topic() -> KafkaCondition:
+    """There is no `topic` option, and a row names no topic either."""
+    text = "The rows to write contain a null topic. Use the `topic` option for setting a default topic."
+    return KafkaCondition("KAFKA_NULL_TOPIC_IN_DATA", text)
+
+
+def set_of(partitions: Iterable[TopicPartition]) -> str:
+    """As Spark prints a set."""
     return f"Set({', '.join(map(str, sorted(partitions)))})"

@@ -7,16 +7,19 @@ from collections import deque
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
 from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.frame import LENGTH, decode_response, encode_request
 from ..protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from ..protocol.messages.fetch import FETCH
+from ..protocol.messages.produce import PRODUCE
 from ..protocol.schema import Api, Message, ProtocolError
 
 Address = tuple[str, int]
 
-CEILINGS = {FETCH.key: 12}
-"""Versions that we stay at although newer ones are known: Fetch v13 names topics by ids, which a reader by names has no use for."""
+CEILINGS = {PRODUCE.key: 12, FETCH.key: 12}
+"""Versions that we stay at although newer ones are known: from 13 on these name topics by ids, which who goes by names has no use for."""
 
 
 class Connection:
@@ -74,7 +77,7 @@ class Connection:
         return response
 
     def _read(self, size: int) -> memoryview:
-        view = memoryview(bytearray(size))
+        view = np.empty(size, np.uint8).data  # not zeroed before it is filled
         filled = 0
         while filled < size:
             received = self._socket.recv_into(view[filled:])

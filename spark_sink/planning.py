@@ -1,4 +1,4 @@
-"""Which offsets of which partitions a query reads, and which of them one task reads."""
+"""Which offsets of which partitions a query reads."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from .client import KafkaClient, TopicPartition
-from .conditions import partitions_do_not_match, start_after_end
-from .options import Assign, Offsets, ReadOptions, Subscribe, Subscription
-
-SMALL_TASK = 10_000
-"""Offsets. A task costs Spark some 20 to 100 ms, in which one reads far more records: ranges of fewer share a task."""
+from .client import LATEST, KafkaClient, TopicPartition
+from .conditions import partitions_do_not_match, start_after_end, times_do_not_match
+from .offset_options import Bound, Offsets, Times
+from .options import Assign, ReadOptions, Subscribe, Subscription
 
 
 class OffsetRange(NamedTuple):
@@ -34,36 +32,42 @@ def assigned_partitions(client: KafkaClient, subscription: Subscription) -> list
     if isinstance(subscription, Assign):
         existing = client.partitions({partition.topic for partition in subscription.partitions}) if subscription.partitions else []
         return [partition for partition in existing if partition in subscription.partitions]
-    topics = [topic for topic in client.topics() if re.search(subscription.pattern, topic)]
-    return client.partitions(topics) if topics else []
+    return client.partitions_where(re.compile(subscription.pattern).search)
 
 
 def plan_batch(client: KafkaClient, options: ReadOptions) -> list[OffsetRange]:
-    """One range for each partition; earliest and latest are those of now. Raises KafkaCondition, KafkaError, OSError."""
+    """One range for each partition; earliest and latest are those of now. Raises KafkaCondition, KafkaError, OSError, ValueError."""
     partitions = assigned_partitions(client, options.subscription)
-    starts = _resolve(client, partitions, options.starting_offsets)
-    ends = _resolve(client, partitions, options.ending_offsets)
+    starts = resolve(client, partitions, options.starting)
+    ends = resolve(client, partitions, options.ending)
     for partition in partitions:
         if starts[partition] > ends[partition]:
             raise start_after_end(partition, starts[partition], ends[partition], resolved=True)
     return [OffsetRange(partition, starts[partition], ends[partition]) for partition in partitions]
 
 
-def _resolve(client: KafkaClient, partitions: list[TopicPartition], offsets: Offsets) -> dict[TopicPartition, int]:
-    specified = offsets if isinstance(offsets, dict) else dict.fromkeys(partitions, offsets)
+def resolve(client: KafkaClient, partitions: Iterable[TopicPartition], bound: Bound) -> dict[TopicPartition, int]:
+    """The offset of each partition at which a read starts or ends. Raises KafkaCondition, KafkaError, OSError, ValueError."""
+    if isinstance(bound, Times):
+        return _at_times(client, partitions, bound)
+    specified = _for_each(partitions, bound)
     if specified.keys() != set(partitions):
         raise partitions_do_not_match(specified, partitions)
     unresolved = {partition: offset for partition, offset in specified.items() if offset < 0}
     return specified | client.list_offsets(unresolved)
 
 
-def shared_tasks(ranges: Iterable[OffsetRange]) -> list[list[OffsetRange]]:
-    """The ranges of each task, in order and without empty ones; at least one task, so that Spark has something to plan."""
-    tasks: list[list[OffsetRange]] = [[]]
-    for wanted in ranges:
-        if not wanted.size:
-            continue
-        if tasks[-1] and sum(shared.size for shared in tasks[-1]) + wanted.size > SMALL_TASK:
-            tasks.append([])
-        tasks[-1].append(wanted)
-    return tasks
+def _at_times(client: KafkaClient, partitions: Iterable[TopicPartition], bound: Times) -> dict[TopicPartition, int]:
+    times = _for_each(partitions, bound.times)
+    if times.keys() != set(partitions):
+        raise times_do_not_match(times, partitions)
+    found = client.list_offsets(times)
+    without = [partition for partition, offset in sorted(found.items()) if offset < 0]
+    if without and not bound.or_latest:
+        partition = without[0]
+        raise ValueError(f"No offset matched from request of topic-partition {partition} and timestamp {times[partition]}.")
+    return found | client.list_offsets(dict.fromkeys(without, LATEST))
+
+
+def _for_each(partitions: Iterable[TopicPartition], numbers: Offsets) -> dict[TopicPartition, int]:
+    return numbers if isinstance(numbers, dict) else dict.fromkeys(partitions, numbers)

@@ -2,57 +2,60 @@
 
 from __future__ import annotations
 
-import gc
-import itertools
-from collections.abc import Iterator
-from typing import Any
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
-from .client import KafkaClient, client_for
-from .options import ReadOptions, check_batch
-from .planning import OffsetRange, plan_batch, shared_tasks
-from .reading import read_range
+from .client import client_for
+from .options import ReadOptions
+from .planning import OffsetRange, plan_batch
+from .tasks import partitions_of, read_partition
 
-READS_WITH_IMPORTS = 3
-"""Of a worker process: Spark imports something of its own even after the first."""
-_reads = itertools.count()
+if TYPE_CHECKING:
+    from pyspark.sql.datasource import Filter
 
-
-class OffsetRanges(InputPartition):
-    """What one task reads."""
-
-    def __init__(self, ranges: list[OffsetRange]) -> None:
-        super().__init__(ranges)
-        self.ranges = ranges
+PUSHES_FILTERS = "data_source_pushdown_filters"
+"""The module that Spark plans with where there are filters and `spark.sql.python.filterPushdown.enabled` allows to push them down."""
 
 
 class BatchReader(DataSourceReader):
     """Travels pickled from the driver to the workers, so it holds no connection: each process keeps its own."""
 
     def __init__(self, options: ReadOptions, schema: Any) -> None:
-        """`schema` is the Arrow schema of the rows. Raises ValueError, KafkaCondition."""
-        check_batch(options)
+        """`schema` is the Arrow schema of the rows."""
         self._options, self._schema = options, schema
 
     def partitions(self) -> list[InputPartition]:
-        """The tasks. Raises KafkaCondition, KafkaError, OSError."""
-        ranges = plan_batch(self._client(), self._options)
-        return [OffsetRanges(shared) for shared in shared_tasks(ranges)]
+        """The tasks. Raises KafkaCondition, KafkaError, OSError, ValueError."""
+        return partitions_of(self._ranges(), self._options)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """`pyarrow.RecordBatch`es."""
-        assert isinstance(partition, OffsetRanges)
-        _spare_the_collector()
-        client = self._client()
-        for wanted in partition.ranges:
-            yield from read_range(client, wanted, self._schema, fail_on_data_loss=self._options.fail_on_data_loss)
+        return read_partition(partition, self._options, self._schema)
 
-    def _client(self) -> KafkaClient:
-        return client_for(self._options.client)
+    def _ranges(self) -> list[OffsetRange]:
+        return plan_batch(client_for(self._options.client), self._options)
 
 
-def _spare_the_collector() -> None:
-    """Spark's workers collect garbage after every task: what was imported need not be looked through each time (7 ms and more)."""
-    if next(_reads) < READS_WITH_IMPORTS:
-        gc.freeze()
+class FilteringReader(BatchReader):
+    """Reads less where filters allow it."""
+
+    _filters: list[Filter]
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
+        """Notes the filters and gives all of them back: Spark is to apply them too."""
+        self._filters = filters
+        return filters
+
+    def _ranges(self) -> list[OffsetRange]:
+        from .filters import narrowed
+
+        return narrowed(client_for(self._options.client), super()._ranges(), self._filters)
+
+
+def batch_reader(options: ReadOptions, schema: Any) -> BatchReader:
+    """The reader that filters only where Spark will push filters down: elsewhere Spark refuses a reader that can do so."""
+    pushed = any(PUSHES_FILTERS in argument for argument in sys.argv)
+    return (FilteringReader if pushed else BatchReader)(options, schema)

@@ -1,14 +1,11 @@
-"""`spark.read.format("odradek")`: the columns, options and errors of Spark's own Kafka source, without a jar.
-
-Done: batch reads. Not done: streams, writing.
-"""
+"""`format("odradek")`: the columns, options and errors of Spark's own Kafka source, without a jar."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource
+from pyspark.sql.datasource import DataSource, DataSourceStreamWriter
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -20,9 +17,14 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from .client_options import warn_of_unknown
 from .decoder import COLUMN_TYPES
-from .options import read_options
-from .reader import BatchReader
+from .given import Given
+from .options import batch_options, read_options, stream_options
+from .reader import BatchReader, batch_reader
+from .sink_options import sink_options
+from .stream_reader import StreamReader
+from .writer import BatchWriter, stream_writer
 
 HEADERS = StructField("headers", ArrayType(StructType([StructField("key", StringType()), StructField("value", BinaryType())])))
 COLUMNS = StructType(
@@ -39,7 +41,7 @@ COLUMNS = StructType(
 
 
 class OdradekDataSource(DataSource):
-    """Reads from Kafka, or from odradek's emulator of it. docs/spark.md has the options."""
+    """Reads from and writes to Kafka, or odradek's emulator of it. docs/spark.md has the options."""
 
     @classmethod
     def name(cls) -> str:
@@ -48,12 +50,28 @@ class OdradekDataSource(DataSource):
 
     def schema(self) -> StructType:
         """The columns; the options are checked here, as `load()` asks for nothing else. Raises ValueError."""
+        warn_of_unknown(Given(self.options))
         return columns(read_options(self.options).include_headers)
 
     def reader(self, schema: StructType) -> BatchReader:
         """A batch read of the columns of `schema`, which may be fewer than there are. Raises ValueError, KafkaCondition."""
-        options = read_options(self.options)
-        return BatchReader(options, arrow_schema(schema, columns(options.include_headers)))
+        options = batch_options(self.options)
+        return batch_reader(options, arrow_schema(schema, columns(options.include_headers)))
+
+    def streamReader(self, schema: StructType) -> StreamReader:  # noqa: N802
+        """A stream of the columns of `schema`, which may be fewer than there are. Raises ValueError."""
+        options, trigger = stream_options(self.options)
+        return StreamReader(options, trigger, arrow_schema(schema, columns(options.include_headers)))
+
+    def writer(self, schema: StructType, overwrite: bool) -> BatchWriter:
+        """Appends the rows of `schema`. Raises ValueError, KafkaCondition."""
+        if overwrite:
+            raise ValueError("Save mode Overwrite not allowed for Kafka. Allowed save modes are Append and ErrorIfExists (default).")
+        return BatchWriter(sink_options(self.options, schema))
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:  # noqa: N802
+        """Appends the rows of each batch, in complete mode too. Raises ValueError, KafkaCondition."""
+        return stream_writer(sink_options(self.options, schema), schema.names)
 
 
 def columns(include_headers: bool) -> StructType:

@@ -50,3 +50,25 @@ def _read_long(data: Bytes, at: Longs, bits: int) -> tuple[Longs, Longs]:
         raise InvalidRecords(f"a varint of more than {bits} bits")
     raw &= np.uint64((1 << bits) - 1)
     return _signed(raw), after
+
+
+def varint_widths(values: Longs) -> Longs:
+    """How many bytes each takes, 1 to 5: for values of 32 bits."""
+    magnitudes = values ^ (values >> 63)
+    widths = np.ones(len(values), np.int64)
+    largest = int(magnitudes.max(initial=0))
+    for bits in (6, 13, 20, 27):
+        if largest >> bits:
+            widths += magnitudes >> bits != 0
+    return widths
+
+
+def put_varints(values: Longs) -> tuple[list[Bytes], list[Any]]:
+    """Values of 32 bits as columns of bytes: all first bytes, all second ones, up to the widest; and which values have a second one, ..."""
+    widths = varint_widths(values)
+    has = [widths > number for number in range(1, int(widths.max(initial=1)))]
+    raw = (values << 1 ^ values >> 63).astype(np.uint32)
+    columns = [(raw >> np.uint32(7 * number)).astype(np.uint8) & np.uint8(127) for number in range(len(has) + 1)]
+    for column, goes_on in zip(columns, has, strict=False):
+        column |= goes_on.view(np.uint8) << np.uint8(7)
+    return columns, has

@@ -4,33 +4,55 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Protocol
 
-from confluent_kafka import Message, Producer
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
-from odradek.broker import Cluster
 from odradek.spark_sink.client import ClientConfig
 from tests.spark.decoding import Row
 
-KEEP = {"log.retention.ms": -1}
-"""The broker's settings: the records of these tests are years old."""
+KEEP = {"log.retention.ms": -1, "log.cleaner.backoff.ms": 50, "auto.create.topics.enable": "false"}
+"""The broker's settings: the records of these tests are years old, compaction comes at once, and topics are made by who wants them."""
+FIRST_TIMESTAMP, TIMESTAMP_STEP = 1_700_000_000_000, 37
+"""Milliseconds, of the records of one call of `produce`."""
 _numbers = itertools.count()
 Body = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]
 
 
-def config_of(cluster: Cluster) -> ClientConfig:
+class Broker(Protocol):
+    """Any: ours or Apache Kafka's."""
+
+    @property
+    def bootstrap_servers(self) -> str: ...
+
+
+def config_of(cluster: Broker) -> ClientConfig:
     """Of a client that soon gives up."""
     servers = [server.split(":") for server in cluster.bootstrap_servers.split(",")]
-    return ClientConfig(tuple((host, int(port)) for host, port in servers), unknown_topic_timeout_ms=0, poll_timeout_ms=10_000)
+    return ClientConfig(tuple((host, int(port)) for host, port in servers), settling_ms=0, poll_timeout_ms=10_000)
 
 
-def new_topic(cluster: Cluster, partitions: int = 1, **config: str) -> str:
-    name = f"topic-{next(_numbers)}"
+def new_topic(cluster: Broker, partitions: int = 1, name: str | None = None, **config: str) -> str:
+    name = name or f"topic-{next(_numbers)}"
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     settings = {setting.replace("_", "."): value for setting, value in config.items()}
     admin.create_topics([NewTopic(name, partitions, config=settings)])[name].result(10)
     return name
+
+
+def add_partitions(cluster: Broker, topic: str, total: int) -> None:
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    admin.create_partitions([NewPartitions(topic, total)])[topic].result(10)
+
+
+def recreate_topic(cluster: Broker, topic: str) -> None:
+    """With one partition, when the old one is gone."""
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    admin.delete_topics([topic])[topic].result(10)
+    while topic in admin.list_topics(timeout=10).topics:
+        pass
+    new_topic(cluster, name=topic)
 
 
 def bodies(count: int) -> list[Body]:
@@ -41,7 +63,7 @@ def bodies(count: int) -> list[Body]:
     return [(keys[n % 3], (v := values[n % 4]) and v.replace(b"%d", b"%d" % n), headers[n // 2 % 4]) for n in range(count)]
 
 
-def produce(cluster: Cluster, topic: str, records: Iterable[Body], partition: int = 0, **settings: Any) -> list[Row]:
+def produce(cluster: Broker, topic: str, records: Iterable[Body], partition: int = 0, **settings: Any) -> list[Row]:
     """The rows that stand in the log afterwards, in order."""
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "linger.ms": 20, "enable.idempotence": True} | settings)
     rows: list[Row] = []
@@ -54,7 +76,7 @@ def produce(cluster: Cluster, topic: str, records: Iterable[Body], partition: in
         return on_delivery
 
     for number, body in enumerate(records):
-        timestamp = 1_700_000_000_000 + number * 37
+        timestamp = FIRST_TIMESTAMP + number * TIMESTAMP_STEP
         key, value, headers = body
         producer.produce(topic, value, key, partition, written(body, timestamp), timestamp=timestamp, headers=headers)
         producer.poll(0)
@@ -62,11 +84,50 @@ def produce(cluster: Cluster, topic: str, records: Iterable[Body], partition: in
     return sorted(rows, key=lambda row: row.offset)
 
 
-def delete_before(cluster: Cluster, topic: str, offset: int) -> None:
-    """What retention does, at once: the log of partition 0 begins at `offset`."""
-    server = cluster._cluster._server
+def delete_before(cluster: Broker, topic: str, offset: int, partition: int = 0) -> None:
+    """What retention does, at once: the log of the partition begins at `offset`."""
+    gone = TopicPartition(topic, partition, offset)
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    admin.delete_records([gone])[gone].result(10)
 
-    async def delete() -> None:
-        server.cluster.topics[topic].partition(0).log.delete_before(offset)
 
-    cluster._call(delete())
+def transactions(cluster: Broker, topic: str, sizes: Iterable[int], *, commit: Callable[[int], bool]) -> None:
+    """One transaction after the other in partition 0, of so many records each; `commit` says which by their numbers."""
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "transactional.id": topic})
+    producer.init_transactions(20)
+    for number, size in enumerate(sizes):
+        producer.begin_transaction()
+        for record in range(size):
+            producer.produce(topic, b"%d-%d" % (number, record), partition=0, timestamp=1_700_000_000_000)
+        assert producer.flush(20) == 0
+        (producer.commit_transaction if commit(number) else producer.abort_transaction)(20)
+
+
+def compacted(cluster: Broker) -> str:
+    """A topic with gaps between its offsets: the cleaner has been there."""
+    topic = new_topic(cluster, cleanup_policy="compact", segment_ms="1", min_cleanable_dirty_ratio="0")
+    written = produce(cluster, topic, [(b"%d" % (n % 7 if n % 3 else n), b"%d" % n, []) for n in range(60)], **{"batch.num.messages": 20})
+    while len(consume(cluster, topic)) == len(written):
+        pass
+    return topic
+
+
+def consume(cluster: Broker, topic: str, partitions: int = 1) -> list[Message]:
+    """What a plain client reads up to the ends of the logs."""
+    settings = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "nobody", "enable.partition.eof": True}
+    consumer = Consumer(settings | {"enable.auto.commit": False, "fetch.wait.max.ms": 20})
+    consumer.assign([TopicPartition(topic, partition, 0) for partition in range(partitions)])
+    seen: list[Message] = []
+    ends = 0
+    try:
+        while ends < partitions:
+            message = consumer.poll(10)
+            assert message is not None
+            if message.error() is None:
+                seen.append(message)
+            else:
+                assert message.error().code() == KafkaError._PARTITION_EOF, message.error()
+                ends += 1
+    finally:
+        consumer.close()
+    return seen

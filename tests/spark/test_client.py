@@ -17,19 +17,16 @@ from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.schema import ProtocolError
 from odradek.spark_sink.client import EARLIEST, LATEST, ClientConfig, KafkaClient, TopicPartition, client_for
 from odradek.spark_sink.connection import Address, Connection
-from tests.spark.producing import KEEP, bodies, config_of, new_topic, produce
+from odradek.spark_sink.fetching import Span, fetch
+from tests.spark.producing import Broker, bodies, config_of, new_topic, produce
 
 
-def offsets_read(client: KafkaClient, partition: TopicPartition, start: int, end: int) -> list[tuple[int, int]]:
-    found = [fetched.batches for fetched in client.read(partition, start, end)]
-    return [span for batches in found for span in zip(batches.base_offsets.tolist(), batches.last_offsets.tolist(), strict=True)]
-
-
-def test_topics_partitions_and_offsets(cluster: Cluster, client: KafkaClient) -> None:
-    topic = new_topic(cluster, 3)
-    produce(cluster, topic, bodies(5), 1)
+def test_topics_partitions_and_offsets(broker: Broker, client: KafkaClient) -> None:
+    topic = new_topic(broker, 3)
+    produce(broker, topic, bodies(5), 1)
     partitions = [TopicPartition(topic, index) for index in range(3)]
-    assert topic in client.topics()
+    assert client.partitions_where(lambda name: name == topic) == partitions
+    assert client.partitions_where(lambda name: name.startswith("__")) == []
     assert client.partitions([topic]) == partitions
     assert client.list_offsets(dict.fromkeys(partitions, LATEST)) == dict(zip(partitions, [0, 5, 0], strict=True))
     assert client.list_offsets(dict.fromkeys(partitions, EARLIEST)) == dict.fromkeys(partitions, 0)
@@ -41,75 +38,19 @@ def test_a_topic_that_is_not_there(client: KafkaClient) -> None:
     with pytest.raises(KafkaError, match="nosuch") as caught:
         client.partitions(["nosuch"])
     assert caught.value.code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    with closing(KafkaClient(replace(client.config, request_timeout_ms=100))) as impatient, pytest.raises(KafkaError):
+    with closing(KafkaClient(replace(client.config, request_timeout_ms=100, api_timeout_ms=100))) as impatient, pytest.raises(KafkaError):
         impatient.list_offsets({TopicPartition("nosuch", 0): LATEST})
-
-
-def test_small_fetches_bring_all_batches_in_order(cluster: Cluster, client: KafkaClient) -> None:
-    topic = new_topic(cluster)
-    rows = produce(cluster, topic, bodies(500), **{"batch.num.messages": 7})
-    with closing(KafkaClient(replace(client.config, max_partition_fetch_bytes=1000))) as small:
-        spans = offsets_read(small, TopicPartition(topic, 0), 0, len(rows))
-    assert [offset for first, last in spans for offset in range(first, last + 1)] == list(range(len(rows)))
-    assert len(spans) > 50
-
-
-def test_brokers_that_stop_and_start_lose_and_double_nothing() -> None:
-    with Cluster(nodes=2, topics={"t": 1}, settings=KEEP, seed=3) as cluster, closing(KafkaClient(config_of(cluster))) as client:
-        rows = produce(cluster, "t", bodies(400), **{"batch.num.messages": 10})
-        small = KafkaClient(replace(client.config, max_partition_fetch_bytes=2000))
-        spans: list[tuple[int, int]] = []
-        with closing(small):
-            for number, fetched in enumerate(small.read(TopicPartition("t", 0), 0, len(rows))):
-                spans += zip(fetched.batches.base_offsets.tolist(), fetched.batches.last_offsets.tolist(), strict=True)
-                if number < 8:
-                    [cluster.stop_node, cluster.start_node][number % 2](number // 2 % 2 + 1)
-        assert [offset for first, last in spans for offset in range(first, last + 1)] == list(range(len(rows)))
-        assert number >= 8
-
-
-def test_kept_connections_that_the_broker_ended() -> None:
-    with Cluster(nodes=1, topics={"t": 1}, settings=KEEP) as cluster, closing(KafkaClient(config_of(cluster))) as client:
-        produce(cluster, "t", bodies(10))
-        before = offsets_read(client, TopicPartition("t", 0), 0, 10)
-        cluster.stop_node(1)
-        cluster.start_node(1)
-        assert offsets_read(client, TopicPartition("t", 0), 0, 10) == before
-        client.close()
-        assert offsets_read(client, TopicPartition("t", 0), 0, 10) == before
-
-
-def test_a_read_that_is_given_up_leaves_the_client_usable(cluster: Cluster, client: KafkaClient) -> None:
-    topic = new_topic(cluster)
-    produce(cluster, topic, bodies(100), **{"batch.num.messages": 10})
-    with closing(KafkaClient(replace(client.config, max_partition_fetch_bytes=100))) as small:
-        given_up = small.read(TopicPartition(topic, 0), 0, 100)
-        next(given_up)
-        assert len(offsets_read(small, TopicPartition(topic, 0), 0, 100)) >= 10
-        assert small.partitions([topic])
-        given_up.close()
-        assert len(offsets_read(small, TopicPartition(topic, 0), 0, 100)) >= 10
-
-
-def test_beyond_the_ends_of_the_log(cluster: Cluster, client: KafkaClient) -> None:
-    topic = new_topic(cluster)
-    produce(cluster, topic, bodies(10))
-    with closing(KafkaClient(replace(client.config, poll_timeout_ms=100))) as impatient:
-        for start, end in [(5, 11), (10, 11), (11, 12)]:
-            with pytest.raises(KafkaError) as caught:
-                offsets_read(impatient, TopicPartition(topic, 0), start, end)
-            assert caught.value.code == ErrorCode.OFFSET_OUT_OF_RANGE
 
 
 def test_nobody_answers() -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
         refused = silent.getsockname()
-    config = ClientConfig((refused,), request_timeout_ms=100, poll_timeout_ms=100)
+    config = ClientConfig((refused,), request_timeout_ms=100, api_timeout_ms=100, poll_timeout_ms=100)
     with closing(KafkaClient(config)) as client:
         with pytest.raises(ConnectionRefusedError):
-            client.topics()
+            client.partitions_where(str)
         with pytest.raises(ConnectionRefusedError):
-            list(client.read(TopicPartition("t", 0), 0, 1))
+            list(fetch(client, {TopicPartition("t", 0): Span(0, 1)}))
 
 
 def test_one_client_for_a_process(cluster: Cluster) -> None:

@@ -28,14 +28,40 @@ def test_equal_to_the_protocols_reader(buffer: bytes) -> None:
     assert rows_of(decoded(buffer)) == expected_rows(buffer)
 
 
-@given(log())
-def test_equal_to_kafka_python(buffer: bytes) -> None:
+def assert_equal_to_kafka_python(buffer: bytes) -> None:
     theirs = MemoryRecords(buffer)
     expected = []
     while (batch := theirs.next_batch()) is not None:
         if not batch.is_control_batch:
             expected += [(r.key, r.value, r.offset, r.timestamp * 1000, r.timestamp_type, list(r.headers) or None) for r in batch]
     assert [(r.key, r.value, r.offset, r.timestamp_us, r.timestamp_type, r.headers) for r in rows_of(decoded(buffer))] == expected
+
+
+@given(log())
+def test_equal_to_kafka_python(buffer: bytes) -> None:
+    assert_equal_to_kafka_python(buffer)
+
+
+@pytest.mark.parametrize("codec", [Compression.NONE, Compression.ZSTD])
+@pytest.mark.parametrize("count", [15, 16, 17, 1000, 5000])
+def test_batches_of_one_size_and_of_many(count: int, codec: Compression) -> None:
+    assert_equal_to_kafka_python(irregular(count, codec))
+
+
+def test_a_hundred_thousand_records() -> None:
+    assert_equal_to_kafka_python(irregular(100_000, Compression.NONE))
+
+
+def irregular(count: int, codec: Compression) -> bytes:
+    """A batch with runs of records of one size, and others between them."""
+    chance, number, made = random.Random(count), 0, list[Record]()
+    while number < count:
+        size, run = chance.choice([0, 3, 60, 100, chance.randrange(300)]), chance.choice([1, 1, 1, 5, 40, count // 3])
+        headers = [("h", b"%d" % run)] * chance.choice([0, 0, 0, 2])
+        key = chance.choice([None, b"key"])
+        made += [Record(at, 1_700_000_000_000 + at, key, b"%0*d" % (size, at), headers) for at in range(number, min(number + run, count))]
+        number = len(made)
+    return bytes(build_batch(made, compression=codec))
 
 
 @given(log(), st.data())

@@ -7,25 +7,36 @@ import pickle
 import pytest
 
 from odradek.spark_sink.client import EARLIEST, LATEST, READ_COMMITTED, ClientConfig, TopicPartition
+from odradek.spark_sink.client_options import warn_of_unknown
 from odradek.spark_sink.conditions import KafkaCondition
-from odradek.spark_sink.options import Assign, ReadOptions, Subscribe, SubscribePattern, check_batch, read_options
+from odradek.spark_sink.given import Given
+from odradek.spark_sink.offset_options import Times
+from odradek.spark_sink.options import Assign, ReadOptions, Subscribe, SubscribePattern, batch_options, read_options, stream_options
+from odradek.spark_sink.trigger_options import NO_LIMIT, TriggerOptions
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
 
+def given(**values: str) -> dict[str, str]:
+    """With two options that every read needs; "-" leaves one out."""
+    chosen = {"kafka.bootstrap.servers": "a:1", "subscribe": "t"} | {name.replace("__", "."): value for name, value in values.items()}
+    return {name: value for name, value in chosen.items() if value != "-"}
+
+
 def options(**values: str) -> ReadOptions:
-    given = {"kafka.bootstrap.servers": "a:1", "subscribe": "t"} | {name.replace("__", "."): value for name, value in values.items()}
-    return read_options({name: value for name, value in given.items() if value != "-"})
+    return read_options(given(**values))
 
 
 def test_defaults() -> None:
     assert options() == ReadOptions(
         client=ClientConfig((("a", 1),)),
         subscription=Subscribe(("t",)),
-        starting_offsets=EARLIEST,
-        ending_offsets=LATEST,
+        starting=EARLIEST,
+        ending=LATEST,
         include_headers=False,
         fail_on_data_loss=True,
+        min_partitions=None,
+        max_records_per_partition=None,
     )
 
 
@@ -47,6 +58,10 @@ def test_everything_set() -> None:
             "kafka.max.partition.fetch.bytes": "4",
             "kafkaConsumer.pollTimeoutMs": "5",
             "fetchOffset.numRetries": "4",
+            "minPartitions": "3",
+            "maxRecordsPerPartition": "1000",
+            "kafka.default.api.timeout.ms": "6",
+            "kafka.fetch.min.bytes": "7",
             "fetchOffset.retryIntervalMs": "100",
             "kafka.nobody.knows": "x",
         }
@@ -59,18 +74,21 @@ def test_everything_set() -> None:
             check_crcs=False,
             request_timeout_ms=1,
             poll_timeout_ms=5,
-            unknown_topic_timeout_ms=300,
+            settling_ms=300,
             fetch_max_wait_ms=2,
             fetch_max_bytes=3,
             max_partition_fetch_bytes=4,
+            api_timeout_ms=6,
+            fetch_min_bytes=7,
         ),
         subscription=Assign((T0, T1)),
-        starting_offsets={T0: 5, T1: EARLIEST},
-        ending_offsets={T0: LATEST, T1: 9},
+        starting={T0: 5, T1: EARLIEST},
+        ending={T0: LATEST, T1: 9},
         include_headers=True,
         fail_on_data_loss=False,
+        min_partitions=3,
+        max_records_per_partition=1000,
     )
-    check_batch(found)
 
 
 def test_subscriptions() -> None:
@@ -140,14 +158,112 @@ def test_refused(values: dict[str, str], text: str) -> None:
 )
 def test_refused_in_a_batch(values: dict[str, str], text: str) -> None:
     with pytest.raises(ValueError) as caught:
-        check_batch(options(**values))
+        batch_options(given(**values))
     assert str(caught.value) == text
 
 
 def test_a_start_after_the_end() -> None:
     with pytest.raises(KafkaCondition) as caught:
-        check_batch(options(startingOffsets='{"t":{"0":50}}', endingOffsets='{"t":{"0":10}}'))
+        batch_options(given(startingOffsets='{"t":{"0":50}}', endingOffsets='{"t":{"0":10}}'))
     text = "The specified start offset 50 is greater than the end offset 10 for topic t partition 0."
     assert str(caught.value) == f"[UNRESOLVED_START_OFFSET_GREATER_THAN_END_OFFSET] {text}"
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), again.condition) == (str(caught.value), caught.value.condition)
+
+
+@pytest.mark.parametrize(
+    ("values", "starting"),
+    [
+        ({"startingTimestamp": "5", "startingOffsetsByTimestamp": "x", "startingOffsets": "x"}, Times(5, or_latest=False)),
+        (
+            {"startingOffsetsByTimestamp": '{"t":{"0":5,"1":6}}', "startingOffsets": "x"},
+            Times({T0: 5, T1: 6}, or_latest=False),
+        ),
+        ({"startingTimestamp": " 5 ", "startingOffsetsByTimestampStrategy": "LATEST"}, Times(5, or_latest=True)),
+        ({"startingOffsets": "EARLIEST", "startingOffsetsByTimestampStrategy": "x"}, EARLIEST),
+    ],
+)
+def test_where_a_read_starts(values: dict[str, str], starting: object) -> None:
+    assert options(**values).starting == starting
+
+
+@pytest.mark.parametrize(
+    ("values", "ending"),
+    [
+        ({"endingTimestamp": "5", "endingOffsetsByTimestamp": "x", "endingOffsets": "x"}, Times(5, or_latest=True)),
+        ({"endingOffsetsByTimestamp": '{"t":{"0":5}}', "endingOffsets": "x"}, Times({T0: 5}, or_latest=True)),
+        ({"endingOffsets": "Latest "}, LATEST),
+    ],
+)
+def test_where_a_batch_ends(values: dict[str, str], ending: object) -> None:
+    assert options(**values).ending == ending
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ({"startingTimestamp": "abc"}, "Expected a single long value, got abc (option 'startingTimestamp')"),
+        ({"endingTimestamp": "-1"}, "Expected a single long value, got -1 (option 'endingTimestamp')"),
+        ({"startingTimestamp": str(1 << 63)}, "Expected a single long value, got 9223372036854775808"),
+        ({"startingOffsetsByTimestamp": "earliest"}, 'Expected e.g. {"topicA": {"0": 123456789, "1": 123456789}, "topicB"'),
+        ({"endingOffsetsByTimestamp": '{"t":{"0":true}}'}, "(option 'endingOffsetsByTimestamp')"),
+        ({"startingTimestamp": "1", "startingOffsetsByTimestampStrategy": "foo"}, "No value found for 'FOO'"),
+        ({"minPartitions": "0"}, "minPartitions must be positive"),
+        ({"minPartitions": "abc"}, "For input string: \"abc\" (option 'minPartitions')"),
+        ({"maxRecordsPerPartition": "-1"}, "maxrecordsperpartition must be positive"),
+        ({"maxRecordsPerPartition": "1.5"}, "For input string: \"1.5\" (option 'maxRecordsPerPartition')"),
+        ({"kafka__fetch__max__bytes": "x"}, "For input string: \"x\" (option 'kafka.fetch.max.bytes')"),
+    ],
+)
+def test_refused_with_the_name_of_the_option(values: dict[str, str], text: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        options(**values)
+    assert text in str(caught.value)
+
+
+def test_a_batch_takes_no_notice_of_triggers() -> None:
+    assert batch_options(given(maxOffsetsPerTrigger="x", minOffsetsPerTrigger="y", maxTriggerDelay="z")) == options()
+
+
+def test_streams() -> None:
+    read, trigger = stream_options(given(endingTimestamp="5"))
+    assert (read.starting, trigger) == (LATEST, NO_LIMIT)
+    chosen = given(startingOffsets="earliest", maxOffsetsPerTrigger="20", minOffsetsPerTrigger="10", maxTriggerDelay="1min")
+    read, trigger = stream_options(chosen)
+    assert (read.starting, trigger) == (EARLIEST, TriggerOptions(max_offsets=20, min_offsets=10, max_delay_ms=60_000))
+
+
+@pytest.mark.parametrize(
+    ("delay", "milliseconds"),
+    [("6s", 6000), ("500", 500), ("20MS", 20), ("2m", 120_000), ("1h", 3_600_000), ("1d", 86_400_000), ("1500us", 1)],
+)
+def test_delays(delay: str, milliseconds: int) -> None:
+    assert stream_options(given(maxTriggerDelay=delay))[1].max_delay_ms == milliseconds
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        ({"endingOffsets": "latest"}, "ending offset not valid in streaming queries"),
+        ({"endingOffsetsByTimestamp": "{}"}, "ending timestamp not valid in streaming queries"),
+        (
+            {"minOffsetsPerTrigger": "20", "maxOffsetsPerTrigger": "10"},
+            "The value of minOffsetPerTrigger(20) is higher than the maxOffsetsPerTrigger(10).",
+        ),
+        ({"maxOffsetsPerTrigger": "abc"}, "For input string: \"abc\" (option 'maxOffsetsPerTrigger')"),
+        ({"maxTriggerDelay": "abc"}, "Time must be specified as"),
+        ({"maxTriggerDelay": "5weeks"}, "got 5weeks (option 'maxTriggerDelay')"),
+    ],
+)
+def test_refused_in_a_stream(values: dict[str, str], text: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        stream_options(given(**values))
+    assert text in str(caught.value)
+
+
+def test_settings_that_kafka_does_not_have_are_warned_of() -> None:
+    warn_of_unknown(
+        Given(given(kafka__max__poll__records="5", kafka__group__id="g", kafka__ssl__protocol="TLS", groupIdPrefix="p", other="x"))
+    )
+    with pytest.warns(UserWarning, match=r"^Kafka option 'fetch.max.byte' is not known here and has no effect$"):
+        warn_of_unknown(Given(given(kafka__fetch__max__byte="5")))

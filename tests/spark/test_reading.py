@@ -6,28 +6,37 @@ from dataclasses import replace
 
 import pytest
 
-from odradek.broker import Cluster
 from odradek.protocol.errors import KafkaError
 from odradek.spark_sink.client import EARLIEST, LATEST, KafkaClient, TopicPartition
 from odradek.spark_sink.conditions import KafkaCondition
-from odradek.spark_sink.options import Assign, Offsets, ReadOptions, Subscribe, SubscribePattern, Subscription
-from odradek.spark_sink.planning import OffsetRange, assigned_partitions, plan_batch, shared_tasks
-from odradek.spark_sink.reading import read_range
+from odradek.spark_sink.offset_options import Bound
+from odradek.spark_sink.options import Assign, ReadOptions, Subscribe, SubscribePattern, Subscription
+from odradek.spark_sink.planning import OffsetRange, assigned_partitions, plan_batch
+from odradek.spark_sink.reading import read_ranges
 from tests.spark.decoding import ALL_COLUMNS, Row, rows_of
-from tests.spark.producing import bodies, delete_before, new_topic, produce
+from tests.spark.producing import Broker, bodies, delete_before, new_topic, produce
 
 
-def options(client: KafkaClient, subscription: Subscription, start: Offsets = EARLIEST, end: Offsets = LATEST) -> ReadOptions:
-    return ReadOptions(client.config, subscription, start, end, include_headers=True, fail_on_data_loss=True)
+def options(client: KafkaClient, subscription: Subscription, start: Bound = EARLIEST, end: Bound = LATEST) -> ReadOptions:
+    return ReadOptions(
+        client=client.config,
+        subscription=subscription,
+        starting=start,
+        ending=end,
+        include_headers=True,
+        fail_on_data_loss=True,
+        min_partitions=None,
+        max_records_per_partition=None,
+    )
 
 
 def rows(client: KafkaClient, topic: str, start: int, end: int, *, fail_on_data_loss: bool = True) -> list[Row]:
     wanted = OffsetRange(TopicPartition(topic, 0), start, end)
-    return rows_of(list(read_range(client, wanted, ALL_COLUMNS, fail_on_data_loss=fail_on_data_loss)))
+    return rows_of(list(read_ranges(client, [wanted], ALL_COLUMNS, fail_on_data_loss=fail_on_data_loss)))
 
 
-def test_what_is_subscribed_to(cluster: Cluster, client: KafkaClient) -> None:
-    topic = new_topic(cluster, 2)
+def test_what_is_subscribed_to(broker: Broker, client: KafkaClient) -> None:
+    topic = new_topic(broker, 2)
     both = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
     assert assigned_partitions(client, Subscribe((topic,))) == both
     assert assigned_partitions(client, SubscribePattern(f"{topic[2:]}$")) == both
@@ -38,17 +47,17 @@ def test_what_is_subscribed_to(cluster: Cluster, client: KafkaClient) -> None:
         assigned_partitions(client, Subscribe((topic, "nosuch")))
 
 
-def test_offsets_are_resolved(cluster: Cluster, client: KafkaClient) -> None:
-    topic = new_topic(cluster, 2)
-    produce(cluster, topic, bodies(8), 1)
+def test_offsets_are_resolved(broker: Broker, client: KafkaClient) -> None:
+    topic = new_topic(broker, 2)
+    produce(broker, topic, bodies(8), 1)
     first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
     assert plan_batch(client, options(client, Subscribe((topic,)))) == [OffsetRange(first, 0, 0), OffsetRange(second, 0, 8)]
     some = options(client, Subscribe((topic,)), {first: EARLIEST, second: 3}, {first: LATEST, second: 99})
     assert plan_batch(client, some) == [OffsetRange(first, 0, 0), OffsetRange(second, 3, 99)]
 
 
-def test_offsets_that_cannot_be(cluster: Cluster, client: KafkaClient) -> None:
-    topic = new_topic(cluster, 2)
+def test_offsets_that_cannot_be(broker: Broker, client: KafkaClient) -> None:
+    topic = new_topic(broker, 2)
     first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
     with pytest.raises(KafkaCondition, match=rf"Specified: Set\({first}\) Assigned: Set\({first}, {second}\)") as caught:
         plan_batch(client, options(client, Subscribe((topic,)), EARLIEST, {first: 1}))
@@ -59,24 +68,18 @@ def test_offsets_that_cannot_be(cluster: Cluster, client: KafkaClient) -> None:
     assert caught.value.condition == "RESOLVED_START_OFFSET_GREATER_THAN_END_OFFSET"
 
 
-def test_small_ranges_share_a_task() -> None:
-    a, b, c, d, e = (OffsetRange(TopicPartition("t", n), 0, size) for n, size in enumerate([4_000, 0, 6_000, 1, 50_000]))
-    assert shared_tasks([a, b, c, d, e]) == [[a, c], [d], [e]]
-    assert shared_tasks([b]) == shared_tasks([]) == [[]]
-
-
-def test_all_of_it_and_parts_of_it(cluster: Cluster, client: KafkaClient) -> None:
-    topic = new_topic(cluster)
-    written = [row._replace(partition=0) for row in produce(cluster, topic, bodies(300), **{"batch.num.messages": 50})]
+def test_all_of_it_and_parts_of_it(broker: Broker, client: KafkaClient) -> None:
+    topic = new_topic(broker)
+    written = [row._replace(partition=0) for row in produce(broker, topic, bodies(300), **{"batch.num.messages": 50})]
     assert rows(client, topic, 0, 300) == written
     assert rows(client, topic, 77, 203) == written[77:203]
     assert rows(client, topic, 5, 5) == []
 
 
-def test_what_the_log_has_lost(cluster: Cluster, client: KafkaClient) -> None:
-    topic = new_topic(cluster)
-    written = produce(cluster, topic, bodies(40), **{"batch.num.messages": 10})
-    delete_before(cluster, topic, 20)
+def test_what_the_log_has_lost(broker: Broker, client: KafkaClient) -> None:
+    topic = new_topic(broker)
+    written = produce(broker, topic, bodies(40), **{"batch.num.messages": 10})
+    delete_before(broker, topic, 20)
     text = rf"failOnDataLoss to false. Reason: Could not read records in offset \[10, 30\) for topic partition {topic}-0"
     with pytest.raises(KafkaCondition, match=text) as caught:
         rows(client, topic, 10, 30)
@@ -85,11 +88,11 @@ def test_what_the_log_has_lost(cluster: Cluster, client: KafkaClient) -> None:
     assert rows(client, topic, 0, 10, fail_on_data_loss=False) == []
 
 
-def test_an_end_that_the_log_does_not_reach(cluster: Cluster, client: KafkaClient) -> None:
-    topic = new_topic(cluster)
-    written = produce(cluster, topic, bodies(10))
+def test_an_end_that_the_log_does_not_reach(broker: Broker, client: KafkaClient) -> None:
+    topic = new_topic(broker)
+    written = produce(broker, topic, bodies(10))
     impatient = KafkaClient(replace(client.config, poll_timeout_ms=100))
-    with pytest.raises(KafkaCondition, match=r"offset \[5, 11\)"):
+    with pytest.raises(KafkaCondition, match=r"offset \[10, 11\)"):
         rows(impatient, topic, 5, 11)
     assert rows(impatient, topic, 5, 11, fail_on_data_loss=False) == written[5:]
     assert rows(impatient, topic, 20, 30, fail_on_data_loss=False) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -12,10 +13,11 @@ from pyspark.sql.types import IntegerType, StructField, StructType
 from odradek import spark_sink
 from odradek.broker import Cluster
 from odradek.spark_sink.autoload import DefaultSource
+from odradek.spark_sink.client import client_for
 from odradek.spark_sink.reader import BatchReader
 from odradek.spark_sink.source import COLUMNS, HEADERS, OdradekDataSource, arrow_schema, columns
 from tests.spark.decoding import ALL_COLUMNS, Row
-from tests.spark.producing import KEEP, bodies, delete_before, new_topic, produce
+from tests.spark.producing import FIRST_TIMESTAMP, KEEP, TIMESTAMP_STEP, Broker, bodies, delete_before, new_topic, produce
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 
-def load(spark: SparkSession, cluster: Cluster, **options: Any) -> DataFrame:
-    given = {"kafka.bootstrap.servers": cluster.bootstrap_servers} | {name.replace("__", "."): value for name, value in options.items()}
+def load(spark: SparkSession, broker: Broker, **options: Any) -> DataFrame:
+    given = {"kafka.bootstrap.servers": broker.bootstrap_servers} | {name.replace("__", "."): value for name, value in options.items()}
     return spark.read.format("odradek").options(**given).load()
 
 
@@ -46,32 +48,32 @@ def rows(frame: DataFrame) -> list[Row]:
     ]
 
 
-def test_equal_to_what_was_produced(spark: SparkSession, cluster: Cluster) -> None:
-    topic = new_topic(cluster, 3)
-    written = produce(cluster, topic, bodies(200), 0) + produce(cluster, topic, bodies(100), 2, **{"batch.num.messages": 9})
-    frame = load(spark, cluster, subscribe=topic, includeHeaders=True)
+def test_equal_to_what_was_produced(spark: SparkSession, broker: Broker) -> None:
+    topic = new_topic(broker, 3)
+    written = produce(broker, topic, bodies(200), 0) + produce(broker, topic, bodies(100), 2, **{"batch.num.messages": 9})
+    frame = load(spark, broker, subscribe=topic, includeHeaders=True)
     assert frame.schema == StructType([*COLUMNS, HEADERS])
     assert rows(frame) == written
     assert frame.count() == 300
 
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
-def test_codecs(spark: SparkSession, cluster: Cluster, codec: str) -> None:
-    topic = new_topic(cluster)
-    written = produce(cluster, topic, bodies(100), **{"compression.type": codec})
-    assert rows(load(spark, cluster, subscribe=topic, includeHeaders=True)) == written
+def test_codecs(spark: SparkSession, broker: Broker, codec: str) -> None:
+    topic = new_topic(broker)
+    written = produce(broker, topic, bodies(100), **{"compression.type": codec})
+    assert rows(load(spark, broker, subscribe=topic, includeHeaders=True)) == written
 
 
-def test_several_topics_partitions_and_offsets(spark: SparkSession, cluster: Cluster) -> None:
-    one, two = new_topic(cluster, 2), new_topic(cluster)
-    written = [produce(cluster, topic, bodies(20), partition) for topic, partition in [(one, 0), (one, 1), (two, 0)]]
-    assert load(spark, cluster, subscribe=f"{one}, {two}").count() == 60
-    assert load(spark, cluster, subscribePattern=f"^({one}|{two})$").count() == 60
-    assert load(spark, cluster, subscribePattern="^nosuch").count() == 0
-    assert load(spark, cluster, assign="{}").count() == 0
+def test_several_topics_partitions_and_offsets(spark: SparkSession, broker: Broker) -> None:
+    one, two = new_topic(broker, 2), new_topic(broker)
+    written = [produce(broker, topic, bodies(20), partition) for topic, partition in [(one, 0), (one, 1), (two, 0)]]
+    assert load(spark, broker, subscribe=f"{one}, {two}").count() == 60
+    assert load(spark, broker, subscribePattern=f"^({one}|{two})$").count() == 60
+    assert load(spark, broker, subscribePattern="^nosuch").count() == 0
+    assert load(spark, broker, assign="{}").count() == 0
     some = load(
         spark,
-        cluster,
+        broker,
         assign=f'{{"{one}":[1],"{two}":[0]}}',
         startingOffsets=f'{{"{one}":{{"1":5}},"{two}":{{"0":-2}}}}',
         endingOffsets=f'{{"{one}":{{"1":-1}},"{two}":{{"0":7}}}}',
@@ -86,23 +88,23 @@ def test_an_empty_topic(spark: SparkSession, cluster: Cluster) -> None:
     assert frame.collect() == []
 
 
-def test_log_append_time(spark: SparkSession, cluster: Cluster) -> None:
-    topic = new_topic(cluster, message_timestamp_type="LogAppendTime")
-    written = produce(cluster, topic, bodies(3))
-    found = rows(load(spark, cluster, subscribe=topic, includeHeaders=True))
+def test_log_append_time(spark: SparkSession, broker: Broker) -> None:
+    topic = new_topic(broker, message_timestamp_type="LogAppendTime")
+    written = produce(broker, topic, bodies(3))
+    found = rows(load(spark, broker, subscribe=topic, includeHeaders=True))
     assert [row.timestamp_type for row in found] == [1, 1, 1]
     assert all(mine.timestamp_us > theirs.timestamp_us for mine, theirs in zip(found, written, strict=True))
 
 
-def test_sql_and_show(spark: SparkSession, cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
-    topic = new_topic(cluster, 2)
-    produce(cluster, topic, [(b"k%d" % (n % 3), b"%d" % n, []) for n in range(30)], 1)
-    load(spark, cluster, subscribe=topic).createOrReplaceTempView("records")
+def test_sql_and_show(spark: SparkSession, broker: Broker, capsys: pytest.CaptureFixture[str]) -> None:
+    topic = new_topic(broker, 2)
+    produce(broker, topic, [(b"k%d" % (n % 3), b"%d" % n, []) for n in range(30)], 1)
+    load(spark, broker, subscribe=topic).createOrReplaceTempView("records")
     found = spark.sql(
         "SELECT CAST(key AS STRING) k, SUM(INT(STRING(value))) s FROM records WHERE offset >= 3 GROUP BY 1 ORDER BY 1"
     ).collect()
     assert [(row.k, row.s) for row in found] == [("k0", 135), ("k1", 144), ("k2", 153)]
-    load(spark, cluster, subscribe=topic).selectExpr("CAST(value AS STRING) v", "offset").show(2)
+    load(spark, broker, subscribe=topic).selectExpr("CAST(value AS STRING) v", "offset").show(2)
     assert "|  v|offset|" in capsys.readouterr().out
 
 
@@ -149,21 +151,21 @@ def test_wrong_options_fail_at_load(spark: SparkSession, cluster: Cluster, optio
     assert text in str(caught.value)
 
 
-def test_errors_of_a_query(spark: SparkSession, cluster: Cluster) -> None:
-    topic = new_topic(cluster)
-    written = produce(cluster, topic, bodies(30), **{"batch.num.messages": 10})
-    delete_before(cluster, topic, 10)
+def test_errors_of_a_query(spark: SparkSession, broker: Broker) -> None:
+    topic = new_topic(broker)
+    written = produce(broker, topic, bodies(30), **{"batch.num.messages": 10})
+    delete_before(broker, topic, 10)
 
     def failure(**options: Any) -> str:
         with pytest.raises(Exception) as caught:
-            load(spark, cluster, **options).collect()
+            load(spark, broker, **options).collect()
         return str(caught.value)
 
     assert "starting offset can't be latest for batch queries on Kafka" in failure(subscribe=topic, startingOffsets="latest")
     assert "This server does not host this topic-partition." in failure(subscribe="nosuch", fetchOffset__retryIntervalMs=0)
     early = {"subscribe": topic, "startingOffsets": f'{{"{topic}":{{"0":5}}}}'}
     assert f"Could not read records in offset [5, 30) for topic partition {topic}-0" in failure(**early)
-    assert rows(load(spark, cluster, failOnDataLoss=False, includeHeaders=True, **early)) == written[10:]
+    assert rows(load(spark, broker, failOnDataLoss=False, includeHeaders=True, **early)) == written[10:]
 
 
 def test_the_schema_for_arrow() -> None:
@@ -184,7 +186,7 @@ def test_the_source_without_a_session(cluster: Cluster) -> None:
     assert [value for batch in reader.read(task) for value in batch.column("value").to_pylist()] == [row.value for row in written]
     assert gc.get_freeze_count() > 0
     gc.unfreeze()
-    reader._client().close()
+    client_for(reader._options.client).close()
 
 
 def test_where_the_source_is() -> None:
@@ -192,3 +194,37 @@ def test_where_the_source_is() -> None:
     assert DefaultSource is OdradekDataSource
     with pytest.raises(AttributeError, match="nobody"):
         _ = spark_sink.nobody
+
+
+def test_by_time_and_split(spark: SparkSession, broker: Broker) -> None:
+    topic = new_topic(broker, 2)
+    written = [produce(broker, topic, bodies(count), partition) for partition, count in enumerate([30, 10])]
+    bounds = {
+        "startingTimestamp": FIRST_TIMESTAMP + 4 * TIMESTAMP_STEP,
+        "endingOffsetsByTimestamp": json.dumps({topic: {"0": FIRST_TIMESTAMP + 20 * TIMESTAMP_STEP, "1": FIRST_TIMESTAMP * 2}}),
+    }
+    frame = load(spark, broker, subscribe=topic, includeHeaders=True, minPartitions=5, **bounds)
+    assert rows(frame) == written[0][4:20] + written[1][4:]
+    assert frame.rdd.getNumPartitions() == 5
+
+
+def test_filters_are_pushed_down(spark: SparkSession, broker: Broker) -> None:
+    topic = new_topic(broker, 2)
+    produce(broker, topic, bodies(30), 0)
+    produce(broker, topic, bodies(30), 1)
+    frame = load(spark, broker, subscribe=topic, maxRecordsPerPartition=10)
+    first_of_twenty = f"timestamp_millis({FIRST_TIMESTAMP + 20 * TIMESTAMP_STEP})"
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+    try:
+        for condition, tasks, count in [
+            ("partition = 1 AND offset < 10", 2, 10),
+            (f"timestamp >= {first_of_twenty}", 2, 20),
+            (f"topic = '{topic}' AND offset IN (3, 12)", 2, 4),
+            ("partition > 1", 1, 0),
+            ("value IS NULL", 6, 14),
+        ]:
+            found = frame.where(condition)
+            assert (found.rdd.getNumPartitions(), found.count()) == (tasks, count), condition
+    finally:
+        spark.conf.unset("spark.sql.python.filterPushdown.enabled")
+    assert frame.where("partition = 1 AND offset < 10").count() == 10

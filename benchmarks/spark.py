@@ -1,0 +1,249 @@
+"""Our Spark source beside Spark's own Kafka connector: both in one session, from one broker of ours. `python -m benchmarks.spark --quick`
+
+The sources take turns within every round and the first round is left out, so the ratios of the medians hold where figures drift with the
+machine's load. "tuned" is the connector with larger fetches and Spark's newer API, which users have to find out about. Needs Java, and
+Maven and the network the first time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+from odradek.protocol.compression import Compression
+from tests.spark.elsewhere import Elsewhere
+from tests.spark.official import both_sources
+
+from . import spark_queries as queries
+from .brokers import Broker, odradek
+from .spark_topics import Shape, create_topic, delete_topic, fill, fill_exactly
+
+
+class Peer(NamedTuple):
+    """A source and how it is used."""
+
+    name: str
+    source: str
+    options: Mapping[str, Any]
+
+
+OURS = Peer("odradek", "odradek", {})
+DEFAULT = Peer("default", "kafka", {})
+TUNED = Peer("tuned", "kafka", {"kafka.max.poll.records": 50_000, "kafka.max.partition.fetch.bytes": 8 << 20})
+EAGER = Peer("tuned", "kafka", {"kafka.fetch.max.wait.ms": 10})
+"""For single records."""
+
+
+class Bench(NamedTuple):
+    """Where it runs; quick sizes are a tenth."""
+
+    session: Elsewhere
+    broker: Broker
+    quick: bool
+
+    def size(self, full: int) -> int:
+        return full // 10 if self.quick else full
+
+    def options(self, topic: str, peer: Peer, **more: Any) -> dict[str, Any]:
+        common = {"kafka.bootstrap.servers": self.broker.bootstrap_servers, "subscribe": topic, "startingOffsets": "earliest"}
+        return common | dict(peer.options) | more
+
+
+Figure = Callable[[Peer], float]
+"""One figure of a peer; called once a round."""
+
+
+class Row(NamedTuple):
+    """A line of the table; `default` and `tuned` are the limits of our ratio to those, from above for rates and from below for times."""
+
+    name: str
+    unit: str
+    prepare: Callable[[Bench], AbstractContextManager[Figure]]
+    default: float
+    tuned: float | None = None
+    peers: tuple[Peer, ...] = (OURS, DEFAULT, TUNED)
+
+    @property
+    def is_rate(self) -> bool:
+        return self.unit.endswith("/s")
+
+    def verdict(self, name: str, ratio: float | None) -> str:
+        limit = self.default if name == DEFAULT.name else self.tuned
+        if limit is None or ratio is None:
+            return ""
+        met = ratio >= limit if self.is_rate else ratio <= limit
+        return f"{'>=' if self.is_rate else '<='} {limit:g}: {'met' if met else 'MISSED'}"
+
+
+_numbers = itertools.count()
+
+
+@contextmanager
+def new_topic(broker: Broker, partitions: int = 2) -> Iterator[str]:
+    """It is deleted afterwards, since the broker keeps its records in memory."""
+    name = f"bench-{next(_numbers)}"
+    create_topic(broker, name, partitions)
+    yield name
+    delete_topic(broker, name)
+
+
+@contextmanager
+def reading(bench: Bench, *, shape: Shape, count: int) -> Iterator[Figure]:
+    """Millions of rows a second."""
+    with new_topic(bench.broker) as topic:
+        rows = fill(bench.broker, topic, range(2), shape, bench.size(count) // 2)
+        more = {"includeHeaders": True} if shape.headers else {}
+        if (found := bench.session.run(queries.count, OURS.source, bench.options(topic, OURS, **more))) != rows:
+            raise RuntimeError(f"{rows} rows were written, {found} read")
+
+        def figure(peer: Peer) -> float:
+            bench.session.run(queries.use_v2, peer is TUNED)
+            return rows / bench.session.run(queries.read, peer.source, bench.options(topic, peer, **more), 1) / 1e6
+
+        yield figure
+
+
+@contextmanager
+def reading_little(bench: Bench) -> Iterator[Figure]:
+    """Milliseconds for 1,200 rows."""
+    with new_topic(bench.broker) as topic:
+        fill_exactly(bench.broker, topic, range(2), Shape(100, 100), records=150, batches=4)
+
+        def figure(peer: Peer) -> float:
+            bench.session.run(queries.use_v2, peer is TUNED)
+            return bench.session.run(queries.read, peer.source, bench.options(topic, peer), bench.size(50)) * 1000
+
+        yield figure
+
+
+@contextmanager
+def micro_batches(bench: Bench, *, partitions: int) -> Iterator[Figure]:
+    """Milliseconds of a trigger with 100 rows from each partition."""
+    with new_topic(bench.broker, partitions) as topic:
+        triggers = queries.WARM_TRIGGERS + bench.size(80)
+        fill_exactly(bench.broker, topic, range(partitions), Shape(100, 100), records=100, batches=triggers)
+
+        def figure(peer: Peer) -> float:
+            options = bench.options(topic, peer, maxOffsetsPerTrigger=100 * partitions)
+            return bench.session.run(queries.triggers, peer.source, options) * 1000
+
+        yield figure
+
+
+@contextmanager
+def catching_up(bench: Bench) -> Iterator[Figure]:
+    """Millions of rows a second in ten triggers."""
+    with new_topic(bench.broker) as topic:
+        rows = fill(bench.broker, topic, range(2), Shape(100, 100), bench.size(5_000_000))
+
+        def figure(peer: Peer) -> float:
+            options = bench.options(topic, peer, maxOffsetsPerTrigger=rows // 10)
+            return rows / bench.session.run(queries.catch_up, peer.source, options) / 1e6
+
+        yield figure
+
+
+@contextmanager
+def arriving(bench: Bench) -> Iterator[Figure]:
+    """Milliseconds from producing a record to foreachBatch."""
+
+    def figure(peer: Peer) -> float:
+        with new_topic(bench.broker, 1) as topic:
+            return bench.session.run(queries.latency, peer.source, bench.options(topic, peer), bench.size(50)) * 1000
+
+    yield figure
+
+
+@contextmanager
+def writing(bench: Bench) -> Iterator[Figure]:
+    """Millions of rows a second."""
+    rows = bench.size(2_000_000)
+
+    def figure(peer: Peer) -> float:
+        with new_topic(bench.broker) as topic:
+            options = {"kafka.bootstrap.servers": bench.broker.bootstrap_servers, "topic": topic}
+            return rows / bench.session.run(queries.write, peer.source, options, rows) / 1e6
+
+    yield figure
+
+
+def _reading(name: str, shape: Shape, count: int, default: float, tuned: float) -> Row:
+    return Row(f"batch read, {name}", "M/s", partial(reading, shape=shape, count=count), default, tuned)
+
+
+ROWS = (
+    _reading("100 B", Shape(100, 100), 4_000_000, 2.3, 1.1),
+    _reading("1 KiB", Shape(1024, 1024), 800_000, 2.0, 1.3),
+    _reading("20-180 B + key", Shape(20, 180, key=True), 3_000_000, 2.5, 1.4),
+    _reading("20-180 B + key + 2 headers", Shape(20, 180, key=True, headers=2), 1_500_000, 2.5, 1.5),
+    _reading("lz4, 20-180 B + key", Shape(20, 180, key=True, compression=Compression.LZ4), 3_000_000, 2.0, 1.2),
+    _reading("zstd, 20-180 B + key", Shape(20, 180, key=True, compression=Compression.ZSTD), 3_000_000, 1.8, 1.0),
+    Row("batch read, 1,200 rows", "ms", reading_little, 0.25, peers=(OURS, DEFAULT)),
+    Row("micro-batch, 2 x 100 rows", "ms", partial(micro_batches, partitions=2), 1.05, peers=(OURS, DEFAULT)),
+    Row("micro-batch, 8 x 100 rows", "ms", partial(micro_batches, partitions=8), 0.95, peers=(OURS, DEFAULT)),
+    Row("catching up in 10 triggers", "M/s", catching_up, 1.4, 1.0),
+    Row("produce to foreachBatch, p50", "ms", arriving, 0.2, 1.0, peers=(OURS, DEFAULT, EAGER)),
+    Row("batch write, 100 B + key", "M/s", writing, 1.5, peers=(OURS, DEFAULT)),
+)
+
+
+def main() -> None:
+    options = _parser().parse_args()
+    wanted = tuple(options.rows.split(",")) if options.rows else ("",)
+    rows = [row for row in ROWS if any(text in row.name for text in wanted)]
+    if not rows:
+        raise SystemExit("there are no such rows; the rows are: " + ", ".join(row.name for row in ROWS))
+    with tempfile.TemporaryDirectory() as directory, odradek() as broker, both_sources(Path(directory)) as session:
+        bench = Bench(session, broker, options.quick)
+        print(
+            f"{'':<40}{'':<5}" + "".join(f"{peer.name:>9}" for peer in (OURS, DEFAULT, TUNED)) + f"{'/ default':>12}{'/ tuned':>9}  target"
+        )
+        for row in rows:
+            _print_row(row, _medians(row, bench, 1 if options.quick else options.rounds))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.spark", description="Our Spark source beside Spark's own connector.")
+    parser.add_argument("--quick", action="store_true", help="one round, and a tenth of the records: only to see that it works")
+    parser.add_argument("--rounds", type=int, default=5, help="after the first one; default: %(default)s")
+    parser.add_argument("--rows", metavar="TEXT,...", help="only rows whose names have one of these in them")
+    return parser
+
+
+def _medians(row: Row, bench: Bench, rounds: int) -> dict[str, float]:
+    """By the names of the peers; one that fails has none, and a line that says why."""
+    figures: dict[str, list[float]] = {}
+    peers = list(row.peers)
+    with row.prepare(bench) as figure:
+        for number in range(rounds + 1):
+            for peer in tuple(peers):
+                print(f"\r\033[Kround {number}: {row.name}, {peer.name}", end="", file=sys.stderr, flush=True)
+                try:
+                    figures.setdefault(peer.name, []).append(figure(peer))
+                except RuntimeError as error:
+                    peers.remove(peer)
+                    figures.pop(peer.name, None)
+                    print(f"\r\033[K{row.name}, {peer.name}: {str(error).splitlines()[-1]}", file=sys.stderr)
+    print("\r\033[K", end="", file=sys.stderr, flush=True)
+    return {name: median(taken[1:]) for name, taken in figures.items()}
+
+
+def _print_row(row: Row, medians: Mapping[str, float]) -> None:
+    names = [peer.name for peer in (OURS, DEFAULT, TUNED)]
+    figures = "".join(f"{f'{medians[name]:.3g}' if name in medians else '-':>9}" for name in names)
+    ratios = {name: medians[OURS.name] / medians[name] for name in names[1:] if {OURS.name, name} <= medians.keys()}
+    shown = "".join(f"{f'{ratios[name]:.2f}' if name in ratios else '-':>{width}}" for name, width in zip(names[1:], (12, 9), strict=True))
+    verdicts = "; ".join(filter(None, (row.verdict(name, ratios.get(name)) for name in names[1:])))
+    print(f"{row.name:<40}{row.unit:<5}{figures}{shown}  {verdicts}".rstrip(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""A report of a day's orders: a batch read of the records between two times."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from confluent_kafka import Producer
+
+from odradek.broker import Cluster
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+DAY = datetime(2026, 3, 1, tzinfo=UTC)
+KEEP = {"log.retention.ms": -1}  # these records are older than a week
+
+
+def milliseconds(time: datetime) -> int:
+    """As Kafka counts them."""
+    return int(time.timestamp() * 1000)
+
+
+def place_orders(servers: str) -> None:
+    """Three days of them, one in two hours, of three customers."""
+    producer = Producer({"bootstrap.servers": servers})
+    for number in range(36):
+        order = {"customer": f"customer-{number % 3}", "euros": 5 * number}
+        time = DAY - timedelta(days=1) + timedelta(hours=2 * number)
+        producer.produce("orders", key=order["customer"], value=json.dumps(order), timestamp=milliseconds(time))
+    producer.flush()
+
+
+def report(spark: SparkSession, servers: str) -> DataFrame:
+    """What each customer ordered on the day. Only its records are read, not those before and after."""
+    from pyspark.sql.functions import count
+    from pyspark.sql.functions import sum as sum_of
+
+    records = (
+        spark.read.format("odradek")
+        .option("kafka.bootstrap.servers", servers)
+        .option("subscribe", "orders")
+        .option("startingTimestamp", milliseconds(DAY))
+        .option("startingOffsetsByTimestampStrategy", "latest")  # a partition may have no record of that day or later
+        .option("endingTimestamp", milliseconds(DAY + timedelta(days=1)))
+        .load()
+    )
+    orders = records.selectExpr("from_json(string(value), 'customer string, euros int') AS parsed").select("parsed.*")
+    return orders.groupBy("customer").agg(count("*").alias("orders"), sum_of("euros").alias("euros")).orderBy("customer")
+
+
+def run(spark: SparkSession) -> None:
+    """Starts two brokers, fills them and prints the report."""
+    with Cluster(nodes=2, topics={"orders": 4}, settings=KEEP) as cluster:
+        place_orders(cluster.bootstrap_servers)
+        report(spark, cluster.bootstrap_servers).show()
+
+
+if __name__ == "__main__":
+    from spark_session import spark_session
+
+    session = spark_session("batch report")
+    run(session)
+    session.stop()

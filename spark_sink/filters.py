@@ -1,0 +1,80 @@
+"""Filters that Spark pushes down (from 4.1 on) make a read smaller. Spark applies them to the rows all the same."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from .client import KafkaClient
+from .planning import OffsetRange
+
+if TYPE_CHECKING:
+    from pyspark.sql.datasource import Filter
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+LOWER = {"EqualTo", "EqualNullSafe", "In", "GreaterThan", "GreaterThanOrEqual"}
+"""Filters that name a least value."""
+UPPER = {"EqualTo", "EqualNullSafe", "In", "LessThan", "LessThanOrEqual"}
+TESTS: dict[str, Callable[[Any, Any], bool]] = {
+    "EqualTo": operator.eq,
+    "EqualNullSafe": operator.eq,
+    "In": lambda value, values: value in values,
+    "GreaterThan": operator.gt,
+    "GreaterThanOrEqual": operator.ge,
+    "LessThan": operator.lt,
+    "LessThanOrEqual": operator.le,
+    "IsNull": lambda value, _: value is None,
+    "IsNotNull": lambda value, _: value is not None,
+    "StringStartsWith": str.startswith,
+    "StringEndsWith": str.endswith,
+    "StringContains": operator.contains,
+}
+
+
+def narrowed(client: KafkaClient, ranges: Iterable[OffsetRange], filters: Iterable[Filter]) -> list[OffsetRange]:
+    """What is left of the ranges without rows that no filter lets pass. Raises KafkaError, OSError."""
+    left, times = list(ranges), []
+    for one in filters:
+        column = _column(one)
+        if column == "offset":
+            left = [_between(wanted, _values(one, LOWER), _values(one, UPPER)) for wanted in left]
+        elif column in ("topic", "partition"):
+            left = [wanted for wanted in left if _passes(one, getattr(wanted.partition, column))]
+        elif column == "timestamp":
+            times += [min(values) for values in [_values(one, LOWER)] if values]
+    return _from_time(client, left, (max(times) - EPOCH) // timedelta(milliseconds=1)) if times else left
+
+
+def _from_time(client: KafkaClient, ranges: list[OffsetRange], time_ms: int) -> list[OffsetRange]:
+    """From the first record of that time on. No time is an end: what comes after a record may be older."""
+    if time_ms <= 0:
+        return ranges
+    firsts = client.list_offsets({wanted.partition: time_ms for wanted in ranges})
+    return [_between(wanted, [first if first >= 0 else wanted.end], []) for wanted in ranges for first in [firsts[wanted.partition]]]
+
+
+def _between(wanted: OffsetRange, lower: list[int], upper: list[int]) -> OffsetRange:
+    start = min(max(wanted.start, min(lower, default=wanted.start)), wanted.end)
+    return OffsetRange(wanted.partition, start, max(start, min(wanted.end, max(upper, default=wanted.end) + 1)))
+
+
+def _column(one: Filter) -> str:
+    """Of the whole row: a column, not a field of one."""
+    path: tuple[str, ...] = getattr(getattr(one, "child", one), "attribute", ())
+    return path[0] if len(path) == 1 else ""
+
+
+def _values(one: Filter, kinds: set[str]) -> list[Any]:
+    """What a filter of some kinds compares with."""
+    kind, value = type(one).__name__, getattr(one, "value", ())
+    if kind not in kinds:
+        return []
+    return [each for each in (value if kind == "In" else (value,)) if each is not None]
+
+
+def _passes(one: Filter, value: object) -> bool:
+    if type(one).__name__ == "Not":
+        return not _passes(one.child, value)  # type: ignore[attr-defined]
+    return TESTS[type(one).__name__](value, getattr(one, "value", None))

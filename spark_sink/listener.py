@@ -1,0 +1,54 @@
+"""Says how far streams are behind: a source in Python can give Spark no metrics of its own."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+from pyspark.sql.streaming.listener import (
+    QueryIdleEvent,
+    QueryProgressEvent,
+    QueryStartedEvent,
+    QueryTerminatedEvent,
+    StreamingQueryListener,
+)
+
+from .client import TopicPartition
+from .offset_json import from_json
+
+logger = logging.getLogger("odradek.spark_sink.lag")
+
+
+class LagListener(StreamingQueryListener):
+    """Logs after each batch how many offsets of each partition are not read yet: `spark.streams.addListener(LagListener())`.
+
+    The logger is `odradek.spark_sink.lag`, the level INFO. Needs PySpark 4.2.
+    """
+
+    def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802
+        """Nothing is known yet."""
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
+        """A batch ended."""
+        progress = event.progress
+        for source in progress.sources:
+            if behind := lag(source.endOffset, source.latestOffset):
+                listed = ", ".join(f"{partition}: {offsets}" for partition, offsets in sorted(behind.items()))
+                logger.info(
+                    "%s batch %d is %d offsets behind (%s)", progress.name or progress.id, progress.batchId, sum(behind.values()), listed
+                )
+
+    def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802
+        """There is nothing to read."""
+
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
+        """There is nothing to say."""
+
+
+def lag(end: str | None, latest: str | None) -> dict[TopicPartition, int]:
+    """How many offsets `latest` is after `end`, both as JSON of a query's progress; nothing where they are of another source."""
+    try:
+        ends, latests = (from_json(json.loads(offsets or "")) for offsets in (end, latest))
+        return {partition: max(offset - ends.get(partition, 0), 0) for partition, offset in latests.items()}
+    except (AttributeError, TypeError, ValueError):
+        return {}

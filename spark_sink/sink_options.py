@@ -1,0 +1,104 @@
+"""The options and columns of a sink, by the names, defaults and refusals of Spark's own Kafka sink."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyspark.sql.types import BinaryType, DataType, IntegerType, StringType, StructType
+
+from ..protocol.compression import Compression
+from .client_options import BOOTSTRAP_SERVERS, client_config, names, warn_of_unknown
+from .conditions import KafkaCondition
+from .given import Given
+from .producer import ALL_REPLICAS, ProducerConfig
+
+LEADER_ONLY = 1
+ACKS = {"all": ALL_REPLICAS, "-1": ALL_REPLICAS, "1": LEADER_ONLY, "0": LEADER_ONLY}
+"""What `acks` stands for; with 0 the answers are waited for too, as errors would be lost otherwise."""
+CODECS = {codec.name.lower(): int(codec) for codec in Compression}
+LEVELS = {Compression.GZIP: (1, 9), Compression.LZ4: (1, 17), Compression.ZSTD: (-131072, 22)}
+ACTING = names(
+    "acks batch.size bootstrap.servers client.id compression.gzip.level compression.lz4.level compression.type compression.zstd.level "
+    "delivery.timeout.ms enable.idempotence max.block.ms max.request.size request.timeout.ms security.protocol"
+)
+WITHOUT_EFFECT = names(
+    "auto.include.jmx.reporter buffer.memory client.dns.lookup connections.max.idle.ms enable.metrics.push interceptor.classes linger.ms "
+    "max.in.flight.requests.per.connection metadata.max.age.ms metadata.max.idle.ms metadata.recovery.rebootstrap.trigger.ms "
+    "metadata.recovery.strategy metric.reporters metrics.num.samples metrics.recording.level metrics.sample.window.ms "
+    "partitioner.adaptive.partitioning.enable partitioner.availability.timeout.ms receive.buffer.bytes reconnect.backoff.max.ms "
+    "reconnect.backoff.ms retries retry.backoff.max.ms retry.backoff.ms security.providers send.buffer.bytes "
+    "socket.connection.setup.timeout.max.ms socket.connection.setup.timeout.ms"
+)
+"""Of Kafka's producer: they would change nothing in what is written here."""
+_SERIALIZED = "is not supported as {} serialized with ByteArraySerializer."
+REFUSED = {"key.serializer": _SERIALIZED.format("keys are"), "value.serializer": _SERIALIZED.format("value are")}
+HEADERS = "array<struct<key:string,value:binary>>"
+
+
+@dataclass(frozen=True)
+class SinkOptions:
+    """How and where to write; `topic` is for all rows, None: they have a column."""
+
+    producer: ProducerConfig
+    topic: str | None
+
+
+def sink_options(options: Mapping[str, str], schema: StructType) -> SinkOptions:
+    """Raises ValueError, KafkaCondition in the words of Spark's own sink, also for a schema that it does not write."""
+    given = Given(options)
+    given.refuse(REFUSED)
+    if BOOTSTRAP_SERVERS not in given:
+        raise KafkaCondition("MISSING_KAFKA_OPTION", "Kafka option bootstrap.servers is not set. It names the brokers to write to.")
+    warn_of_unknown(given, ACTING | WITHOUT_EFFECT)
+    topic = given.text("topic", "") if "topic" in given else None
+    check_schema(schema, topic)
+    return SinkOptions(_producer_config(given), topic)
+
+
+def check_schema(schema: StructType, topic: str | None) -> None:
+    """Raises ValueError for a column that is missing or of a wrong type; others than those that are known do not matter."""
+    types = {field.name: field.dataType for field in schema}
+    if topic is None and "topic" not in types:
+        raise ValueError("topic option required when no 'topic' attribute is present. Use the topic option for setting a topic.")
+    if topic is None:
+        _check("topic", types["topic"], "string", isinstance(types["topic"], StringType))
+    if "value" not in types:
+        raise ValueError("Required attribute 'value' not found")
+    for name in ("key", "value"):
+        if name in types:
+            _check(name, types[name], "string or binary", isinstance(types[name], StringType | BinaryType))
+    if "headers" in types:
+        _check("headers", types["headers"], HEADERS, types["headers"].simpleString() == HEADERS)
+    if "partition" in types:
+        _check("partition", types["partition"], "int", isinstance(types["partition"], IntegerType))
+
+
+def _check(name: str, kind: DataType, expected: str, fits: bool) -> None:
+    if not fits:
+        raise ValueError(f"{name} attribute unsupported type {kind.simpleString()}. {name} must be a(n) {expected}")
+
+
+def _producer_config(given: Given) -> ProducerConfig:
+    default = ProducerConfig(client_config(given))
+    acks = given.choice("kafka.acks", "all", ACKS)
+    idempotent = given.boolean("kafka.enable.idempotence", acks == ALL_REPLICAS)
+    if idempotent and acks != ALL_REPLICAS:
+        raise ValueError("Must set acks to all in order to use the idempotent producer. Otherwise we cannot guarantee idempotence.")
+    codec = Compression(given.choice("kafka.compression.type", "none", CODECS))
+    return ProducerConfig(
+        client=default.client,
+        acks=acks,
+        idempotent=idempotent,
+        compression=codec,
+        compression_level=_level(given, codec),
+        batch_size=given.integer("kafka.batch.size", default.batch_size),
+        max_request_size=given.integer("kafka.max.request.size", default.max_request_size, 1),
+        delivery_timeout_ms=given.integer("kafka.delivery.timeout.ms", default.delivery_timeout_ms),
+        max_block_ms=given.integer("kafka.max.block.ms", default.max_block_ms),
+    )
+
+
+def _level(given: Given, codec: Compression) -> int | None:
+    name = f"kafka.compression.{codec.name.lower()}.level"
+    return given.integer(name, 0, *LEVELS[codec]) if codec in LEVELS and name in given else None

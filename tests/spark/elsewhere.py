@@ -1,0 +1,132 @@
+"""PySpark of another version, in a process of its own: `session.run(function, ...)` calls a function there with its Spark session.
+
+Only PySpark is another one: it stands in the user's cache, filled by pip the first time (450 MB), before our packages on PYTHONPATH.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from multiprocessing.connection import Connection, Pipe
+from pathlib import Path
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+P = ParamSpec("P")
+T = TypeVar("T")
+ROOT = Path(__file__).parents[2]
+
+
+class Unavailable(Exception):
+    """What this machine lacks; a reason to skip."""
+
+
+def cached(name: str, fill: Callable[[Path], None]) -> Path:
+    """A directory in the user's cache; `fill` is given an empty one when it is missing. Raises Unavailable when a program fails."""
+    home = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "odradek").expanduser()
+    home.mkdir(parents=True, exist_ok=True)
+    if not (home / name).is_dir():
+        with tempfile.TemporaryDirectory(dir=home) as work:
+            content = Path(work, name)
+            content.mkdir()
+            try:
+                fill(content)
+            except (OSError, subprocess.CalledProcessError) as error:
+                raise Unavailable(f"{name} could not be had: {error}") from error
+            with suppress(OSError):  # another process was first
+                content.rename(home / name)
+    return home / name
+
+
+def packages(name: str, *requirements: str) -> Path:
+    """The directory of some packages and of what they want."""
+
+    def fill(directory: Path) -> None:
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", str(directory)]
+        subprocess.run([*pip, *requirements], stdout=sys.stderr, check=True)
+
+    return cached(name, fill)
+
+
+def installed(directory: Path) -> list[str]:
+    """Entries of PYTHONPATH: our packages under the names that they have when they are installed."""
+    modules = directory / "modules"
+    modules.mkdir()
+    (modules / "pyspark_odradek").symlink_to(ROOT / "spark_sink" / "autoload")
+    return [str(modules), str(ROOT / ".dev"), str(ROOT)]
+
+
+class Elsewhere:
+    """A session of `local[2]` in a child process; a context manager. Its output goes to `directory`/output.log."""
+
+    def __init__(self, version: str, directory: Path, settings: Mapping[str, str], also: Sequence[Path] = ()) -> None:
+        """`also` are other directories of packages. Raises Unavailable without that PySpark. Where Java is, JAVA_HOME or the path says."""
+        pyspark = packages(f"pyspark-{version}", f"pyspark=={version}")
+        path = [str(pyspark), *map(str, also), *installed(directory), *filter(None, [os.environ.get("PYTHONPATH")])]
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(path), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+        environment.pop("SPARK_HOME", None)
+        self._connection, theirs = Pipe()
+        self._log = directory / "output.log"
+        with self._log.open("wb") as log, theirs:
+            child = [sys.executable, "-m", __name__, str(theirs.fileno())]
+            self._process = subprocess.Popen(
+                child, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[theirs.fileno()]
+            )
+        self._connection.send({"spark.sql.warehouse.dir": str(directory / "warehouse")} | dict(settings))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+        self._process.wait()
+
+    def run(self, function: Callable[Concatenate[SparkSession, P], T], *arguments: P.args, **named: P.kwargs) -> T:
+        """What a function of a module gives, there. Raises RuntimeError with the other's traceback, or the end of its log."""
+        try:
+            self._connection.send_bytes(pickle.dumps((function, arguments, named)))
+            done, result = self._connection.recv()
+        except (EOFError, OSError) as error:
+            raise RuntimeError(f"Spark ended:\n{self._log.read_text(errors='replace')[-3000:]}") from error
+        if not done:
+            raise RuntimeError(result)
+        answer: T = result
+        return answer
+
+
+def _session(settings: Mapping[str, str]) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "2")
+    builder = builder.config("spark.sql.session.timeZone", "UTC").config("spark.python.unix.domain.socket.enabled", "true")
+    builder = builder.config("spark.log.level", "ERROR")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def _serve(requests: Connection) -> None:
+    """The child's end, until the parent closes its one."""
+    spark = _session(requests.recv())
+    with suppress(EOFError):
+        while True:
+            function, arguments, named = requests.recv()
+            try:
+                answer = True, function(spark, *arguments, **named)
+            except Exception:
+                answer = False, traceback.format_exc()
+            requests.send(answer)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    with Connection(int(sys.argv[1])) as connection:
+        _serve(connection)

@@ -1,0 +1,39 @@
+"""Spark's own Kafka connector and ours in one session: `source` is "kafka" or "odradek" in all of tests/spark/queries.py.
+
+The connector is four jars, which Maven brings into the user's cache the first time.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.spark.elsewhere import Elsewhere, cached
+
+VERSION = "4.2.0"
+"""Of PySpark and of the connector: the newest that is published of it."""
+# One by one: the connector's own dependencies name a token provider that is not published.
+ARTIFACTS = [
+    f"org.apache.spark:spark-sql-kafka-0-10_2.13:{VERSION}",
+    "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.1.0-preview1",
+    "org.apache.kafka:kafka-clients:3.9.2",
+    "org.apache.commons:commons-pool2:2.13.1",
+]
+
+
+def jars() -> list[Path]:
+    """Raises Unavailable without Maven or the network."""
+
+    def fill(directory: Path) -> None:
+        for artifact in ARTIFACTS:
+            maven = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={directory}"]
+            subprocess.run(maven, cwd=directory, stdout=sys.stderr, check=True)
+
+    return sorted(cached(f"spark-sql-kafka-{VERSION}", fill).glob("*.jar"))
+
+
+def both_sources(directory: Path, settings: Mapping[str, str] | None = None) -> Elsewhere:
+    """A session that has them. Raises Unavailable."""
+    return Elsewhere(VERSION, directory, {"spark.jars": ",".join(map(str, jars()))} | dict(settings or {}))

@@ -1,0 +1,143 @@
+"""Fetching from the emulator: small fetches, several partitions, restarts, moving leaders, aborted transactions, ends of the log."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+
+from odradek.broker import Cluster
+from odradek.protocol.errors import ErrorCode, KafkaError
+from odradek.protocol.messages.fetch import FETCH
+from odradek.spark_sink.batches import visible
+from odradek.spark_sink.client import READ_COMMITTED, KafkaClient, TopicPartition
+from odradek.spark_sink.connection import Connection
+from odradek.spark_sink.fetching import OffsetOutOfRange, Span, fetch
+from tests.spark.producing import KEEP, Broker, bodies, config_of, delete_before, new_topic, produce
+
+
+def offsets_read(client: KafkaClient, partition: TopicPartition, start: int, end: int) -> list[tuple[int, int]]:
+    found = [fetched.batches for fetched in fetch(client, {partition: Span(start, end)})]
+    return [span for batches in found for span in zip(batches.base_offsets.tolist(), batches.last_offsets.tolist(), strict=True)]
+
+
+def test_small_fetches_bring_all_batches_in_order(broker: Broker, client: KafkaClient) -> None:
+    topic = new_topic(broker)
+    rows = produce(broker, topic, bodies(500), **{"batch.num.messages": 7})
+    with closing(KafkaClient(replace(client.config, max_partition_fetch_bytes=1000))) as small:
+        spans = offsets_read(small, TopicPartition(topic, 0), 0, len(rows))
+    assert [offset for first, last in spans for offset in range(first, last + 1)] == list(range(len(rows)))
+    assert len(spans) > 50
+
+
+def test_brokers_that_stop_and_start_lose_and_double_nothing() -> None:
+    with Cluster(nodes=2, topics={"t": 1}, settings=KEEP, seed=3) as cluster, closing(KafkaClient(config_of(cluster))) as client:
+        rows = produce(cluster, "t", bodies(400), **{"batch.num.messages": 10})
+        small = KafkaClient(replace(client.config, max_partition_fetch_bytes=2000))
+        spans: list[tuple[int, int]] = []
+        with closing(small):
+            for number, fetched in enumerate(fetch(small, {TopicPartition("t", 0): Span(0, len(rows))})):
+                spans += zip(fetched.batches.base_offsets.tolist(), fetched.batches.last_offsets.tolist(), strict=True)
+                if number < 8:
+                    [cluster.stop_node, cluster.start_node][number % 2](number // 2 % 2 + 1)
+        assert [offset for first, last in spans for offset in range(first, last + 1)] == list(range(len(rows)))
+        assert number >= 8
+
+
+def test_kept_connections_that_the_broker_ended() -> None:
+    with Cluster(nodes=1, topics={"t": 1}, settings=KEEP) as cluster, closing(KafkaClient(config_of(cluster))) as client:
+        produce(cluster, "t", bodies(10))
+        before = offsets_read(client, TopicPartition("t", 0), 0, 10)
+        cluster.stop_node(1)
+        cluster.start_node(1)
+        assert offsets_read(client, TopicPartition("t", 0), 0, 10) == before
+        client.close()
+        assert offsets_read(client, TopicPartition("t", 0), 0, 10) == before
+
+
+def test_a_read_that_is_given_up_leaves_the_client_usable(broker: Broker, client: KafkaClient) -> None:
+    topic = new_topic(broker)
+    produce(broker, topic, bodies(100), **{"batch.num.messages": 10})
+    with closing(KafkaClient(replace(client.config, max_partition_fetch_bytes=100))) as small:
+        given_up = fetch(small, {TopicPartition(topic, 0): Span(0, 100)})
+        next(given_up)
+        assert len(offsets_read(small, TopicPartition(topic, 0), 0, 100)) >= 10
+        assert small.partitions([topic])
+        given_up.close()
+        assert len(offsets_read(small, TopicPartition(topic, 0), 0, 100)) >= 10
+
+
+def test_beyond_the_ends_of_the_log(broker: Broker, client: KafkaClient) -> None:
+    topic = new_topic(broker)
+    produce(broker, topic, bodies(10))
+    with closing(KafkaClient(replace(client.config, poll_timeout_ms=100))) as impatient:
+        for start, end in [(5, 11), (10, 11), (11, 12)]:
+            with pytest.raises(KafkaError) as caught:
+                offsets_read(impatient, TopicPartition(topic, 0), start, end)
+            assert caught.value.code == ErrorCode.OFFSET_OUT_OF_RANGE
+
+
+def test_one_request_fetches_all_partitions_of_a_leader(client: KafkaClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Cluster(nodes=2, topics={"t": 8}, settings=KEEP, seed=3) as cluster, closing(KafkaClient(config_of(cluster))) as client:
+        for index in range(8):
+            produce(cluster, "t", bodies(10 + index), index)
+        sent, send = [], Connection.send
+
+        def noted(connection: Connection, api: Any, request: Any) -> None:
+            sent.append(api)
+            send(connection, api, request)
+
+        monkeypatch.setattr(Connection, "send", noted)
+        spans = {TopicPartition("t", index): Span(index, 10 + index) for index in range(8)}
+        ends = {fetched.partition: fetched.next_offset for fetched in fetch(client, spans)}
+        assert ends == {partition: span.end for partition, span in spans.items()}
+        assert sent.count(FETCH) == 2
+
+
+def test_batches_that_are_larger_than_a_fetch_and_an_end_that_is_cut(cluster: Cluster) -> None:
+    topic = new_topic(cluster, 2)
+    body = [(None, b"x" * 5000, [])]
+    for index in (0, 1):
+        for _ in range(3):
+            produce(cluster, topic, body * 4, index)
+    config = replace(config_of(cluster), fetch_max_bytes=30_000, max_partition_fetch_bytes=25_000)
+    for sizes in (config, replace(config, fetch_max_bytes=1, max_partition_fetch_bytes=1)):
+        with closing(KafkaClient(sizes)) as small:
+            spans = {TopicPartition(topic, index): Span(0, 12) for index in (0, 1)}
+            found: dict[int, list[int]] = {0: [], 1: []}
+            for fetched in fetch(small, spans):
+                found[fetched.partition.partition] += fetched.batches.base_offsets.tolist()
+        assert found == {0: [0, 4, 8], 1: [0, 4, 8]}
+
+
+def test_aborted_transactions(cluster: Cluster) -> None:
+    topic = new_topic(cluster)
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "transactional.id": topic})
+    producer.init_transactions()
+    for end in (producer.commit_transaction, producer.abort_transaction) * 2:
+        producer.begin_transaction()
+        producer.produce(topic, b"x", partition=0)
+        assert producer.flush(10) == 0
+        end()
+    with closing(KafkaClient(replace(config_of(cluster), isolation_level=READ_COMMITTED))) as committed:
+        partition = TopicPartition(topic, 0)
+        offsets = [
+            offset
+            for fetched in fetch(committed, {partition: Span(0, 8)})
+            for offset in visible(fetched.batches, 0, 8, fetched.aborted).base_offsets.tolist()
+        ]
+    assert offsets == [0, 4]
+
+
+def test_which_partition_was_out_of_range(broker: Broker, client: KafkaClient) -> None:
+    topic = new_topic(broker, 2)
+    for index in (0, 1):
+        produce(broker, topic, bodies(20), index, **{"batch.num.messages": 10})
+    delete_before(broker, topic, 10)
+    found = []
+    with pytest.raises(OffsetOutOfRange, match=f"there is no offset 3 of {topic}-0") as caught:
+        found += [fetched.partition for fetched in fetch(client, {TopicPartition(topic, index): Span(3, 20) for index in (0, 1)})]
+    assert (caught.value.partition, caught.value.offset) == (TopicPartition(topic, 0), 3)
