@@ -12,11 +12,12 @@ from typing import NamedTuple
 from ..protocol.coordinator_records import CoordinatorRecord
 from ..protocol.errors import ErrorCode, KafkaError
 from ..storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
+from .acls import authorizer_of
 from .config import BrokerConfig, GroupConfig, InvalidConfig, TopicConfig, validate_topic_configs
 from .fetch_sessions import FetchSessions
 from .groups.coordinator import Groups, GroupSettings
 from .java_hash import abs_java_hash
-from .limits import ConnectionQuotas, RequestMemory
+from .limits import ConnectionQuotas, RequestMemory, parse_overrides
 from .listeners import ClusterConfig, Listener, NodeConfig
 from .timers import Timers
 from .topics import CONSUMER_OFFSETS, TRANSACTION_STATE, Partition, Topic, check_name, place_replicas
@@ -44,7 +45,11 @@ class Broker:
         self.request_max_bytes: int = settings.integers["socket.request.max.bytes"]
         self.max_idle_ms = settings.integers["connections.max.idle.ms"]
         self.request_memory = RequestMemory(settings.integers["queued.max.request.bytes"])
-        self.connections = ConnectionQuotas(settings.integers["max.connections"], settings.integers["max.connections.per.ip"])
+        self.connections = ConnectionQuotas(
+            settings.integers["max.connections"],
+            settings.integers["max.connections.per.ip"],
+            parse_overrides(settings.texts["max.connections.per.ip.overrides"]),
+        )
         self.rack_aware = settings.texts.get("replica.selector.class") == RACK_AWARE_SELECTOR
         self.fetch_sessions = FetchSessions(settings.integers["max.incremental.fetch.session.cache.slots"], cluster.random)
 
@@ -98,6 +103,7 @@ class ClusterState:
         self.transactions = Transactions(timers, TransactionSettings.of(self.config), self)
         self.transaction_version = config.transaction_version
         self.wake: Callable[[Hashable], None] = lambda key: None
+        self.authorizer = authorizer_of(self.config)
         self.scram_credentials: dict[str, dict[int, ScramCredential]] = {}
         """User -> mechanism -> credential."""
         self._next_producer_id = 0

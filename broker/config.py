@@ -191,7 +191,7 @@ class BrokerConfig(Config):
     def synonyms(self, name: str) -> list[Synonym]:
         """Where the value of `name` was found, the one that counts first; empty if only under other names."""
         row = _broker_row(name)
-        sensitive = row is None or row.type is ConfigType.PASSWORD
+        sensitive = _is_secret(row)
         layers: list[tuple[ConfigSource, Mapping[str, str]]] = [
             (ConfigSource.DYNAMIC_BROKER, self.own),
             (ConfigSource.DYNAMIC_DEFAULT_BROKER, self.cluster_wide),
@@ -206,9 +206,9 @@ class BrokerConfig(Config):
     def _entry(self, name: str) -> ConfigEntry:
         row, synonyms = _broker_row(name), self.synonyms(name)
         source = synonyms[0].source if synonyms else ConfigSource.DEFAULT
-        if row is None:  # Kafka takes what it does not know for a secret
+        if row is None:
             return ConfigEntry(name, None, True, source, True, ConfigType.UNKNOWN, None, synonyms)
-        sensitive = row.type is ConfigType.PASSWORD
+        sensitive = _is_secret(row)
         listener_override = name != row.name
         value = synonyms[0].value if listener_override else text_of(self.values[name])
         read_only = row.dynamic is None or listener_override
@@ -228,6 +228,11 @@ def _broker_row(name: str) -> Setting | None:
     if name.startswith("listener.name.") and name.count(".") > 3:
         name = name.split(".", 3)[3]
     return BROKER_SETTINGS.get(name)
+
+
+def _is_secret(row: Setting | None) -> bool:
+    """Kafka takes what it does not know for one."""
+    return row is None or row.type in (ConfigType.PASSWORD, ConfigType.UNKNOWN)
 
 
 class InheritingConfig(Config):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ..protocol.errors import KafkaError
+from .acls import ANONYMOUS, CLUSTER, CLUSTER_NAME, OPERATIONS, REFUSALS, Operation, ResourceType
 from .waiting import Reply
 
 if TYPE_CHECKING:
@@ -14,12 +16,13 @@ if TYPE_CHECKING:
 class Peer:
     """Who is at the other end of a connection, and by which listener it came in."""
 
-    __slots__ = ("client_host", "client_id", "client_port", "listener_name", "software_name", "software_version")
+    __slots__ = ("client_host", "client_id", "client_port", "listener_name", "principal", "software_name", "software_version")
 
     def __init__(self, listener_name: str, client_host: str, client_port: int) -> None:
         self.listener_name = listener_name
         self.client_host = client_host
         self.client_port = client_port
+        self.principal = ANONYMOUS
         self.client_id = ""
         self.software_name = "unknown"
         self.software_version = "unknown"
@@ -66,6 +69,32 @@ class Context:
     def now_ms(self) -> int:
         """The present moment, in milliseconds since the Unix epoch."""
         return self.broker.cluster.timers.now_ms
+
+    # What the client may do. Without an authorizer: everything.
+
+    def may(self, operation: Operation, resource_type: ResourceType, name: str = CLUSTER_NAME) -> bool:
+        """Whether the client may do that to a resource."""
+        authorizer, peer = self.broker.cluster.authorizer, self.connection
+        return authorizer is None or authorizer.allows(peer.principal, peer.client_host, operation, resource_type, name)
+
+    def may_somewhere(self, operation: Operation, resource_type: ResourceType) -> bool:
+        """Whether there may be a resource of a type to which the client may do that."""
+        authorizer, peer = self.broker.cluster.authorizer, self.connection
+        return authorizer is None or authorizer.allows_somewhere(peer.principal, peer.client_host, operation, resource_type)
+
+    def demand(self, operation: Operation, resource_type: ResourceType = CLUSTER, name: str = CLUSTER_NAME) -> None:
+        """Raises the KafkaError of a client who may not do that."""
+        if not self.may(operation, resource_type, name):
+            raise KafkaError(REFUSALS[resource_type], f"not allowed to {operation.name} {resource_type.name} {name}")
+
+    def allowed(self, resource_type: ResourceType, name: str = CLUSTER_NAME) -> int:
+        """All that the client may do with a resource, as bits (`authorized_operations`)."""
+        authorizer, peer = self.broker.cluster.authorizer, self.connection
+        if authorizer is None:
+            operations: Iterable[Operation] = OPERATIONS[resource_type]
+        else:
+            operations = authorizer.allowed(peer.principal, peer.client_host, resource_type, name)
+        return sum(1 << operation for operation in operations)
 
     def wake(self, key: Hashable) -> None:
         """Resumes, after this request, every handler that waits for `key`."""

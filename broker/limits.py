@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+
+from .config import InvalidConfig
 
 
 class ConnectionQuotas:
     """How many connections there may be, in all and from one address (Kafka's ConnectionQuotas).
 
-    Not done: quotas of single listeners and addresses, and rates.
+    `overrides` are the numbers of single addresses. Not done: quotas of single listeners, and rates.
     """
 
-    def __init__(self, most: int, most_per_ip: int) -> None:
+    def __init__(self, most: int, most_per_ip: int, overrides: Mapping[str, int] | None = None) -> None:
         self.most = most
-        self.most_per_ip = most_per_ip
+        self._most_per_ip = most_per_ip
+        self._overrides = overrides or {}
         self._hosts: Counter[str] = Counter()
 
     @property
@@ -22,9 +25,13 @@ class ConnectionQuotas:
         """Whether whoever connects now has to wait until somebody leaves."""
         return self._hosts.total() >= self.most
 
+    def most_from(self, host: str) -> int:
+        """How many there may be from an address."""
+        return self._overrides.get(host, self._most_per_ip)
+
     def take(self, host: str) -> bool:
         """Counts a connection; False if there are too many from that address."""
-        if self._hosts[host] >= self.most_per_ip:
+        if self._hosts[host] >= self.most_from(host):
             return False
         self._hosts[host] += 1
         return True
@@ -36,9 +43,25 @@ class ConnectionQuotas:
             del self._hosts[host]
 
 
+def parse_overrides(text: str) -> dict[str, int]:
+    """The numbers in max.connections.per.ip.overrides, `address:number,...`. Raises InvalidConfig.
+
+    Names of hosts are not looked up, as a connection is known by its address alone.
+    """
+    overrides = {}
+    for part in filter(None, (each.strip() for each in text.split(","))):
+        host, _, number = part.rpartition(":")
+        if not host or not number.strip().isdecimal():
+            raise InvalidConfig(f"Invalid value {text} for configuration max.connections.per.ip.overrides: not address:number")
+        overrides[host.strip()] = int(number)
+    return overrides
+
+
 class RequestMemory:
     """The memory of the requests that are being received (Kafka's SimpleMemoryPool, which is exceeded by one request at most).
 
+    Only large ones take memory of their own. All others are received into memory that the connections share, and what is left over of
+    them between two turns is at most 256 KiB a connection, which max.connections bounds; so they need not ask here.
     Who gets none waits, and reads nothing, until somebody gives his back. A capacity of 0 or less is none.
     """
 

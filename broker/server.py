@@ -230,7 +230,7 @@ class Acceptor:
                         "[KafkaServer id=%d] rejected a connection from %s: it has as many as max.connections.per.ip allows, %d",
                         self._broker.node_id,
                         host,
-                        quotas.most_per_ip,
+                        quotas.most_from(host),
                     )
         except (BlockingIOError, InterruptedError, ConnectionAbortedError):
             return

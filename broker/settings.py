@@ -119,8 +119,10 @@ class Setting(NamedTuple):
 
 BOOLEAN, STRING, INT, SHORT = ConfigType.BOOLEAN, ConfigType.STRING, ConfigType.INT, ConfigType.SHORT
 LONG, DOUBLE, LIST, CLASS, PASSWORD = ConfigType.LONG, ConfigType.DOUBLE, ConfigType.LIST, ConfigType.CLASS, ConfigType.PASSWORD
+UNKNOWN = ConfigType.UNKNOWN  # a plugin's: Kafka's brokers do not know it, and show it as a secret
 TOPIC, BROKER, GROUP = Scope.TOPIC, Scope.BROKER, Scope.GROUP
 PER_BROKER, CLUSTER_WIDE = "per-broker", "cluster-wide"
+STANDARD_AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 INT_MAX, LONG_MAX, DOUBLE_MAX = 2**31 - 1, 2**63 - 1, 1.7976931348623157e308
 MINUTE_MS, HOUR_MS = 60_000, 3_600_000
 REPLICAS = Matches(re.compile(r"\*|\d+:\d+"), "* or partition:broker")
@@ -194,10 +196,13 @@ SETTINGS: tuple[Setting, ...] = (
             documentation="How often it looks meanwhile."),
     Setting(BROKER, "advertised.listeners", LIST, None, acts=True,
             documentation="Addresses that clients are told to connect to, NAME://host:port; the listeners themselves if it is not set."),
+    Setting(BROKER, "allow.everyone.if.no.acl.found", UNKNOWN, None, internal=True, acts=True,
+            documentation="Of the authorizer: whether anybody may do anything to what has no ACL."),
     Setting(BROKER, "alter.config.policy.class.name", CLASS, None),
     Setting(BROKER, "alter.log.dirs.replication.quota.window.num", INT, 11, Range(1)),
     Setting(BROKER, "alter.log.dirs.replication.quota.window.size.seconds", INT, 1, Range(1)),
-    Setting(BROKER, "authorizer.class.name", STRING, ""),
+    Setting(BROKER, "authorizer.class.name", STRING, "", OneOf("", STANDARD_AUTHORIZER), acts=True,
+            documentation="Kafka's StandardAuthorizer, or none: then ACLs are refused with SECURITY_DISABLED."),
     Setting(BROKER, "auto.create.topics.enable", BOOLEAN, True, acts=True,
             documentation="Creates a missing topic when a client asks for its metadata and allows it."),
     Setting(BROKER, "auto.leader.rebalance.enable", BOOLEAN, True, acts=True,
@@ -423,7 +428,8 @@ SETTINGS: tuple[Setting, ...] = (
             documentation="Connections that a node has at one time; who comes then waits until one ends."),
     Setting(BROKER, "max.connections.per.ip", INT, INT_MAX, Range(0), dynamic=CLUSTER_WIDE, acts=True,
             documentation="Connections that a node has from one address at one time; more are accepted and closed at once."),
-    Setting(BROKER, "max.connections.per.ip.overrides", STRING, "", dynamic=CLUSTER_WIDE),
+    Setting(BROKER, "max.connections.per.ip.overrides", STRING, "", dynamic=CLUSTER_WIDE, acts=True,
+            documentation="The same number for single addresses, address:number,...; names of hosts are not looked up."),
     Setting(BROKER, "max.incremental.fetch.session.cache.slots", INT, 1000, Range(0), acts=True,
             documentation="Incremental fetch sessions that a node keeps."),
     Setting(BROKER, "max.request.partition.size.limit", INT, 2000, Range(1), acts=True,
@@ -474,7 +480,8 @@ SETTINGS: tuple[Setting, ...] = (
             documentation="How long a partition remembers an idle producer."),
     Setting(BROKER, "producer.purgatory.purge.interval.requests", INT, 1000),
     Setting(BROKER, "queued.max.request.bytes", LONG, -1, acts=True,
-            documentation="Bytes of requests that are being received at one time; more wait. Those below 128 KiB do not count."),
+            documentation="Bytes of requests that are being received at one time; more wait. Those below 128 KiB do not"
+            " count: they share memory."),
     Setting(BROKER, "queued.max.requests", INT, 500, Range(1)),
     Setting(BROKER, "quota.window.num", INT, 11, Range(1)),
     Setting(BROKER, "quota.window.size.seconds", INT, 1, Range(1)),
@@ -623,6 +630,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(BROKER, "ssl.truststore.location", STRING, None, dynamic=PER_BROKER),
     Setting(BROKER, "ssl.truststore.password", PASSWORD, None, dynamic=PER_BROKER),
     Setting(BROKER, "ssl.truststore.type", STRING, "JKS", dynamic=PER_BROKER),
+    Setting(BROKER, "super.users", UNKNOWN, None, internal=True, acts=True,
+            documentation="Of the authorizer: principals that may do anything, type:name, parted by semicolons."),
     Setting(BROKER, "telemetry.max.bytes", INT, 1_048_576, Range(1)),
     Setting(BROKER, "transaction.abort.timed.out.transaction.cleanup.interval.ms", INT, 10_000, Range(1), acts=True,
             documentation="When to look again at a transaction that ran out of time while it had no coordinator; others end on time."),

@@ -159,7 +159,8 @@ class Partition:
         """Gives the partition other replicas, at once. The epoch rises when an old one is gone (KRaft's PartitionChangeBuilder)."""
         removed = set(self.replicas) - set(replicas)
         self.replicas = list(replicas)
-        self.isr = [node for node in replicas if node in running or node in self.isr]
+        added = [node for node in replicas if node in running and node not in self.isr]
+        self.isr = [node for node in self.isr if node in replicas] + added
         self.lagging = {node: end for node, end in self.lagging.items() if node not in removed}
         if removed or self.leader == -1:
             self.elect(self.leader if self.leader in self.replicas else self._candidate(running))

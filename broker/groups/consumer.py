@@ -135,6 +135,7 @@ class ConsumerGroup:
         self.check_room(beat.member_id)
         member = self._joining(beat) if beat.epoch == 0 else self._known(beat)
         self.subscriptions.check(beat.regex)
+        self.subscriptions.may_describe = beat.may_describe
         before = self.subscribe(member, beat, None, beat.owned)
         self.renew_session(member)
         changed = beat.is_full or before != member.assigned

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
@@ -43,6 +44,8 @@ class Beat:
     owned: frozenset[Slot] | None = None
     client_id: str = ""
     client_host: str = ""
+    may_describe: Callable[[str], bool] | None = None
+    """Which topics a regular expression may find; None: all."""
 
     @property
     def is_full(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from ...protocol.errors import ErrorCode, KafkaError
 from .consumer_member import ConsumerMember
@@ -17,13 +17,15 @@ NO_TOPICS: frozenset[str] = frozenset()
 class Subscriptions:
     """The topics of one group, looked up again when they or the subscriptions change."""
 
-    __slots__ = ("_journal", "_surroundings", "_version", "metadata_hash", "regexes")
+    __slots__ = ("_journal", "_surroundings", "_version", "may_describe", "metadata_hash", "regexes")
 
     def __init__(self, surroundings: Surroundings, journal: Journal) -> None:
         self.regexes: dict[str, frozenset[str]] = {}
         """Regular expression -> the topics that match."""
         self.metadata_hash = 0
         """Of the subscribed topics and their partitions, signed 64 bit; 0 without any."""
+        self.may_describe: Callable[[str], bool] | None = None
+        """Which topics the member who spoke last may know of; None: all. For him they are looked up."""
         self._version = -1
         self._surroundings, self._journal = surroundings, journal
 
@@ -51,7 +53,7 @@ class Subscriptions:
             self._journal.touch(RecordType.REGULAR_EXPRESSION, regex)
         for regex in used if version != self._version else used - self.regexes.keys():
             matches = Regex(regex).matches
-            resolved = frozenset(filter(matches, self._surroundings.topics))
+            resolved = frozenset(filter(self.may_describe, filter(matches, self._surroundings.topics)))
             if self.regexes.get(regex) != resolved:
                 self.regexes[regex] = resolved
                 self._journal.touch(RecordType.REGULAR_EXPRESSION, regex)

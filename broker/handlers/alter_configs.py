@@ -20,6 +20,7 @@ from ...protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
+from ..acls import Operation
 from ..cluster import Broker
 from ..config import (
     COMMA,
@@ -33,14 +34,14 @@ from ..config import (
 from ..context import Context
 from ..settings import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS, ConfigType, Setting, Value
 from ..topics import illegal_name
-from .configs import BROKER, GROUP, TOPIC
+from .config_resources import BROKER, GROUP, TOPIC, demand_configs
 from .registry import handles
 
 MAX_VALUE_LENGTH = 32_767
 Resource = replacing.AlterConfigsResource | changing.AlterConfigsResource
 
 
-class Operation(IntEnum):
+class OpType(IntEnum):
     """What to do with one setting."""
 
     SET = 0
@@ -56,6 +57,8 @@ class Target(NamedTuple):
     overrides: Mapping[str, str]
     values: Mapping[str, Value]
     alter: Callable[[dict[str, str]], None]
+    missing: str | None = None
+    """Why there is no such resource, which is told only to who asks for sensible settings."""
 
 
 @handles(ALTER_CONFIGS)
@@ -104,9 +107,12 @@ def _alter(
         if (resource.resource_type, resource.resource_name) in repeated:
             raise KafkaError(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
         _check_request(resource)
+        demand_configs(Operation.ALTER_CONFIGS, resource.resource_type, resource.resource_name, context)
         target = _target(resource, context.broker)
         overrides = wanted(resource, target)
         _validate(resource, overrides, context.broker)
+        if target.missing:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, target.missing)
         if not validate_only:
             target.alter(overrides)
     except KafkaError as error:
@@ -121,7 +127,7 @@ def _check_request(resource: Resource) -> None:
     names = [config.name for config in resource.configs]
     if len(set(names)) < len(names):
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
-    empty = [each.name for each in resource.configs if each.value is None and getattr(each, "config_operation", None) != Operation.DELETE]
+    empty = [each.name for each in resource.configs if each.value is None and getattr(each, "config_operation", None) != OpType.DELETE]
     if empty:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {', '.join(empty)}")
 
@@ -132,25 +138,29 @@ def _replaced(resource: replacing.AlterConfigsResource, target: Target) -> dict[
 
 def _changed(resource: changing.AlterConfigsResource, target: Target) -> dict[str, str]:
     overrides = dict(target.overrides)
+    if unknown := [config.config_operation for config in resource.configs if config.config_operation not in set(OpType)]:
+        if resource.resource_type != BROKER:
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # on this Kafka's controller fails
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown operations type {unknown[0]}")
     for config in resource.configs:
-        operation = Operation(config.config_operation)
-        if operation is Operation.DELETE:
+        operation = OpType(config.config_operation)
+        if operation is OpType.DELETE:
             overrides.pop(config.name, None)
-        elif operation is Operation.SET:
+        elif operation is OpType.SET:
             overrides[config.name] = config.value or ""
         else:
             overrides[config.name] = _edited_list(config.name, config.value or "", operation, overrides, target)
     return overrides
 
 
-def _edited_list(name: str, text: str, operation: Operation, overrides: Mapping[str, str], target: Target) -> str:
+def _edited_list(name: str, text: str, operation: OpType, overrides: Mapping[str, str], target: Target) -> str:
     row = target.rows.get(name)
     if row is None or row.type is not ConfigType.LIST:
         raise KafkaError(ErrorCode.INVALID_CONFIG, f"Can't {operation.name} to key {name} because its type is not LIST.")
     present = overrides[name] if name in overrides else text_of(target.values.get(name)) or ""
     before = COMMA.split(present) if present else []
-    named = COMMA.split(text) if text else []
-    if operation is Operation.SUBTRACT:
+    named = COMMA.split(text)
+    if operation is OpType.SUBTRACT:
         return ",".join(each for each in before if each not in named)
     return ",".join(dict.fromkeys([*before, *named]))
 
@@ -184,7 +194,7 @@ def _topic(name: str, broker: Broker) -> Target:
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {reason}")
     topic = broker.cluster.topics.get(name)
     if topic is None:
-        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist.")
+        return Target(TOPIC_SETTINGS, {}, {}, lambda changed: None, f"The topic '{name}' does not exist.")
     return Target(TOPIC_SETTINGS, topic.config.overrides, topic.config.values, topic.config.alter)
 
 

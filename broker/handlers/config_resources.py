@@ -9,15 +9,27 @@ from ...protocol.messages.list_config_resources import (
     ListConfigResourcesRequest,
     ListConfigResourcesResponse,
 )
+from ..acls import DESCRIBE_CONFIGS, Operation, ResourceType
 from ..context import Context
 from .registry import handles
 
 TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
 
 
+def demand_configs(operation: Operation, resource_type: int, name: str, context: Context) -> None:
+    """Raises the KafkaError of a client who may not do that to a resource's configs; all but topics' and groups' are the cluster's."""
+    if resource_type == TOPIC:
+        context.demand(operation, ResourceType.TOPIC, name)
+    elif resource_type == GROUP:
+        context.demand(operation, ResourceType.GROUP, name)
+    elif resource_type in (BROKER, BROKER_LOGGER, CLIENT_METRICS):
+        context.demand(operation)
+
+
 @handles(LIST_CONFIG_RESOURCES)
 def list_config_resources(request: ListConfigResourcesRequest, context: Context) -> ListConfigResourcesResponse:
     """The resources of the types that were asked for, or of all; in version 0 of client metrics."""
+    context.demand(DESCRIBE_CONFIGS)
     cluster = context.broker.cluster
     nodes = [str(node_id) for node_id in sorted(cluster.brokers)]
     groups = list(cluster.group_configs)

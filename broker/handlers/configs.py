@@ -14,29 +14,30 @@ from ...protocol.messages.describe_configs import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
+from ..acls import REFUSALS, Operation
 from ..config import ConfigEntry, GroupConfig
 from ..context import Context
 from ..topics import illegal_name
+from .config_resources import BROKER, GROUP, TOPIC, demand_configs
 from .registry import handles
-
-TOPIC, BROKER, GROUP = 2, 4, 32
 
 
 @handles(DESCRIBE_CONFIGS)
 def describe_configs(request: DescribeConfigsRequest, context: Context) -> DescribeConfigsResponse:
-    """The settings of topics, of this broker and of groups; no names, or null, means all of them."""
-    return DescribeConfigsResponse(results=[_describe(resource, request, context) for resource in request.resources])
+    """The settings of topics, of this broker and of groups; no names, or null, means all of them. Who may not is told last."""
+    results = [_describe(resource, request, context) for resource in request.resources]
+    refusals = set(REFUSALS.values())
+    return DescribeConfigsResponse(results=sorted(results, key=lambda result: result.error_code in refusals))
 
 
 def _describe(resource: DescribeConfigsResource, request: DescribeConfigsRequest, context: Context) -> DescribeConfigsResult:
-    result = DescribeConfigsResult(
-        error_message=None, resource_type=resource.resource_type, resource_name=resource.resource_name, configs=[]
-    )
+    result = DescribeConfigsResult(error_message="", resource_type=resource.resource_type, resource_name=resource.resource_name, configs=[])
     try:
+        demand_configs(Operation.DESCRIBE_CONFIGS, resource.resource_type, resource.resource_name, context)
         entries = _entries(resource, resource.configuration_keys, context)
         result.configs = [_config(entry, request) for entry in entries]
     except KafkaError as error:
-        result.error_code, result.error_message = error.code, error.message
+        result.error_code, result.error_message = error.code, error.message or ""
     return result
 
 

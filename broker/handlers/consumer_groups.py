@@ -2,13 +2,12 @@
 
 ConsumerGroupHeartbeat: v1 has clients make their member ids (KIP-1082; in v0 the broker gives one to who joins without) and subscribe
 by a regular expression. ConsumerGroupDescribe: v1 tells which protocol a member speaks.
-
-Not done: authorization.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages import consumer_group_describe as describing
@@ -25,12 +24,12 @@ from ...protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
 )
+from ..acls import DESCRIBE, GROUP, READ, TOPIC
 from ..context import Context
 from ..groups.assignors import Slot, by_topic
 from ..groups.consumer import ConsumerGroup
 from ..groups.consumer_member import LEAVES, LEAVES_FOR_A_WHILE, Beat, ConsumerMember
 from ..topics import Topic
-from .groups import AUTHORIZED_OPERATIONS
 from .registry import handles
 
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
@@ -39,6 +38,10 @@ CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
 @handles(CONSUMER_GROUP_HEARTBEAT)
 def consumer_group_heartbeat(request: ConsumerGroupHeartbeatRequest, context: Context) -> ConsumerGroupHeartbeatResponse:
     """Joins, beats or leaves; the assignment comes with the answer when it has changed."""
+    if not context.may(READ, GROUP, request.group_id):
+        return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
+    if not all(context.may(DESCRIBE, TOPIC, name) for name in request.subscribed_topic_names or ()):
+        return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     try:
         _check(request, context)
         result = context.broker.groups.beat(request.group_id, _beat(request, context))
@@ -97,6 +100,7 @@ def _check_first(request: ConsumerGroupHeartbeatRequest) -> None:
 
 
 def _beat(request: ConsumerGroupHeartbeatRequest, context: Context) -> Beat:
+    guarded = context.broker.cluster.authorizer is not None
     owned, names = request.topic_partitions, request.subscribed_topic_names
     return Beat(
         member_id=request.member_id,
@@ -110,6 +114,7 @@ def _beat(request: ConsumerGroupHeartbeatRequest, context: Context) -> Beat:
         owned=None if owned is None else frozenset((topic.topic_id, index) for topic in owned for index in topic.partitions),
         client_id=context.connection.client_id,
         client_host=f"/{context.connection.client_host}",
+        may_describe=partial(context.may, DESCRIBE, TOPIC) if guarded else None,
     )
 
 
@@ -119,18 +124,29 @@ def consumer_group_describe(request: ConsumerGroupDescribeRequest, context: Cont
     described = [_describe(group_id, context) for group_id in request.group_ids]
     for group in described:
         if request.include_authorized_operations and not group.error_code:
-            group.authorized_operations = AUTHORIZED_OPERATIONS
+            group.authorized_operations = context.allowed(GROUP, group.group_id)
     return ConsumerGroupDescribeResponse(groups=described)
 
 
 def _describe(group_id: str, context: Context) -> DescribedGroup:
+    if not context.may(DESCRIBE, GROUP, group_id):
+        return _undescribed(group_id, ErrorCode.GROUP_AUTHORIZATION_FAILED)
     if not group_id:
         return _undescribed(group_id, ErrorCode.INVALID_GROUP_ID)
     if not context.broker.is_coordinator(group_id):
         return _undescribed(group_id, ErrorCode.NOT_COORDINATOR)
     group = context.broker.groups.get(group_id)
     if isinstance(group, ConsumerGroup):
-        return _described(group, context.broker.cluster.topics_by_id)
+        described = _described(group, context.broker.cluster.topics_by_id)
+        told = {
+            topic.topic_name
+            for member in described.members
+            for assignment in (member.assignment, member.target_assignment)
+            for topic in assignment.topic_partitions
+        }
+        if all(context.may(DESCRIBE, TOPIC, name) for name in told):
+            return described
+        return _undescribed(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, "The group has topics that the client may not describe.")
     reason = "not found" if group is None else "is not a consumer group"
     return _undescribed(group_id, ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.")
 

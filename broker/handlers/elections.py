@@ -10,6 +10,7 @@ from ...protocol.messages.elect_leaders import (
     PartitionResult,
     ReplicaElectionResult,
 )
+from ..acls import ALTER
 from ..context import Context
 from ..topics import Partition
 from .registry import handles
@@ -20,16 +21,16 @@ PREFERRED, UNCLEAN = 0, 1
 @handles(ELECT_LEADERS)
 def elect_leaders(request: ElectLeadersRequest, context: Context) -> ElectLeadersResponse:
     """One election for each partition; where all are asked for, those that need none are left out of the answer."""
+    context.demand(ALTER)
     cluster = context.broker.cluster
-    wanted: dict[str, list[int]] = {}
     if request.topic_partitions is None:
-        wanted = {topic.name: list(range(len(topic.partitions))) for topic in cluster.topics.values()}
-    for topic in request.topic_partitions or ():
-        wanted.setdefault(topic.topic, []).extend(topic.partitions)
+        wanted = [(topic.name, list(range(len(topic.partitions)))) for topic in cluster.topics.values()]
+    else:
+        wanted = [(topic.topic, topic.partitions) for topic in request.topic_partitions]
     if request.election_type not in (PREFERRED, UNCLEAN):
         return _unknown_type(request, wanted)
     results = []
-    for name, indexes in wanted.items():
+    for name, indexes in wanted:
         elections = [_elect(name, index, request.election_type, context) for index in indexes]
         if request.topic_partitions is None:
             elections = [election for election in elections if election.error_code != ErrorCode.ELECTION_NOT_NEEDED]
@@ -37,10 +38,10 @@ def elect_leaders(request: ElectLeadersRequest, context: Context) -> ElectLeader
     return ElectLeadersResponse(replica_election_results=results)
 
 
-def _unknown_type(request: ElectLeadersRequest, wanted: dict[str, list[int]]) -> ElectLeadersResponse:
+def _unknown_type(request: ElectLeadersRequest, wanted: list[tuple[str, list[int]]]) -> ElectLeadersResponse:
     message = f"Unknown election type {request.election_type}"
     return ElectLeadersResponse(
-        error_code=ErrorCode.INVALID_REQUEST,
+        error_code=ErrorCode.NONE if request.topic_partitions == [] else ErrorCode.INVALID_REQUEST,
         replica_election_results=[
             ReplicaElectionResult(
                 topic=name,
@@ -48,7 +49,7 @@ def _unknown_type(request: ElectLeadersRequest, wanted: dict[str, list[int]]) ->
                     PartitionResult(partition_id=index, error_code=ErrorCode.INVALID_REQUEST, error_message=message) for index in indexes
                 ],
             )
-            for name, indexes in wanted.items()
+            for name, indexes in wanted
             if request.topic_partitions is not None
         ],
     )

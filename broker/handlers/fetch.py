@@ -20,6 +20,7 @@ from ...protocol.messages.fetch import (
     PartitionData,
 )
 from ...storage.segments import end_offset_of
+from ..acls import CLUSTER, CLUSTER_ACTION, READ
 from ..context import Context
 from ..fetch_sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchSession, next_epoch
 from ..topics import Partition, Topic
@@ -27,18 +28,23 @@ from ..waiting import Wait
 from .leadership import current_leader, find_led_partition, find_topic, node_endpoints
 from .registry import handles
 
+ISOLATION_LEVELS = (0, 1)
 READ_COMMITTED = 1
 UNDEFINED_EPOCH = -1
+NO_FOLLOWER = -1
 TOPIC_IDS_SINCE, FOLLOWERS_SINCE = 13, 11
 LEADERS_SINCE = 16  # though the field is there before
-# What the metadata does not know is refused at the end of the answer, ids first, and is nothing that a fetch would not wait with.
-_UNKNOWN = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+# What the metadata does not know, or the client may not read, is refused at the end of the answer, ids first, and is nothing that a
+# fetch would not wait with.
+_UNKNOWN = {ErrorCode.UNKNOWN_TOPIC_ID: 0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: 1, ErrorCode.TOPIC_AUTHORIZATION_FAILED: 1}
 
 
 @handles(FETCH)
 def fetch(request: FetchRequest, context: Context) -> FetchResponse | Generator[Wait, None, FetchResponse]:
     """Answers at once where it can, and else waits."""
     session = None
+    if request.isolation_level not in ISOLATION_LEVELS:
+        return _failed(request, context)
     if request.session_epoch in (FINAL_EPOCH, INITIAL_EPOCH):
         if request.session_id:
             context.broker.fetch_sessions.close(request.session_id)
@@ -49,6 +55,22 @@ def fetch(request: FetchRequest, context: Context) -> FetchResponse | Generator[
             return FetchResponse(error_code=error.code, responses=[])
     read = Read(request, context, request.topics) if session is None else _read(request, context, session)
     return _response(read, session) if read.complete or request.max_wait_ms <= 0 else _wait(read, session)
+
+
+def _failed(request: FetchRequest, context: Context) -> FetchResponse:
+    """Kafka's answer to what it fails on: up to v12 it names the partitions."""
+    code, named = ErrorCode.UNKNOWN_SERVER_ERROR, request.topics if context.version < TOPIC_IDS_SINCE else []
+    topics = [
+        FetchableTopicResponse(
+            topic=topic.topic,
+            partitions=[
+                PartitionData(partition_index=each.partition, error_code=code, high_watermark=-1, aborted_transactions=[], records=b"")
+                for each in topic.partitions
+            ],
+        )
+        for topic in named
+    ]
+    return FetchResponse(error_code=code, responses=topics)
 
 
 def _read(request: FetchRequest, context: Context, session: FetchSession | None) -> Read:
@@ -103,7 +125,10 @@ def _response(read: Read, session: FetchSession | None) -> FetchResponse:
 class Read:
     """One pass over the partitions of `topics`; those of `quiet` are known to have nothing."""
 
-    __slots__ = ("_limit", "_or_followed", "_rack", "_unknown", "bytes", "context", "failed", "leaders", "partitions", "request", "topics")
+    __slots__ = (
+        *("_follower", "_limit", "_or_followed", "_rack", "_unknown", "bytes", "context", "failed", "leaders"),
+        *("partitions", "request", "topics"),
+    )
 
     def __init__(self, request: FetchRequest, context: Context, topics: Sequence[FetchTopic], quiet: Sequence[Partition] = ()) -> None:
         self.request = request
@@ -114,6 +139,7 @@ class Read:
         self.bytes = 0
         self.failed = False
         broker = context.broker
+        self._follower = request.replica_id if request.replica_state is None else request.replica_state.replica_id
         self._or_followed = context.version >= FOLLOWERS_SINCE
         self._rack = request.rack_id if broker.rack_aware and self._or_followed else ""
         self._unknown: list[tuple[FetchTopic, PartitionData]] = []
@@ -131,7 +157,7 @@ class Read:
         return self.failed or not self.partitions or self.bytes >= self.request.min_bytes or self.bytes >= self._limit
 
     def _append_unknown(self) -> None:
-        for topic, data in sorted(self._unknown, key=lambda one: _UNKNOWN.index(ErrorCode(one[1].error_code))):
+        for topic, data in sorted(self._unknown, key=lambda one: _UNKNOWN[ErrorCode(one[1].error_code)]):
             last = self.topics[-1] if self.topics else None
             if last and last.topic == topic.topic and last.topic_id == topic.topic_id:
                 last.partitions.append(data)
@@ -142,8 +168,12 @@ class Read:
         """None for what is unknown and comes later."""
         topic, broker = None, self.context.broker
         try:
-            topic = find_topic(broker, named.topic, named.topic_id)
-            partition = find_led_partition(broker, topic, wanted.partition, wanted.current_leader_epoch, or_followed=self._or_followed)
+            if self._follower == NO_FOLLOWER:
+                topic = find_topic(self.context, READ, named.topic, named.topic_id)
+            else:
+                topic = self._find_followed(named, wanted.partition)
+            epoch = wanted.current_leader_epoch if wanted.current_leader_epoch >= 0 else -1  # here any negative one is none
+            partition = find_led_partition(broker, topic, wanted.partition, epoch, or_followed=self._or_followed)
             return self._read(partition, wanted)
         except KafkaError as error:
             code = error.code
@@ -157,6 +187,16 @@ class Read:
             return None
         self.failed = True
         return refusal
+
+    def _find_followed(self, named: FetchTopic, index: int) -> Topic:
+        """The topic, for a client that says it is a broker with a replica of the partition; what it fetches changes nothing."""
+        if not self.context.may(CLUSTER_ACTION, CLUSTER):
+            raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+        topic = find_topic(self.context, None, named.topic, named.topic_id)
+        partition = topic.partition(index)
+        if partition is not None and self._follower not in partition.replicas:
+            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        return topic
 
     def _read(self, partition: Partition, wanted: FetchPartition) -> PartitionData:
         log = partition.log
@@ -185,7 +225,13 @@ class Read:
         # The first batch of the first partition that has one comes whatever its size, so that nobody is stuck (KIP-74).
         left = self._limit - self.bytes
         room = wanted.partition_max_bytes if wanted.partition_max_bytes < left else left
-        records = log.read(wanted.fetch_offset, room if room > 0 else 0, end_offset, at_least_one=not self.bytes)
+        if room < 0:
+            negative = self._limit < 0 or wanted.partition_max_bytes < 0
+            self._limit = max(self._limit, 0)
+            if negative:
+                raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # as Kafka, which fails on it
+            room = 0
+        records = log.read(wanted.fetch_offset, room, end_offset, at_least_one=not self.bytes)
         if records:
             self.bytes += sum(map(len, records))
             data.records = records

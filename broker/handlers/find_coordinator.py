@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.find_coordinator import FIND_COORDINATOR, Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
+from ..acls import DESCRIBE, GROUP, REFUSALS, TRANSACTIONAL_ID
 from ..context import Context
 from ..topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from .metadata import reachable
 from .registry import handles
 
 TOPICS = {0: CONSUMER_OFFSETS, 1: TRANSACTION_STATE}  # by key type
+RESOURCES = {0: GROUP, 1: TRANSACTIONAL_ID}
 
 
 @handles(FIND_COORDINATOR)
@@ -20,7 +22,7 @@ def find_coordinator(request: FindCoordinatorRequest, context: Context) -> FindC
     found = _find(request.key, request.key_type, context)
     return FindCoordinatorResponse(
         error_code=found.error_code,
-        error_message=found.error_message if found.error_code else "NONE",
+        error_message=found.error_message or ErrorCode(found.error_code).name,
         node_id=found.node_id,
         host=found.host,
         port=found.port,
@@ -32,6 +34,8 @@ def _find(key: str, key_type: int, context: Context) -> Coordinator:
         topic = TOPICS.get(key_type)
         if topic is None:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Coordinators of key type {key_type} are not emulated.")
+        if not context.may(DESCRIBE, RESOURCES[key_type], key):
+            raise KafkaError(REFUSALS[RESOURCES[key_type]])
         cluster = context.broker.cluster
         cluster.ensure_internal(topic)
         partition = cluster.coordinator(key, topic)

@@ -10,7 +10,7 @@ ListGroups: v4 filters by state, v5 by type. DeleteGroups: nothing but formats c
 
 Members of a consumer group may be classic ones too (groups/emulation.py).
 
-Not done: share groups; authorization.
+Not done: share groups.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from ...protocol.messages.join_group import JOIN_GROUP, JoinGroupRequest, JoinGr
 from ...protocol.messages.leave_group import LEAVE_GROUP, LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
 from ...protocol.messages.list_groups import LIST_GROUPS, ListedGroup, ListGroupsRequest, ListGroupsResponse
 from ...protocol.messages.sync_group import SYNC_GROUP, SyncGroupRequest, SyncGroupResponse
+from ..acls import CLUSTER, DELETE, DESCRIBE, GROUP, READ
 from ..context import Context
 from ..groups.classic import ClassicGroup
 from ..groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
@@ -40,8 +41,6 @@ from ..waiting import Reply, Wait
 from .registry import handles
 
 NO_REASON = "not provided"
-AUTHORIZED_OPERATIONS = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11
-"""Everything that there is for a group: read, delete, describe, describe and alter its configs."""
 
 T = TypeVar("T")
 
@@ -50,7 +49,9 @@ T = TypeVar("T")
 def join_group(request: JoinGroupRequest, context: Context) -> Generator[Wait, None, JoinGroupResponse]:
     """Waits until the group's rebalance is complete."""
     reply: Reply[JoinResult] = context.reply()
-    if _is_for_us(request.group_id, context):
+    if not context.may(READ, GROUP, request.group_id):
+        reply.set(JoinResult(ErrorCode.GROUP_AUTHORIZATION_FAILED))
+    elif _is_for_us(request.group_id, context):
         context.broker.groups.join(request.group_id, _join(request, context), reply)
     else:
         reply.set(JoinResult(ErrorCode.NOT_COORDINATOR))
@@ -92,6 +93,8 @@ def sync_group(request: SyncGroupRequest, context: Context) -> Generator[Wait, N
     reply: Reply[SyncResult] = context.reply()
     if context.version >= 5 and (request.protocol_type is None or request.protocol_name is None):
         reply.set(SyncResult(ErrorCode.INCONSISTENT_GROUP_PROTOCOL))
+    elif not context.may(READ, GROUP, request.group_id):
+        reply.set(SyncResult(ErrorCode.GROUP_AUTHORIZATION_FAILED))
     elif _is_for_us(request.group_id, context):
         sync = Sync(
             member_id=request.member_id,
@@ -113,6 +116,7 @@ def sync_group(request: SyncGroupRequest, context: Context) -> Generator[Wait, N
 @handles(HEARTBEAT)
 def heartbeat(request: HeartbeatRequest, context: Context) -> HeartbeatResponse:
     """Renews a member's session."""
+    context.demand(READ, GROUP, request.group_id)
     if not _is_for_us(request.group_id, context):
         return HeartbeatResponse(error_code=ErrorCode.NOT_COORDINATOR)
     error = context.broker.groups.heartbeat(request.group_id, request.member_id, request.group_instance_id, request.generation_id)
@@ -122,6 +126,8 @@ def heartbeat(request: HeartbeatRequest, context: Context) -> HeartbeatResponse:
 @handles(LEAVE_GROUP)
 def leave_group(request: LeaveGroupRequest, context: Context) -> LeaveGroupResponse:
     """Removes members at once."""
+    if not context.may(READ, GROUP, request.group_id):
+        return LeaveGroupResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
     if not request.group_id:
         return LeaveGroupResponse(error_code=ErrorCode.INVALID_GROUP_ID)
     if not context.broker.is_coordinator(request.group_id):
@@ -148,11 +154,13 @@ def describe_groups(request: DescribeGroupsRequest, context: Context) -> Describ
     described = [_describe(group_id, context) for group_id in request.groups]
     for group in described:
         if request.include_authorized_operations and not group.error_code:
-            group.authorized_operations = AUTHORIZED_OPERATIONS
+            group.authorized_operations = context.allowed(GROUP, group.group_id)
     return DescribeGroupsResponse(groups=described)
 
 
 def _describe(group_id: str, context: Context) -> DescribedGroup:
+    if not context.may(DESCRIBE, GROUP, group_id):
+        return _undescribed(group_id, "", ErrorCode.GROUP_AUTHORIZATION_FAILED)
     group = context.broker.groups.get(group_id)
     if not context.broker.is_coordinator(group_id):
         return _undescribed(group_id, "", ErrorCode.NOT_COORDINATOR)
@@ -195,6 +203,7 @@ def _described(group: ClassicGroup) -> DescribedGroup:
 def list_groups(request: ListGroupsRequest, context: Context) -> ListGroupsResponse:
     """The groups that this broker coordinates; an empty filter is none."""
     states = {state.strip().lower() for state in request.states_filter}
+    may_describe_all = context.may(DESCRIBE, CLUSTER)
     types = {group_type.lower() for group_type in request.types_filter}
     return ListGroupsResponse(
         groups=[
@@ -205,6 +214,7 @@ def list_groups(request: ListGroupsRequest, context: Context) -> ListGroupsRespo
             if (not states or group.state.value.lower() in states)
             and (not types or group.type in types)
             and context.broker.is_coordinator(group.group_id)
+            and (may_describe_all or context.may(DESCRIBE, GROUP, group.group_id))
         ]
     )
 
@@ -221,6 +231,8 @@ def delete_groups(request: DeleteGroupsRequest, context: Context) -> DeleteGroup
 
 
 def _delete(group_id: str, context: Context) -> ErrorCode:
+    if not context.may(DELETE, GROUP, group_id):
+        return ErrorCode.GROUP_AUTHORIZATION_FAILED
     broker = context.broker
     return broker.groups.delete(group_id) if broker.is_coordinator(group_id) else ErrorCode.NOT_COORDINATOR
 

@@ -7,21 +7,27 @@ from collections.abc import Iterable
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.common import LeaderIdAndEpoch, NodeEndpoint
 from ...protocol.schema import ZERO_UUID
+from ..acls import TOPIC, Operation
 from ..cluster import Broker
 from ..context import Context
 from ..topics import Partition, Topic
 
 
-def find_topic(broker: Broker, name: str, topic_id: bytes) -> Topic:
-    """The topic of a name or, from the versions with topic ids on, of an id. Raises KafkaError with 3 or 100."""
+def find_topic(context: Context, operation: Operation | None, name: str, topic_id: bytes = ZERO_UUID) -> Topic:
+    """The topic of a name or, from the versions with topic ids on, of an id, for a client that may do `operation` to it (None: any client).
+
+    Raises KafkaError with 3, 29 or 100: whether there is a topic of a name is told only to those who may.
+    """
+    cluster = context.broker.cluster
     if topic_id == ZERO_UUID:
-        topic = broker.cluster.topics.get(name)
-        if topic is None:
-            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        return topic
-    topic = broker.cluster.topics_by_id.get(topic_id)
-    if topic is None:
+        topic = cluster.topics.get(name)
+    elif (topic := cluster.topics_by_id.get(topic_id)) is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
+    # The authorizer is looked at here too, to spare who has none a call for each partition.
+    if cluster.authorizer is not None and operation is not None and not context.may(operation, TOPIC, topic.name if topic else name):
+        raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    if topic is None:
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     return topic
 
 

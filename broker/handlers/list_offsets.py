@@ -21,8 +21,8 @@ from ...protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderTopicResult,
 )
 from ...protocol.records import RecordBatch, read_header
-from ...protocol.schema import ZERO_UUID
 from ...storage.log import Log
+from ..acls import CLUSTER, CLUSTER_ACTION, DESCRIBE
 from ..context import Context
 from ..topics import Partition
 from .leadership import find_led_partition, find_topic
@@ -56,7 +56,7 @@ def list_offsets(request: ListOffsetsRequest, context: Context) -> ListOffsetsRe
 
 
 def _find(name: str, wanted: ListOffsetsPartition, isolation_level: int, context: Context) -> ListOffsetsPartitionResponse:
-    topic = find_topic(context.broker, name, ZERO_UUID)
+    topic = find_topic(context, DESCRIBE, name)
     partition = find_led_partition(context.broker, topic, wanted.partition_index, wanted.current_leader_epoch)
     log, timestamp = partition.log, -1
     if wanted.timestamp < 0 and context.version < SINCE.get(wanted.timestamp, 1 << 15):
@@ -113,7 +113,7 @@ def offset_for_leader_epoch(request: OffsetForLeaderEpochRequest, context: Conte
 
 def _end_of_epoch(name: str, wanted: OffsetForLeaderPartition, context: Context) -> EpochEndOffset:
     try:
-        topic = find_topic(context.broker, name, ZERO_UUID)
+        topic = find_topic(context, None if context.may(CLUSTER_ACTION, CLUSTER) else DESCRIBE, name)
         partition = find_led_partition(context.broker, topic, wanted.partition, wanted.current_leader_epoch)
     except KafkaError as error:
         return EpochEndOffset(error_code=error.code, partition=wanted.partition)

@@ -18,6 +18,7 @@ from ...protocol.messages.describe_log_dirs import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
+from ..acls import ALTER, CLUSTER, DESCRIBE
 from ..cluster import Broker
 from ..context import Context
 from ..topics import Partition
@@ -40,11 +41,15 @@ def _replica(broker: Broker, topic_name: str, index: int) -> Partition | None:
 @handles(DESCRIBE_LOG_DIRS)
 def describe_log_dirs(request: DescribeLogDirsRequest, context: Context) -> DescribeLogDirsResponse:
     """The replicas that the broker has of the topics that were asked for, or of all; others are left out."""
+    if not context.may(DESCRIBE, CLUSTER):
+        return DescribeLogDirsResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED, results=[])
     broker = context.broker
     if request.topics is None:
         wanted = {topic.name: [partition.index for partition in topic.partitions] for topic in broker.cluster.topics.values()}
     else:
-        wanted = {topic.topic: topic.partitions for topic in request.topics}
+        wanted = {}
+        for topic in request.topics:
+            wanted[topic.topic] = list(dict.fromkeys([*wanted.get(topic.topic, ()), *topic.partitions]))
     topics = []
     for name, indexes in wanted.items():
         replicas = [replica for index in indexes if (replica := _replica(broker, name, index))]
@@ -60,16 +65,21 @@ def _describe(partition: Partition) -> DescribeLogDirsPartition:
 @handles(ALTER_REPLICA_LOG_DIRS)
 def alter_replica_log_dirs(request: AlterReplicaLogDirsRequest, context: Context) -> AlterReplicaLogDirsResponse:
     """A replica may be moved to where it is; any other directory is LOG_DIR_NOT_FOUND."""
-    results: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
+    may_alter = context.may(ALTER, CLUSTER)
+    results: dict[str, dict[int, AlterReplicaLogDirPartitionResult]] = {}
     for directory in request.dirs:
         for topic in directory.topics:
             for index in topic.partitions:
                 code = ErrorCode.NONE
-                if directory.path != log_dir(context.broker):
+                if not may_alter:
+                    code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+                elif directory.path != log_dir(context.broker):
                     code = ErrorCode.LOG_DIR_NOT_FOUND
                 elif _replica(context.broker, topic.name, index) is None:
                     code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-                results.setdefault(topic.name, []).append(AlterReplicaLogDirPartitionResult(partition_index=index, error_code=code))
+                results.setdefault(topic.name, {})[index] = AlterReplicaLogDirPartitionResult(partition_index=index, error_code=code)
     return AlterReplicaLogDirsResponse(
-        results=[AlterReplicaLogDirTopicResult(topic_name=name, partitions=partitions) for name, partitions in results.items()]
+        results=[
+            AlterReplicaLogDirTopicResult(topic_name=name, partitions=list(partitions.values())) for name, partitions in results.items()
+        ]
     )

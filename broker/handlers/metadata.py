@@ -32,15 +32,17 @@ from ...protocol.messages.metadata import (
     MetadataResponseTopic,
 )
 from ...protocol.schema import ZERO_UUID
+from ..acls import CLUSTER, CREATE, DESCRIBE, TOPIC
 from ..cluster import Broker
 from ..context import Context
 from ..listeners import Listener
 from ..topics import Partition, Topic, illegal_name
 from .registry import handles
 
-# What a client may do with a resource when nobody is kept from anything: the operations as bits (Kafka's AclOperation codes).
-CLUSTER_OPERATIONS = sum(1 << code for code in (4, 5, 6, 7, 8, 9, 10, 11, 12))
-TOPIC_OPERATIONS = sum(1 << code for code in (3, 4, 5, 6, 7, 8, 10, 11))
+# Topics whose errors keep it secret what else may be done to them.
+_UNTOLD = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+# What is refused is told after what is found.
+_ORDER = {ErrorCode.UNKNOWN_TOPIC_ID: 0, ErrorCode.NONE: 1, ErrorCode.TOPIC_AUTHORIZATION_FAILED: 3}
 NOT_ASKED = -(1 << 31)
 BROKERS, CONTROLLERS = 1, 2
 
@@ -67,15 +69,21 @@ def metadata(request: MetadataRequest, context: Context) -> MetadataResponse:
         cluster_id=cluster.cluster_id,
         controller_id=cluster.controller_id,
         topics=_topics(request, context, {broker.node_id for broker in brokers}),
-        cluster_authorized_operations=CLUSTER_OPERATIONS if asked_cluster else NOT_ASKED,
+        cluster_authorized_operations=_cluster_operations(context) if asked_cluster else NOT_ASKED,
     )
+
+
+def _cluster_operations(context: Context) -> int:
+    return context.allowed(CLUSTER) if context.may(DESCRIBE, CLUSTER) else 0
 
 
 def _topics(request: MetadataRequest, context: Context, reachable_nodes: set[int]) -> list[MetadataResponseTopic]:
     cluster = context.broker.cluster
     wanted = request.topics and list({(topic.topic_id, topic.name): topic for topic in request.topics}.values())  # each once
     if wanted is None or (context.version == 0 and not wanted):
-        topics = [_describe(topic, context, reachable_nodes) for topic in cluster.topics.values()]
+        topics = [
+            _describe(topic, context, reachable_nodes) for topic in cluster.topics.values() if context.may(DESCRIBE, TOPIC, topic.name)
+        ]
     elif any(topic.topic_id != ZERO_UUID for topic in wanted):
         if context.version < 12:
             raise KafkaError(ErrorCode.INVALID_REQUEST)
@@ -84,10 +92,11 @@ def _topics(request: MetadataRequest, context: Context, reachable_nodes: set[int
         raise KafkaError(ErrorCode.INVALID_REQUEST)
     else:
         topics = [_by_name(topic.name or "", request, context, reachable_nodes) for topic in wanted]
+    topics.sort(key=lambda topic: _ORDER.get(ErrorCode(topic.error_code), 2))
     if request.include_topic_authorized_operations:
         for topic in topics:
-            if not topic.error_code:
-                topic.topic_authorized_operations = TOPIC_OPERATIONS
+            if topic.error_code not in _UNTOLD:
+                topic.topic_authorized_operations = context.allowed(TOPIC, topic.name or "")
     return topics
 
 
@@ -95,10 +104,14 @@ def _by_id(topic_id: bytes, context: Context, reachable_nodes: set[int]) -> Meta
     topic = context.broker.cluster.topics_by_id.get(topic_id)
     if topic is None:
         return MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=topic_id, partitions=[])
+    if not context.may(DESCRIBE, TOPIC, topic.name):
+        return MetadataResponseTopic(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=None, topic_id=topic_id, partitions=[])
     return _describe(topic, context, reachable_nodes)
 
 
 def _by_name(name: str, request: MetadataRequest, context: Context, reachable_nodes: set[int]) -> MetadataResponseTopic:
+    if not context.may(DESCRIBE, TOPIC, name):
+        return MetadataResponseTopic(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=name, partitions=[])
     topic = context.broker.cluster.topics.get(name)
     if topic is not None:
         return _describe(topic, context, reachable_nodes)
@@ -110,6 +123,8 @@ def _by_name(name: str, request: MetadataRequest, context: Context, reachable_no
 
 def _create(name: str, context: Context, code: ErrorCode) -> ErrorCode:
     """The error of this answer: clients ask again, and find the topic."""
+    if not (context.may(CREATE, CLUSTER) or context.may(CREATE, TOPIC, name)):
+        return ErrorCode.TOPIC_AUTHORIZATION_FAILED
     cluster = context.broker.cluster
     try:
         if not cluster.ensure_internal(name):
@@ -168,7 +183,7 @@ def describe_cluster(request: DescribeClusterRequest, context: Context) -> Descr
                 DescribeClusterBroker(broker_id=node_id, host=address[0], port=address[1], rack=broker.rack, is_fenced=not broker.running)
             )
     if request.include_cluster_authorized_operations:
-        response.cluster_authorized_operations = CLUSTER_OPERATIONS
+        response.cluster_authorized_operations = _cluster_operations(context)
     return response
 
 
@@ -182,7 +197,8 @@ def describe_topic_partitions(request: DescribeTopicPartitionsRequest, context: 
     limit = context.broker.config.integers["max.request.partition.size.limit"]
     room = max(1, min(request.response_partition_limit, limit))
     response = DescribeTopicPartitionsResponse(topics=[])
-    for name in sorted(names or context.broker.cluster.topics):
+    allowed = {name for name in names or context.broker.cluster.topics if context.may(DESCRIBE, TOPIC, name)}
+    for name in sorted(allowed):
         if cursor and name < cursor.topic_name:
             continue
         if not room:
@@ -190,7 +206,8 @@ def describe_topic_partitions(request: DescribeTopicPartitionsRequest, context: 
             break
         topic = context.broker.cluster.topics.get(name)
         if topic is None:
-            response.topics.append(_unknown_topic(name))
+            unknown = ErrorCode.INVALID_TOPIC_EXCEPTION if illegal_name(name) else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            response.topics.append(_undescribed(name, unknown, context.allowed(TOPIC, name)))
             continue
         first = cursor.partition_index if cursor and cursor.topic_name == name else 0
         page = topic.partitions[first : first + room]
@@ -199,12 +216,15 @@ def describe_topic_partitions(request: DescribeTopicPartitionsRequest, context: 
         if first + len(page) < len(topic.partitions):
             response.next_cursor = Cursor(topic_name=name, partition_index=first + len(page))
             break
+    refused = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    response.topics += [_undescribed(name, refused) for name in sorted(names - allowed) if not cursor or name >= cursor.topic_name]
     return response
 
 
-def _unknown_topic(name: str) -> DescribeTopicPartitionsResponseTopic:
-    code = ErrorCode.INVALID_TOPIC_EXCEPTION if illegal_name(name) else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    return DescribeTopicPartitionsResponseTopic(error_code=code, name=name, topic_id=ZERO_UUID, partitions=[])
+def _undescribed(name: str, code: ErrorCode, operations: int = NOT_ASKED) -> DescribeTopicPartitionsResponseTopic:
+    return DescribeTopicPartitionsResponseTopic(
+        error_code=code, name=name, topic_id=ZERO_UUID, partitions=[], topic_authorized_operations=operations
+    )
 
 
 def _page(topic: Topic, partitions: list[Partition], context: Context) -> DescribeTopicPartitionsResponseTopic:
@@ -212,7 +232,7 @@ def _page(topic: Topic, partitions: list[Partition], context: Context) -> Descri
         name=topic.name,
         topic_id=topic.id,
         is_internal=topic.is_internal,
-        topic_authorized_operations=TOPIC_OPERATIONS,
+        topic_authorized_operations=context.allowed(TOPIC, topic.name),
         partitions=[
             DescribeTopicPartitionsResponsePartition(
                 error_code=ErrorCode.LEADER_NOT_AVAILABLE if partition.leader == -1 else ErrorCode.NONE,

@@ -4,8 +4,6 @@ OffsetCommit: v2 to v4 name a retention time, v6 has leader epochs, v7 knows sta
 where it was ILLEGAL_GENERATION (KIP-848), v10 names topics by id.
 OffsetFetch: from v2 on null topics mean all, and an error of the group is at the top instead of on every partition; v5 has leader
 epochs, v7 asks for stable offsets (KIP-447), v8 for several groups (KIP-709), v9 as a member of a consumer group, v10 by topic id.
-
-Not done: authorization.
 """
 
 from __future__ import annotations
@@ -18,7 +16,6 @@ from ...protocol.messages.offset_commit import (
     OFFSET_COMMIT,
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
-    OffsetCommitRequestTopic,
     OffsetCommitResponse,
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
@@ -44,10 +41,11 @@ from ...protocol.messages.offset_fetch import (
     OffsetFetchResponseTopics,
 )
 from ...protocol.schema import ZERO_UUID
+from ..acls import DELETE, DESCRIBE, GROUP, READ, TOPIC
 from ..context import Context
 from ..groups.offsets import CommittedOffset, CommittedOffsets
-from ..topics import Topic
 from .registry import handles
+from .sorting import Found, sort_partitions
 
 BY_MEMBER_EPOCH, BY_TOPIC_ID = 9, 10
 NOTHING_COMMITTED = CommittedOffset(-1, -1, "", -1)
@@ -58,58 +56,27 @@ UNSTABLE = CommittedOffset(-1, -1, "", -2)
 @handles(OFFSET_COMMIT)
 def offset_commit(request: OffsetCommitRequest, context: Context) -> OffsetCommitResponse:
     """Unknown partitions are refused each for itself; what is wrong with the group or the member refuses all others."""
-    answers = _CommitAnswers()
-    valid: list[_Valid] = []
-    for topic in request.topics:
-        found = _find_commit_topic(topic, context)
-        for partition in topic.partitions:
-            if error := _check_partition(found, partition.partition_index, context):
-                answers.add(topic, partition, error)
-            elif found:
-                valid.append(_Valid(topic, found, partition))
-    group_error = _check_commit(request, valid, context)
-    for each in valid:
-        answers.add(each.asked, each.partition, group_error or _commit(request, each.found.name, each.partition, context))
-    return OffsetCommitResponse(topics=list(answers.topics.values()))
+    context.demand(READ, GROUP, request.group_id)
+    topics = [((topic.name, topic.topic_id), topic.partitions) for topic in request.topics]
+    found, answers = sort_partitions(topics, context, by_id=context.version >= BY_TOPIC_ID)
+    group_error = _check_commit(request, found, context)
+    for key, topic, wanted in found:
+        answers.setdefault(key, []).append((wanted.partition_index, group_error or _commit(request, topic.name, wanted, context)))
+    return OffsetCommitResponse(
+        topics=[
+            OffsetCommitResponseTopic(
+                name=name,
+                topic_id=topic_id,
+                partitions=[OffsetCommitResponsePartition(partition_index=index, error_code=error) for index, error in partitions],
+            )
+            for (name, topic_id), partitions in answers.items()
+        ]
+    )
 
 
-class _Valid(NamedTuple):
-    """A partition that exists."""
-
-    asked: OffsetCommitRequestTopic
-    found: Topic
-    partition: OffsetCommitRequestPartition
-
-
-class _CommitAnswers:
-    """Partitions by topic, in the order in which they are told: those that do not exist come first."""
-
-    def __init__(self) -> None:
-        self.topics: dict[tuple[str, bytes], OffsetCommitResponseTopic] = {}
-
-    def add(self, asked: OffsetCommitRequestTopic, partition: OffsetCommitRequestPartition, error: ErrorCode) -> None:
-        """One more."""
-        key = asked.name, asked.topic_id
-        topic = self.topics.setdefault(key, OffsetCommitResponseTopic(name=asked.name, topic_id=asked.topic_id, partitions=[]))
-        topic.partitions.append(OffsetCommitResponsePartition(partition_index=partition.partition_index, error_code=error))
-
-
-def _find_commit_topic(topic: OffsetCommitRequestTopic, context: Context) -> Topic | None:
-    cluster = context.broker.cluster
-    return cluster.topics_by_id.get(topic.topic_id) if context.version >= BY_TOPIC_ID else cluster.topics.get(topic.name)
-
-
-def _check_partition(topic: Topic | None, index: int, context: Context) -> ErrorCode:
-    if topic is None and context.version >= BY_TOPIC_ID:
-        return ErrorCode.UNKNOWN_TOPIC_ID
-    if topic is None or topic.partition(index) is None:
-        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    return ErrorCode.NONE
-
-
-def _check_commit(request: OffsetCommitRequest, valid: list[_Valid], context: Context) -> ErrorCode:
+def _check_commit(request: OffsetCommitRequest, found: list[Found[OffsetCommitRequestPartition]], context: Context) -> ErrorCode:
     broker = context.broker
-    if not valid:
+    if not found:
         return ErrorCode.NONE  # Kafka does not even look for the group.
     if not broker.is_coordinator(request.group_id):
         return ErrorCode.NOT_COORDINATOR
@@ -118,7 +85,7 @@ def _check_commit(request: OffsetCommitRequest, valid: list[_Valid], context: Co
         request.member_id,
         request.group_instance_id,
         request.generation_id_or_member_epoch,
-        [(each.found.id, each.partition.partition_index) for each in valid],
+        [(topic.id, wanted.partition_index) for _, topic, wanted in found],
         understands_epochs=context.version >= BY_MEMBER_EPOCH,
     )
     if error is ErrorCode.GROUP_ID_NOT_FOUND and context.version < BY_MEMBER_EPOCH:
@@ -210,6 +177,8 @@ def _fetch_group(group: OffsetFetchRequestGroup, require_stable: bool, context: 
 
 
 def _check_fetch(group_id: str, context: Context) -> ErrorCode:
+    if not context.may(DESCRIBE, GROUP, group_id):
+        return ErrorCode.GROUP_AUTHORIZATION_FAILED
     return ErrorCode.NONE if context.broker.is_coordinator(group_id) else ErrorCode.NOT_COORDINATOR
 
 
@@ -218,10 +187,11 @@ def _fetch(
 ) -> list[_Fetched]:
     offsets = context.broker.groups.offsets(group_id)
     if topics is not None:
-        fetched = [_fetch_topic(offsets, topic, context) for topic in topics]
+        # Topics that are refused come last.
+        fetched = sorted((_fetch_topic(offsets, topic, context) for topic in topics), key=lambda topic: bool(topic.error))
     else:
         known = context.broker.cluster.topics
-        fetched = [_Fetched(name, known[name].id, list(commits.items())) for name, commits in offsets]
+        fetched = [_Fetched(name, known[name].id, list(commits.items())) for name, commits in offsets if context.may(DESCRIBE, TOPIC, name)]
     if not (require_stable and offsets.pending):
         return fetched
     return [topic._replace(partitions=[_stable(offsets, topic.name, *each) for each in topic.partitions]) for topic in fetched]
@@ -239,6 +209,8 @@ def _fetch_topic(offsets: CommittedOffsets, topic: OffsetFetchRequestTopic | Off
         if found is None:
             return _nothing("", topic_id, topic.partition_indexes, ErrorCode.UNKNOWN_TOPIC_ID)
         name = found.name
+    if not context.may(DESCRIBE, TOPIC, name):
+        return _nothing(topic.name, topic_id, topic.partition_indexes, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     return _Fetched(name, topic_id, [(index, offsets.get(name, index) or NOTHING_COMMITTED) for index in topic.partition_indexes])
 
 
@@ -249,25 +221,24 @@ def _nothing(name: str, topic_id: bytes, partitions: Iterable[int], error: Error
 @handles(OFFSET_DELETE)
 def offset_delete(request: OffsetDeleteRequest, context: Context) -> OffsetDeleteResponse:
     """Forgets single commits, but none of a topic that members read now."""
-    if not request.group_id:
+    group_id, groups = request.group_id, context.broker.groups
+    if not context.may(DELETE, GROUP, group_id):
+        return OffsetDeleteResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED, topics=[])
+    found, answers = sort_partitions([((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], context)
+    if not group_id:
         return OffsetDeleteResponse(error_code=ErrorCode.INVALID_GROUP_ID, topics=[])
-    error = _check_fetch(request.group_id, context) or context.broker.groups.check_delete_offsets(request.group_id)
-    if error:
+    if not context.broker.is_coordinator(group_id):
+        return OffsetDeleteResponse(error_code=ErrorCode.NOT_COORDINATOR, topics=[])
+    if error := groups.check_delete_offsets(group_id):
         return OffsetDeleteResponse(error_code=error, topics=[])
+    for key, topic, wanted in found:
+        answers.setdefault(key, []).append((wanted.partition_index, groups.delete_offset(group_id, topic.name, wanted.partition_index)))
     return OffsetDeleteResponse(
         topics=[
             OffsetDeleteResponseTopic(
-                name=topic.name,
-                partitions=[
-                    OffsetDeleteResponsePartition(
-                        partition_index=partition.partition_index,
-                        error_code=_check_partition(context.broker.cluster.topics.get(topic.name), partition.partition_index, context)
-                        or context.broker.groups.delete_offset(request.group_id, topic.name, partition.partition_index),
-                    )
-                    for partition in topic.partitions
-                ],
+                name=name,
+                partitions=[OffsetDeleteResponsePartition(partition_index=index, error_code=error) for index, error in partitions],
             )
-            for topic in request.topics
-            if topic.partitions
+            for (name, _), partitions in answers.items()
         ]
     )

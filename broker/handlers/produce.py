@@ -35,6 +35,7 @@ from ...protocol.records import (
 )
 from ...protocol.schema import ZERO_UUID
 from ...storage.producers import OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen
+from ..acls import TRANSACTIONAL_ID, WRITE
 from ..context import Context
 from ..waiting import Wait
 from .append import ADDS_PARTITIONS, ALL_REPLICAS, ATTRIBUTES_POSITION, append, one_batch
@@ -51,10 +52,12 @@ _WITHOUT_LOG_START = frozenset(
     {
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
         ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.TOPIC_AUTHORIZATION_FAILED,
         ErrorCode.NOT_LEADER_OR_FOLLOWER,
         ErrorCode.MESSAGE_TOO_LARGE,
         ErrorCode.CORRUPT_MESSAGE,
         ErrorCode.INVALID_REQUIRED_ACKS,
+        ErrorCode.INVALID_PRODUCER_ID_MAPPING,
         ErrorCode.INVALID_TOPIC_EXCEPTION,
         ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
         ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
@@ -67,7 +70,7 @@ def produce(request: ProduceRequest, context: Context) -> ProduceResponse | Gene
     """Appends each partition's batch for itself; with acks=0 there is no answer, and any error ends the connection."""
     topics = request.topic_data
     if len(topics) != 1 or len(topics[0].partition_data) != 1 or not _is_one_batch(topics[0].partition_data[0].records):
-        if refusal := _refusal_of_all(request):
+        if refusal := _refusal_of_all(request, context):
             if request.acks == 0:
                 raise CloseConnection(f"Produce with acks=0 failed with {refusal.code.name}")
             raise refusal
@@ -85,7 +88,8 @@ def produce(request: ProduceRequest, context: Context) -> ProduceResponse | Gene
     if request.transactional_id is not None and _is_too_early(responses, context):
         return _try_again(topics, responses, request, context)
     answer = _answer(request, responses, context)
-    if answer is not None and not _refused(responses):
+    # With an authorizer, what a client may do now it may be denied at any time.
+    if answer is not None and not _refused(responses) and context.broker.cluster.authorizer is None:
         recognise(request, context)
     return answer
 
@@ -138,8 +142,8 @@ def _is_one_batch(records: object) -> bool:
     return length == len(records) - PREFIX_SIZE and magic == 2 and not attributes & TRANSACTIONAL_BIT
 
 
-def _refusal_of_all(request: ProduceRequest) -> KafkaError | None:
-    """Why no partition gets anything: bytes in which no batch can be found, or one of a transaction in a request without its id."""
+def _refusal_of_all(request: ProduceRequest, context: Context) -> KafkaError | None:
+    """Why no partition gets anything: bytes in which no batch can be found, or one of a transaction that is not the client's."""
     for topic in request.topic_data:
         for data in topic.partition_data:
             batch = data.records
@@ -148,7 +152,7 @@ def _refusal_of_all(request: ProduceRequest) -> KafkaError | None:
                     isinstance(batch, memoryview)
                     and first_batch_size(batch)
                     and _is_transactional(batch)
-                    and request.transactional_id is None
+                    and (request.transactional_id is None or not context.may(WRITE, TRANSACTIONAL_ID, request.transactional_id))
                 ):
                     return KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
             except BatchError as error:
@@ -217,7 +221,7 @@ def _append(
     """The checks of KafkaApis and ReplicaManager in their order, and the append."""
     if context.version >= 13 and topic_data.topic_id == ZERO_UUID:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
-    topic = find_topic(context.broker, topic_data.name, topic_data.topic_id)
+    topic = find_topic(context, WRITE, topic_data.name, topic_data.topic_id)
     if not 0 <= data.index < len(topic.partitions):
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     batch = one_batch(data.records, context.version)

@@ -13,6 +13,7 @@ from ...protocol.messages.describe_quorum import (
     QuorumTopic,
     ReplicaState,
 )
+from ..acls import CLUSTER, DESCRIBE
 from ..context import Context
 from .registry import handles
 
@@ -23,6 +24,9 @@ FIRST_EPOCH = 1
 @handles(DESCRIBE_QUORUM)
 def describe_quorum(request: DescribeQuorumRequest, context: Context) -> DescribeQuorumResponse:
     """The one partition of the metadata topic; all else is unknown."""
+    if not context.may(DESCRIBE, CLUSTER):
+        refused = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+        return DescribeQuorumResponse(error_code=refused, error_message="not allowed to DESCRIBE CLUSTER", topics=[], nodes=[])
     topics = [
         QuorumTopic(
             topic_name=topic.topic_name,

@@ -16,6 +16,7 @@ from ...protocol.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
 )
+from ..acls import ALTER, DESCRIBE
 from ..context import Context
 from .registry import handles
 
@@ -23,6 +24,7 @@ from .registry import handles
 @handles(ALTER_PARTITION_REASSIGNMENTS)
 def alter_partition_reassignments(request: AlterPartitionReassignmentsRequest, context: Context) -> AlterPartitionReassignmentsResponse:
     """Gives partitions other replicas; null would cancel a reassignment, of which there is never one under way."""
+    context.demand(ALTER)
     responses = []
     for topic in request.topics:
         partitions = []
@@ -61,4 +63,5 @@ def _reassign(name: str, wanted: ReassignablePartition, factor_may_change: bool,
 @handles(LIST_PARTITION_REASSIGNMENTS)
 def list_partition_reassignments(request: ListPartitionReassignmentsRequest, context: Context) -> ListPartitionReassignmentsResponse:
     """None is ever under way."""
+    context.demand(DESCRIBE)
     return ListPartitionReassignmentsResponse(error_message=None, topics=[])

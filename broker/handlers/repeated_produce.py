@@ -95,7 +95,7 @@ class RepeatedProduce:
         context.owns_buffer = owns_buffer
         try:
             start, behind = self._find_records(frame)
-            if bytes(frame[behind:]) != self._tail:
+            if behind > len(frame) or bytes(frame[behind:]) != self._tail:
                 return None
             batch = one_batch(frame[start:behind], context.version)
             if self._transactional_id is None and batch[ATTRIBUTES_POSITION] & TRANSACTIONAL_BIT:

@@ -22,6 +22,7 @@ from ...protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsResponse,
     DescribeUserScramCredentialsResult,
 )
+from ..acls import ALTER, CLUSTER, DESCRIBE
 from ..cluster import ScramCredential
 from ..context import Context
 from .registry import handles
@@ -42,12 +43,14 @@ MECHANISMS = {1: Mechanism("SCRAM-SHA-256", 4096), 2: Mechanism("SCRAM-SHA-512",
 @handles(ALTER_USER_SCRAM_CREDENTIALS)
 def alter_user_scram_credentials(request: AlterUserScramCredentialsRequest, context: Context) -> AlterUserScramCredentialsResponse:
     """Every user for himself; one that is named twice is refused."""
+    context.demand(ALTER)
     wanted: list[ScramCredentialDeletion | ScramCredentialUpsertion] = [*request.deletions, *request.upsertions]
     named = Counter(change.name for change in wanted)
     results = {}
     for change in wanted:
         code, message = ErrorCode.NONE, None
         try:
+            _check(change)
             if named[change.name] > 1:
                 raise KafkaError(ErrorCode.DUPLICATE_RESOURCE, "A user credential cannot be altered twice in the same request")
             _change(change, context.broker.cluster.scram_credentials)
@@ -57,20 +60,25 @@ def alter_user_scram_credentials(request: AlterUserScramCredentialsRequest, cont
     return AlterUserScramCredentialsResponse(results=list(results.values()))
 
 
-def _change(change: ScramCredentialDeletion | ScramCredentialUpsertion, users: dict[str, dict[int, ScramCredential]]) -> None:
+def _check(change: ScramCredentialDeletion | ScramCredentialUpsertion) -> None:
     mechanism = MECHANISMS.get(change.mechanism)
     if not change.name:
         raise KafkaError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Username must not be empty")
     if mechanism is None:
         raise KafkaError(ErrorCode.UNSUPPORTED_SASL_MECHANISM, "Unknown SCRAM mechanism")
     if isinstance(change, ScramCredentialDeletion):
-        if users.get(change.name, {}).pop(change.mechanism, None) is None:
-            raise KafkaError(ErrorCode.RESOURCE_NOT_FOUND, "Attempt to delete a user credential that does not exist")
         return
     if change.iterations < mechanism.min_iterations:
         raise KafkaError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Too few iterations")
     if change.iterations > MAX_ITERATIONS:
         raise KafkaError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Too many iterations")
+
+
+def _change(change: ScramCredentialDeletion | ScramCredentialUpsertion, users: dict[str, dict[int, ScramCredential]]) -> None:
+    if isinstance(change, ScramCredentialDeletion):
+        if users.get(change.name, {}).pop(change.mechanism, None) is None:
+            raise KafkaError(ErrorCode.RESOURCE_NOT_FOUND, "Attempt to delete a user credential that does not exist")
+        return
     credential = ScramCredential(change.iterations, change.salt, change.salted_password)
     users.setdefault(change.name, {})[change.mechanism] = credential
 
@@ -78,6 +86,8 @@ def _change(change: ScramCredentialDeletion | ScramCredentialUpsertion, users: d
 @handles(DESCRIBE_USER_SCRAM_CREDENTIALS)
 def describe_user_scram_credentials(request: DescribeUserScramCredentialsRequest, context: Context) -> DescribeUserScramCredentialsResponse:
     """Mechanisms and iterations, never the secrets; RESOURCE_NOT_FOUND for users that have none."""
+    if not context.may(DESCRIBE, CLUSTER):
+        raise KafkaError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     users = context.broker.cluster.scram_credentials
     names = [user.name for user in request.users or []] or [name for name, credentials in users.items() if credentials]
     results = [_describe(name, names.count(name) > 1, users.get(name, {})) for name in sorted(set(names))]

@@ -36,6 +36,7 @@ from ...protocol.messages.delete_topics import (
     DeleteTopicState,
 )
 from ...protocol.schema import ZERO_UUID
+from ..acls import ALTER, CLUSTER, CREATE, DELETE, DESCRIBE, DESCRIBE_CONFIGS, TOPIC
 from ..cluster import MAX_PARTITIONS_PER_REQUEST
 from ..context import Context
 from ..topics import Topic
@@ -50,6 +51,7 @@ def create_topics(request: CreateTopicsRequest, context: Context) -> CreateTopic
     """Creates each topic for itself; the results are in the order of the request."""
     named = Counter(topic.name for topic in request.topics)
     asked = sum(len(topic.assignments) or max(topic.num_partitions, 1) for topic in request.topics)
+    may_create_all = context.may(CREATE, CLUSTER)
     results = []
     for wanted in {topic.name: topic for topic in request.topics}.values():
         try:
@@ -57,11 +59,13 @@ def create_topics(request: CreateTopicsRequest, context: Context) -> CreateTopic
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
             if wanted.name == "__cluster_metadata":
                 raise KafkaError(ErrorCode.INVALID_REQUEST, f"Creation of internal topic {wanted.name} is prohibited.")
+            if not (may_create_all or context.may(CREATE, TOPIC, wanted.name)):
+                raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
             if asked > MAX_PARTITIONS_PER_REQUEST:
                 raise KafkaError(
                     ErrorCode.POLICY_VIOLATION, f"{asked} partitions in one request; at most {MAX_PARTITIONS_PER_REQUEST} are allowed."
                 )
-            results.append(_created(_create(wanted, request.validate_only, context)))
+            results.append(_created(_create(wanted, request.validate_only, context), context))
         except KafkaError as error:
             results.append(CreatableTopicResult(name=wanted.name, error_code=error.code, error_message=error.message, configs=[]))
     return CreateTopicsResponse(topics=results)
@@ -84,15 +88,16 @@ def _create(wanted: CreatableTopic, validate_only: bool, context: Context) -> To
             raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "partitions should be a consecutive 0-based integer sequence")
         assignments = [by_index[index] for index in range(len(by_index))]
         cluster.check_assignments(assignments)
-    if len({config.name for config in wanted.configs}) < len(wanted.configs):
-        raise KafkaError(ErrorCode.INVALID_REQUEST, "A config was named more than once.")
     configs = {config.name: config.value for config in wanted.configs}
     return cluster.create_topic(
         wanted.name, wanted.num_partitions, wanted.replication_factor, assignments, configs, validate_only=validate_only
     )
 
 
-def _created(topic: Topic) -> CreatableTopicResult:
+def _created(topic: Topic, context: Context) -> CreatableTopicResult:
+    if not context.may(DESCRIBE_CONFIGS, TOPIC, topic.name):
+        refused = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+        return CreatableTopicResult(name=topic.name, topic_id=topic.id, error_message=None, topic_config_error_code=refused, configs=[])
     return CreatableTopicResult(
         name=topic.name,
         topic_id=topic.id,
@@ -102,7 +107,7 @@ def _created(topic: Topic) -> CreatableTopicResult:
         configs=[
             CreatableTopicConfigs(
                 name=entry.name,
-                value=entry.value,
+                value=topic.config.overrides.get(entry.name, entry.value),
                 read_only=entry.read_only,
                 config_source=entry.source,
                 is_sensitive=entry.is_sensitive,
@@ -118,22 +123,44 @@ def delete_topics(request: DeleteTopicsRequest, context: Context) -> DeleteTopic
     if not context.broker.config.booleans["delete.topic.enable"]:
         raise KafkaError(ErrorCode.TOPIC_DELETION_DISABLED if context.version >= 3 else ErrorCode.INVALID_REQUEST)
     wanted = request.topics or [DeleteTopicState(name=name, topic_id=ZERO_UUID) for name in request.topic_names]
-    named = Counter((topic.name, topic.topic_id) for topic in wanted)
-    results = []
-    for state in {(topic.name, topic.topic_id): topic for topic in wanted}.values():
-        name, topic_id = state.name, state.topic_id
+    named = Counter((state.name, state.topic_id) for state in wanted)
+    senseless = [state for state in wanted if (state.name is None) == (state.topic_id == ZERO_UUID)]  # each is told so
+    once = {(state.name, state.topic_id): state for state in wanted if state not in senseless}
+    found, results = Counter[Topic](), []
+    for state in (*senseless, *once.values()):
+        result = DeletableTopicResult(name=state.name, topic_id=state.topic_id)
         try:
-            if (name is None) == (topic_id == ZERO_UUID):
-                raise KafkaError(ErrorCode.INVALID_REQUEST, "Either a name or an id is needed, not both.")
-            if named[name, topic_id] > 1:
-                raise KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic.")
-            topic = find_topic(context.broker, name or "", topic_id)
-            name, topic_id = topic.name, topic.id
-            context.broker.cluster.delete_topic(topic)
-            results.append(DeletableTopicResult(name=name, topic_id=topic_id))
+            if named[state.name, state.topic_id] > 1 or state in senseless:
+                raise KafkaError(ErrorCode.INVALID_REQUEST, "Either a name or an id is needed, not both, and only once.")
+            found[_find_deletable(result, context)] += 1
         except KafkaError as error:
-            results.append(DeletableTopicResult(name=name, topic_id=topic_id, error_code=error.code, error_message=error.message))
+            result.error_code, result.error_message = error.code, error.message or error.code.name
+            results.append(result)
+    results += [_delete_topic(topic, times, context) for topic, times in found.items()]
     return DeleteTopicsResponse(responses=results)
+
+
+def _find_deletable(result: DeletableTopicResult, context: Context) -> Topic:
+    """The topic; who may not delete it is told its name, or that there is one of the name, only if he may describe it."""
+    may_delete_all = context.may(DELETE, CLUSTER)
+    if result.name is not None and not may_delete_all:
+        context.demand(DESCRIBE, TOPIC, result.name)
+    topic = find_topic(context, None, result.name or "", result.topic_id)
+    if not may_delete_all:
+        context.demand(DESCRIBE, TOPIC, topic.name)
+        result.name = topic.name
+        context.demand(DELETE, TOPIC, topic.name)
+    return topic
+
+
+def _delete_topic(topic: Topic, times: int, context: Context) -> DeletableTopicResult:
+    """A topic that is named both by its name and by its id stays."""
+    result = DeletableTopicResult(name=topic.name, topic_id=topic.id)
+    if times > 1:
+        result.error_code, result.error_message = ErrorCode.INVALID_REQUEST, "The topic is named by its name and by its id."
+    else:
+        context.broker.cluster.delete_topic(topic)
+    return result
 
 
 @handles(CREATE_PARTITIONS)
@@ -155,8 +182,10 @@ def create_partitions(request: CreatePartitionsRequest, context: Context) -> Cre
 
 def _add_partitions(wanted: CreatePartitionsTopic, validate_only: bool, context: Context) -> None:
     cluster = context.broker.cluster
-    topic = find_topic(context.broker, wanted.name, ZERO_UUID)
+    topic = find_topic(context, ALTER, wanted.name)
     assignments = None if wanted.assignments is None else [assignment.broker_ids for assignment in wanted.assignments]
+    if wanted.count - len(topic.partitions) > MAX_PARTITIONS_PER_REQUEST:
+        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # more records than Kafka's controller writes at once
     placed = cluster.new_partitions(topic, wanted.count, assignments)
     if not validate_only:
         cluster.add_partitions(topic, placed)
@@ -179,7 +208,7 @@ def delete_records(request: DeleteRecordsRequest, context: Context) -> DeleteRec
 
 def _delete(name: str, wanted: DeleteRecordsPartition, context: Context) -> DeleteRecordsPartitionResult:
     try:
-        topic = find_topic(context.broker, name, ZERO_UUID)
+        topic = find_topic(context, DELETE, name)
         partition = find_led_partition(context.broker, topic, wanted.partition_index)
         if topic.is_internal:
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)

@@ -5,8 +5,6 @@ DescribeTransactions, ListTransactions and DescribeProducers show; WriteTxnMarke
 
 from __future__ import annotations
 
-import re
-
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.describe_producers import (
     DESCRIBE_PRODUCERS,
@@ -34,9 +32,10 @@ from ...protocol.messages.write_txn_markers import (
     WriteTxnMarkersRequest,
     WriteTxnMarkersResponse,
 )
-from ...protocol.schema import ZERO_UUID
 from ...storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
+from ..acls import ALTER, CLUSTER, CLUSTER_ACTION, DESCRIBE, READ, TOPIC, TRANSACTIONAL_ID
 from ..context import Context
+from ..groups.regex import InvalidRegularExpression, Regex
 from ..topics import TRANSACTION_STATE, illegal_name
 from ..transactions.coordinator import Marker
 from ..transactions.transaction import NO_PRODUCER_EPOCH, Producer, Transaction, TransactionState
@@ -52,7 +51,8 @@ def describe_transactions(request: DescribeTransactionsRequest, context: Context
 
 
 def _describe(transactional_id: str, context: Context) -> DescribedTransaction:
-    error = check_coordinator(transactional_id, context)
+    may_describe = context.may(DESCRIBE, TRANSACTIONAL_ID, transactional_id)
+    error = check_coordinator(transactional_id, context) if may_describe else ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
     transaction = context.broker.transactions.get(transactional_id)
     if error or transaction is None:
         return DescribedTransaction(
@@ -67,7 +67,8 @@ def _describe(transactional_id: str, context: Context) -> DescribedTransaction:
         )
     topics: dict[str, list[int]] = {}
     for each in transaction.partitions:
-        topics.setdefault(each.topic, []).append(each.partition)
+        if context.may(DESCRIBE, TOPIC, each.topic):
+            topics.setdefault(each.topic, []).append(each.partition)
     return DescribedTransaction(
         transactional_id=transactional_id,
         transaction_state=transaction.state.value,
@@ -83,17 +84,18 @@ def _describe(transactional_id: str, context: Context) -> DescribedTransaction:
 def list_transactions(request: ListTransactionsRequest, context: Context) -> ListTransactionsResponse:
     """Those that this broker coordinates and that pass every filter; an empty filter lets all pass."""
     known = {state.value for state in TransactionState}
-    unknown = [name for name in request.state_filters if name not in known]
+    unknown = [name for name in dict.fromkeys(request.state_filters) if name not in known]
     try:
-        pattern = re.compile(request.transactional_id_pattern or ".*", re.DOTALL)
-    except re.error:
+        pattern = Regex(request.transactional_id_pattern) if request.transactional_id_pattern else None
+    except InvalidRegularExpression:
         return ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION, unknown_state_filters=[], transaction_states=[])
     found = [
         ListedTransaction(transactional_id=each.transactional_id, producer_id=each.producer.id, transaction_state=each.state.value)
         for each in context.broker.transactions
         if context.broker.is_coordinator(each.transactional_id, TRANSACTION_STATE)
         and _passes(each, request, context.now_ms)
-        and pattern.fullmatch(each.transactional_id)
+        and context.may(DESCRIBE, TRANSACTIONAL_ID, each.transactional_id)
+        and (pattern is None or pattern.matches(each.transactional_id))
     ]
     return ListTransactionsResponse(unknown_state_filters=unknown, transaction_states=found)
 
@@ -122,9 +124,10 @@ def _producers(name: str, index: int, context: Context) -> PartitionResponse:
     try:
         if reason := illegal_name(name):
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {reason}")
+        context.demand(READ, TOPIC, name)
         if name not in context.broker.cluster.topics:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition.")
-        partition = find_led_partition(context.broker, find_topic(context.broker, name, ZERO_UUID), index)
+        partition = find_led_partition(context.broker, find_topic(context, None, name), index)
     except KafkaError as error:
         return PartitionResponse(partition_index=index, error_code=error.code, error_message=error.message, active_producers=[])
     return PartitionResponse(
@@ -146,6 +149,8 @@ def _producers(name: str, index: int, context: Context) -> PartitionResponse:
 @handles(WRITE_TXN_MARKERS)
 def write_txn_markers(request: WriteTxnMarkersRequest, context: Context) -> WriteTxnMarkersResponse:
     """Writes each marker into each of its partitions."""
+    if not context.may(ALTER, CLUSTER):
+        context.demand(CLUSTER_ACTION)
     return WriteTxnMarkersResponse(
         markers=[
             WritableTxnMarkerResult(
@@ -170,7 +175,7 @@ def _write(asked: WritableTxnMarker, name: str, index: int, context: Context) ->
     producer = Producer(asked.producer_id, asked.producer_epoch)
     marker = Marker(producer, asked.coordinator_epoch, asked.transaction_result, raises_epoch=asked.transaction_version >= 2)
     try:
-        topic = find_topic(context.broker, name, ZERO_UUID)
+        topic = find_topic(context, None, name)
         replicas = found.replicas if (found := topic.partition(index)) else ()
         if context.broker.node_id not in replicas:
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

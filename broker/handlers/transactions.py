@@ -20,8 +20,9 @@ from ...protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTopicResult,
 )
 from ...protocol.messages.end_txn import END_TXN, EndTxnRequest, EndTxnResponse
+from ..acls import CLUSTER, CLUSTER_ACTION, GROUP, READ, TOPIC, TRANSACTIONAL_ID, WRITE
 from ..context import Context
-from ..topics import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ..topics import CONSUMER_OFFSETS, INTERNAL_TOPICS, TRANSACTION_STATE
 from ..transactions.coordinator import Answer
 from ..transactions.transaction import TV_0, TV_2, Producer, TopicPartition
 from .registry import handles
@@ -42,10 +43,13 @@ def check_coordinator(transactional_id: str, context: Context) -> ErrorCode:
 def add_partitions_to_txn(request: AddPartitionsToTxnRequest, context: Context) -> AddPartitionsToTxnResponse:
     """One transaction up to v3, a list of them from v4 on."""
     if context.version < BATCHED:
+        context.demand(WRITE, TRANSACTIONAL_ID, request.v3_and_below_transactional_id)
         producer = Producer(request.v3_and_below_producer_id, request.v3_and_below_producer_epoch)
         topics = request.v3_and_below_topics
         errors = _add(request.v3_and_below_transactional_id, producer, _partitions(topics), False, context)
         return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_results(topics, errors))
+    if not context.may(CLUSTER_ACTION, CLUSTER):
+        return AddPartitionsToTxnResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     return AddPartitionsToTxnResponse(
         results_by_transaction=[
             AddPartitionsToTxnResult(
@@ -91,9 +95,9 @@ def _add(
     transactional_id: str, producer: Producer, partitions: list[TopicPartition], verify_only: bool, context: Context
 ) -> dict[TopicPartition, ErrorCode]:
     """Adds all or none: with one that is not there, the others are not attempted."""
-    if any(not _exists(each, context) for each in partitions):
-        missing, not_tried = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.OPERATION_NOT_ATTEMPTED
-        return {each: not_tried if _exists(each, context) else missing for each in partitions}
+    refused = {each: error for each in partitions if (error := _refusal(each, context))}
+    if refused:
+        return refused | {each: ErrorCode.OPERATION_NOT_ATTEMPTED for each in partitions if each not in refused}
     if error := check_coordinator(transactional_id, context):
         return dict.fromkeys(partitions, error)
     transactions = context.broker.transactions
@@ -104,9 +108,13 @@ def _add(
     return dict.fromkeys(partitions, _as_known(error, context))
 
 
-def _exists(partition: TopicPartition, context: Context) -> bool:
-    topic = context.broker.cluster.topics.get(partition.topic)
-    return topic is not None and topic.partition(partition.partition) is not None
+def _refusal(partition: TopicPartition, context: Context) -> ErrorCode:
+    """Only brokers, whose versions are the batched ones, may add partitions of internal topics."""
+    name = partition.topic
+    if context.version < BATCHED and (name in INTERNAL_TOPICS or not context.may(WRITE, TOPIC, name)):
+        return ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    found = context.broker.cluster.find_partition(name, partition.partition)
+    return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if found is None else ErrorCode.NONE
 
 
 def _as_known(error: ErrorCode, context: Context) -> ErrorCode:
@@ -118,6 +126,8 @@ def _as_known(error: ErrorCode, context: Context) -> ErrorCode:
 def add_offsets_to_txn(request: AddOffsetsToTxnRequest, context: Context) -> AddOffsetsToTxnResponse:
     """Adds the partition of __consumer_offsets that the group belongs to."""
     cluster = context.broker.cluster
+    context.demand(WRITE, TRANSACTIONAL_ID, request.transactional_id)
+    context.demand(READ, GROUP, request.group_id)
     error = check_coordinator(request.transactional_id, context)
     if not error:
         cluster.ensure_internal(CONSUMER_OFFSETS)
@@ -131,7 +141,9 @@ def add_offsets_to_txn(request: AddOffsetsToTxnRequest, context: Context) -> Add
 @handles(END_TXN)
 def end_txn(request: EndTxnRequest, context: Context) -> EndTxnResponse:
     """Answers when it is decided; with all leaders there, the markers are written by then."""
-    if error := check_coordinator(request.transactional_id, context):
+    if not context.may(WRITE, TRANSACTIONAL_ID, request.transactional_id):
+        answer = Answer(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    elif error := check_coordinator(request.transactional_id, context):
         answer = Answer(error)
     else:
         producer = Producer(request.producer_id, request.producer_epoch)

@@ -6,8 +6,6 @@ TRANSACTION_ABORTABLE; from v5 on the group is added to the transaction here (KI
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import islice
 from typing import TypeAlias
 
 from ...protocol.errors import ErrorCode
@@ -19,44 +17,40 @@ from ...protocol.messages.txn_offset_commit import (
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
 )
+from ...protocol.schema import ZERO_UUID
+from ..acls import GROUP, READ, TRANSACTIONAL_ID, WRITE
 from ..context import Context
 from ..groups.offsets import CommittedOffset
-from ..topics import CONSUMER_OFFSETS, Partition
+from ..topics import CONSUMER_OFFSETS
 from ..transactions.transaction import Producer, TopicPartition
 from .registry import handles
+from .sorting import Found, sort_partitions
 from .verification import NotInTransaction, join_transaction
 
 KNOWS_ABORTABLE, ADDS_PARTITIONS = 4, 5
 
-
-Named: TypeAlias = list[tuple[str, TxnOffsetCommitRequestPartition]]
-Results: TypeAlias = list[tuple[str, int, ErrorCode]]
+Named: TypeAlias = list[Found[TxnOffsetCommitRequestPartition]]
 
 
 @handles(TXN_OFFSET_COMMIT)
 def txn_offset_commit(request: TxnOffsetCommitRequest, context: Context) -> TxnOffsetCommitResponse:
     """Unknown partitions are refused each for itself; what is wrong with the transaction or the member refuses all others."""
-    named = [(topic.name, partition) for topic in request.topics for partition in topic.partitions]
-    known = [each for each in named if _find(*each, context)]
-    unknown = [each for each in named if not _find(*each, context)]
-    refused = [(name, each.partition_index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) for name, each in unknown]
-    results = refused + (_commit(request, known, context) if known else [])
-    if unknown:
-        return TxnOffsetCommitResponse(topics=_merged(results))
-    left = iter(results)
-    return TxnOffsetCommitResponse(topics=[topic for each in request.topics for topic in _merged(islice(left, len(each.partitions)))])
+    context.demand(WRITE, TRANSACTIONAL_ID, request.transactional_id)
+    context.demand(READ, GROUP, request.group_id)
+    found, refused = sort_partitions([((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], context)
+    errors = iter(_commit(request, found, context) if found else [])
+    if refused:  # then Kafka answers a topic that is named twice at once
+        for (key, _, wanted), error in zip(found, errors, strict=True):
+            refused.setdefault(key, []).append((wanted.partition_index, error))
+        answers = [(name, partitions) for (name, _), partitions in refused.items()]
+    else:
+        answers = [(topic.name, [(each.partition_index, next(errors)) for each in topic.partitions]) for topic in request.topics]
+    return TxnOffsetCommitResponse(topics=[_answer(name, partitions) for name, partitions in answers if partitions])
 
 
-def _merged(results: Iterable[tuple[str, int, ErrorCode]]) -> list[TxnOffsetCommitResponseTopic]:
-    """What is answered for a topic that is named twice, at once."""
-    topics: dict[str, list[TxnOffsetCommitResponsePartition]] = {}
-    for name, index, error in results:
-        topics.setdefault(name, []).append(TxnOffsetCommitResponsePartition(partition_index=index, error_code=error))
-    return [TxnOffsetCommitResponseTopic(name=name, partitions=partitions) for name, partitions in topics.items()]
-
-
-def _find(name: str, partition: TxnOffsetCommitRequestPartition, context: Context) -> Partition | None:
-    return context.broker.cluster.find_partition(name, partition.partition_index)
+def _answer(name: str, partitions: list[tuple[int, ErrorCode]]) -> TxnOffsetCommitResponseTopic:
+    answers = [TxnOffsetCommitResponsePartition(partition_index=index, error_code=error) for index, error in partitions]
+    return TxnOffsetCommitResponseTopic(name=name, partitions=answers)
 
 
 def _check(request: TxnOffsetCommitRequest, known: Named, context: Context) -> ErrorCode:
@@ -78,27 +72,26 @@ def _check(request: TxnOffsetCommitRequest, known: Named, context: Context) -> E
         )
     except NotInTransaction as error:
         return error.code
-    slots = [(broker.cluster.topics[name].id, each.partition_index) for name, each in known]
+    slots = [(topic.id, each.partition_index) for _, topic, each in known]
     return broker.groups.check_transactional_commit(
         request.group_id, request.member_id, request.group_instance_id, request.generation_id, slots
     )
 
 
-def _commit(request: TxnOffsetCommitRequest, known: Named, context: Context) -> Results:
+def _commit(request: TxnOffsetCommitRequest, known: Named, context: Context) -> list[ErrorCode]:
     """An error for each partition, most often the same for all."""
     groups = context.broker.groups
-    error = _check(request, known, context)
-    if error:
-        return [(name, each.partition_index, error) for name, each in known]
+    if error := _check(request, known, context):
+        return [error] * len(known)
     accepted: dict[tuple[str, int], CommittedOffset] = {}
     errors = []
-    for name, each in known:
+    for _, topic, each in known:
         metadata = each.committed_metadata or ""
         error = groups.check_metadata(metadata)
         if not error:
             committed = CommittedOffset(each.committed_offset, each.committed_leader_epoch, metadata, context.now_ms)
-            accepted[name, each.partition_index] = committed
-        errors.append((name, each.partition_index, error))
+            accepted[topic.name, each.partition_index] = committed
+        errors.append(error)
     if accepted:
         groups.commit_in_transaction(request.group_id, Producer(request.producer_id, request.producer_epoch), accepted)
     return errors

@@ -28,8 +28,8 @@ class World:
         self.cluster = ClusterState(cluster_of([listeners | dict(settings or {})], nodes=nodes), self.timers, Random(1))
         self.core = Core(self.cluster)
 
-    def client(self, node_id: int = 1, listener: str = "PLAINTEXT") -> Client:
-        return Client(self.core, node_id, listener)
+    def client(self, node_id: int = 1, listener: str = "PLAINTEXT", host: str = "127.0.0.1") -> Client:
+        return Client(self.core, node_id, listener, host)
 
     def advance(self, milliseconds: int) -> None:
         """Moves the time on, and has what became due written."""
@@ -44,11 +44,11 @@ class World:
 class Client:
     """One connection. `sent` is everything the broker wrote to it, in order."""
 
-    def __init__(self, core: Core, node_id: int, listener: str) -> None:
+    def __init__(self, core: Core, node_id: int, listener: str, host: str) -> None:
         self.core = core
         self.sent = bytearray()
         self._asked: list[tuple[Api, int]] = []
-        self.connection: Connection = core.connect(core.cluster.brokers[node_id], listener, "127.0.0.1", 50_000, self._flush)
+        self.connection: Connection = core.connect(core.cluster.brokers[node_id], listener, host, 50_000, self._flush)
 
     def _flush(self) -> None:
         for part in self.connection.take_output():

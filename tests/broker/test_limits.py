@@ -7,8 +7,9 @@ import logging
 
 import pytest
 
+from odradek.broker.config import InvalidConfig
 from odradek.broker.core import LARGE_FRAME_BYTES
-from odradek.broker.limits import ConnectionQuotas, RequestMemory
+from odradek.broker.limits import ConnectionQuotas, RequestMemory, parse_overrides
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
@@ -213,3 +214,19 @@ def test_connections_are_counted_in_all_and_by_address() -> None:
     assert [quotas.take("b"), quotas.full] == [True, True]
     quotas.release("a")
     assert [quotas.full, quotas.take("a")] == [False, True]
+
+
+def test_single_addresses_may_have_numbers_of_their_own() -> None:
+    overrides = parse_overrides(" 10.0.0.1:1 , ::1:0,")
+    assert overrides == {"10.0.0.1": 1, "::1": 0}
+    quotas = ConnectionQuotas(9, 2, overrides)
+    assert [quotas.take("10.0.0.1"), quotas.take("10.0.0.1")] == [True, False]
+    assert not quotas.take("::1")
+    assert [quotas.take("10.0.0.2") for _ in range(3)] == [True, True, False]
+    assert World(settings={"max.connections.per.ip.overrides": "127.0.0.1:7"}).cluster.brokers[1].connections.most_from("127.0.0.1") == 7
+
+
+@pytest.mark.parametrize("text", ["10.0.0.1", ":5", "10.0.0.1:", "10.0.0.1:-1", "10.0.0.1:many"])
+def test_overrides_that_say_nothing(text: str) -> None:
+    with pytest.raises(InvalidConfig):
+        parse_overrides(text)

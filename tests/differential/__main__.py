@@ -14,11 +14,12 @@ from .playing import SETTINGS, Emulated, Served, play
 def main(names: list[str]) -> int:
     known, found = known_differences(), []
     for name in names or FAMILIES:
-        with ApacheKafka(nodes=2, settings=QUICK | SETTINGS) as kafka:
-            theirs = {case.name: answers for case, answers in play(Served(kafka.bootstrap_servers), FAMILIES[name]())}
+        cases, settings = FAMILIES[name]
+        with ApacheKafka(nodes=2, settings={**QUICK, **SETTINGS, **settings}) as kafka:
+            theirs = {case.name: answers for case, answers in play(Served(kafka.bootstrap_servers), cases())}
         changed = sum(answers != theirs.get(case) for case, answers in read_recording(name).items())
         write_recording(name, theirs)
-        ours = {case.name: answers for case, answers in play(Emulated(), FAMILIES[name]())}
+        ours = {case.name: answers for case, answers in play(Emulated(settings), cases())}
         differing = differences(theirs, ours)
         found += unexplained(differing, known)
         answers = sum(map(len, theirs.values()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from odradek.protocol.messages.delete_records import DELETE_RECORDS, DeleteRecordsPartition, DeleteRecordsRequest, DeleteRecordsTopic
@@ -9,14 +10,33 @@ from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest,
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
 from odradek.protocol.record_builder import build_batch
 from odradek.protocol.records import Record
+from odradek.protocol.schema import Api, Message, specs
 
-from .script import Ask
+from .script import Ask, id_of
 
 
 def a_batch(*values: bytes, key: bytes | None = None, **options: Any) -> bytes:
     """A record batch of these values; timestamps begin at 1000 and go up by one."""
     records = [Record(offset, 1000 + offset, key, value, []) for offset, value in enumerate(values)]
     return bytes(build_batch(records, **options))
+
+
+def request_of(api: Api, fields: Mapping[str, Any]) -> Message:
+    """The request of these fields; messages in it are written as dictionaries, topics without an id get that of their name."""
+    return _message(api.request, fields)
+
+
+def _message(cls: type[Message], fields: Mapping[str, Any]) -> Message:
+    kinds = {spec.name: spec.kind for spec in specs(cls)}
+    name = fields.get("name", fields.get("topic"))
+    given = {**fields, "topic_id": id_of(name)} if name and "topic_id" in kinds and "topic_id" not in fields else fields
+    return cls(**{name: _value(kinds[name], value) for name, value in given.items()})
+
+
+def _value(kind: object, value: Any) -> Any:
+    if isinstance(value, list):
+        return [_value(kind, item) for item in value]
+    return _message(kind, value) if isinstance(value, dict) and isinstance(kind, type) else value
 
 
 def read(topic: str, *, partition: int = 0, offset: int = 0) -> Ask:

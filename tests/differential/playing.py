@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import socket
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from struct import pack, unpack
 from typing import Any, Protocol
@@ -28,11 +28,12 @@ from odradek.protocol.schema import Api, Message, ProtocolError, specs
 from tests.broker.harness import World
 
 from .rendering import Renderer
-from .script import Answer, Ask, Case, Pause, Raw, Step, Topic, id_of, number_of
+from .script import LOCALHOST, Answer, Ask, Case, Pause, Raw, Step, Topic, id_of, number_of
 
 CORRELATION_ID, PROBE_ID = 7, 0x7FFFFFFF
 PROBE = pack(">ihhih", 10, API_VERSIONS.key, 0, PROBE_ID, -1)
 PATIENCE_S, SHORT_PATIENCE_S, SETUP_PATIENCE_S = 1.5, 0.1, 10
+SETTLED_MS = 200
 STEP_MS = 10
 CLOSED, SILENT, WAITS = "closed", "no answer", "waits"
 NAME = re.compile(r"\$(\w+)")
@@ -68,7 +69,7 @@ class Connection(Protocol):
 class Side(Protocol):
     """A cluster of two nodes."""
 
-    def connect(self, node: int) -> Connection: ...
+    def connect(self, node: int, host: str = LOCALHOST) -> Connection: ...
 
     def now_ms(self) -> int: ...
 
@@ -76,8 +77,8 @@ class Side(Protocol):
 
 
 class EmulatedConnection:
-    def __init__(self, world: World, node: int) -> None:
-        self.world, self.client = world, world.client(node)
+    def __init__(self, world: World, node: int, host: str) -> None:
+        self.world, self.client = world, world.client(node, host=host)
 
     def send(self, frames: bytes) -> None:
         self.world.advance(1)  # else records of different requests have the same time
@@ -99,11 +100,11 @@ class EmulatedConnection:
 class Emulated:
     """Ours, without a socket."""
 
-    def __init__(self) -> None:
-        self.world = World(nodes=2, settings=SETTINGS)
+    def __init__(self, settings: Mapping[str, str]) -> None:
+        self.world = World(nodes=2, settings={**SETTINGS, **settings})
 
-    def connect(self, node: int) -> EmulatedConnection:
-        return EmulatedConnection(self.world, node)
+    def connect(self, node: int, host: str = LOCALHOST) -> EmulatedConnection:
+        return EmulatedConnection(self.world, node, host)
 
     def now_ms(self) -> int:
         return self.world.timers.now_ms
@@ -113,8 +114,8 @@ class Emulated:
 
 
 class SocketConnection:
-    def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), 10)
+    def __init__(self, port: int, host: str) -> None:
+        self.socket = socket.create_connection((LOCALHOST, port), 10, (host, 0))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def __del__(self) -> None:
@@ -150,8 +151,8 @@ class Served:
     def __init__(self, bootstrap_servers: str) -> None:
         self.ports = [int(address.rpartition(":")[2]) for address in bootstrap_servers.split(",")]
 
-    def connect(self, node: int) -> SocketConnection:
-        return SocketConnection(self.ports[node - 1])
+    def connect(self, node: int, host: str = LOCALHOST) -> SocketConnection:
+        return SocketConnection(self.ports[node - 1], host)
 
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
@@ -198,15 +199,17 @@ class Playing:
     def ask(self, step: Ask | Raw) -> str:
         began_ms = self.side.now_ms()
         frame = self.with_real_ids(step.frame if isinstance(step, Raw) else self.frame_of(step, began_ms))
-        where = step.node, "" if isinstance(step, Raw) else step.connection
+        where = step.node, "" if isinstance(step, Raw) else step.connection or step.host
         if where not in self.connections:
-            self.connections[where] = self.side.connect(step.node)
+            self.connections[where] = self.side.connect(step.node, LOCALHOST if isinstance(step, Raw) else step.host)
         if isinstance(step, Raw):
             self.connections[where].send(frame)
             return self.answer(step, where, PATIENCE_S)
         self.connections[where].send(frame if step.answered else frame + PROBE)
         if not step.waits:
-            return self.answer(step, where, PATIENCE_S)
+            text = self.answer(step, where, PATIENCE_S)
+            self.side.pause(SETTLED_MS if step.settles else 0)
+            return text
         self.waiting[where] = step
         return self.late_answer(*where, SHORT_PATIENCE_S)
 

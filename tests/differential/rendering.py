@@ -35,6 +35,17 @@ HASH_ORDERED = {
     "DescribeTransactions",
     "ListTransactions",
     "WriteTxnMarkers",
+    "CreateTopics",
+    "DeleteTopics",
+    "CreatePartitions",
+    "DescribeTopicPartitions",
+    "AlterConfigs",
+    "IncrementalAlterConfigs",
+    "DescribeAcls",
+    "DeleteAcls",
+    "DescribeLogDirs",
+    "AlterReplicaLogDirs",
+    "DescribeConfigs",
 }
 TEXTS = {"error_message", "batch_index_error_message", "documentation"}
 DRAWN = {"port", "controller_id", "cluster_id", "producer_id", "session_id", "log_dir", "total_bytes", "usable_bytes"}

@@ -26,11 +26,15 @@ class Topic(NamedTuple):
     replicas: tuple[tuple[int, ...], ...] = ((1,), (2,))
 
 
+LOCALHOST = "127.0.0.1"
+
+
 class Ask(NamedTuple):
     """One request to one node. Without `answered` none is expected, so a further request shows how the connection is.
 
     Each name of a `connection` is one of its own. A request that `waits` may be answered later, to `Answer` or when the case ends.
     `binds` has names for fields of the answer that are texts or numbers of 64 bits.
+    `host` is the address that it comes from. `settles` says that Kafka's brokers hear of the change a moment after the answer.
     """
 
     api: Api
@@ -42,6 +46,8 @@ class Ask(NamedTuple):
     connection: str = ""
     waits: bool = False
     binds: Mapping[str, str] = {}
+    host: str = LOCALHOST
+    settles: bool = False
 
 
 class Answer(NamedTuple):
@@ -77,6 +83,13 @@ class Case(NamedTuple):
 
 
 Cases: TypeAlias = Iterable[Case] | Iterator[Case]
+
+
+class Family(NamedTuple):
+    """Cases that are played against one cluster; `settings` are its own, beside those that all have."""
+
+    cases: Callable[[], Cases]
+    settings: Mapping[str, str] = {}
 
 
 def id_of(name: str) -> bytes:

@@ -15,7 +15,8 @@ SHOWN = 20
 
 @cache
 def found(family: str) -> list[Difference]:
-    ours = {case.name: answers for case, answers in play(Emulated(), FAMILIES[family]())}
+    cases, settings = FAMILIES[family]
+    ours = {case.name: answers for case, answers in play(Emulated(settings), cases())}
     return differences(read_recording(family), ours)
 
 

@@ -166,7 +166,7 @@ def test_reassignments_are_over_at_once(world: World) -> None:
     partition = world.cluster.topics["t"].partitions[0]
     produce(world, "t", b"a")
     assert reassign(world, [2, 1]) == 0
-    assert (partition.replicas, partition.isr, partition.leader, partition.leader_epoch) == ([2, 1], [2, 1], 1, 0)
+    assert (partition.replicas, partition.isr, partition.leader, partition.leader_epoch) == ([2, 1], [1, 2], 1, 0)
     assert reassign(world, [2]) == 0
     assert (partition.replicas, partition.isr, partition.leader, partition.leader_epoch) == ([2], [2], 2, 1)
     assert reassign(world, [1, 2], factor_may_change=False) == ErrorCode.INVALID_REPLICATION_FACTOR

@@ -185,3 +185,8 @@ def test_groups_with_settings_are_listed(admin: Admin) -> None:
     admin.change(GROUP, "g", ("consumer.session.timeout.ms", SET, "50000"))
     response = admin.client.call(LIST_CONFIG_RESOURCES, 1, ListConfigResourcesRequest(resource_types=[GROUP]))
     assert [(resource.resource_type, resource.resource_name) for resource in response.config_resources] == [(GROUP, "g")]
+
+
+@pytest.mark.parametrize(("kind", "name", "code"), [(TOPIC, "t", ErrorCode.UNKNOWN_SERVER_ERROR), (BROKER, "1", ErrorCode.INVALID_REQUEST)])
+def test_an_operation_that_there_is_not(admin: Admin, kind: int, name: str, code: ErrorCode) -> None:
+    assert admin.change(kind, name, ("log.retention.ms", 4, "1"))[0] == code

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.handlers.groups import AUTHORIZED_OPERATIONS
+from odradek.broker.acls import GROUP, OPERATIONS
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.delete_groups import DELETE_GROUPS, DeleteGroupsRequest
 from odradek.protocol.messages.describe_groups import DESCRIBE_GROUPS, DescribedGroup, DescribeGroupsRequest
@@ -33,6 +33,9 @@ def join_request(group_id: str, member_id: str = "", **options: Any) -> JoinGrou
         "protocols": protocols,
     }
     return JoinGroupRequest(group_id=group_id, member_id=member_id, **(defaults | options))
+
+
+EVERYTHING = sum(1 << operation for operation in OPERATIONS[GROUP])
 
 
 class Scene:
@@ -260,7 +263,7 @@ def test_describing_a_stable_group(scene: Scene, version: int) -> None:
     member_id = scene.stable(group_instance_id="me")
     (group,) = scene.describe(version, scene.group, operations=version >= 3)
     assert (group.error_code, group.group_state, group.protocol_type, group.protocol_data) == (0, "Stable", "consumer", "range")
-    assert group.authorized_operations == (AUTHORIZED_OPERATIONS if version >= 3 else -(1 << 31))
+    assert group.authorized_operations == (EVERYTHING if version >= 3 else -(1 << 31))
     (member,) = group.members
     assert (member.member_id, member.client_id, member.client_host) == (member_id, "test", "/127.0.0.1")
     assert (member.member_metadata, member.member_assignment) == (b"topics", b"mine")
@@ -276,7 +279,11 @@ def test_the_protocol_is_told_only_of_stable_groups(scene: Scene) -> None:
 
 def test_describing_what_does_not_exist(scene: Scene) -> None:
     (group,) = scene.describe(5, scene.group, operations=True)
-    assert (group.error_code, group.group_state, group.authorized_operations) == (0, "Dead", AUTHORIZED_OPERATIONS)
+    assert (group.error_code, group.group_state, group.authorized_operations) == (
+        0,
+        "Dead",
+        EVERYTHING,
+    )
     (group,) = scene.describe(6, scene.group, operations=True)
     assert (group.error_code, group.group_state, group.authorized_operations) == (ErrorCode.GROUP_ID_NOT_FOUND, "Dead", -(1 << 31))
     assert group.error_message == f"Group {scene.group} not found."

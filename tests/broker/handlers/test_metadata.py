@@ -60,7 +60,7 @@ def test_all_topics_and_none(world: World) -> None:
 def test_by_id(world: World) -> None:
     topic = world.cluster.topics["t"]
     wanted = [MetadataRequestTopic(name=None, topic_id=topic.id), MetadataRequestTopic(name=None, topic_id=b"?" * 16), *named("ignored")]
-    found, unknown = ask(world, 12, wanted).topics
+    unknown, found = ask(world, 12, wanted).topics
     assert (found.error_code, found.name) == (0, "t")
     assert (unknown.error_code, unknown.name, unknown.topic_id) == (ErrorCode.UNKNOWN_TOPIC_ID, None, b"?" * 16)
 

@@ -106,6 +106,17 @@ def test_both_ways_are_one(steps: list[tuple[str, Any]], version: int) -> None:
     assert run(steps, version, short=True) == run(steps, version, short=False)
 
 
+def test_records_that_are_longer_than_their_request_go_the_long_way() -> None:
+    world = World(nodes=1)
+    world.cluster.create_topic("t", 1)
+    client = world.client()
+    data = frame(world, 3, a_batch(b"first"))
+    client.feed(data)
+    batch = len(a_batch(b"first"))
+    client.feed(data[: -batch - 4] + (batch + (1 << 24)).to_bytes(4, "big") + data[-batch:])
+    assert client.closed
+
+
 def test_it_does_not_keep_a_large_frame_alive() -> None:
     world = World(nodes=1)
     world.cluster.create_topic("t", 1)

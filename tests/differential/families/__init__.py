@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from ..script import Cases
+from ..script import Family
 from . import (
+    acls,
+    admin,
     batches,
+    configs,
     consumer_groups,
     fetch,
     forms,
@@ -20,18 +21,21 @@ from . import (
     transactions,
 )
 
-FAMILIES: dict[str, Callable[[], Cases]] = {
-    "produce": produce.cases,
-    "batches": batches.cases,
-    "sequences": sequences.cases,
-    "fetch": fetch.cases,
-    "offsets": offsets.cases,
-    "forms": forms.cases,
-    "groups": groups.cases,
-    "group_states": group_states.cases,
-    "consumer_groups": consumer_groups.cases,
-    "group_offsets": group_offsets.cases,
-    "group_lists": group_lists.cases,
-    "transactions": transactions.cases,
+FAMILIES: dict[str, Family] = {
+    "produce": Family(produce.cases),
+    "batches": Family(batches.cases),
+    "sequences": Family(sequences.cases),
+    "fetch": Family(fetch.cases),
+    "offsets": Family(offsets.cases),
+    "forms": Family(forms.cases),
+    "groups": Family(groups.cases),
+    "group_states": Family(group_states.cases),
+    "consumer_groups": Family(consumer_groups.cases),
+    "group_offsets": Family(group_offsets.cases),
+    "group_lists": Family(group_lists.cases),
+    "transactions": Family(transactions.cases),
+    "admin": Family(admin.cases),
+    "configs": Family(configs.cases),
+    "acls": Family(acls.cases, acls.SETTINGS),
 }
 """What makes the cases of a family, by its name."""

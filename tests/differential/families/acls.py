@@ -1,0 +1,187 @@
+"""With an authorizer: what each API answers to a client with one right alone, and to one who has all but that right; then the ACLs.
+
+A client is told by the address that it comes from. Brokers and set-up come from 127.0.0.1, which may do all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from odradek.broker.acls import CLUSTER, CLUSTER_NAME, GROUP, TOPIC, TRANSACTIONAL_ID, Operation, ResourceType
+from odradek.broker.settings import STANDARD_AUTHORIZER
+from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT
+from odradek.protocol.messages.create_acls import CREATE_ACLS
+from odradek.protocol.messages.delete_acls import DELETE_ACLS
+from odradek.protocol.messages.describe_acls import DESCRIBE_ACLS
+from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID
+from odradek.protocol.messages.offset_commit import OFFSET_COMMIT
+
+from ..asking import a_batch, produce, request_of
+from ..script import LOCALHOST, Ask, Case, Topic, all_versions
+from .acl_requests import OTHER, SHARED, Guarded, requests
+
+SETTINGS = {"authorizer.class.name": STANDARD_AUTHORIZER, "allow.everyone.if.no.acl.found": "true"}
+DENY, ALLOW = 2, 3
+LITERAL, PREFIXED = 3, 4
+RIGHTS = {
+    TOPIC: range(3, 12),
+    GROUP: (3, 6, 8, 10, 11),
+    CLUSTER: (5, 6, 7, 8, 9, 10, 11, 12),
+    TRANSACTIONAL_ID: (4, 8),
+}
+"""Operations that may matter, by what they are done to."""
+
+NOBODY, ANYBODY = "127.4.0.1", "127.4.0.2"
+Entry = dict[str, object]
+
+
+def cases() -> Iterator[Case]:
+    yield Case("acls.set-up", (Topic(SHARED), Topic(OTHER)), tuple(_set_up()))
+    for guarded in requests():
+        for name, host in _clients(guarded):
+            case = f"acls.{guarded.name}.{name}"
+            topics = (Topic(case), Topic(SHARED), Topic(OTHER)) if guarded.own_topic else (Topic(SHARED), Topic(OTHER))
+            request = request_of(guarded.api, guarded.fields(case))
+            yield Case(case, topics, (Ask(guarded.api, guarded.version, request, host=host),))
+    yield from _decisions()
+    yield from _entries()
+
+
+def entry(
+    kind: int, name: str, operation: int, permission: int = ALLOW, host: str = "*", pattern: int = LITERAL, user: str = "User:ANONYMOUS"
+) -> Entry:
+    resource = {"resource_type": kind, "resource_name": name, "resource_pattern_type": pattern}
+    return {**resource, "principal": user, "host": host, "operation": operation, "permission_type": permission}
+
+
+def create(*entries: Entry, version: int = 3) -> Ask:
+    return Ask(CREATE_ACLS, version, request_of(CREATE_ACLS, {"creations": list(entries)}), settles=True)
+
+
+def _set_up() -> Iterator[Ask]:
+    everything = [(kind, CLUSTER_NAME if kind is CLUSTER else "*") for kind in RIGHTS]
+    entries = [entry(kind, name, Operation.ALL, host=host) for host in (LOCALHOST, ANYBODY) for kind, name in everything]
+    for kind, name in everything:
+        for operation in RIGHTS[kind]:
+            entries.append(entry(kind, name, operation, host=_with(kind, operation)))
+            entries += [entry(each, its_name, Operation.ALL, host=_without(kind, operation)) for each, its_name in everything]
+            entries.append(entry(kind, name, operation, DENY, host=_without(kind, operation)))
+    yield create(*entries)
+    yield produce(SHARED, a_batch(b"a"))
+    partitions = [{"partition_index": 0, "committed_offset": 1, "committed_metadata": None}]
+    topics = [{"name": name, "partitions": partitions} for name in (SHARED, OTHER)]
+    yield Ask(OFFSET_COMMIT, 9, request_of(OFFSET_COMMIT, {"group_id": "committed", "member_id": "", "topics": topics}))
+    known = {"transactional_id": "known", "transaction_timeout_ms": 60_000}
+    yield Ask(INIT_PRODUCER_ID, 5, request_of(INIT_PRODUCER_ID, known))
+    beat = {"group_id": "consuming", "member_id": "m", "member_epoch": 0, "rebalance_timeout_ms": 600_000}
+    fields = {**beat, "topic_partitions": [], "subscribed_topic_names": [SHARED]}
+    yield Ask(CONSUMER_GROUP_HEARTBEAT, 1, request_of(CONSUMER_GROUP_HEARTBEAT, fields))
+
+
+def _with(kind: ResourceType, operation: int) -> str:
+    return f"127.2.{kind}.{operation}"
+
+
+def _without(kind: ResourceType, operation: int) -> str:
+    return f"127.3.{kind}.{operation}"
+
+
+def _clients(guarded: Guarded) -> Iterator[tuple[str, str]]:
+    """Names and addresses: without any right, with one, with all but one, and with all."""
+    yield "nobody", NOBODY
+    yield "anybody", ANYBODY
+    for kind in guarded.types:
+        for operation in RIGHTS[kind]:
+            name = f"{kind.name.lower()}-{Operation(operation).name.lower()}"
+            yield f"with.{name}", _with(kind, operation)
+            yield f"without.{name}", _without(kind, operation)
+
+
+def _decisions() -> Iterator[Case]:
+    """Which entries a name is decided by."""
+    guest = "127.5.0.1"
+    produced = a_batch(b"a")
+
+    def case(name: str, *entries: tuple[int, int, int, str]) -> Case:
+        topic = f"acls.decided.{name}"
+        made = [entry(TOPIC, topic[: len(topic) + cut], 4, permission, host, pattern) for pattern, cut, permission, host in entries]
+        return Case(topic, (Topic(topic),), (create(*made), produce(topic, produced)._replace(host=guest)))
+
+    for permission, (word, pattern, cut) in product(
+        (ALLOW, DENY), (("literal", LITERAL, 0), ("prefixed", PREFIXED, -2), ("whole", PREFIXED, 0))
+    ):
+        verb = "allow" if permission == ALLOW else "deny"
+        yield case(f"{verb}.{word}", (pattern, cut, permission, guest))
+        yield case(f"{verb}.{word}.any-host", (pattern, cut, permission, "*"))
+        yield case(f"{verb}.{word}.other-host", (pattern, cut, permission, "127.5.0.2"))
+    yield case("deny-beats-allow", (LITERAL, 0, ALLOW, guest), (PREFIXED, -3, DENY, guest))
+    yield case("deny-beats-longer-allow", (PREFIXED, -3, DENY, "*"), (PREFIXED, 0, ALLOW, guest))
+    yield case("literal-is-whole", (LITERAL, -1, ALLOW, guest))
+
+
+def _entries() -> Iterator[Case]:
+    for version in all_versions(CREATE_ACLS):
+        name = f"acls.entries.v{version}"
+        yield Case(name, (), tuple(_script(name, version)))
+        for kind, pattern, operation, permission in _odd_entries():
+            fields = entry(kind, f"{name}.odd", operation, permission, pattern=pattern)
+            case = f"acls.odd.v{version}.{kind}-{pattern}-{operation}-{permission}"
+            yield Case(case, (), (create(fields, version=version),))
+        others = (("no-name", entry(TOPIC, "", 3)), ("cluster-name", entry(CLUSTER, "x", 3)))
+        users = ("", "nobody", "Group:g", "User:", "User:a:b", ":a")
+        for word, fields in (*others, *((f"user.{user}", entry(TOPIC, f"{name}.user", 3, user=user)) for user in users)):
+            yield Case(f"acls.odd.v{version}.{word}", (), (create(fields, version=version),))
+
+
+def _odd_entries() -> Iterator[tuple[int, int, int, int]]:
+    for kind in (0, 1, 6, 7, 8, -1, 99):
+        yield kind, LITERAL, 3, ALLOW
+    for pattern in (0, 1, 2, 5, -1):
+        yield 2, pattern, 3, ALLOW
+    for operation in (0, 1, 2, 13, 14, 15, 16, -1):
+        yield 2, LITERAL, operation, ALLOW
+    for permission in (0, 1, 4, -1):
+        yield 2, LITERAL, 3, permission
+
+
+def _script(name: str, version: int) -> Iterator[Ask]:
+    """Entries are made, found by all kinds of filters, and deleted."""
+    literal, prefixed = entry(TOPIC, f"{name}.a", 3), entry(TOPIC, f"{name}.", 4, DENY, "10.0.0.1", PREFIXED, "User:b")
+    group = entry(GROUP, f"{name}.a", 8, user="User:b")
+    yield create(literal, prefixed, group, literal, entry(TOPIC, "", 3), version=version)
+    yield create(literal, version=version)
+    for fields in _filters(name):
+        yield Ask(DESCRIBE_ACLS, version, request_of(DESCRIBE_ACLS, fields))
+    gone = [_filter(2, f"{name}.a"), _filter(2, f"{name}.a"), _filter(99, f"{name}.a"), _filter(2, f"{name}.b")]
+    for filters in (gone, [_filter(1, f"{name}.a", 2, user="User:b")], [_filter(1, f"{name}.", 1)], []):
+        yield Ask(DELETE_ACLS, version, request_of(DELETE_ACLS, {"filters": filters}), settles=True)
+        yield Ask(DESCRIBE_ACLS, version, request_of(DESCRIBE_ACLS, _filter(1, f"{name}.a", 2, user="User:b")))
+
+
+def _filter(
+    kind: int,
+    name: str | None,
+    pattern: int = LITERAL,
+    user: str | None = None,
+    host: str | None = None,
+    operation: int = 1,
+    permission: int = 1,
+) -> Entry:
+    resource = {"resource_type_filter": kind, "resource_name_filter": name, "pattern_type_filter": pattern}
+    return {**resource, "principal_filter": user, "host_filter": host, "operation": operation, "permission_type": permission}
+
+
+def _filters(name: str) -> Iterator[Entry]:
+    for kind, pattern in product((1, 2, 3, 7, 99), (1, 2, 3, 4, 99)):
+        yield _filter(kind, f"{name}.a", pattern, user="User:b")
+    for pattern in (1, 3, 4):
+        yield _filter(2, f"{name}.", pattern)
+    for user in ("User:ANONYMOUS", "User:b", "User:*", "b", ""):
+        yield _filter(2, f"{name}.a", user=user)
+    for host in ("*", "10.0.0.1", LOCALHOST, ""):
+        yield _filter(1, f"{name}.", PREFIXED, host=host)
+    for operation, permission in product((2, 3, 4, 8, 99), (1, 2, 3, 99)):
+        yield _filter(1, f"{name}.a", operation=operation, permission=permission)
+    yield _filter(2, None, 4, user="User:b")
+    yield _filter(0, f"{name}.a")
