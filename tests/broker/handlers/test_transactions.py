@@ -181,7 +181,7 @@ def test_partitions_are_added(world: World, version: int) -> None:
 def test_with_an_unknown_partition_nothing_is_added(world: World) -> None:
     producer = Producer(world)
     missing, not_tried = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.OPERATION_NOT_ATTEMPTED
-    assert producer.add(3, {"t": [0, 7], "nope": [0]}) == [missing, missing, not_tried]
+    assert producer.add(3, {"t": [0, 7], "nope": [0]}) == [not_tried, missing, missing]
     assert producer.write(b"x", version=11) == ErrorCode.TRANSACTION_ABORTABLE
 
 
