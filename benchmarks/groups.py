@@ -59,10 +59,10 @@ def cpu(connection: Connection, frames: Iterable[bytes]) -> float:
     return time.process_time() - began
 
 
-def classic_rebalance() -> float:
-    """MEMBERS that all join again and sync."""
+def classic_rebalance(members: int = MEMBERS) -> float:
+    """Members that all join again and sync."""
     broker = Broker()
-    connections = [broker.connect() for _ in range(MEMBERS)]
+    connections = [broker.connect() for _ in range(members)]
     protocols = [JoinGroupRequestProtocol(name="range", metadata=bytes(60))]
 
     def join(ids: list[str]) -> tuple[float, list[str], int]:
@@ -86,7 +86,7 @@ def classic_rebalance() -> float:
         answers = [decode_response(JOIN_GROUP, 3, memoryview(b"".join(each.take_output())[4:]))[1] for each in connections]
         return spent, [answer.member_id for answer in answers], answers[0].generation_id
 
-    _, ids, generation = join([""] * MEMBERS)
+    _, ids, generation = join([""] * members)
     assignments = [SyncGroupRequestAssignment(member_id=member_id, assignment=bytes(60)) for member_id in ids]
 
     def sync(generation: int) -> float:
@@ -191,6 +191,7 @@ def idle_groups() -> int:
 
 def main() -> None:
     print(f"rebalance of {MEMBERS} classic members      {classic_rebalance() * 1000:8.1f} ms")
+    print(f"rebalance of {10 * MEMBERS} classic members     {classic_rebalance(10 * MEMBERS) * 1000:8.1f} ms")
     print(f"rebalance of {MEMBERS} consumer members     {consumer_rebalance() * 1000:8.1f} ms")
     print(f"classic heartbeat                 {classic_heartbeat() * 1e6:8.1f} µs")
     print(f"consumer heartbeat                {consumer_heartbeat() * 1e6:8.1f} µs")

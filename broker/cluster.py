@@ -17,6 +17,7 @@ from .config import BrokerConfig, GroupConfig, InvalidConfig, TopicConfig, valid
 from .fetch_sessions import FetchSessions
 from .groups.coordinator import Groups, GroupSettings
 from .groups.surroundings import CoordinatorRecord
+from .java_hash import abs_java_hash
 from .limits import ConnectionQuotas, RequestMemory
 from .listeners import ClusterConfig, Listener, NodeConfig
 from .timers import Timers
@@ -277,6 +278,7 @@ class ClusterState:
                 each.config.alter(own=overrides, cluster_wide=each.config.cluster_wide)
         for config in (*(topic.config for topic in self.topics.values()), *self.group_configs.values()):
             config.reload()
+        self.groups.reload(GroupSettings.of(self.config))
 
     def alter_group(self, group_id: str, overrides: Mapping[str, str]) -> None:
         """Replaces what was set for one group, which need not exist."""
@@ -365,13 +367,3 @@ class ClusterState:
 
 def _repeated(nodes: Sequence[int]) -> int:
     return next(node for node in nodes if nodes.count(node) > 1)
-
-
-def abs_java_hash(key: str) -> int:
-    """`Utils.abs(key.hashCode())` of Java, over UTF-16 units: which coordinator partition a key belongs to."""
-    value = 0
-    data = key.encode("utf-16-be", "surrogatepass")
-    for unit in range(0, len(data), 2):
-        value = (31 * value + (data[unit] << 8) + data[unit + 1]) & 0xFFFFFFFF
-    signed = value - (1 << 32) if value > 0x7FFFFFFF else value
-    return 0 if signed == -(1 << 31) else abs(signed)

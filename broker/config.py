@@ -307,6 +307,11 @@ def validate_group_configs(overrides: Mapping[str, str | None], broker: BrokerCo
             raise InvalidConfig(f"{name} must be greater than or equal to {low}")
         if isinstance(value, int) and value > broker.integers.get(high, value):
             raise InvalidConfig(f"{name} must be less than or equal to {high}")
+    values = GroupConfig(broker, {name: text for name, text in overrides.items() if text is not None}).integers
+    for kind in ("consumer", "share", "streams"):
+        session, heartbeat = f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms"
+        if values[session] <= values[heartbeat]:
+            raise InvalidConfig(f"{session} must be greater than {heartbeat}")
 
 
 def validate_broker_configs(overrides: Mapping[str, str], *, cluster_wide: bool) -> None:

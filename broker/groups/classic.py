@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Mapping
 from ...protocol.errors import ErrorCode
 from ..timers import Timers
 from ..waiting import Reply
-from .member import Join, JoinedMember, JoinResult, Leave, Member, Sync, SyncResult
+from .member import CONSUMER_PROTOCOL_TYPE, Join, JoinedMember, JoinResult, Leave, Member, Sync, SyncResult, subscriptions
+from .members import Members
 from .settings import GroupSettings
 from .states import GroupState
-from .votes import CONSUMER_PROTOCOL_TYPE, elected_protocol, is_common, subscriptions
 
 log = logging.getLogger("kafka.coordinator.group.GroupCoordinator")
 
@@ -43,7 +43,7 @@ class ClassicGroup:
         """Of the members; None as long as there was none, and offsets were only stored."""
         self.protocol_name: str | None = None
         self.leader: str | None = None
-        self.members: dict[str, Member] = {}
+        self.members = Members()
         self.pending: set[str] = set()
         """Ids that were handed out with MEMBER_ID_REQUIRED and have not joined yet."""
         self.unsynced: set[str] = set()
@@ -51,7 +51,7 @@ class ClassicGroup:
         self._subscribed: frozenset[str] | None = None
         self._initial_rebalance = False
         self._arrived_in_delay = False
-        self._timers, self._random, self._settings, self._write = timers, randomness, settings, write
+        self._timers, self._random, self.settings, self._write = timers, randomness, settings, write
 
     # What members ask for.
 
@@ -121,7 +121,7 @@ class ClassicGroup:
 
     def check_member(self, member_id: str, group_instance_id: str | None) -> ErrorCode:
         """UNKNOWN_MEMBER_ID; FENCED_INSTANCE_ID if the instance has another member id by now."""
-        known_id = member_id if group_instance_id is None else self._static_member_id(group_instance_id)
+        known_id = member_id if group_instance_id is None else self.members.static_id(group_instance_id)
         if known_id is not None and known_id != member_id:
             return ErrorCode.FENCED_INSTANCE_ID
         return ErrorCode.NONE if known_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
@@ -140,7 +140,7 @@ class ClassicGroup:
     def dissolve(self) -> None:
         """Ends the group because another takes its members over; those that wait are told to join again."""
         for member_id, member in list(self.members.items()):
-            member.answer_join(JoinResult(ErrorCode.REBALANCE_IN_PROGRESS, member_id))
+            self.members.answer(member, JoinResult(ErrorCode.REBALANCE_IN_PROGRESS, member_id))
             member.answer_sync(SyncResult(ErrorCode.REBALANCE_IN_PROGRESS))
             self._remove(member_id)
         for member_id in list(self.pending):
@@ -149,11 +149,11 @@ class ClassicGroup:
             self._timers.cancel((kind, self.group_id))
         self.state = GroupState.DEAD
 
-    def restore(self, generation_id: int, members: Mapping[str, Member]) -> None:
+    def restore(self, generation_id: int, members: Iterable[Member]) -> None:
         """Takes over the members of a consumer group in a stable generation."""
-        self.generation_id, self.members = generation_id, dict(members)
+        self.generation_id, self.members = generation_id, Members(members)
         self.protocol_type = CONSUMER_PROTOCOL_TYPE
-        self.protocol_name = elected_protocol(self.members.values())
+        self.protocol_name = self.members.elect()
         self.leader = next(iter(self.members))
         self._subscribed = subscriptions(self.protocol_type, self.protocol_name, self.members.values())
         self.state = GroupState.STABLE
@@ -184,23 +184,20 @@ class ClassicGroup:
             return True
         if self.state is GroupState.PREPARING_REBALANCE:
             # Who has rejoined counts, so that the last to rejoin an overfull group are turned away.
-            waiting = sum(each.join_reply is not None for each in self.members.values())
-            return waiting < self._settings.group_max_size or (member is not None and member.join_reply is not None)
-        return member is not None or len(self.members) < self._settings.group_max_size
+            return self.members.joined < self.settings.group_max_size or (member is not None and member.join_reply is not None)
+        return member is not None or len(self.members) < self.settings.group_max_size
 
     def _supports(self, join: Join) -> bool:
         """Whether one of the protocols is known to every member, the joining one with its old protocols included."""
         if self.state is GroupState.EMPTY:
             return bool(join.protocol_type and join.protocols)
-        return join.protocol_type == self.protocol_type and any(
-            is_common(protocol.name, self.members.values()) for protocol in join.protocols
-        )
+        return join.protocol_type == self.protocol_type and any(self.members.all_know(protocol.name) for protocol in join.protocols)
 
     def _join_new(self, join: Join, reply: Reply[JoinResult]) -> None:
         instance_id = join.group_instance_id
         stem = join.client_id if instance_id is None else instance_id
         new_id = f"{stem}-{uuid.UUID(int=self._random.getrandbits(128), version=4)}"
-        if instance_id is not None and (old_id := self._static_member_id(instance_id)):
+        if instance_id is not None and (old_id := self.members.static_id(instance_id)):
             self._replace_static(self.members[old_id], new_id, join, reply)
         elif instance_id is None and join.requires_known_member_id:
             self.pending.add(new_id)
@@ -213,7 +210,7 @@ class ClassicGroup:
         self._arrived_in_delay = self._initial_rebalance
         if not self.members:
             self.protocol_type = join.protocol_type
-        self.members[member_id] = Member(member_id, join, reply)
+        self.members.add(Member(member_id, join, reply))
         self.leader = self.leader or member_id
         self.pending.discard(member_id)
         self._set_session_timer(member_id, NEW_MEMBER_JOIN_TIMEOUT_MS)
@@ -225,33 +222,31 @@ class ClassicGroup:
             # Nothing new: it has missed the answer, and gets it again. A leader that joins in Stable wants to assign anew.
             reply.set(self._joined(member))
         else:
-            member.update(join, reply)
+            self.members.rejoin(member, join, reply)
             self._rebalance(f"member {member.member_id} joins again, client reason: {join.reason}")
 
     def _replace_static(self, member: Member, new_id: str, join: Join, reply: Reply[JoinResult]) -> None:
         """A static member has lost its member id, by a restart say: the old id is fenced, the assignment stays (KIP-345)."""
         old_id, old_leader = member.member_id, self.leader
-        member.answer_join(JoinResult(ErrorCode.FENCED_INSTANCE_ID, old_id))
+        self.members.answer(member, JoinResult(ErrorCode.FENCED_INSTANCE_ID, old_id))
         member.answer_sync(SyncResult(ErrorCode.FENCED_INSTANCE_ID))
         self._rename(member, new_id)
-        member.update(join, reply)
+        self.members.rejoin(member, join, reply)
         self._renew_session(member)
         log.info("Group %s: static member %s is %s from now on, not %s", self.group_id, join.group_instance_id, new_id, old_id)
-        if self.state is not GroupState.STABLE or elected_protocol(self.members.values()) != self.protocol_name:
+        if self.state is not GroupState.STABLE or self.members.elect() != self.protocol_name:
             self._rebalance(f"static member {join.group_instance_id} joins as {new_id}, client reason: {join.reason}")
             return
         self._write()
         if join.supports_skip_assignment:
-            member.answer_join(self._joined(member)._replace(skip_assignment=new_id == self.leader))
+            self.members.answer(member, self._joined(member)._replace(skip_assignment=new_id == self.leader))
         else:
             # A leader would assign now; an old client is kept from it by hearing of a leader that is no more.
-            member.answer_join(self._joined(member)._replace(leader=old_leader or "", members=()))
+            self.members.answer(member, self._joined(member)._replace(leader=old_leader or "", members=()))
 
     def _rename(self, member: Member, new_id: str) -> None:
-        old_id, member.member_id = member.member_id, new_id
-        member.is_new = False
-        del self.members[old_id]
-        self.members[new_id] = member
+        old_id, member.is_new = member.member_id, False
+        self.members.rename(member, new_id)
         self._timers.cancel(("session", self.group_id, old_id))
         if self.leader == old_id:
             self.leader = new_id
@@ -277,7 +272,7 @@ class ClassicGroup:
             self._reset_assignments()
         if before is GroupState.EMPTY:
             self._initial_rebalance, self._arrived_in_delay = True, False
-            delay_ms = self._settings.group_initial_rebalance_delay_ms
+            delay_ms = self.settings.group_initial_rebalance_delay_ms
             self._await_more_members(delay_ms, max(self._rebalance_timeout_ms() - delay_ms, 0))
         elif not self._complete_if_all_joined():
             self._set_rebalance_timer()
@@ -295,13 +290,13 @@ class ClassicGroup:
         """Waits on if members came meanwhile, but in all no longer than their rebalance timeout."""
         if self._arrived_in_delay and remaining_ms:
             self._arrived_in_delay = False
-            next_ms = min(self._settings.group_initial_rebalance_delay_ms, remaining_ms)
+            next_ms = min(self.settings.group_initial_rebalance_delay_ms, remaining_ms)
             self._await_more_members(next_ms, max(remaining_ms - delay_ms, 0))
         else:
             self._complete_rebalance()
 
     def _complete_if_all_joined(self) -> bool:
-        if self._initial_rebalance or self.pending or any(member.join_reply is None for member in self.members.values()):
+        if self._initial_rebalance or self.pending or self.members.joined < len(self.members):
             return False
         self._complete_rebalance()
         return True
@@ -337,7 +332,7 @@ class ClassicGroup:
 
     def _start_generation(self) -> None:
         self.generation_id += 1
-        self.protocol_name = elected_protocol(self.members.values())
+        self.protocol_name = self.members.elect()
         self._subscribed = subscriptions(self.protocol_type, self.protocol_name, self.members.values())
         self.state = GroupState.COMPLETING_REBALANCE
         self.unsynced = set(self.members)
@@ -346,7 +341,7 @@ class ClassicGroup:
         for member in self.members.values():
             member.is_new = False
             self._renew_session(member)
-            member.answer_join(self._joined(member))
+            self.members.answer(member, self._joined(member))
 
     def _joined(self, member: Member) -> JoinResult:
         members: tuple[JoinedMember, ...] = ()
@@ -396,7 +391,7 @@ class ClassicGroup:
     def _leave(self, leave: Leave) -> ErrorCode:
         member_id: str | None = leave.member_id
         if not member_id and leave.group_instance_id is not None:
-            member_id = self._static_member_id(leave.group_instance_id)
+            member_id = self.members.static_id(leave.group_instance_id)
         elif member_id not in self.pending and (error := self.check_member(leave.member_id, leave.group_instance_id)):
             return error
         if not member_id:
@@ -410,13 +405,14 @@ class ClassicGroup:
         self._timers.cancel(("session", self.group_id, member_id))
         self.pending.discard(member_id)
         self.unsynced.discard(member_id)
-        member = self.members.pop(member_id, None)
+        member = self.members.get(member_id)
         if member is None:
             return
+        self.members.answer(member, JoinResult(ErrorCode.UNKNOWN_MEMBER_ID))
+        member.answer_sync(SyncResult(ErrorCode.UNKNOWN_MEMBER_ID))
+        self.members.remove(member)
         if self.leader == member_id:
             self.leader = next(iter(self.members), None)
-        member.answer_join(JoinResult(ErrorCode.UNKNOWN_MEMBER_ID))
-        member.answer_sync(SyncResult(ErrorCode.UNKNOWN_MEMBER_ID))
 
     def _expire_session(self, member_id: str) -> None:
         member = self.members.get(member_id)
@@ -428,9 +424,6 @@ class ClassicGroup:
             self._rebalance(f"the session of member {member_id} has ended")
 
     # Checks and timers.
-
-    def _static_member_id(self, group_instance_id: str) -> str | None:
-        return next((each for each, member in self.members.items() if member.group_instance_id == group_instance_id), None)
 
     def _check_generation(self, member_id: str, group_instance_id: str | None, generation_id: int) -> ErrorCode:
         if error := self.check_member(member_id, group_instance_id):

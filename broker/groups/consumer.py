@@ -19,12 +19,12 @@ from .assignors import ASSIGNORS, Slot, Subscriber
 from .classic import log
 from .consumer_member import LEAVES, LEAVES_FOR_A_WHILE, Beat, BeatResult, ClassicProtocols, ConsumerMember, MemberState
 from .journal import Journal, RecordType
+from .member import CONSUMER_PROTOCOL_TYPE
 from .reconciliation import Reconciliation
 from .settings import GroupSettings
 from .states import ConsumerGroupState
 from .subscriptions import Subscriptions
 from .surroundings import Surroundings
-from .votes import CONSUMER_PROTOCOL_TYPE
 
 FIRST_EPOCH = 1
 """Of a group without members; who joins first begins the next one."""
@@ -60,7 +60,7 @@ class ConsumerGroup:
         self.subscriptions = Subscriptions(surroundings, self.journal)
         self.assigned_at_ms: int | None = None
         self.is_dead = False
-        self._timers, self._random, self._settings = timers, randomness, settings
+        self._timers, self._random, self.settings = timers, randomness, settings
         self._surroundings, self._retire = surroundings, retire
 
     # What is asked about the group.
@@ -81,7 +81,7 @@ class ConsumerGroup:
     def assignor(self) -> str:
         """What most members ask for; the broker's first one if nobody asks."""
         wishes = Counter(member.assignor for member in self.members.values() if member.assignor is not None)
-        return wishes.most_common(1)[0][0] if wishes else self._settings.group_consumer_assignors[0]
+        return wishes.most_common(1)[0][0] if wishes else self.settings.group_consumer_assignors[0]
 
     @property
     def is_empty(self) -> bool:
@@ -138,7 +138,7 @@ class ConsumerGroup:
         before = self.subscribe(member, beat, None, beat.owned)
         self.renew_session(member)
         changed = beat.is_full or before != member.assigned
-        interval_ms = self._setting("consumer.heartbeat.interval.ms", self._settings.group_consumer_heartbeat_interval_ms)
+        interval_ms = self._setting("consumer.heartbeat.interval.ms", self.settings.group_consumer_heartbeat_interval_ms)
         return BeatResult(member.member_id, member.epoch, interval_ms, frozenset(member.assigned) if changed else None)
 
     def new_member_id(self) -> str:
@@ -148,7 +148,7 @@ class ConsumerGroup:
 
     def check_room(self, member_id: str) -> None:
         """Raises GROUP_MAX_SIZE_REACHED for one more than there may be."""
-        limit = self._settings.group_consumer_max_size
+        limit = self.settings.group_consumer_max_size
         if len(self.members) >= limit and member_id not in self.members:
             raise KafkaError(ErrorCode.GROUP_MAX_SIZE_REACHED, f"The consumer group has reached its maximum capacity of {limit} members.")
 
@@ -195,14 +195,15 @@ class ConsumerGroup:
         """
         if self.members.get(member.member_id) is not member:
             self._add(member)
-        before, topics, regex = member.assigned, member.topics, member.regex
+        before, topics, regex, resolved = member.assigned, member.topics, member.regex, {"", *self.subscriptions.regexes}
         if member.update(beat, classic):
             self.journal.touch(RecordType.MEMBER_METADATA, member.member_id)
         if member.instance_id is not None:
             self.static_ids[member.instance_id] = member.member_id
-        changed = (topics, regex) != (member.topics, member.regex)
-        if self.subscriptions.refresh(self.members.values(), changed):
-            self._begin_epoch()
+        renamed, changed = topics != member.topics, (topics, regex) != (member.topics, member.regex)
+        news = self.subscriptions.refresh(self.members.values(), changed)
+        if renamed or news or (changed and member.regex in resolved):
+            self._begin_epoch()  # Who brings a new regular expression, of which no new topic comes, changes nothing for the group.
         self._assign_if_due()
         self._reconcile(member, owned, changed)
         return before
@@ -292,7 +293,7 @@ class ConsumerGroup:
 
     def _assign_if_due(self) -> None:
         """Computes a target for the group's epoch, unless the last one is too young: many that join at once then share one."""
-        interval_ms = self._setting("consumer.assignment.interval.ms", self._settings.group_consumer_assignment_interval_ms)
+        interval_ms = self._setting("consumer.assignment.interval.ms", self.settings.group_consumer_assignment_interval_ms)
         now_ms, last_ms = self._timers.now_ms, self.assigned_at_ms
         if self.epoch > self.assignment_epoch and (last_ms is None or now_ms >= last_ms + interval_ms):
             self.assigned_at_ms = now_ms
@@ -351,7 +352,7 @@ class ConsumerGroup:
         if member.classic is not None:
             timeout_ms = member.classic.session_timeout_ms
         else:
-            timeout_ms = self._setting("consumer.session.timeout.ms", self._settings.group_consumer_session_timeout_ms)
+            timeout_ms = self._setting("consumer.session.timeout.ms", self.settings.group_consumer_session_timeout_ms)
         self.set_timer("session", member, timeout_ms, "has been silent for too long")
 
     def set_timer(self, kind: str, member: ConsumerMember, delay_ms: int, complaint: str) -> None:

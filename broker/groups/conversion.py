@@ -15,10 +15,9 @@ from .classic import ClassicGroup, log
 from .consumer import ConsumerGroup
 from .consumer_member import Beat, ClassicProtocols, ConsumerMember
 from .emulation import read_subscription, slots_of, write_assignment
-from .member import Join, Member
+from .member import CONSUMER_PROTOCOL_TYPE, Join, Member
 from .settings import GroupSettings
 from .surroundings import Surroundings
-from .votes import CONSUMER_PROTOCOL_TYPE
 
 UPGRADES = ("upgrade", "bidirectional")
 DOWNGRADES = ("downgrade", "bidirectional")
@@ -41,9 +40,13 @@ def _refusal(group: ClassicGroup, reason: str) -> KafkaError:
     return KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Cannot upgrade classic group {group.group_id} to consumer group because {reason}")
 
 
-def upgrade(classic: ClassicGroup, group: ConsumerGroup, surroundings: Surroundings) -> None:
-    """Fills a new consumer group with a classic one's members; who waits there is told to join again. Raises GROUP_ID_NOT_FOUND."""
+def upgrade(classic: ClassicGroup, group: ConsumerGroup, regex: str | None, surroundings: Surroundings) -> None:
+    """Fills a new consumer group with a classic one's members; who waits there is told to join again.
+
+    Raises GROUP_ID_NOT_FOUND, and INVALID_REGULAR_EXPRESSION for the `regex` of who comes, so that nothing is done then.
+    """
     members = [_upgraded(classic, member, surroundings) for member in classic.members.values()]
+    group.subscriptions.check(regex)
     group.epoch = group.assignment_epoch = classic.generation_id
     group.restore(members)
     classic.dissolve()
@@ -95,10 +98,11 @@ def may_downgrade(group: ConsumerGroup, going: Collection[ConsumerMember], setti
 
 def downgrade(group: ConsumerGroup, going: Collection[ConsumerMember], classic: ClassicGroup, surroundings: Surroundings) -> None:
     """Fills a new classic group with a consumer group's members, in the generation of its epoch, and has them join again."""
-    members = {}
-    for member in group.members.values():
-        if member not in going and member.classic is not None:
-            members[member.member_id] = _downgraded(group, member, member.classic, surroundings)
+    members = [
+        _downgraded(group, member, member.classic, surroundings)
+        for member in group.members.values()
+        if member not in going and member.classic is not None
+    ]
     group.dissolve()
     classic.restore(group.epoch, members)
     log.info("Group %s is a classic group from now on", group.group_id)

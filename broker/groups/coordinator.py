@@ -20,13 +20,12 @@ from .classic import ClassicGroup, log
 from .consumer import ConsumerGroup
 from .consumer_member import Beat, BeatResult, ConsumerMember
 from .conversion import check_upgrade, downgrade, may_downgrade, upgrade
-from .member import Join, JoinResult, Leave, Sync, SyncResult
+from .member import CONSUMER_PROTOCOL_TYPE, Join, JoinResult, Leave, Sync, SyncResult
 from .offsets import CommittedOffset, CommittedOffsets
 from .records import classic_record, classic_tombstone, consumer_records, offset_record
 from .settings import GroupSettings
 from .states import GroupState
 from .surroundings import Surroundings
-from .votes import CONSUMER_PROTOCOL_TYPE
 
 __all__ = ["Group", "GroupSettings", "Groups"]
 
@@ -50,6 +49,12 @@ class Groups:
         """The group of that name."""
         return self._groups.get(group_id)
 
+    def reload(self, settings: GroupSettings) -> None:
+        """Takes over what changed in the broker, for the groups that are there too."""
+        self.settings = settings
+        for group in self:
+            group.settings = settings
+
     # Members of consumer groups.
 
     def beat(self, group_id: str, beat: Beat) -> BeatResult:
@@ -68,9 +73,8 @@ class Groups:
     def _new_consumer_group(self, group_id: str, classic: ClassicGroup | None, regex: str | None) -> ConsumerGroup:
         group = ConsumerGroup(group_id, self._timers, self._random, self.settings, self._surroundings, self._retire)
         if classic is not None and not classic.is_empty:
-            group.subscriptions.check(regex)
             check_upgrade(classic, self.settings)
-            upgrade(classic, group, self._surroundings)
+            upgrade(classic, group, regex, self._surroundings)
             self._keep(group)
         return group
 
@@ -225,7 +229,7 @@ class Groups:
         self, group_id: str, topic: str, partition: int, offset: int, leader_epoch: int, metadata: str, retention_time_ms: int | None = None
     ) -> ErrorCode:
         """Commits one offset, after `check_commit` has allowed it: OFFSET_METADATA_TOO_LARGE if `metadata` is too long."""
-        if len(metadata) > self.settings.offset_metadata_max_bytes:
+        if _java_length(metadata) > self.settings.offset_metadata_max_bytes:
             return ErrorCode.OFFSET_METADATA_TOO_LARGE
         now_ms = self._timers.now_ms
         expire_ms = None if retention_time_ms is None else now_ms + retention_time_ms
@@ -252,7 +256,7 @@ class Groups:
         self, group_id: str, producer_id: int, topic: str, partition: int, offset: int, leader_epoch: int, metadata: str
     ) -> ErrorCode:
         """Keeps one offset until the producer's transaction ends, after `check_transactional_commit` has allowed it."""
-        if len(metadata) > self.settings.offset_metadata_max_bytes:
+        if _java_length(metadata) > self.settings.offset_metadata_max_bytes:
             return ErrorCode.OFFSET_METADATA_TOO_LARGE
         committed = CommittedOffset(offset, leader_epoch, metadata, self._timers.now_ms)
         self._offsets.setdefault(group_id, CommittedOffsets()).pending.add(producer_id, topic, partition, committed)
@@ -360,6 +364,11 @@ class Groups:
         if committed.expire_timestamp_ms is not None:
             return self._timers.now_ms >= committed.expire_timestamp_ms
         return self._timers.now_ms - since_ms >= self.settings.offsets_retention_minutes * 60_000
+
+
+def _java_length(text: str) -> int:
+    """Characters as Java counts them, which is what Kafka compares with `offset.metadata.max.bytes`."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
 
 
 def _missing(group_id: str) -> ErrorCode:

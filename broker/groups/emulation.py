@@ -16,8 +16,7 @@ from ..topics import Topic
 from .assignors import Slot, by_topic
 from .consumer import ConsumerGroup
 from .consumer_member import Beat, ClassicProtocols, ConsumerMember, MemberState
-from .member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
-from .votes import CONSUMER_PROTOCOL_TYPE
+from .member import CONSUMER_PROTOCOL_TYPE, Join, JoinResult, Leave, Protocol, Sync, SyncResult
 
 
 def join(group: ConsumerGroup, join: Join, topics: Mapping[str, Topic]) -> JoinResult:

@@ -6,12 +6,14 @@ Requests that may have to wait come with a `Reply`: the group sets it at once or
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...protocol.errors import ErrorCode
 from ..waiting import Reply
+
+CONSUMER_PROTOCOL_TYPE = "consumer"
 
 
 class Protocol(NamedTuple):
@@ -119,7 +121,7 @@ class Member:
         self.update(join, reply)
 
     def update(self, join: Join, reply: Reply[JoinResult] | None) -> None:
-        """Takes over a new `Join`. An older one that still waits is forgotten, as in Kafka: its client has given it up."""
+        """Takes over a new `Join`."""
         self.protocols = join.protocols
         self.session_timeout_ms, self.rebalance_timeout_ms = join.session_timeout_ms, join.rebalance_timeout_ms
         self.join_reply = reply
@@ -134,6 +136,11 @@ class Member:
         """It waits in JoinGroup or SyncGroup."""
         return self.join_reply is not None or self.sync_reply is not None
 
+    @property
+    def protocol_names(self) -> frozenset[str]:
+        """Those of the protocols that it knows."""
+        return frozenset(protocol.name for protocol in self.protocols)
+
     def metadata(self, protocol_name: str | None) -> bytes:
         """What the member said for one protocol; empty for a protocol that it does not have."""
         return next((protocol.metadata for protocol in self.protocols if protocol.name == protocol_name), b"")
@@ -141,12 +148,6 @@ class Member:
     def vote(self, candidates: frozenset[str]) -> str:
         """The candidate that the member named first."""
         return next(protocol.name for protocol in self.protocols if protocol.name in candidates)
-
-    def answer_join(self, result: JoinResult) -> None:
-        """Answers the JoinGroup that the member waits in, if any."""
-        if self.join_reply is not None:
-            self.join_reply.set(result)
-            self.join_reply = None
 
     def answer_sync(self, result: SyncResult) -> bool:
         """Answers the SyncGroup that the member waits in; False if there is none."""
@@ -171,3 +172,13 @@ def subscribed_topics(subscription: bytes) -> list[str]:
     except struct.error as error:
         raise ValueError("not a consumer's subscription") from error
     return topics
+
+
+def subscriptions(protocol_type: str | None, protocol_name: str | None, members: Collection[Member]) -> frozenset[str] | None:
+    """The topics that members of consumer groups name; None if that cannot be read."""
+    if protocol_type != CONSUMER_PROTOCOL_TYPE:
+        return None
+    try:
+        return frozenset(topic for member in members for topic in subscribed_topics(member.metadata(protocol_name)))
+    except ValueError:
+        return None

@@ -1,14 +1,14 @@
 """RE2's regular expressions, for subscriptions: parsed here and matched without backtracking, so in time linear in the name.
 
-Python's `re` would take what RE2 refuses (look-around, backreferences) and can be made to run for ever. What is left out: names of
-Unicode scripts (`\\p{Greek}`; the general categories are there), and `\\C`. Topic names are ASCII, so neither can match more there.
+Python's `re` would take what RE2 refuses (look-around, backreferences) and can be made to run for ever. What is left out is `\\C`.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
+
+from .unicode_names import CATEGORIES, SCRIPTS, belongs
 
 MAX_REPEAT = 1000
 MAX_STATES = 5_000
@@ -253,10 +253,12 @@ class _Parser:
         name = rest[1:].partition("}")[0] if rest.startswith("{") else rest[:1]
         self.position += len(name) + 2 * rest.startswith("{")
         negated ^= name.startswith("^")
-        category = name.removeprefix("^")
-        if category != "Any" and category not in {"L", "M", "N", "P", "S", "Z", "C", "Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Nl", "No"}:
+        known = name.removeprefix("^")
+        if known != "Any" and known not in CATEGORIES | SCRIPTS:
             raise InvalidRegularExpression("invalid character class range")
-        return _negated(lambda char: category == "Any" or unicodedata.category(char).startswith(category), negated)
+        if known == "Lu" and "i" in self.flags:
+            known = "L"  # RE2/J takes upper case for lower case as well, but not the other way round
+        return _negated(lambda char: belongs(char, known), negated)
 
     def _set(self) -> Test:
         self.position += 1

@@ -37,13 +37,13 @@ class Subscriptions:
                 raise KafkaError(ErrorCode.INVALID_REGULAR_EXPRESSION, message) from None
 
     def refresh(self, members: Collection[ConsumerMember], changed: bool) -> bool:
-        """Looks again if subscriptions `changed` or topics did; whether there is news, which begins a new epoch."""
+        """Looks again if subscriptions `changed` or topics did; whether other topics are read now, or topics have other partitions."""
         version = self._surroundings.topics_version
         if not changed and version == self._version:
             return False
         self._resolve({member.regex for member in members if member.regex}, version)
         before, self.metadata_hash = self.metadata_hash, self._hash(members)
-        return changed or before != self.metadata_hash
+        return before != self.metadata_hash
 
     def _resolve(self, used: set[str], version: int) -> None:
         for regex in [regex for regex in self.regexes if regex not in used]:

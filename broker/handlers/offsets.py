@@ -58,29 +58,40 @@ UNSTABLE = CommittedOffset(-1, -1, "", -2)
 @handles(OFFSET_COMMIT)
 def offset_commit(request: OffsetCommitRequest, context: Context) -> OffsetCommitResponse:
     """Unknown partitions are refused each for itself; what is wrong with the group or the member refuses all others."""
-    topics = [(_find_commit_topic(topic, context), topic) for topic in request.topics]
-    if any(found and found.partition(partition.partition_index) for found, topic in topics for partition in topic.partitions):
-        group_error = _check_commit(request, topics, context)
-    else:
-        group_error = ErrorCode.NONE  # Kafka does not even look for the group.
-    return OffsetCommitResponse(
-        topics=[
-            OffsetCommitResponseTopic(
-                name=topic.name,
-                topic_id=topic.topic_id,
-                partitions=[
-                    OffsetCommitResponsePartition(
-                        partition_index=partition.partition_index,
-                        error_code=_check_partition(found, partition.partition_index, context)
-                        or group_error
-                        or _commit(request, topic.name if found is None else found.name, partition, context),
-                    )
-                    for partition in topic.partitions
-                ],
-            )
-            for found, topic in topics
-        ]
-    )
+    answers = _CommitAnswers()
+    valid: list[_Valid] = []
+    for topic in request.topics:
+        found = _find_commit_topic(topic, context)
+        for partition in topic.partitions:
+            if error := _check_partition(found, partition.partition_index, context):
+                answers.add(topic, partition, error)
+            elif found:
+                valid.append(_Valid(topic, found, partition))
+    group_error = _check_commit(request, valid, context)
+    for each in valid:
+        answers.add(each.asked, each.partition, group_error or _commit(request, each.found.name, each.partition, context))
+    return OffsetCommitResponse(topics=list(answers.topics.values()))
+
+
+class _Valid(NamedTuple):
+    """A partition that exists."""
+
+    asked: OffsetCommitRequestTopic
+    found: Topic
+    partition: OffsetCommitRequestPartition
+
+
+class _CommitAnswers:
+    """Partitions by topic, in the order in which they are told: those that do not exist come first."""
+
+    def __init__(self) -> None:
+        self.topics: dict[tuple[str, bytes], OffsetCommitResponseTopic] = {}
+
+    def add(self, asked: OffsetCommitRequestTopic, partition: OffsetCommitRequestPartition, error: ErrorCode) -> None:
+        """One more."""
+        key = asked.name, asked.topic_id
+        topic = self.topics.setdefault(key, OffsetCommitResponseTopic(name=asked.name, topic_id=asked.topic_id, partitions=[]))
+        topic.partitions.append(OffsetCommitResponsePartition(partition_index=partition.partition_index, error_code=error))
 
 
 def _find_commit_topic(topic: OffsetCommitRequestTopic, context: Context) -> Topic | None:
@@ -96,8 +107,10 @@ def _check_partition(topic: Topic | None, index: int, context: Context) -> Error
     return ErrorCode.NONE
 
 
-def _check_commit(request: OffsetCommitRequest, topics: list[tuple[Topic | None, OffsetCommitRequestTopic]], context: Context) -> ErrorCode:
+def _check_commit(request: OffsetCommitRequest, valid: list[_Valid], context: Context) -> ErrorCode:
     broker = context.broker
+    if not valid:
+        return ErrorCode.NONE  # Kafka does not even look for the group.
     if not broker.is_coordinator(request.group_id):
         return ErrorCode.NOT_COORDINATOR
     error = broker.groups.check_commit(
@@ -105,13 +118,7 @@ def _check_commit(request: OffsetCommitRequest, topics: list[tuple[Topic | None,
         request.member_id,
         request.group_instance_id,
         request.generation_id_or_member_epoch,
-        [
-            (found.id, each.partition_index)
-            for found, topic in topics
-            if found
-            for each in topic.partitions
-            if found.partition(each.partition_index)
-        ],
+        [(each.found.id, each.partition.partition_index) for each in valid],
         understands_epochs=context.version >= BY_MEMBER_EPOCH,
     )
     if error is ErrorCode.GROUP_ID_NOT_FOUND and context.version < BY_MEMBER_EPOCH:
@@ -261,5 +268,6 @@ def offset_delete(request: OffsetDeleteRequest, context: Context) -> OffsetDelet
                 ],
             )
             for topic in request.topics
+            if topic.partitions
         ]
     )

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 
-from tests.clients.client import PATIENCE_S, Client, Record, Whole
+from tests.clients.client import PATIENCE_S, Record, Whole
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,6 +38,10 @@ class Child:
 
     def close(self) -> None:
         self._process.communicate(timeout=PATIENCE_S)
+
+    def kill(self) -> None:
+        self._process.kill()
+        self.close()
 
 
 class ChildClient(Whole):
@@ -92,7 +96,7 @@ class ChildMember:
         self._child.call(self._number, "close")
 
 
-def serve(client: Client, requests: TextIO, answers: TextIO) -> None:
+def serve(client: object, requests: TextIO, answers: TextIO) -> None:
     """The child's end, for clients in Python: does what it is told until there is no more."""
     objects: list[Any] = [client]
     for line in requests:

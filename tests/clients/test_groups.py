@@ -1,7 +1,4 @@
-"""Groups of real consumers of both protocols: they start at once or one by one, leave politely or without a word.
-
-Each of the records is read at least once, and once only while the group is stable.
-"""
+"""Groups of confluent-kafka's consumers of both protocols: static members, conversion, administration. test_crowds.py has larger ones."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ from odradek.broker import Cluster
 from tests.clients.client import HEARTBEAT_INTERVAL_MS, PATIENCE_S
 
 pytestmark = pytest.mark.clients
-PARTITIONS, RECORDS = 8, 20_000
+PARTITIONS = 8
 # Short times, that a test does not wait for Kafka's.
 SETTINGS = {
     "group.consumer.heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
@@ -104,34 +101,6 @@ def produce(cluster: Cluster, numbers: range) -> None:
         producer.produce("t", str(number), partition=number % PARTITIONS)
         producer.poll(0)
     assert producer.flush(PATIENCE_S) == 0
-
-
-@every_protocol
-def test_ten_at_once(cluster: Cluster, protocol: str) -> None:
-    with group_of(cluster, protocol) as group:
-        for _ in range(10):
-            group.join()
-        group.poll(group.is_shared)
-        produce(cluster, range(RECORDS))
-        group.poll(lambda: len(group.seen) == RECORDS)
-        assert max(group.seen.values()) == 1
-
-
-@every_protocol
-def test_they_come_and_go(cluster: Cluster, protocol: str) -> None:
-    """One by one, while records are read; then half of them leave."""
-    with group_of(cluster, protocol) as group:
-        produce(cluster, range(RECORDS // 2))
-        for _ in range(4):
-            group.join()
-            group.poll(group.is_shared)
-        group.poll(lambda: len(group.seen) == RECORDS // 2)
-        group.leave()
-        group.leave()
-        group.poll(group.is_shared)
-        produce(cluster, range(RECORDS // 2, RECORDS))
-        group.poll(lambda: len(group.seen) == RECORDS)
-        assert max(group.seen[number] for number in range(RECORDS // 2, RECORDS)) == 1
 
 
 @pytest.mark.parametrize("protocol", ["range", "consumer"])

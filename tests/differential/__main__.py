@@ -8,14 +8,14 @@ from tests.apache_kafka import QUICK, ApacheKafka
 
 from .comparing import differences, known_differences, read_recording, unexplained, write_recording
 from .families import FAMILIES
-from .playing import SETTINGS, Apache, Emulated, play
+from .playing import SETTINGS, Emulated, Served, play
 
 
 def main(names: list[str]) -> int:
     known, found = known_differences(), []
     for name in names or FAMILIES:
         with ApacheKafka(nodes=2, settings=QUICK | SETTINGS) as kafka:
-            theirs = {case.name: answers for case, answers in play(Apache(kafka), FAMILIES[name]())}
+            theirs = {case.name: answers for case, answers in play(Served(kafka.bootstrap_servers), FAMILIES[name]())}
         changed = sum(answers != theirs.get(case) for case, answers in read_recording(name).items())
         write_recording(name, theirs)
         ours = {case.name: answers for case, answers in play(Emulated(), FAMILIES[name]())}

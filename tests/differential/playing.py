@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from struct import pack, unpack
-from typing import Protocol
+from typing import Any, Protocol
 
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS
@@ -17,25 +19,34 @@ from odradek.protocol.messages.create_topics import (
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
+from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
 from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
-from odradek.protocol.schema import Message, ProtocolError
-from tests.apache_kafka import ApacheKafka
+from odradek.protocol.messages.offset_fetch import OFFSET_FETCH, OffsetFetchRequest
+from odradek.protocol.schema import Api, Message, ProtocolError, specs
 from tests.broker.harness import World
 
 from .rendering import Renderer
-from .script import Ask, Case, Raw, Topic, id_of
+from .script import Answer, Ask, Case, Pause, Raw, Step, Topic, id_of, number_of
 
 CORRELATION_ID, PROBE_ID = 7, 0x7FFFFFFF
 PROBE = pack(">ihhih", 10, API_VERSIONS.key, 0, PROBE_ID, -1)
-PATIENCE_S = 1.5
-CLOSED, SILENT = "closed", "no answer"
+PATIENCE_S, SHORT_PATIENCE_S, SETUP_PATIENCE_S = 1.5, 0.1, 10
+STEP_MS = 10
+CLOSED, SILENT, WAITS = "closed", "no answer", "waits"
+NAME = re.compile(r"\$(\w+)")
 TOPICS_AT_ONCE = 200
 WINDOW_MS = 600_000
 SETTINGS = {
     "auto.create.topics.enable": "false",
     "log.retention.ms": "-1",
+    "group.consumer.assignment.interval.ms": "0",
+    "group.consumer.max.size": "3",
+    "group.consumer.min.heartbeat.interval.ms": "50",
+    "group.consumer.min.session.timeout.ms": "100",
     "group.initial.rebalance.delay.ms": "0",
+    "group.max.size": "3",
+    "group.min.session.timeout.ms": "100",
     "offsets.topic.num.partitions": "1",
     "offsets.topic.replication.factor": "1",
     "transaction.state.log.num.partitions": "1",
@@ -47,7 +58,9 @@ INTERNAL = [Topic(name, {"cleanup.policy": "compact"}, ((1,),)) for name in ("__
 class Connection(Protocol):
     """What a script talks to."""
 
-    def exchange(self, frames: bytes) -> bytes | None:
+    def send(self, frames: bytes) -> None: ...
+
+    def receive(self, patience_s: float) -> bytes | None:
         """The next frame that comes back, without its length; empty if the connection was closed, None if nothing came."""
 
 
@@ -58,16 +71,21 @@ class Side(Protocol):
 
     def now_ms(self) -> int: ...
 
+    def pause(self, milliseconds: int) -> None: ...
+
 
 class EmulatedConnection:
     def __init__(self, world: World, node: int) -> None:
         self.world, self.client = world, world.client(node)
 
-    def exchange(self, frames: bytes) -> bytes | None:
+    def send(self, frames: bytes) -> None:
         self.world.advance(1)  # else records of different requests have the same time
         self.client.feed(frames)
-        if not self.client.sent and not self.client.closed:
-            self.world.advance(int(PATIENCE_S * 1000))
+
+    def receive(self, patience_s: float) -> bytes | None:
+        for waited_ms in (0, *[STEP_MS] * int(patience_s * 1000 / STEP_MS)):
+            if not self.client.sent and not self.client.closed:
+                self.world.advance(waited_ms)
         sent = self.client.sent
         if not sent:
             return b"" if self.client.closed else None
@@ -89,19 +107,25 @@ class Emulated:
     def now_ms(self) -> int:
         return self.world.timers.now_ms
 
+    def pause(self, milliseconds: int) -> None:
+        self.world.advance(milliseconds)
 
-class ApacheConnection:
+
+class SocketConnection:
     def __init__(self, port: int) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), 10)
-        self.socket.settimeout(PATIENCE_S)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def __del__(self) -> None:
         self.socket.close()
 
-    def exchange(self, frames: bytes) -> bytes | None:
-        try:
+    def send(self, frames: bytes) -> None:
+        with suppress(ConnectionError):
             self.socket.sendall(frames)
+
+    def receive(self, patience_s: float) -> bytes | None:
+        self.socket.settimeout(patience_s)
+        try:
             head = self._receive(4)
             return self._receive(unpack(">i", head)[0]) if head else b""
         except TimeoutError:
@@ -119,17 +143,20 @@ class ApacheConnection:
         return bytes(data)
 
 
-class Apache:
-    """Apache Kafka, which is running."""
+class Served:
+    """A cluster behind sockets, Apache Kafka's or ours; the addresses of its nodes by id."""
 
-    def __init__(self, kafka: ApacheKafka) -> None:
-        self.kafka = kafka
+    def __init__(self, bootstrap_servers: str) -> None:
+        self.ports = [int(address.rpartition(":")[2]) for address in bootstrap_servers.split(",")]
 
-    def connect(self, node: int) -> ApacheConnection:
-        return ApacheConnection(self.kafka.nodes[node - 1].ports["CLIENT"])
+    def connect(self, node: int) -> SocketConnection:
+        return SocketConnection(self.ports[node - 1])
 
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
+
+    def pause(self, milliseconds: int) -> None:
+        time.sleep(milliseconds / 1000)
 
 
 def play(side: Side, cases: Iterable[Case]) -> Iterator[tuple[Case, list[str]]]:
@@ -142,34 +169,91 @@ def play(side: Side, cases: Iterable[Case]) -> Iterator[tuple[Case, list[str]]]:
 
 
 class Playing:
-    """One case: a connection to each node, opened when needed and again after it was closed."""
+    """One case: a connection of each name to each node, opened when needed and again after it was closed."""
 
     def __init__(self, side: Side, ids: dict[str, bytes]) -> None:
         self.side, self.ids = side, ids
-        self.connections: dict[int, Connection] = {}
+        self.connections: dict[tuple[int, str], Connection] = {}
+        self.waiting: dict[tuple[int, str], Ask] = {}
         self.real: dict[bytes, bytes] = {}
+        self.bound: dict[str, str] = {}
+        """Name -> what it stands for."""
 
     def play(self, case: Case) -> list[str]:
         self.real = {id_of(topic.name): self.ids[topic.name] for topic in case.topics}
-        return [self.step(step) for step in case.steps]
+        for step in case.before:
+            self.step(step)
+        lines = [line for step in case.steps for line in self.step(step)]
+        return lines + [self.late_answer(*waiting, SHORT_PATIENCE_S) for waiting in list(self.waiting)]
 
-    def step(self, step: Ask | Raw) -> str:
+    def step(self, step: Step) -> list[str]:
+        if isinstance(step, Pause):
+            self.side.pause(step.milliseconds)
+            return []
+        return [self.late_answer(step.node, step.connection, PATIENCE_S) if isinstance(step, Answer) else self.ask(step)]
+
+    def ask(self, step: Ask | Raw) -> str:
         began_ms = self.side.now_ms()
-        if step.node not in self.connections:
-            self.connections[step.node] = self.side.connect(step.node)
         frame = self.with_real_ids(step.frame if isinstance(step, Raw) else self.frame_of(step, began_ms))
+        where = step.node, "" if isinstance(step, Raw) else step.connection
+        if where not in self.connections:
+            self.connections[where] = self.side.connect(step.node)
+        if isinstance(step, Raw):
+            self.connections[where].send(frame)
+            return self.answer(step, where, PATIENCE_S)
+        self.connections[where].send(frame if step.answered else frame + PROBE)
+        if not step.waits:
+            return self.answer(step, where, PATIENCE_S)
+        self.waiting[where] = step
+        return self.late_answer(*where, SHORT_PATIENCE_S)
+
+    def late_answer(self, node: int, connection: str, patience_s: float) -> str:
+        """What a request that waits is answered; the answer ends its waiting."""
+        if (node, connection) not in self.waiting:
+            return "was answered before"
+        text = self.answer(self.waiting[node, connection], (node, connection), patience_s)
+        if text == SILENT:
+            return WAITS
+        del self.waiting[node, connection]
+        return text
+
+    def answer(self, step: Ask | Raw, where: tuple[int, str], patience_s: float) -> str:
+        answer = self.connections[where].receive(patience_s)
+        if answer == b"":
+            del self.connections[where]
+            return CLOSED
         silent = isinstance(step, Ask) and not step.answered
-        answer = self.connections[step.node].exchange(frame + PROBE if silent else frame)
-        if not answer or (silent and unpack(">i", answer[:4]) == (PROBE_ID,)):
-            if answer == b"":
-                del self.connections[step.node]
-            return CLOSED if answer == b"" else SILENT
-        renderer = Renderer({real: name for name, real in self.ids.items()}, began_ms - WINDOW_MS, self.side.now_ms() + WINDOW_MS)
-        return _text(step, answer, renderer)
+        if answer is None or (silent and unpack(">i", answer[:4]) == (PROBE_ID,)):
+            return SILENT
+        return self.text(step, answer)
+
+    def text(self, step: Ask | Raw, answer: bytes) -> str:
+        if isinstance(step, Raw):
+            return answer.hex()
+        api, version = step.api, step.version
+        if api is API_VERSIONS and version not in api.versions:
+            version = 0
+        try:
+            correlation_id, response = decode_response(api, version, memoryview(answer))
+        except ProtocolError as error:
+            return f"{error}: {answer.hex()}"
+        assert correlation_id == CORRELATION_ID
+        for name, field in step.binds.items():
+            self.bind(name, getattr(response, field))
+        now_ms = self.side.now_ms()
+        names, bound = ({real: name for name, real in named.items()} for named in (self.ids, self.bound))
+        return Renderer(names, bound, now_ms - WINDOW_MS, now_ms + WINDOW_MS).line(api, version, response)
+
+    def bind(self, name: str, value: str | int | None) -> None:
+        if isinstance(value, int):
+            self.real[pack(">q", number_of(name))] = pack(">q", value)
+        elif value:
+            self.bound[name] = value
 
     def frame_of(self, ask: Ask, now_ms: int) -> bytes:
         payload = ask.payload(now_ms) if callable(ask.payload) and not isinstance(ask.payload, Message) else ask.payload
         if isinstance(payload, Message):
+            payload = self.with_bound(payload) if self.bound else payload
             frame = b"".join(encode_request(ask.api, ask.version, CORRELATION_ID, ask.client_id or "", payload))
             if ask.client_id is not None:
                 return frame
@@ -186,19 +270,15 @@ class Playing:
                 frame = frame.replace(symbol, real)
         return frame
 
-
-def _text(step: Ask | Raw, answer: bytes, renderer: Renderer) -> str:
-    if isinstance(step, Raw):
-        return answer.hex()
-    api, version = step.api, step.version
-    if api is API_VERSIONS and version not in api.versions:
-        version = 0
-    try:
-        correlation_id, response = decode_response(api, version, memoryview(answer))
-    except ProtocolError as error:
-        return f"{error}: {answer.hex()}"
-    assert correlation_id == CORRELATION_ID
-    return renderer.line(api, version, response)
+    def with_bound(self, value: Any) -> Any:
+        """A message, or what is in one, with what the names in its texts stand for."""
+        if isinstance(value, str):
+            return NAME.sub(lambda found: self.bound.get(found[1], found[0]), value)
+        if isinstance(value, list):
+            return [self.with_bound(item) for item in value]
+        if isinstance(value, Message):
+            return type(value)(**{spec.name: self.with_bound(getattr(value, spec.name)) for spec in specs(type(value))})
+        return value
 
 
 def _create(side: Side, topics: list[Topic]) -> dict[str, bytes]:
@@ -208,14 +288,14 @@ def _create(side: Side, topics: list[Topic]) -> dict[str, bytes]:
     for start in range(0, len(topics), TOPICS_AT_ONCE):
         some = topics[start : start + TOPICS_AT_ONCE]
         request = CreateTopicsRequest(topics=[_creatable(topic) for topic in some])
-        answer = connections[0].exchange(b"".join(encode_request(CREATE_TOPICS, 7, 1, "test", request)))
-        assert answer
-        for created in decode_response(CREATE_TOPICS, 7, memoryview(answer))[1].topics:
+        for created in _ask(connections[0], CREATE_TOPICS, 7, request).topics:
             assert created.error_code == 0, created
             ids[created.name] = created.topic_id
     for node, connection in enumerate(connections, 1):
         while not (_all_there(connection, len(topics)) and _leads(connection, node, topics)):
             pass
+    while not _coordinates(connections[0]):
+        pass
     return ids
 
 
@@ -231,9 +311,7 @@ def _creatable(topic: Topic) -> CreatableTopic:
 
 def _all_there(connection: Connection, count: int) -> bool:
     request = MetadataRequest(topics=None, allow_auto_topic_creation=False)
-    answer = connection.exchange(b"".join(encode_request(METADATA, 9, 1, "test", request)))
-    assert answer
-    topics = decode_response(METADATA, 9, memoryview(answer))[1].topics
+    topics = _ask(connection, METADATA, 9, request).topics
     leaders = [partition.error_code for topic in topics for partition in topic.partitions]
     return len(topics) == count and not any(leaders)
 
@@ -245,7 +323,19 @@ def _leads(connection: Connection, node: int, topics: list[Topic]) -> bool:
         for topic in topics
         if (indexes := [n for n, replicas in enumerate(topic.replicas) if replicas[0] == node])
     ]
-    answer = connection.exchange(b"".join(encode_request(LIST_OFFSETS, 1, 1, "test", ListOffsetsRequest(replica_id=-1, topics=led))))
-    assert answer
-    answers = decode_response(LIST_OFFSETS, 1, memoryview(answer))[1].topics
+    answers = _ask(connection, LIST_OFFSETS, 1, ListOffsetsRequest(replica_id=-1, topics=led)).topics
     return not any(partition.error_code for topic in answers for partition in topic.partitions)
+
+
+def _coordinates(connection: Connection) -> bool:
+    """Whether a node coordinates groups and transactions, which it has to load before, and has ids for producers."""
+    request = InitProducerIdRequest(transactional_id="probe", transaction_timeout_ms=1000)
+    offsets = _ask(connection, OFFSET_FETCH, 7, OffsetFetchRequest(group_id="probe", topics=[]))
+    return not offsets.error_code and not _ask(connection, INIT_PRODUCER_ID, 4, request).error_code
+
+
+def _ask(connection: Connection, api: Api, version: int, request: Message) -> Any:
+    connection.send(b"".join(encode_request(api, version, 1, "test", request)))
+    answer = connection.receive(SETUP_PATIENCE_S)
+    assert answer
+    return decode_response(api, version, memoryview(answer))[1]

@@ -1,9 +1,9 @@
 """Answers as lines of text, without what may differ between two clusters that behave alike.
 
-Replaced: topic ids by names, the present time by "now", ports, ids that are drawn at random, and texts, of which only null, empty or
-not is kept. Sorted: the topics and partitions in the answers of `HASH_ORDERED`, which Kafka keeps in a hash table. Left out: fields that
-have their defaults, and a batch that a Fetch answer cuts at its end (Kafka sends its beginning, we do not). The records of a compressed
-batch are shown decompressed, since two codecs need not write the same bytes.
+Replaced: topic ids by names, what a case has bound by its name, the present time by "now", ports, ids that are drawn at random, and
+texts, of which only null, empty or not is kept. Sorted: lists in the answers of `HASH_ORDERED`, which Kafka keeps in a hash table. Left
+out: fields that have their defaults, and a batch that a Fetch answer cuts at its end (Kafka sends its beginning, we do not). The records
+of a compressed batch are shown decompressed, since two codecs need not write the same bytes.
 """
 
 from __future__ import annotations
@@ -18,19 +18,32 @@ from odradek.protocol.compression import InvalidCompression, decompress
 from odradek.protocol.records import HEADER, BatchError, BatchHeader, InvalidRecords, RecordBatch, batches
 from odradek.protocol.schema import ZERO_UUID, Api, Message, Spec, has_default, specs
 
-HASH_ORDERED = {"Produce", "ListOffsets", "DeleteRecords"}
+HASH_ORDERED = {
+    "Produce",
+    "ListOffsets",
+    "DeleteRecords",
+    "JoinGroup",
+    "DescribeGroups",
+    "ListGroups",
+    "DeleteGroups",
+    "OffsetFetch",
+    "OffsetDelete",
+    "ConsumerGroupHeartbeat",
+    "ConsumerGroupDescribe",
+}
 TEXTS = {"error_message", "batch_index_error_message", "documentation"}
 DRAWN = {"port", "controller_id", "cluster_id", "producer_id", "session_id", "log_dir", "total_bytes", "usable_bytes"}
-RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
-SHOWN_BYTES = 48
+RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|(?<![\w-])[\w-]{8}[Q-T][\w-]{13}(?![\w-])")
+"""UUIDs of version 4, as Java writes them and as Kafka's Uuid does."""
+SHOWN_BYTES, SHOWN_CHARACTERS = 48, 400
 EVERYTHING = 1 << 24
 
 
 class Renderer:
-    """Knows the ids of topics by the id of a cluster, and which times are the present."""
+    """Knows the ids of topics by the id of a cluster, the bound names of texts, and which times are the present."""
 
-    def __init__(self, names: Mapping[bytes, str], began_ms: int, ended_ms: int) -> None:
-        self.names, self.began_ms, self.ended_ms = names, began_ms, ended_ms
+    def __init__(self, names: Mapping[bytes, str], bound: Mapping[str, str], began_ms: int, ended_ms: int) -> None:
+        self.names, self.bound, self.began_ms, self.ended_ms = names, bound, began_ms, ended_ms
 
     def line(self, api: Api, version: int, response: Message) -> str:
         """The answer as one line of JSON."""
@@ -56,14 +69,19 @@ class Renderer:
 
     def scalar(self, spec: Spec, value: Any) -> Any:
         if isinstance(value, bytes):
-            return self.topic_id(value) if spec.kind == "16s" else value.hex()
+            return self.topic_id(value) if spec.kind == "16s" else _shown(value)
         if spec.name in TEXTS and value:
             return "…"
         if spec.name in DRAWN and value not in (-1, 0):
             return "*"
         if spec.kind == "q":
             return self.time(value)
-        return RANDOM_ID.sub("*", value) if isinstance(value, str) else value
+        return self.text(value) if isinstance(value, str) else value
+
+    def text(self, value: str) -> str:
+        for text, name in self.bound.items():
+            value = value.replace(text, f"${name}")
+        return RANDOM_ID.sub("*", value) if len(value) <= SHOWN_CHARACTERS else _shown(value.encode())
 
     def topic_id(self, value: bytes) -> str:
         return "" if value == ZERO_UUID else self.names.get(value, "drawn")
@@ -94,6 +112,10 @@ def _payload(view: memoryview, header: BatchHeader) -> str:
         data = decompress(header.compression, view, EVERYTHING)
     except InvalidCompression:
         data = bytes(view)
+    return _shown(data)
+
+
+def _shown(data: bytes) -> str:
     return data.hex() if len(data) <= SHOWN_BYTES else f"{len(data)} bytes, md5 {md5(data, usedforsecurity=False).hexdigest()}"
 
 

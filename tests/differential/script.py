@@ -1,7 +1,9 @@
 """What a case is: a short script of requests, with names where ids are, sent to Apache Kafka and to us.
 
 A topic's name is the same on both sides, so it is unique among all cases. Its id is written as `id_of(name)`, in messages and
-in raw bytes alike; what plays the script puts the real one in its place.
+in raw bytes alike; what plays the script puts the real one in its place. What a broker draws, a member id say, is bound to a name
+by the answer that tells it first (`binds`); `$name` stands for it in the texts of later requests and of all answers, `number_of(name)`
+for a number of 64 bits.
 """
 
 from __future__ import annotations
@@ -25,7 +27,11 @@ class Topic(NamedTuple):
 
 
 class Ask(NamedTuple):
-    """One request to one node. Without `answered` none is expected, so a further request shows how the connection is."""
+    """One request to one node. Without `answered` none is expected, so a further request shows how the connection is.
+
+    Each name of a `connection` is one of its own. A request that `waits` may be answered later, to `Answer` or when the case ends.
+    `binds` has names for fields of the answer that are texts or numbers of 64 bits.
+    """
 
     api: Api
     version: int
@@ -33,6 +39,22 @@ class Ask(NamedTuple):
     node: int = 1
     answered: bool = True
     client_id: str | None = "test"
+    connection: str = ""
+    waits: bool = False
+    binds: Mapping[str, str] = {}
+
+
+class Answer(NamedTuple):
+    """The answer to the request that waits on a connection."""
+
+    connection: str
+    node: int = 1
+
+
+class Pause(NamedTuple):
+    """Time that passes."""
+
+    milliseconds: int
 
 
 class Raw(NamedTuple):
@@ -42,12 +64,16 @@ class Raw(NamedTuple):
     node: int = 1
 
 
+Step: TypeAlias = Ask | Raw | Answer | Pause
+
+
 class Case(NamedTuple):
-    """A script. Its name begins with the family's; a dot parts the words."""
+    """A script. Its name begins with the family's; a dot parts the words. The answers to `before` are not written down."""
 
     name: str
     topics: tuple[Topic, ...]
-    steps: tuple[Ask | Raw, ...]
+    steps: tuple[Step, ...]
+    before: tuple[Step, ...] = ()
 
 
 Cases: TypeAlias = Iterable[Case] | Iterator[Case]
@@ -56,6 +82,11 @@ Cases: TypeAlias = Iterable[Case] | Iterator[Case]
 def id_of(name: str) -> bytes:
     """What stands for a topic's id in a script."""
     return md5(name.encode(), usedforsecurity=False).digest()
+
+
+def number_of(name: str) -> int:
+    """What stands for a bound number of 64 bits in a script."""
+    return int.from_bytes(id_of(name)[:8], "big", signed=True)
 
 
 def all_versions(api: Api) -> range:

@@ -268,7 +268,7 @@ def test_offsets_of_members(scene: Scene) -> None:
     scene.beat()
     assert scene.commit("m", 2, 0, 1) == [0, 0]
     assert scene.commit("m", 2, 0, version=8) == [ErrorCode.UNSUPPORTED_VERSION]
-    assert scene.commit("m", 3, 0, 7) == [ErrorCode.STALE_MEMBER_EPOCH, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
+    assert scene.commit("m", 3, 0, 7) == [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.STALE_MEMBER_EPOCH]
     assert scene.commit("x", 2, 0) == [ErrorCode.UNKNOWN_MEMBER_ID]
     assert scene.fetch("m", 2) == (0, {0: 5, 1: 5})
     assert scene.fetch("m", 3) == (ErrorCode.STALE_MEMBER_EPOCH, {})
@@ -287,6 +287,14 @@ def test_deleting_offsets(scene: Scene) -> None:
     assert scene.delete_offset(0) == (0, [0])
     assert scene.delete_offset(0) == (0, [0])
     assert scene.fetch(None, -1) == (0, {1: 5})
+
+
+def test_the_interval_of_assignments_can_be_changed_for_all(scene: Scene) -> None:
+    """The second member is assigned at once only when there is no interval any more."""
+    scene.beat()
+    assert scene.beat("n").member_epoch == 2
+    scene.world.cluster.alter_brokers(None, {"group.consumer.assignment.interval.ms": "0"})
+    assert scene.beat("o").member_epoch == 4
 
 
 def test_settings_of_one_group(scene: Scene) -> None:

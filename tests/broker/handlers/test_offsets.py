@@ -169,9 +169,9 @@ def test_a_generation_of_no_group(scene: Scene, version: int, error: ErrorCode) 
 def test_an_error_of_the_group_is_on_every_partition_that_exists(scene: Scene, options: dict[str, Any], error: ErrorCode) -> None:
     identity = {"member_id": scene.member()} | options
     assert scene.commit(9, to_commit(1), to_commit(1, 1), to_commit(1, 2), **identity) == [
-        error,
-        error,
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        error,
+        error,
     ]
     assert scene.fetched(9) == []
 
@@ -208,7 +208,7 @@ def test_several_groups_in_one_request(scene: Scene) -> None:
 
 def test_the_wrong_broker_stores_nothing(scene: Scene) -> None:
     wrong = scene.world.client(ELSEWHERE)
-    assert scene.commit(9, to_commit(1), to_commit(2, 2), client=wrong) == [ErrorCode.NOT_COORDINATOR, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
+    assert scene.commit(9, to_commit(1), to_commit(2, 2), client=wrong) == [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.NOT_COORDINATOR]
     assert scene.fetched(9) == []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..script import Cases
-from . import batches, fetch, forms, offsets, produce, sequences
+from . import batches, consumer_groups, fetch, forms, group_lists, group_offsets, group_states, groups, offsets, produce, sequences
 
 FAMILIES: dict[str, Callable[[], Cases]] = {
     "produce": produce.cases,
@@ -14,5 +14,10 @@ FAMILIES: dict[str, Callable[[], Cases]] = {
     "fetch": fetch.cases,
     "offsets": offsets.cases,
     "forms": forms.cases,
+    "groups": groups.cases,
+    "group_states": group_states.cases,
+    "consumer_groups": consumer_groups.cases,
+    "group_offsets": group_offsets.cases,
+    "group_lists": group_lists.cases,
 }
 """What makes the cases of a family, by its name."""

@@ -1,0 +1,98 @@
+"""Members of one group, each in a thread of its own; does what groups.py asks of child processes. Argument: the library."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from abc import ABC, abstractmethod
+from collections import deque
+from typing import Any
+
+import confluent_kafka
+import kafka
+
+from tests.clients.child import serve
+
+POLL_S = 0.05
+KAFKA_PYTHON_POLL_MS = 1000  # a poll that ends between JoinGroup and SyncGroup has it forget what SyncGroup answers, for good
+
+
+class Member(ABC):
+    """One consumer. `assigned` are its partitions, ascending."""
+
+    def __init__(self, seen: deque[int]) -> None:
+        self.assigned: list[int] = []
+        self._seen, self._leaves = seen, False
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        while not self._leaves:
+            self._seen.extend(self.read())
+        self.close()
+
+    def leave(self) -> None:
+        self._leaves = True
+        self._thread.join()
+
+    @abstractmethod
+    def read(self) -> list[int]:
+        """What has come; notes the assignment."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Leaves the group."""
+
+
+class Confluent(Member):
+    def __init__(self, topic: str, settings: dict[str, Any], seen: deque[int]) -> None:
+        self._consumer = confluent_kafka.Consumer(settings)
+        self._consumer.subscribe([topic])
+        super().__init__(seen)
+
+    def read(self) -> list[int]:
+        values = [int(message.value() or b"") for message in self._consumer.consume(1000, POLL_S) if message.error() is None]
+        self.assigned = sorted(partition.partition for partition in self._consumer.assignment())
+        return values
+
+    def close(self) -> None:
+        self._consumer.close()
+
+
+class KafkaPython(Member):
+    def __init__(self, topic: str, settings: dict[str, Any], seen: deque[int]) -> None:
+        self._consumer = kafka.KafkaConsumer(topic, **settings)
+        super().__init__(seen)
+
+    def read(self) -> list[int]:
+        values = [int(record.value) for records in self._consumer.poll(KAFKA_PYTHON_POLL_MS).values() for record in records]
+        self.assigned = sorted(partition.partition for partition in self._consumer.assignment())
+        return values
+
+    def close(self) -> None:
+        self._consumer.close()
+
+
+class Members:
+    """What the parent calls."""
+
+    def __init__(self, kind: type[Confluent | KafkaPython]) -> None:
+        self._kind = kind
+        self._members: deque[Member] = deque()
+        self._seen: deque[int] = deque()
+
+    def join(self, topic: str, settings: dict[str, Any]) -> None:
+        self._members.append(self._kind(topic, settings, self._seen))
+
+    def leave(self) -> None:
+        self._members.popleft().leave()
+
+    def assignments(self) -> list[list[int]]:
+        return [member.assigned for member in self._members]
+
+    def drain(self) -> list[int]:
+        return [self._seen.popleft() for _ in range(len(self._seen))]
+
+
+if __name__ == "__main__":
+    serve(Members({"confluent": Confluent, "kafka-python": KafkaPython}[sys.argv[1]]), sys.stdin, sys.stdout)
