@@ -8,7 +8,7 @@ run: .venv/.run ## two brokers on 127.0.0.1:9092 and 9093
 	.venv/bin/odradek serve
 
 test: .venv/.dev
-	.venv/bin/python -m pytest -n 2 $(if $(COVERAGE),--cov --cov-report=)
+	.venv/bin/python -m pytest -n 2 -m "not (official and apache_kafka)" $(if $(COVERAGE),--cov --cov-report=)
 
 differential: .venv/.dev ## asks Apache Kafka anew; FAMILIES="fetch produce" picks
 	PYTHONPATH=.dev:. .venv/bin/python -m tests.differential $(FAMILIES)
