@@ -10,7 +10,7 @@ import zlib
 from enum import IntEnum
 from types import ModuleType
 
-from .damaged_streams import InvalidCompression, TooLong, UnsupportedCompression, read_gzip, read_lz4, read_zstd
+from .damaged_streams import InvalidCompression, TooLong, UnsupportedCompression, is_one_lz4_frame, read_gzip, read_lz4, read_zstd
 
 __all__ = ["Compression", "InvalidCompression", "TooLong", "UnsupportedCompression", "compress", "decompress"]
 
@@ -18,7 +18,6 @@ XERIAL_HEADER = b"\x82SNAPPY\0" + b"\0\0\0\1" + b"\0\0\0\1"
 """What snappy-java writes first: magic, version, compatible version. Then blocks, each after its int32 length."""
 XERIAL_MAGIC_SIZE = 8
 XERIAL_BLOCK_SIZE, SNAPPY_READ = 32 << 10, 2 << 10
-LZ4_MAGIC = b"\x04\x22\x4d\x18"
 SNAPPY_EXPANSION = 22  # a copy of 64 bytes takes three
 GZIP_FORMAT = 16 + zlib.MAX_WBITS
 FIRST_GUESS, GROWTH = 64 << 10, 8
@@ -63,7 +62,7 @@ def decompress(codec: Compression, data: bytes | bytearray | memoryview, limit: 
     try:
         if codec is Compression.SNAPPY:
             return _decompress_snappy(cramjam, memoryview(data), limit)
-        if codec is Compression.LZ4 and bytes(data).find(LZ4_MAGIC, 1) > 0:  # perhaps a second frame, which Java does not read
+        if codec is Compression.LZ4 and not is_one_lz4_frame(memoryview(data)):  # Java reads the first one only
             return read_lz4(cramjam, memoryview(data), limit)
         return _decompress_growing(cramjam, cramjam.lz4 if codec is Compression.LZ4 else cramjam.zstd, data, limit)
     except cramjam.DecompressionError as error:

@@ -18,7 +18,7 @@ SHORTEST_MEMBER_BEHIND = 18
 """With no more bytes behind its trailer a gzip stream is at its end."""
 EXTRA, NAME, COMMENT, HEADER_CRC = 4, 8, 16, 2
 UNCOMPRESSED_BIT = 1 << 31
-CONTENT_SIZE, BLOCK_SUMS = 0x08, 0x10
+CONTENT_SUM, CONTENT_SIZE, BLOCK_SUMS = 0x04, 0x08, 0x10
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 RLE_BLOCK = 1
 
@@ -97,6 +97,15 @@ def _behind_gzip_header(data: memoryview, start: int) -> int | None:
         if bytes(data[position - 2 : position]) != (zlib.crc32(data[start : position - 2]) & 0xFFFF).to_bytes(2, "little"):
             return None
     return position if position <= len(data) else None
+
+
+def is_one_lz4_frame(data: memoryview) -> bool:
+    """Whether nothing stands behind the first frame, going by the sizes of its blocks."""
+    flags = data[4] if len(data) > 4 else 0
+    position, sum_size = 15 if flags & CONTENT_SIZE else 7, 4 if flags & BLOCK_SUMS else 0
+    while length := int.from_bytes(data[position : position + 4], "little") & ~UNCOMPRESSED_BIT:
+        position += 4 + length + sum_size
+    return position + 4 + (4 if flags & CONTENT_SUM else 0) >= len(data)
 
 
 def read_lz4(cramjam: ModuleType, data: memoryview, limit: int) -> bytes:
