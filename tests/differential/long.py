@@ -71,7 +71,7 @@ def main(count: int, seed: int) -> int:
     print(f"{count} batches, seed {seed}", flush=True)  # noqa: T201
     with ApacheKafka(nodes=2, settings=QUICK | SETTINGS) as kafka:
         theirs = {case.name: answers for case, answers in play(Served(kafka.bootstrap_servers), cases(seed, count))}
-    emulated = Emulated()
+    emulated = Emulated({})
     emulated.world.timers.now_ms = time_ns() // 1_000_000
     ours = {case.name: answers for case, answers in play(emulated, cases(seed, count))}
     codes = Counter(code for answers in theirs.values() for line in answers for code in ERROR_CODE.findall(line) or ["0"])

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from odradek.protocol.compression import Compression, InvalidCompression, decompress
 from odradek.protocol.records import HEADER, BatchError, InvalidRecords, only_batch, read_header, read_records, validate_batch
 
+from tests import apache_kafka
+
+from .long import main
 from .mutating import batches
 
 COUNT = 600
@@ -39,3 +44,10 @@ def test_they_are_damaged_at_every_depth() -> None:
     assert min(found.values()) > COUNT / 20
     codecs = Counter(read_header(sent.batch).attributes & 7 for sent in batches(1, COUNT) if kind_of(sent.batch) == "whole")
     assert codecs.keys() >= set(Compression)
+
+
+@pytest.mark.apache_kafka
+def test_a_short_run_against_apache_kafka() -> None:
+    if lacking := apache_kafka.missing():
+        pytest.skip(lacking)
+    assert main(500, seed=7) == 0
