@@ -8,7 +8,6 @@ import pytest
 
 from odradek.protocol.compression import Compression, InvalidCompression, decompress
 from odradek.protocol.records import HEADER, BatchError, InvalidRecords, only_batch, read_header, read_records, validate_batch
-
 from tests import apache_kafka
 
 from .long import main
