@@ -47,6 +47,7 @@ class ClientConfig:
 
     bootstrap_servers: tuple[Address, ...]
     client_id: str = "odradek-spark"
+    client_rack: str = ""
     isolation_level: int = READ_UNCOMMITTED
     check_crcs: bool = True
     request_timeout_ms: int = 30_000
@@ -161,12 +162,20 @@ class KafkaClient:
                     raise refusal(partition.error_code, f"{topic.name}-{partition.partition_index}")
                 found[TopicPartition(topic.name, partition.partition_index)] = partition.offset
 
-    def by_leader(self, partitions: Iterable[TopicPartition]) -> dict[Address, list[TopicPartition]]:
-        """Partitions, sorted, by where their leaders listen. Raises KafkaError LEADER_NOT_AVAILABLE when there is none now."""
-        leaders: dict[Address, list[TopicPartition]] = {}
+    def by_leader(
+        self, partitions: Iterable[TopicPartition], near: Mapping[TopicPartition, int] | None = None
+    ) -> dict[Address, list[TopicPartition]]:
+        """Partitions, sorted, by where their leaders listen, or the nodes that are `near`.
+
+        Raises KafkaError LEADER_NOT_AVAILABLE when there is none now.
+        """
+        addresses: dict[Address, list[TopicPartition]] = {}
         for partition in sorted(partitions):
-            leaders.setdefault(self.leader(partition), []).append(partition)
-        return leaders
+            address, node = self.leader(partition), (near or {}).get(partition)
+            if node is not None and node not in self._nodes:
+                raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, f"node {node}, where {partition} is to be read, is not known")
+            addresses.setdefault(address if node is None else self._nodes[node], []).append(partition)
+        return addresses
 
     def leader(self, partition: TopicPartition) -> Address:
         """Where the leader listens. Raises KafkaError LEADER_NOT_AVAILABLE when there is none now."""

@@ -19,11 +19,11 @@ def names(text: str) -> frozenset[str]:
 
 
 ACTING = names(
-    "bootstrap.servers check.crcs client.id default.api.timeout.ms fetch.max.bytes fetch.max.wait.ms fetch.min.bytes isolation.level "
-    "max.partition.fetch.bytes request.timeout.ms security.protocol"
+    "bootstrap.servers check.crcs client.id client.rack default.api.timeout.ms fetch.max.bytes fetch.max.wait.ms fetch.min.bytes "
+    "isolation.level max.partition.fetch.bytes request.timeout.ms security.protocol"
 )
 WITHOUT_EFFECT = names(
-    "allow.auto.create.topics auto.commit.interval.ms auto.include.jmx.reporter client.dns.lookup client.rack config.providers "
+    "allow.auto.create.topics auto.commit.interval.ms auto.include.jmx.reporter client.dns.lookup config.providers "
     "connections.max.idle.ms enable.metrics.push exclude.internal.topics group.id group.instance.id group.protocol "
     "group.remote.assignor heartbeat.interval.ms max.poll.interval.ms max.poll.records metadata.max.age.ms "
     "metadata.recovery.rebootstrap.trigger.ms metadata.recovery.strategy metric.reporters metrics.num.samples "
@@ -51,6 +51,7 @@ def client_config(given: Given) -> ClientConfig:
     return ClientConfig(
         bootstrap_servers=_bootstrap_servers(given),
         client_id=given.text("kafka.client.id", default.client_id),
+        client_rack=given.text("kafka.client.rack", default.client_rack),
         isolation_level=given.choice("kafka.isolation.level", "read_uncommitted", ISOLATION_LEVELS),
         check_crcs=given.boolean("kafka.check.crcs", default.check_crcs),
         request_timeout_ms=given.integer("kafka.request.timeout.ms", default.request_timeout_ms, 1),

@@ -43,18 +43,20 @@ def fetch(client: KafkaClient, spans: Mapping[TopicPartition, Span]) -> Iterator
     poll time-out. Raises OffsetOutOfRange where a log does not reach, KafkaError, OSError, CorruptBatch.
     """
     left = {partition: span for partition, span in spans.items() if span.start < span.end}
+    near: dict[TopicPartition, int] = {}
     patience = Patience(client.config.poll_timeout_ms)
     while left:
         try:
-            for leader, partitions in client.by_leader(left).items():
-                with client.connection(leader) as connection:
-                    fetches = _Fetches(client.config, connection, {partition: left[partition] for partition in partitions})
+            for node, partitions in client.by_leader(left, near).items():
+                with client.connection(node) as connection:
+                    fetches = _Fetches(client.config, connection, {partition: left[partition] for partition in partitions}, near)
                     for fetched in fetches.until_all_ended(patience):
                         _advance(left, fetched)
                         yield fetched
                         patience.renew()
         except (OSError, KafkaError) as error:
             client.forget_leaders()
+            near.clear()
             patience.wait_after(error)
 
 
@@ -68,10 +70,13 @@ def _advance(left: dict[TopicPartition, Span], fetched: Fetched) -> None:
 
 
 class _Fetches:
-    """The fetches from one leader over one connection."""
+    """The fetches from one node over one connection."""
 
-    def __init__(self, config: ClientConfig, connection: Connection, spans: dict[TopicPartition, Span]) -> None:
-        self._config, self._connection, self._left = config, connection, spans
+    def __init__(
+        self, config: ClientConfig, connection: Connection, spans: dict[TopicPartition, Span], near: dict[TopicPartition, int]
+    ) -> None:
+        """`near` are the nodes that leaders have named for partitions, as they are nearer (KIP-392); new ones are added."""
+        self._config, self._connection, self._left, self._near = config, connection, spans, near
 
     def until_all_ended(self, patience: Patience) -> Iterator[Fetched]:
         """Whoever uses what comes out does so while the broker makes the next answer."""
@@ -92,7 +97,7 @@ class _Fetches:
                 yield fetched
             if refused:
                 raise refused[0]
-            if not found and patience.over:
+            if self._left and not found and patience.over:
                 partition, span = next(iter(self._left.items()))
                 raise OffsetOutOfRange(partition, span.start, "nothing came at")
 
@@ -107,13 +112,20 @@ class _Fetches:
             max_bytes=config.fetch_max_bytes,
             isolation_level=config.isolation_level,
             topics=[FetchTopic(topic=topic, partitions=partitions) for topic, partitions in topics.items()],
+            rack_id=config.client_rack,
         )
         self._connection.send(FETCH, request)
 
     def _fetched(self, partition: TopicPartition, data: Any, refused: list[KafkaError]) -> Fetched | None:
         """None where nothing came; an error is added to `refused`, so that other partitions of the answer are not lost by it."""
         offset = self._left[partition].start
-        if data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
+        if data.preferred_read_replica >= 0:
+            self._near[partition] = data.preferred_read_replica
+            del self._left[partition]
+            return None
+        if data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE and partition in self._near:
+            refused.append(refusal(ErrorCode.NOT_LEADER_OR_FOLLOWER, str(partition)))  # the leader may have it
+        elif data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
             refused.append(OffsetOutOfRange(partition, offset, "there is no"))
         elif data.error_code:
             refused.append(refusal(data.error_code, str(partition)))

@@ -18,6 +18,8 @@ from odradek.spark_sink.connection import Connection
 from odradek.spark_sink.fetching import OffsetOutOfRange, Span, fetch
 from tests.spark.producing import KEEP, Broker, bodies, config_of, delete_before, new_topic, produce
 
+RACK_AWARE = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+
 
 def offsets_read(client: KafkaClient, partition: TopicPartition, start: int, end: int) -> list[tuple[int, int]]:
     found = [fetched.batches for fetched in fetch(client, {partition: Span(start, end)})]
@@ -130,6 +132,27 @@ def test_aborted_transactions(cluster: Cluster) -> None:
             for offset in visible(fetched.batches, 0, 8, fetched.aborted).base_offsets.tolist()
         ]
     assert offsets == [0, 4]
+
+
+def test_the_replica_of_the_own_rack_is_read_and_the_leader_while_it_is_away() -> None:
+    cluster = Cluster(nodes=2, topics={"t": 1}, settings=KEEP | {"replica.selector.class": RACK_AWARE}, seed=3)
+    cluster._config = replace(cluster._config, nodes=[replace(node, rack=f"rack{node.node_id}") for node in cluster._config.nodes])
+    partition = TopicPartition("t", 0)
+    with cluster, closing(KafkaClient(config_of(cluster))) as client:
+        rows = produce(cluster, "t", bodies(100), **{"batch.num.messages": 10})
+        (leader,) = client.by_leader([partition])
+        racks = {node: f"rack{number}" for number, node in client._nodes.items()}
+        (follower,) = racks.keys() - {leader}
+        with closing(KafkaClient(replace(client.config, client_rack=racks[follower], max_partition_fetch_bytes=500))) as near:
+            sources = []
+            for number, fetched in enumerate(fetch(near, {partition: Span(0, len(rows))})):
+                assert int(fetched.batches.base_offsets[0]) == number * 10
+                sources.append(next(address for address in racks if address not in near._idle))
+                if number in (3, 6):
+                    [cluster.stop_node, cluster.start_node][number // 6](int(racks[follower].removeprefix("rack")))
+        assert sources[:4] == [follower] * 4
+        assert leader in sources[4:]
+        assert len(sources) == 10
 
 
 def test_which_partition_was_out_of_range(broker: Broker, client: KafkaClient) -> None:
