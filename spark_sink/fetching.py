@@ -119,7 +119,7 @@ class _Fetches:
     def _fetched(self, partition: TopicPartition, data: Any, refused: list[KafkaError]) -> Fetched | None:
         """None where nothing came; an error is added to `refused`, so that other partitions of the answer are not lost by it."""
         offset = self._left[partition].start
-        if data.preferred_read_replica >= 0:
+        if 0 <= data.preferred_read_replica != self._near.get(partition):
             self._near[partition] = data.preferred_read_replica
             del self._left[partition]
             return None
