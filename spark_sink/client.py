@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from ..protocol.errors import ErrorCode, KafkaError
@@ -163,28 +164,22 @@ class KafkaClient:
                 found[TopicPartition(topic.name, partition.partition_index)] = partition.offset
 
     def by_leader(
-        self, partitions: Iterable[TopicPartition], near: Mapping[TopicPartition, int] | None = None
+        self, partitions: Iterable[TopicPartition], near: Mapping[TopicPartition, int] = MappingProxyType({})
     ) -> dict[Address, list[TopicPartition]]:
-        """Partitions, sorted, by where their leaders listen, or the nodes that are `near`.
-
-        Raises KafkaError LEADER_NOT_AVAILABLE when there is none now.
-        """
+        """Partitions, sorted, by where their leaders listen, or the nodes that are `near`. Raises KafkaError LEADER_NOT_AVAILABLE."""
         addresses: dict[Address, list[TopicPartition]] = {}
         for partition in sorted(partitions):
-            address, node = self.leader(partition), (near or {}).get(partition)
-            if node is not None and node not in self._nodes:
-                raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, f"node {node}, where {partition} is to be read, is not known")
-            addresses.setdefault(address if node is None else self._nodes[node], []).append(partition)
+            addresses.setdefault(self.leader(partition, near.get(partition)), []).append(partition)
         return addresses
 
-    def leader(self, partition: TopicPartition) -> Address:
-        """Where the leader listens. Raises KafkaError LEADER_NOT_AVAILABLE when there is none now."""
+    def leader(self, partition: TopicPartition, instead: int | None = None) -> Address:
+        """Where the leader listens, or the node to be asked `instead`. Raises KafkaError LEADER_NOT_AVAILABLE when it is not there now."""
         if partition not in self._leaders:
             self._metadata([partition.topic])
-        leader = self._leaders.get(partition)
-        if leader not in self._nodes:
+        node = self._leaders.get(partition) if instead is None else instead
+        if node not in self._nodes:
             raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE, f"{partition} has no leader")
-        return self._nodes[leader]
+        return self._nodes[node]
 
     def forget_leaders(self) -> None:
         """They are asked for anew when they are needed: some are not what they were."""
