@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages import alter_configs as replacing
@@ -39,6 +39,7 @@ from .registry import handles
 
 MAX_VALUE_LENGTH = 32_767
 Resource = replacing.AlterConfigsResource | changing.AlterConfigsResource
+Answer = TypeVar("Answer", replacing.AlterConfigsResourceResponse, changing.AlterConfigsResourceResponse)
 
 
 class OpType(IntEnum):
@@ -64,31 +65,30 @@ class Target(NamedTuple):
 @handles(ALTER_CONFIGS)
 def alter_configs(request: AlterConfigsRequest, context: Context) -> AlterConfigsResponse:
     """What is not named is unset."""
-    repeated = _repeated(request.resources)
-    responses = []
-    for resource in request.resources:
-        code, message = _alter(resource, context, request.validate_only, repeated, _replaced)
-        responses.append(
-            replacing.AlterConfigsResourceResponse(
-                error_code=code, error_message=message, resource_type=resource.resource_type, resource_name=resource.resource_name
-            )
-        )
-    return AlterConfigsResponse(responses=responses)
+    return AlterConfigsResponse(responses=_answers(request, context, _replaced, replacing.AlterConfigsResourceResponse))
 
 
 @handles(INCREMENTAL_ALTER_CONFIGS)
 def incremental_alter_configs(request: IncrementalAlterConfigsRequest, context: Context) -> IncrementalAlterConfigsResponse:
     """Sets, unsets, and adds to and removes from lists."""
+    return IncrementalAlterConfigsResponse(responses=_answers(request, context, _changed, changing.AlterConfigsResourceResponse))
+
+
+def _answers(
+    request: AlterConfigsRequest | IncrementalAlterConfigsRequest,
+    context: Context,
+    wanted: Callable[..., dict[str, str]],
+    answer: type[Answer],
+) -> list[Answer]:
+    """Alters each resource; `wanted` are the overrides that it is to have."""
     repeated = _repeated(request.resources)
-    responses = []
+    answers = []
     for resource in request.resources:
-        code, message = _alter(resource, context, request.validate_only, repeated, _changed)
-        responses.append(
-            changing.AlterConfigsResourceResponse(
-                error_code=code, error_message=message, resource_type=resource.resource_type, resource_name=resource.resource_name
-            )
+        code, message = _alter(resource, context, request.validate_only, repeated, wanted)
+        answers.append(
+            answer(error_code=code, error_message=message, resource_type=resource.resource_type, resource_name=resource.resource_name)
         )
-    return IncrementalAlterConfigsResponse(responses=responses)
+    return answers
 
 
 def _repeated(resources: Sequence[Resource]) -> set[tuple[int, str]]:
