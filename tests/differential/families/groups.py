@@ -100,15 +100,7 @@ def members() -> Scripts:
     for name in ("leader-leaves", "follower-leaves", "leader-again", "follower-again", "both-leave", "gone-comes-back"):
         group = f"groups.members.{name}"
         a, b = Classic(group, "a"), Classic(group, "b")
-        two = (
-            *a.enter(),
-            a.sync(1, {"$a": b"x"}),
-            *b.enter(waits=True),
-            a.join(),
-            Answer("b"),
-            a.sync(2, {"$a": b"x", "$b": b"y"}),
-            b.sync(2),
-        )
+        two = stable_with(a, b)
         ends: dict[str, tuple[Step, ...]] = {
             "leader-leaves": (a.leave(), b.heartbeat(2), b.join(), b.sync(3, {"$b": b"z"}), describe(group)),
             "follower-leaves": (b.leave(), a.heartbeat(2), a.join(), a.sync(3, {"$a": b"z"}), describe(group)),
@@ -147,19 +139,18 @@ def stable_of(member: Classic) -> tuple[Step, ...]:
     return (*member.enter(), member.sync(1, {member.id: b"x"}))
 
 
+def stable_with(leader: Classic, other: Classic) -> tuple[Step, ...]:
+    """Both are members, in generation 2."""
+    given = {leader.id: b"x", other.id: b"y"}
+    joined = (*stable_of(leader), *other.enter(waits=True), leader.join(), Answer(other.name))
+    return (*joined, leader.sync(2, given), other.sync(2))
+
+
 def static_members() -> Scripts:
     for version, end in product((8, 9), ("", ".protocols", ".changed")):
         group = f"groups.static.leader.v{version}{end}"
         s, t, b = Classic(group, "s", "i"), Classic(group, "t", "i"), Classic(group, "b")
-        two = (
-            *s.enter(),
-            s.sync(1, {"$s": b"x"}),
-            *b.enter(waits=True),
-            s.join(),
-            Answer("b"),
-            s.sync(2, {"$s": b"x", "$b": b"y"}),
-            b.sync(2),
-        )
+        two = stable_with(s, b)
         protocols = {"": None, ".protocols": {"range": READS_ONE, "new": b""}, ".changed": {"range": b"changed"}}[end]
         again = t.join("", version=version, protocols=protocols, waits=True)
         old = (s.heartbeat(2), s.sync(2), s.commit(2), s.leave(), s.join(waits=True))
