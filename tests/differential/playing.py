@@ -161,11 +161,16 @@ class Served:
         time.sleep(milliseconds / 1000)
 
 
+def topics_of(cases: Iterable[Case]) -> list[Topic]:
+    """The topics of some cases and the internal ones, each once."""
+    topics = {topic.name: topic for topic in (*(topic for case in cases for topic in case.topics), *INTERNAL)}
+    return list(topics.values())
+
+
 def play(side: Side, cases: Iterable[Case]) -> Iterator[tuple[Case, list[str]]]:
     """The answers to each case, a line for each of its steps. All topics are made first."""
     cases = list(cases)
-    topics = {topic.name: topic for topic in (*(topic for case in cases for topic in case.topics), *INTERNAL)}
-    ids = _create(side, list(topics.values()))
+    ids = create(side, topics_of(cases))
     for case in cases:
         yield case, Playing(side, ids).play(case)
 
@@ -298,7 +303,7 @@ class Playing:
         return value
 
 
-def _create(side: Side, topics: list[Topic]) -> dict[str, bytes]:
+def create(side: Side, topics: list[Topic]) -> dict[str, bytes]:
     """The ids of the topics, which are there when both nodes say so."""
     connections = [side.connect(1), side.connect(2)]
     ids: dict[str, bytes] = {}
