@@ -139,7 +139,9 @@ def compile_decoder(cls: type[Message], version: int) -> Callable[..., Any]:
     source.add("return m, p")
     source.depth = 1
     source.add("except (struct_error, IndexError):", f"    raise ProtocolError('{cls.__name__} v{version} ends early') from None")
-    source.add("except UnicodeDecodeError:", f"    raise ProtocolError('{cls.__name__} v{version} has a string that is not UTF-8') from None")
+    source.add(
+        "except UnicodeDecodeError:", f"    raise ProtocolError('{cls.__name__} v{version} has a string that is not UTF-8') from None"
+    )
     return source.compile("def decode(b, p):\n    e = len(b)\n    try:", "decode")
 
 

@@ -68,7 +68,8 @@ Armed = dict[Any, tuple[int, int, Callable[[], None]]]
 
 def deadlines(armed: Armed) -> dict[Any, int]:
     """When each timer that is set fires. Those without a name are of connections and requests, not of the cluster."""
-    return {key: deadline_ms for key, (deadline_ms, _, _) in armed.items() if isinstance(key, str | tuple)}
+    named = sorted((key for key in armed if isinstance(key, str | tuple)), key=repr)
+    return {key: armed[key][0] for key in named}
 
 
 _HOW: dict[type, Callable[[Any], Any]] = {

@@ -126,14 +126,15 @@ class ClassicGroup:
             return ErrorCode.FENCED_INSTANCE_ID
         return ErrorCode.NONE if known_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
 
-    def delete(self) -> ErrorCode:
-        """Ends the group; NON_EMPTY_GROUP if it has members or is about to have them."""
-        if self.state is not GroupState.EMPTY:
-            return ErrorCode.NON_EMPTY_GROUP
+    def check_delete(self) -> ErrorCode:
+        """NON_EMPTY_GROUP if it has members or is about to have them."""
+        return ErrorCode.NONE if self.is_empty else ErrorCode.NON_EMPTY_GROUP
+
+    def delete(self) -> None:
+        """Ends the group, after `check_delete`."""
         for member_id in list(self.pending):
             self._remove(member_id)
         self.state = GroupState.DEAD
-        return ErrorCode.NONE
 
     # When the group changes its protocol.
 

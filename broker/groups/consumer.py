@@ -23,7 +23,7 @@ from .member import CONSUMER_PROTOCOL_TYPE
 from .reconciliation import Reconciliation
 from .settings import GroupSettings
 from .states import ConsumerGroupState
-from .subscriptions import Subscriptions
+from .subscriptions import NO_TOPICS, Subscriptions
 from .surroundings import Surroundings
 
 FIRST_EPOCH = 1
@@ -117,12 +117,13 @@ class ConsumerGroup:
             return ErrorCode.NONE
         return ErrorCode.STALE_MEMBER_EPOCH if member.classic is None else ErrorCode.ILLEGAL_GENERATION
 
-    def delete(self) -> ErrorCode:
-        """Ends the group; NON_EMPTY_GROUP if it has members."""
-        if self.members:
-            return ErrorCode.NON_EMPTY_GROUP
-        self._bury()
-        return ErrorCode.NONE
+    def check_delete(self) -> ErrorCode:
+        """NON_EMPTY_GROUP if it has members."""
+        return ErrorCode.NON_EMPTY_GROUP if self.members else ErrorCode.NONE
+
+    def delete(self) -> None:
+        """Ends the group, after `check_delete`."""
+        self.is_dead = True
 
     # What members say.
 
@@ -141,6 +142,18 @@ class ConsumerGroup:
         changed = beat.is_full or before != member.assigned
         interval_ms = self._setting("consumer.heartbeat.interval.ms", self.settings.group_consumer_heartbeat_interval_ms)
         return BeatResult(member.member_id, member.epoch, interval_ms, frozenset(member.assigned) if changed else None)
+
+    def has_no_news(self, beat: Beat) -> bool:
+        """Whether all that a heartbeat can do is to renew a session: nothing has changed, neither by the member nor around it."""
+        member = self.members.get(beat.member_id)
+        return (
+            member is not None
+            and beat.epoch == member.epoch
+            and self.epoch == self.assignment_epoch
+            and member.is_reconciled_to(self.assignment_epoch)
+            and self.subscriptions.are_current
+            and not member.would_change(beat)
+        )
 
     def new_member_id(self) -> str:
         """For clients that do not make their own, in the form of Kafka's Uuid."""
@@ -197,14 +210,18 @@ class ConsumerGroup:
         if self.members.get(member.member_id) is not member:
             self._add(member)
         before, topics, regex, resolved = member.assigned, member.topics, member.regex, {"", *self.subscriptions.regexes}
+        read = NO_TOPICS if beat.regex is None else self.subscriptions.names([member])
         if member.update(beat, classic):
             self.journal.touch(RecordType.MEMBER_METADATA, member.member_id)
         if member.instance_id is not None:
             self.static_ids[member.instance_id] = member.member_id
         renamed, changed = topics != member.topics, (topics, regex) != (member.topics, member.regex)
         news = self.subscriptions.refresh(self.members.values(), changed)
-        if renamed or news or (changed and member.regex in resolved):
-            self._begin_epoch()  # Who brings a new regular expression, of which no new topic comes, changes nothing for the group.
+        # A regular expression that is new to the group and brings no new topic changes nothing, unless the member gives topics up by it:
+        # others read those, but have no part in them before there is a new target. Kafka leaves such partitions without an owner.
+        gave_up = not read <= self.subscriptions.names([member])
+        if renamed or news or gave_up or (changed and member.regex in resolved):
+            self._begin_epoch()
         self._assign_if_due()
         self._reconcile(member, owned, changed)
         return before

@@ -70,6 +70,20 @@ class ClassicProtocols(NamedTuple):
     protocols: tuple[Protocol, ...]
 
 
+class Said(NamedTuple):
+    """All that a member says of itself."""
+
+    instance_id: str | None
+    rack_id: str | None
+    rebalance_timeout_ms: int
+    topics: frozenset[str]
+    regex: str
+    assignor: str | None
+    client_id: str
+    client_host: str
+    classic: ClassicProtocols | None
+
+
 class Standing(NamedTuple):
     """Where a member stands: all that reconciliation changes."""
 
@@ -127,19 +141,40 @@ class ConsumerMember:
 
     def update(self, beat: Beat, classic: ClassicProtocols | None = None) -> bool:
         """Takes over what a heartbeat or a JoinGroup says; whether that is news."""
-        before = self._said()
-        self.instance_id = self.instance_id if beat.instance_id is None else beat.instance_id
-        self.rack_id = self.rack_id if beat.rack_id is None else beat.rack_id
-        self.rebalance_timeout_ms = self.rebalance_timeout_ms if beat.rebalance_timeout_ms == -1 else beat.rebalance_timeout_ms
-        self.topics = self.topics if beat.topics is None else beat.topics
-        self.regex = self.regex if beat.regex is None else beat.regex
-        self.assignor = self.assignor if beat.assignor is None else beat.assignor
-        self.client_id, self.client_host = beat.client_id, beat.client_host
-        self.classic = classic
-        return before != self._said()
+        before, said = self._said(), self._saying(beat, classic)
+        (
+            self.instance_id,
+            self.rack_id,
+            self.rebalance_timeout_ms,
+            self.topics,
+            self.regex,
+            self.assignor,
+            self.client_id,
+            self.client_host,
+            self.classic,
+        ) = said
+        return before != said
 
-    def _said(self) -> tuple[object, ...]:
-        return (
+    def would_change(self, beat: Beat) -> bool:
+        """Whether a heartbeat says anything new."""
+        return self._said() != self._saying(beat, None)
+
+    def _saying(self, beat: Beat, classic: ClassicProtocols | None) -> Said:
+        """What the member says from a heartbeat or a JoinGroup on; what that leaves out stays."""
+        return Said(
+            self.instance_id if beat.instance_id is None else beat.instance_id,
+            self.rack_id if beat.rack_id is None else beat.rack_id,
+            self.rebalance_timeout_ms if beat.rebalance_timeout_ms == -1 else beat.rebalance_timeout_ms,
+            self.topics if beat.topics is None else beat.topics,
+            self.regex if beat.regex is None else beat.regex,
+            self.assignor if beat.assignor is None else beat.assignor,
+            beat.client_id,
+            beat.client_host,
+            classic,
+        )
+
+    def _said(self) -> Said:
+        return Said(
             self.instance_id,
             self.rack_id,
             self.rebalance_timeout_ms,

@@ -29,6 +29,11 @@ class Subscriptions:
         self._version = -1
         self._surroundings, self._journal = surroundings, journal
 
+    @property
+    def are_current(self) -> bool:
+        """Whether no topic or partition came or went since they were looked up."""
+        return self._version == self._surroundings.topics_version
+
     def check(self, regex: str | None) -> None:
         """Raises INVALID_REGULAR_EXPRESSION for what RE2 would not take."""
         if regex and regex not in self.regexes:
