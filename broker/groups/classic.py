@@ -196,8 +196,7 @@ class ClassicGroup:
 
     def _join_new(self, join: Join, reply: Reply[JoinResult]) -> None:
         instance_id = join.group_instance_id
-        stem = join.client_id if instance_id is None else instance_id
-        new_id = f"{stem}-{uuid.UUID(int=self._random.getrandbits(128), version=4)}"
+        new_id = f"{join.stem}-{uuid.UUID(int=self._random.getrandbits(128), version=4)}"
         if instance_id is not None and (old_id := self.members.static_id(instance_id)):
             self._replace_static(self.members[old_id], new_id, join, reply)
         elif instance_id is None and join.requires_known_member_id:

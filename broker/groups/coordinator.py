@@ -137,6 +137,8 @@ class Groups:
             reply.set(JoinResult(ErrorCode.INVALID_GROUP_ID, join.member_id))
         elif not self.settings.group_min_session_timeout_ms <= join.session_timeout_ms <= self.settings.group_max_session_timeout_ms:
             reply.set(JoinResult(ErrorCode.INVALID_SESSION_TIMEOUT, join.member_id))
+        elif not join.can_be_answered:
+            reply.set(JoinResult(ErrorCode.UNKNOWN_SERVER_ERROR))
         elif isinstance(group, ConsumerGroup) and not group.is_empty:
             reply.set(self._join_consumer_group(group, join))
         elif join.member_id and not isinstance(group, ClassicGroup):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 
-from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.errors import ErrorCode, KafkaError, shortened
 from ...protocol.messages import consumer_group_describe as describing
 from ...protocol.messages import consumer_group_heartbeat as beating
 from ...protocol.messages.consumer_group_describe import (
@@ -148,7 +148,7 @@ def _describe(group_id: str, context: Context) -> DescribedGroup:
             return described
         return _undescribed(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, "The group has topics that the client may not describe.")
     reason = "not found" if group is None else "is not a consumer group"
-    return _undescribed(group_id, ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.")
+    return _undescribed(group_id, ErrorCode.GROUP_ID_NOT_FOUND, shortened(f"Group {group_id} {reason}."))
 
 
 def _undescribed(group_id: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:

@@ -52,14 +52,12 @@ FENCES = "the transaction is aborted, so that the next try succeeds: the error o
 VERIFICATION = "what a producer sends behind the refused batch must not overtake it (Kafka's VerificationStateEntry)"
 JOINED_FIRST = "Kafka adds the partition to the transaction before it looks at the batch"
 GROUP_FIRST = "Kafka makes the group, in the place of an empty consumer group too, before it looks at the protocols"
-JOIN_IN_TIME = "a classic member of a consumer group that is told to join has its rebalance timeout for that"
 ALLOWED = (
     Allowed("JoinGroup", E.MEMBER_ID_REQUIRED, "*", "no refusal: the id that is handed out is remembered until its session ends"),
     Allowed("JoinGroup", E.GROUP_MAX_SIZE_REACHED, ".groups.*", "a member that has no room in the next generation is removed"),
     Allowed("JoinGroup", E.GROUP_MAX_SIZE_REACHED, ".timers.*", "the same"),
     Allowed("Heartbeat", E.REBALANCE_IN_PROGRESS, ".timers.*'session'*", "the heartbeat is one, and renews the session"),
-    Allowed("Heartbeat", E.REBALANCE_IN_PROGRESS, ".timers.*'join'*", JOIN_IN_TIME),
-    Allowed("SyncGroup", E.REBALANCE_IN_PROGRESS, ".timers.*'join'*", JOIN_IN_TIME),
+    Allowed("Heartbeat", E.REBALANCE_IN_PROGRESS, ".timers.*'join'*", "who is told to join has its rebalance timeout for that"),
     Allowed("Fetch", E.UNKNOWN_TOPIC_OR_PARTITION, ".nodes.*._sessions.*", FIRST_FETCH),
     Allowed("InitProducerId", E.CONCURRENT_TRANSACTIONS, "*", FENCES),
     *(
