@@ -38,6 +38,8 @@ CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
 @handles(CONSUMER_GROUP_HEARTBEAT)
 def consumer_group_heartbeat(request: ConsumerGroupHeartbeatRequest, context: Context) -> ConsumerGroupHeartbeatResponse:
     """Joins, beats or leaves; the assignment comes with the answer when it has changed."""
+    if not _is_enabled(context):
+        return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
     if not context.may(READ, GROUP, request.group_id):
         return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
     if not all(context.may(DESCRIBE, TOPIC, name) for name in request.subscribed_topic_names or ()):
@@ -58,6 +60,10 @@ def consumer_group_heartbeat(request: ConsumerGroupHeartbeatRequest, context: Co
         heartbeat_interval_ms=result.heartbeat_interval_ms,
         assignment=assignment,
     )
+
+
+def _is_enabled(context: Context) -> bool:
+    return "consumer" in context.broker.config.lists["group.coordinator.rebalance.protocols"]
 
 
 def _check(request: ConsumerGroupHeartbeatRequest, context: Context) -> None:
@@ -129,6 +135,8 @@ def consumer_group_describe(request: ConsumerGroupDescribeRequest, context: Cont
 
 
 def _describe(group_id: str, context: Context) -> DescribedGroup:
+    if not _is_enabled(context):
+        return _undescribed(group_id, ErrorCode.UNSUPPORTED_VERSION)
     if not context.may(DESCRIBE, GROUP, group_id):
         return _undescribed(group_id, ErrorCode.GROUP_AUTHORIZATION_FAILED)
     if not group_id:
