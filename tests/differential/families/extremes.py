@@ -9,7 +9,7 @@ from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.offset_commit import OFFSET_COMMIT
 from odradek.protocol.schema import Message
 
-from ..grouping import LONG_MS, ONE, TOPICS, Classic, Modern, commit, delete_groups, describe, describe_consumers, fetch_offsets
+from ..grouping import LONG_MS, TOPICS, Classic, Modern, commit, delete_groups, describe, describe_consumers, fetch_offsets
 from ..playing import CORRELATION_ID
 from ..script import Ask, Case, Pause, Raw, Step
 
@@ -81,7 +81,7 @@ def regexes() -> Scripts:
             a.beat(2),
             _by_regex(b, both),
             a.beat(2),
-            a.beat(2, owned={ONE.name: [0, 1]}),
+            a.beat(2, owned={}),
             b.beat(3),
             a.beat(3, subscribed_topic_regex=nothing),
             Pause(1500),
