@@ -12,4 +12,5 @@ USER odradek
 EXPOSE 9092 9093
 HEALTHCHECK --interval=5s --timeout=5s --start-period=10s CMD ["odradek", "healthcheck"]
 ENTRYPOINT ["odradek"]
-CMD ["serve", "--host", "0.0.0.0"]
+# One node, so that `docker run -p 9092:9092` publishes all there is; a command of your own needs its own --host 0.0.0.0.
+CMD ["serve", "--host", "0.0.0.0", "--nodes", "1"]

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from odradek.broker import logs
+import odradek
+from odradek.broker import cli, logs
 from odradek.broker.cli import _parser, cluster_config, main, topic_specs
 from odradek.broker.config import BrokerConfig
 from odradek.broker.listeners import ClusterConfig, TopicSpec
@@ -89,6 +90,13 @@ def test_the_compose_file_is_two_brokers_with_both_listeners() -> None:
     assert advertised(configured("--host", "0.0.0.0", environ=compose_environment())) == advertised(cluster)[:2]
 
 
+def test_the_image_is_reachable_through_one_published_port() -> None:
+    (arguments,) = re.findall(r"^CMD (\[.*\])$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
+    (node,) = cluster_config(_parser().parse_args(json.loads(arguments)), {}).nodes
+    (listener,) = node.listeners
+    assert (listener.host, listener.port, listener.advertised) == ("0.0.0.0", 9092, "127.0.0.1:9092")
+
+
 def test_settings_of_zookeeper_and_controllers_do_no_harm() -> None:
     environ = {
         "KAFKA_ZOOKEEPER_CONNECT": "zookeeper:2181",
@@ -107,7 +115,7 @@ def test_settings_of_zookeeper_and_controllers_do_no_harm() -> None:
 
 def test_topics() -> None:
     options = _parser().parse_args(["serve", "--topic", "a:1", "--topic", "b:2:2"])
-    assert topic_specs(options, cluster_config(options, {})) == [TopicSpec("a", 1), TopicSpec("b", 2, 2)]
+    assert topic_specs(options, {}, cluster_config(options, {})) == [TopicSpec("a", 1), TopicSpec("b", 2, 2)]
 
 
 # What is refused
@@ -116,13 +124,13 @@ def test_topics() -> None:
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["serve", "--port", "70000"], "write 0 to 65535"),
-        (["serve", "--nodes", "0"], "write 1 to 999"),
+        (["serve", "--port", "70000"], "invalid port '70000': use 0 to 65535"),
+        (["serve", "--port", "x"], "invalid port 'x': use 0 to 65535"),
+        (["serve", "--nodes", "0"], "invalid number of nodes '0': use 1 to 999"),
         (["serve", "--nope"], "unrecognized arguments: --nope"),
-        (["serve", "--set", "num.partitions"], "write key=value"),
+        (["serve", "--set", "num.partitions"], "invalid setting 'num.partitions': use key=value"),
         (["serve", "--log-format", "xml"], "invalid choice: 'xml'"),
-        (["healthcheck", "--bootstrap-server", "9092"], "write HOST:PORT"),
-        ([], "arguments are required"),
+        (["healthcheck", "--bootstrap-server", "9092"], "invalid address '9092': use HOST:PORT"),
     ],
 )
 def test_bad_options_are_one_line(argv: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,7 +146,10 @@ def test_bad_options_are_one_line(argv: list[str], message: str, capsys: pytest.
         (["--set", "num.partitions=many"], "Invalid value many for configuration num.partitions: Not a number of type INT"),
         (["--set", "listeners=nonsense"], "write NAME://host:port"),
         (["--listener", "A://127.0.0.1:1", "--port", "2"], "--port has no effect where listeners are set"),
-        (["--config", "missing.properties"], "No such file or directory: 'missing.properties'"),
+        (["--set", "num.partition=3"], "unknown setting num.partition; did you mean num.partitions?"),
+        (["--config", "missing.properties"], "cannot read --config missing.properties: No such file or directory; give the path"),
+        (["--config", "."], "cannot read --config .: Is a directory; give the path of a server.properties"),
+        (["--topic", "or ders:1"], "invalid topic name: 'or ders' contains"),
         (["--topic", "orders"], "write name:partitions"),
         (["--topic", "orders:1:3"], "asks for 3 replicas, but there are 2 nodes"),
         (["--topic", "orders:1", "--topic", "orders:2"], "named twice"),
@@ -157,6 +168,37 @@ def assert_one_line(text: str, message: str) -> None:
     assert message in text
     assert text.startswith("odradek")
     assert text.count("\n") == 1
+
+
+# Help
+
+
+def test_bare_command_prints_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    assert capsys.readouterr().out == _parser().format_help()
+
+
+@pytest.mark.parametrize("text", [cli.EXAMPLES, cli.SERVE_EXAMPLES, cli.HEALTHCHECK_EXAMPLES])
+def test_examples_of_the_help_are_accepted(text: str) -> None:
+    examples = re.findall(r"^  odradek (\S.*?)(?:  .*)?$", re.sub(r"\\\n +", "", text), re.MULTILINE)
+    assert len(examples) >= 2
+    for example in examples:
+        assert _parser().parse_args(example.split()).command == example.split()[0]
+
+
+def test_help_of_serve_has_defaults_and_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["serve", "--help"])
+    text = capsys.readouterr().out
+    assert text.endswith(cli.SERVE_EXAMPLES)
+    found = re.findall(r"\(default: ([^);]+)", re.sub(r"\s+", " ", text))
+    assert found == ["2", "9092", "127.0.0.1", "text"]
+
+
+def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"odradek {odradek.__version__}\n"
 
 
 # Log lines
@@ -201,9 +243,11 @@ def test_json_lines(root_logger: logging.Logger, capsys: pytest.CaptureFixture[s
 
 
 @contextmanager
-def running(argv: Sequence[str], environ: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
+def running(
+    argv: Sequence[str], environ: Mapping[str, str] | None = None, *, stderr: int = subprocess.PIPE
+) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
-        [*COMMAND, "serve", *argv], env=CLEAN | dict(environ or {}), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*COMMAND, "serve", *argv], env=CLEAN | dict(environ or {}), stdout=subprocess.PIPE, stderr=stderr, text=True
     )
     try:
         yield process
@@ -236,6 +280,33 @@ def test_a_cluster_says_where_it_is_and_ends_in_good_order(signal_number: int) -
     assert "Traceback" not in errors
 
 
+def output_on_a_terminal(argv: Sequence[str]) -> tuple[str, str]:
+    """Returns what a cluster printed on stdout, and on the terminal that its stderr was, from its start to Ctrl-C."""
+    ours, theirs = os.openpty()
+    with running(argv, stderr=theirs) as process, os.fdopen(ours, encoding="utf-8", newline="") as terminal:
+        os.close(theirs)
+        shown = ""
+        while "Ctrl-C stops" not in shown:
+            shown += terminal.readline()
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=10)
+        assert process.returncode == 0
+    return output, shown.replace("\r\n", "\n")
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="there are no pseudo-terminals here")
+def test_terminal_shows_a_table_and_a_line_to_paste() -> None:
+    output, shown = output_on_a_terminal(["--port", "0", "--topic", "orders:1", "--set", "zookeeper.connect=a"])
+    servers = output.removeprefix("bootstrap.servers=").removesuffix("\n")
+    first, second = servers.split(",")
+    ignored, table = shown.split("\n\n", 1)
+    assert ignored.endswith("change nothing here: zookeeper.connect (kafka.server.KafkaConfig)")
+    assert table == (
+        f"NODE  LISTENER   ADDRESS\n1     PLAINTEXT  {first}\n2     PLAINTEXT  {second}\n\n"
+        f"export BOOTSTRAP_SERVERS={servers}\n\nCtrl-C stops the cluster.\n"
+    )
+
+
 def test_a_busy_port_is_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as busy:
         port = busy.getsockname()[1]
@@ -263,6 +334,24 @@ def test_a_zookeeper_era_environment_starts_and_is_healthy() -> None:
     assert len(re.findall("change nothing here: .*zookeeper.connect", errors)) == 1
 
 
+def test_healthcheck_follows_the_listener_of_the_environment() -> None:
+    """As HEALTHCHECK in the image: the port is another one, and the advertised address is reachable only from outside."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    environ = {"KAFKA_LISTENERS": f"PLAINTEXT://:{port}", "KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://nowhere.invalid:9092"}
+    command = [*COMMAND, "healthcheck"]
+    with running(["--nodes", "1"], environ) as process:
+        assert bootstrap_servers(process) == "nowhere.invalid:9092"
+        health = subprocess.run(command, env=CLEAN | environ, capture_output=True, text=True)
+        assert (health.returncode, health.stderr) == (0, "")
+        elsewhere = subprocess.run([*command, "--bootstrap-server", f"127.0.0.1:{port}"], env=CLEAN, capture_output=True, text=True)
+        assert elsewhere.returncode == 1
+        assert_one_line(elsewhere.stderr, "broker 1 at nowhere.invalid:9092 does not answer")
+    health = subprocess.run(command, env=CLEAN | environ, capture_output=True, text=True)
+    assert health.returncode == 1
+    assert_one_line(health.stderr, f"listener PLAINTEXT at 127.0.0.1:{port} does not answer")
+
+
 def test_a_cluster_that_is_gone_is_not_healthy() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -274,4 +363,12 @@ def test_a_cluster_that_is_gone_is_not_healthy() -> None:
 def test_a_health_check_loads_little() -> None:
     code = "import sys; from odradek.broker import cli, healthcheck; cli._parser(); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], env=CLEAN, capture_output=True, text=True, check=True).stdout.split()
-    assert not {"asyncio", "uvloop", "logging", "dataclasses", "odradek.broker.settings", "odradek.protocol"} & set(loaded)
+    assert not {
+        "asyncio",
+        "uvloop",
+        "logging",
+        "dataclasses",
+        "odradek.broker.settings",
+        "odradek.broker.config",
+        "odradek.protocol",
+    } & set(loaded)
