@@ -1,4 +1,4 @@
-# Needs make and Python 3.11 or later; everything else goes into .venv, which is filled again when pyproject.toml changes.
+# Needs make and Python 3.11 or later; everything else goes into .venv, which is filled again when pyproject.toml or __init__.py changes.
 
 PYTHON ?= python3
 
@@ -34,12 +34,12 @@ lint: .venv/.dev
 venv: ## makes .venv, or explains why it cannot be used
 	@.dev/venv.sh $(PYTHON)
 
-.venv/.run: pyproject.toml | venv
+.venv/.run: pyproject.toml __init__.py | venv
 	@echo "Installing odradek and uvloop into .venv ..." >&2
 	@$(PIP_INSTALL) -e '.[uvloop]'
 	@touch $@
 
-.venv/.dev: pyproject.toml | venv
+.venv/.dev: pyproject.toml __init__.py | venv
 	@echo "Installing odradek, PySpark, clients and tools into .venv, some 700 MB; this takes minutes ..." >&2
 	@$(PIP_INSTALL) -e '.[dev]'
 	@touch .venv/.run $@
