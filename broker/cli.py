@@ -132,23 +132,21 @@ def _read(name: str) -> str:
 
 def _says_where_to_listen(environment: Mapping[str, str]) -> bool:
     """An image of Kafka is one broker: listeners in the environment are those of one node."""
-    from .endpoints import with_listeners_of_old_names
+    from .endpoints import NEW_NAMES, with_listeners_of_old_names
 
-    return not {"listeners", "advertised.listeners"}.isdisjoint(with_listeners_of_old_names(environment))
+    return not with_listeners_of_old_names(environment).keys().isdisjoint(NEW_NAMES)
 
 
 def _with_listeners(given: Mapping[str, str], options: argparse.Namespace) -> dict[str, str]:
     """Returns the settings with the listener that --host and --port describe, where nothing else says where to listen."""
-    from .endpoints import DEFAULT_PORT, Endpoint, with_listeners_of_old_names
+    from .endpoints import LOOPBACK, NEW_NAMES, OLD_NAMES, with_listeners_of_old_names
     from .properties import InvalidConfig
 
-    properties = with_listeners_of_old_names(given)
-    if not properties.keys() & {"listeners", "advertised.listeners"}:
-        port = DEFAULT_PORT if options.port is None else options.port
-        return properties | {"listeners": str(Endpoint("PLAINTEXT", options.host, port))}
-    if options.port is not None:
+    if options.port is not None and not given.keys().isdisjoint(NEW_NAMES):
         raise InvalidConfig("--port has no effect where listeners are set; leave it out, or use --listener NAME://HOST:PORT")
-    return properties
+    host = options.host or (LOOPBACK if given.keys().isdisjoint(OLD_NAMES) else None)
+    named = {"host.name": host, "port": options.port}
+    return with_listeners_of_old_names({**given, **{name: str(value) for name, value in named.items() if value is not None}})
 
 
 def topic_specs(options: argparse.Namespace, environ: Mapping[str, str], cluster: ClusterConfig) -> list[TopicSpec]:
@@ -197,7 +195,7 @@ def _add_serve(run: argparse.ArgumentParser) -> None:
     """Adds the options of `odradek serve`."""
     run.add_argument("--nodes", type=_nodes, metavar="N", help="number of brokers (default: 2; 1 if KAFKA_* says where one listens)")
     run.add_argument("--port", type=_port, help="port of the first node, the next ones count up; 0 is any free one (default: 9092)")
-    run.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    run.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
     run.add_argument(
         "--listener", action="append", default=[], metavar="NAME://HOST:PORT", help="used instead of --host and --port; repeatable"
     )

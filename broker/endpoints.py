@@ -15,6 +15,7 @@ DEFAULT_PORT = 9092
 LOOPBACK, EVERYWHERE = "127.0.0.1", "0.0.0.0"
 WILDCARDS = ("", EVERYWHERE, "::")
 ENDPOINT = re.compile(r"\s*([^:/\s]+)://(\[[0-9a-fA-F:.%]+\]|[^\s:/\[\]]*):([0-9]{1,5})\s*")
+NEW_NAMES = ("listeners", "advertised.listeners")
 OLD_NAMES = ("host.name", "port", "advertised.host.name", "advertised.port")
 
 
@@ -61,13 +62,16 @@ def controller_names(properties: Mapping[str, str]) -> set[str]:
 
 
 def with_listeners_of_old_names(properties: Mapping[str, str]) -> dict[str, str]:
-    """Returns the settings with `listeners` and `advertised.listeners` for the names that these had before Kafka 3.0."""
+    """Returns the settings with `listeners` and `advertised.listeners` for the names that these had before Kafka 3.0.
+
+    `host.name` and `port` count only where neither of the new names is given.
+    """
     host, port, advertised_host, advertised_port = (properties.get(name, "").strip() for name in OLD_NAMES)
     found = {name: value for name, value in properties.items() if name not in OLD_NAMES}
+    if (host or port or advertised_host or advertised_port) and found.keys().isdisjoint(NEW_NAMES):
+        found["listeners"] = f"PLAINTEXT://{bracketed(host)}:{port or DEFAULT_PORT}"
     if (advertised_host or advertised_port) and "advertised.listeners" not in found:
-        found["advertised.listeners"] = f"PLAINTEXT://{advertised_host or host}:{advertised_port or port or DEFAULT_PORT}"
-    if (host or port or advertised_host or advertised_port) and "listeners" not in found:
-        found["listeners"] = f"PLAINTEXT://{host}:{port or DEFAULT_PORT}"
+        found["advertised.listeners"] = f"PLAINTEXT://{bracketed(advertised_host or host)}:{advertised_port or port or DEFAULT_PORT}"
     return found
 
 

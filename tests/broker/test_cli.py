@@ -86,15 +86,8 @@ def test_the_compose_file_is_two_brokers_with_both_listeners() -> None:
     assert advertised(cluster) == [
         "1 INTERNAL odradek:29092", "1 EXTERNAL localhost:9092", "2 INTERNAL odradek:29093", "2 EXTERNAL localhost:9093",
     ]  # fmt: skip
-    # As the image starts: what the environment says goes before its --host.
+    # What the environment says goes before --host.
     assert advertised(configured("--host", "0.0.0.0", environ=compose_environment())) == advertised(cluster)[:2]
-
-
-def test_the_image_is_reachable_through_one_published_port() -> None:
-    (arguments,) = re.findall(r"^CMD (\[.*\])$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
-    (node,) = cluster_config(_parser().parse_args(json.loads(arguments)), {}).nodes
-    (listener,) = node.listeners
-    assert (listener.host, listener.port, listener.advertised) == ("0.0.0.0", 9092, "127.0.0.1:9092")
 
 
 def test_settings_of_zookeeper_and_controllers_do_no_harm() -> None:
