@@ -110,7 +110,9 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
     from .environment import settings_of
     from .listeners import cluster_of
     from .properties import parse_properties
+    from .spelling import check_scope
 
+    check_scope(dict(options.set))
     settings = settings_of(environ)
     over = settings | dict(options.set)
     if options.listener:
@@ -131,7 +133,7 @@ def _read(name: str) -> str:
 
 
 def _says_where_to_listen(environment: Mapping[str, str]) -> bool:
-    """An image of Kafka is one broker: listeners in the environment are those of one node."""
+    """Returns whether the environment has listeners. They are those of one node, because a container of Kafka is one broker."""
     from .endpoints import NEW_NAMES, with_listeners_of_old_names
 
     return not with_listeners_of_old_names(environment).keys().isdisjoint(NEW_NAMES)

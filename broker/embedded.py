@@ -14,6 +14,7 @@ from .first_topics import TopicOptions, check_topics, topic_specs_of
 from .listeners import ClusterConfig, cluster_of
 from .properties import SettingValue, as_text
 from .server import Server, new_event_loop
+from .spelling import check_scope
 
 ANY_PORT = "PLAINTEXT://127.0.0.1:0"
 TRANSACTION_VERSIONS = (0, 1, 2)
@@ -209,6 +210,7 @@ def _cluster_config(nodes: int, settings: Mapping[str, SettingValue]) -> Cluster
         raise TypeError(f"nodes must be an int, not {nodes!r}")
     if not isinstance(settings, Mapping):
         raise TypeError(f'settings must be a mapping such as {{"num.partitions": 3}}, not {settings!r}')
+    check_scope(settings)
     return cluster_of([{"listeners": ANY_PORT} | {name: as_text(name, value) for name, value in settings.items()}], nodes=nodes)
 
 

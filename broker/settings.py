@@ -699,7 +699,8 @@ def as_markdown() -> str:
         "Every setting of Kafka 4.3 is known: checked, kept and shown by DescribeConfigs. Those in the tables below act; the others, named"
         " below the tables, change nothing. Names that Kafka does not know, such as those of ZooKeeper, are kept too. What is set without"
         " an effect is named in one line at the start. A name that is almost one of Kafka's is refused (`num.partition`: did you mean"
-        " `num.partitions`?), and so is a topic's setting that a broker has under another name (`retention.ms`: `log.retention.ms`).",
+        " `num.partitions`?). In `--set` and in a program, so is a topic's setting that a broker has under another name (`retention.ms`:"
+        " `log.retention.ms`).",
         "A setting of a broker comes from, each before the next: `--set key=value`, the environment, `--config server.properties`.",
         "In the environment a setting is `KAFKA_` and the name in capitals, with `_` for a dot, `__` for `_` and `___` for `-`, as in the"
         " images apache/kafka and cp-kafka. `KAFKA_CFG_` does the same, as in bitnami/kafka, and goes before `KAFKA_`. The names that"

@@ -163,13 +163,17 @@ def test_number_of_nodes_with_listeners_of_the_environment() -> None:
     assert nodes(KAFKA_NUM_PARTITIONS="3") == 2
 
 
+def test_setting_of_a_topic_in_the_environment_does_no_harm() -> None:
+    cluster = cluster_config(_parser().parse_args(["serve"]), {"KAFKA_MAX_MESSAGE_BYTES": "1000", "KAFKA_RETENTION_MS": "5"})
+    assert cluster.ignored == ("max.message.bytes", "retention.ms")
+
+
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
         ("KAFKA_NUM_PARTITION", "num.partitions"),
         ("KAFKA_CFG_AUTO_CREATE_TOPIC_ENABLE", "auto.create.topics.enable"),
         ("KAFKA_LOG_RETENTION_HOUR", "log.retention.hours"),
-        ("KAFKA_RETENTION_MS", "log.retention.ms"),
     ],
 )
 def test_misspelt_variable_is_refused(name: str, meant: str) -> None:

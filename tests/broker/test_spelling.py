@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from odradek.broker.config import InvalidConfig
-from odradek.broker.settings import BROKER_SETTINGS
-from odradek.broker.spelling import check_spelling
+from odradek.broker.settings import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS
+from odradek.broker.spelling import check_scope, check_spelling
 
 FOREIGN = """
 zookeeper.connect zookeeper.session.timeout.ms zookeeper.set.acl zookeeper.metadata.migration.enable zookeeper.ssl.client.enable host.name
@@ -29,7 +29,8 @@ def test_foreign_setting_passes(name: str) -> None:
 
 
 def test_every_setting_of_kafka_passes() -> None:
-    check_spelling(BROKER_SETTINGS.keys())
+    check_spelling({*BROKER_SETTINGS, *TOPIC_SETTINGS, *GROUP_SETTINGS})
+    check_scope(BROKER_SETTINGS.keys())
 
 
 @pytest.mark.parametrize(
@@ -41,11 +42,21 @@ def test_every_setting_of_kafka_passes() -> None:
         ("numPartitions", "num.partitions"),
         ("default.replication.facter", "default.replication.factor"),
         ("message.max.byte", "message.max.bytes"),
-        ("retention.ms", "log.retention.ms"),
-        ("cleanup.policy", "log.cleanup.policy"),
-        ("consumer.session.timeout.ms", "group.consumer.session.timeout.ms"),
     ],
 )
 def test_misspelt_setting_is_refused(name: str, meant: str) -> None:
     with pytest.raises(InvalidConfig, match=rf"^unknown setting {name}; did you mean {meant}\?$"):
         check_spelling([name])
+
+
+@pytest.mark.parametrize(
+    ("name", "scope", "meant"),
+    [
+        ("retention.ms", "topic", "log.retention.ms"),
+        ("max.message.bytes", "topic", "message.max.bytes"),
+        ("consumer.session.timeout.ms", "group", "group.consumer.session.timeout.ms"),
+    ],
+)
+def test_setting_of_another_scope_is_refused(name: str, scope: str, meant: str) -> None:
+    with pytest.raises(InvalidConfig, match=rf"^{name} is a setting of a {scope}; did you mean {meant}, which all of them inherit\?$"):
+        check_scope([name])

@@ -88,7 +88,7 @@ def packages_imported_by(path: Path) -> set[str]:
     return {name.split(".")[0] for name in names} - sys.stdlib_module_names
 
 
-def test_core_imports_its_dependencies_and_what_it_can_do_without() -> None:
+def test_core_imports_its_dependencies_and_optional_packages() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     dependencies = {re.split(r"\W", requirement)[0] for requirement in project["dependencies"]}
     imported = set().union(*map(packages_imported_by, sources("broker", "protocol", "storage")))
