@@ -17,7 +17,9 @@ def hold_start_up_lines() -> None:
 
 
 def show(config: ClusterConfig, bootstrap_servers: str) -> None:
-    """Prints on stderr where the nodes of a running cluster are, and lets the log lines through again."""
+    """Prints on stderr where the nodes of a running cluster are, below what is logged so far, and lets the log lines through again."""
+    for handler in logging.getLogger().handlers:
+        handler.flush()
     sys.stderr.write(overview(config, bootstrap_servers))
     sys.stderr.flush()
     logging.getLogger().setLevel(logging.INFO)
