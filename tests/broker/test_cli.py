@@ -16,8 +16,7 @@ from pathlib import Path
 
 import pytest
 
-import odradek
-from odradek.broker import cli, logs
+from odradek.broker import logs
 from odradek.broker.cli import _parser, cluster_config, main, topic_specs
 from odradek.broker.config import BrokerConfig
 from odradek.broker.listeners import ClusterConfig, TopicSpec
@@ -164,37 +163,6 @@ def assert_one_line(text: str, message: str) -> None:
     assert text.count("\n") == 1
 
 
-# Help
-
-
-def test_bare_command_prints_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([]) == 0
-    assert capsys.readouterr().out == _parser().format_help()
-
-
-@pytest.mark.parametrize("text", [cli.EXAMPLES, cli.SERVE_EXAMPLES, cli.HEALTHCHECK_EXAMPLES])
-def test_examples_of_the_help_are_accepted(text: str) -> None:
-    examples = re.findall(r"^  odradek (\S.*?)(?:  .*)?$", re.sub(r"\\\n +", "", text), re.MULTILINE)
-    assert len(examples) >= 2
-    for example in examples:
-        assert _parser().parse_args(example.split()).command == example.split()[0]
-
-
-def test_help_of_serve_has_defaults_and_examples(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="0"):
-        main(["serve", "--help"])
-    text = capsys.readouterr().out
-    assert text.endswith(cli.SERVE_EXAMPLES)
-    found = re.findall(r"\(default: ([^);]+)", re.sub(r"\s+", " ", text))
-    assert found == ["2", "9092", "127.0.0.1", "text"]
-
-
-def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="0"):
-        main(["--version"])
-    assert capsys.readouterr().out == f"odradek {odradek.__version__}\n"
-
-
 # Log lines
 
 
@@ -272,33 +240,6 @@ def test_a_cluster_says_where_it_is_and_ends_in_good_order(signal_number: int) -
     said = {r"\[KafkaServer id=1\] started": 1, r"\[KafkaServer id=2\] started": 1, "RECOVERY to RUNNING": 2, "Kafka Server started": 1}
     assert {wanted: len(re.findall(wanted, errors)) for wanted in said} == said
     assert "Traceback" not in errors
-
-
-def output_on_a_terminal(argv: Sequence[str]) -> tuple[str, str]:
-    """Returns what a cluster printed on stdout, and on the terminal that its stderr was, from its start to Ctrl-C."""
-    ours, theirs = os.openpty()
-    with running(argv, stderr=theirs) as process, os.fdopen(ours, encoding="utf-8", newline="") as terminal:
-        os.close(theirs)
-        shown = ""
-        while "Ctrl-C stops" not in shown:
-            shown += terminal.readline()
-        process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=10)
-        assert process.returncode == 0
-    return output, shown.replace("\r\n", "\n")
-
-
-@pytest.mark.skipif(not hasattr(os, "openpty"), reason="there are no pseudo-terminals here")
-def test_terminal_shows_a_table_and_a_line_to_paste() -> None:
-    output, shown = output_on_a_terminal(["--port", "0", "--topic", "orders:1", "--set", "zookeeper.connect=a"])
-    servers = output.removeprefix("bootstrap.servers=").removesuffix("\n")
-    first, second = servers.split(",")
-    ignored, table = shown.split("\n\n", 1)
-    assert ignored.endswith("change nothing here: zookeeper.connect (kafka.server.KafkaConfig)")
-    assert table == (
-        f"NODE  LISTENER   ADDRESS\n1     PLAINTEXT  {first}\n2     PLAINTEXT  {second}\n\n"
-        f"export BOOTSTRAP_SERVERS={servers}\n\nCtrl-C stops the cluster.\n"
-    )
 
 
 def test_a_busy_port_is_one_line() -> None:
