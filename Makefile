@@ -32,7 +32,7 @@ lint: .venv/.dev
 	.venv/bin/lint-imports
 
 venv: ## makes .venv, or explains why it cannot be used
-	@.dev/venv.sh $(PYTHON)
+	@.dev/venv.sh "$(PYTHON)"
 
 .venv/.run: pyproject.toml __init__.py | venv
 	@echo "Installing odradek and uvloop into .venv ..." >&2
