@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 
-from ...protocol.coordinator_records import CoordinatorRecord
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.schema import ZERO_UUID
 from ..savepoint import taken_back_on_failure
@@ -26,7 +25,7 @@ from .consumer_member import Beat, BeatResult, ConsumerMember
 from .conversion import check_upgrade, downgrade, may_downgrade, upgrade
 from .member import CONSUMER_PROTOCOL_TYPE, Join, JoinResult, Leave, Sync, SyncResult
 from .offsets import CommittedOffset, CommittedOffsets
-from .records import classic_record, classic_tombstone, consumer_records, consumer_tombstones, offset_record
+from .records import classic_record, classic_tombstone, consumer_records, offset_record, tombstones
 from .retention import has_expired
 from .settings import GroupSettings
 from .surroundings import Surroundings
@@ -220,7 +219,7 @@ class Groups:
             return error
         offsets = [(topic, index) for topic, partitions in self.offsets(group_id) for index in partitions]
         gone = [offset_record(group_id, topic, index, None) for topic, index in offsets]
-        self._surroundings.write(group_id, [*gone, *self._tombstones(group)])
+        self._surroundings.write(group_id, [*gone, *tombstones(group)])
         group.delete()
         del self._groups[group_id]
         self._offsets.pop(group_id, None)
@@ -355,7 +354,7 @@ class Groups:
         if isinstance(group, ClassicGroup):
             return group
         classic = self._new_classic_group(group_id)
-        records = [] if group is None else self._tombstones(group)
+        records = [] if group is None else tombstones(group)
         self._surroundings.write(group_id, [*records, classic_record(classic, self._timers.now_ms)])
         if group is not None:
             group.delete()
@@ -365,7 +364,7 @@ class Groups:
     def _new_classic_group(self, group_id: str) -> ClassicGroup:
         def write() -> None:
             if self._groups.get(group_id) is group:
-                self._write_classic(group)
+                self._surroundings.write(group_id, [classic_record(group, self._timers.now_ms)])
 
         group = ClassicGroup(group_id, self._timers, self._random, self.settings, write)
         return group
@@ -374,13 +373,6 @@ class Groups:
         self._groups[group.group_id] = group
         if _RETENTION_TIMER not in self._timers:
             self._set_retention_timer()
-
-    def _write_classic(self, group: ClassicGroup) -> None:
-        self._surroundings.write(group.group_id, [classic_record(group, self._timers.now_ms)])
-
-    def _tombstones(self, group: Group) -> list[CoordinatorRecord]:
-        """What deletes an empty group."""
-        return consumer_tombstones(group.group_id) if isinstance(group, ConsumerGroup) else [classic_tombstone(group.group_id)]
 
     # Retention.
 
