@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple, TypeVar
 
-from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.errors import ErrorCode, KafkaError, shortened
 from ...protocol.messages import alter_configs as replacing
 from ...protocol.messages import incremental_alter_configs as changing
 from ...protocol.messages.alter_configs import ALTER_CONFIGS, AlterConfigsRequest, AlterConfigsResponse
@@ -37,7 +37,7 @@ from ..topics import illegal_name
 from .config_resources import BROKER, GROUP, TOPIC, demand_configs
 from .registry import handles
 
-MAX_VALUE_LENGTH = 32_767
+MAX_VALUE_BYTES = 32_767
 Resource = replacing.AlterConfigsResource | changing.AlterConfigsResource
 Answer = TypeVar("Answer", replacing.AlterConfigsResourceResponse, changing.AlterConfigsResourceResponse)
 
@@ -119,7 +119,7 @@ def _alter(
         return error.code, error.message
     except InvalidConfig as error:
         # Kafka's brokers check their own settings, its controller those of others.
-        return ErrorCode.INVALID_REQUEST if resource.resource_type == BROKER else ErrorCode.INVALID_CONFIG, str(error)
+        return ErrorCode.INVALID_REQUEST if resource.resource_type == BROKER else ErrorCode.INVALID_CONFIG, shortened(str(error))
     return ErrorCode.NONE, None
 
 
@@ -166,8 +166,8 @@ def _edited_list(name: str, text: str, operation: OpType, overrides: Mapping[str
 
 
 def _validate(resource: Resource, overrides: dict[str, str], broker: Broker) -> None:
-    if any(len(text) > MAX_VALUE_LENGTH for text in overrides.values()):
-        raise KafkaError(ErrorCode.INVALID_CONFIG, f"A configuration value is longer than {MAX_VALUE_LENGTH} bytes.")
+    if any(len(text.encode()) > MAX_VALUE_BYTES for text in overrides.values()):
+        raise KafkaError(ErrorCode.INVALID_CONFIG, f"A configuration value is longer than {MAX_VALUE_BYTES} bytes.")
     if resource.resource_type == TOPIC:
         validate_topic_configs(overrides)
     elif resource.resource_type == GROUP:

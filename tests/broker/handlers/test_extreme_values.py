@@ -12,9 +12,13 @@ from typing import Any
 import pytest
 
 from odradek.broker.handlers import HANDLERS
+from odradek.protocol.errors import ErrorCode
+from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS
+from odradek.protocol.messages.join_group import JOIN_GROUP, JoinGroupRequest, JoinGroupRequestProtocol
+from odradek.protocol.messages.list_groups import LIST_GROUPS, ListGroupsRequest
 from odradek.protocol.schema import ZERO_UUID, Message, Spec, specs
-from tests.broker.harness import Client, World
+from tests.broker.harness import World
 
 ROUNDS, REQUESTS = 12, 100
 TEXTS = ("", "x" * 249, "x" * 32_767, "é" * 16_383)
@@ -84,11 +88,11 @@ def test_extreme_values_fail_no_rule(seed: int, caplog: pytest.LogCaptureFixture
         world.cluster.ensure_internal(topic)
     requests, chance = Requests(seed, world), Random(seed)
     apis = [handler.api for handler in HANDLERS.values() if handler.api is not API_VERSIONS]
-    client: Client | None = None
+    client, answer = world.client(), None
     for _ in range(REQUESTS):
         api = chance.choice(apis)
         version = chance.randint(api.versions.first, api.versions.last)
-        if client is None or client.closed or client.connection.parked:
+        if client.closed or answer is None:
             client = world.client()
         client.send(api, version, requests.message(api.request, version), chance.choice(CLIENT_IDS))
         answer = client.receive() if client.sent else None
@@ -96,3 +100,24 @@ def test_extreme_values_fail_no_rule(seed: int, caplog: pytest.LogCaptureFixture
             requests.members.append(member_id)
         world.advance(chance.choice((1, 1, 1000, 60_000)))
     assert not [record.getMessage()[:500] for record in caplog.records]
+
+
+def test_group_id_not_utf8_closes_connection() -> None:
+    world = World(nodes=1)
+    attacker, other = world.client(), world.client()
+    request = JoinGroupRequest(group_id="QQ", session_timeout_ms=10_000, member_id="", protocol_type="consumer", protocols=[])
+    attacker.feed(b"".join(encode_request(JOIN_GROUP, 9, 1, "test", request)).replace(b"QQ", b"\xff\xff"))
+    assert attacker.closed == "JoinGroupRequest v9 has a string that is not UTF-8"
+    assert other.call(LIST_GROUPS, 5, ListGroupsRequest(states_filter=[], types_filter=[])).groups == []
+
+
+def test_client_id_too_long_for_member_id_joins_no_group() -> None:
+    world = World(nodes=1)
+    world.cluster.ensure_internal("__consumer_offsets")
+    protocols = [JoinGroupRequestProtocol(name="range", metadata=b"")]
+    request = JoinGroupRequest(group_id="g", session_timeout_ms=10_000, member_id="", protocol_type="consumer", protocols=protocols)
+    client = world.client()
+    assert client.call(JOIN_GROUP, 9, request, client_id="c" * 32_731).error_code == ErrorCode.UNKNOWN_SERVER_ERROR
+    assert client.call(LIST_GROUPS, 5, ListGroupsRequest(states_filter=[], types_filter=[])).groups == []
+    answer = client.call(JOIN_GROUP, 9, request, client_id="c" * 32_730)
+    assert (answer.error_code, len(answer.member_id)) == (ErrorCode.MEMBER_ID_REQUIRED, 32_767)
