@@ -8,6 +8,7 @@ topic in the very next answer makes group readers of kafka-go hang on an empty a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.describe_cluster import (
@@ -118,17 +119,15 @@ def _by_name(name: str, request: MetadataRequest, context: Context, reachable_no
         return _describe(topic, context, reachable_nodes)
     code = ErrorCode.INVALID_TOPIC_EXCEPTION if illegal_name(name) else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if context.broker.config.booleans["auto.create.topics.enable"] and request.allow_auto_topic_creation:
-        try:
+        if not (context.may(CREATE, CLUSTER) or context.may(CREATE, TOPIC, name)):
+            return MetadataResponseTopic(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=name, partitions=[])
+        with suppress(KafkaError):  # why it cannot be created is not told; the topic just stays unknown
             return _describe(_create(name, context), context, reachable_nodes)
-        except KafkaError as error:
-            code = error.code
     return MetadataResponseTopic(error_code=code, name=name, partitions=[])
 
 
 def _create(name: str, context: Context) -> Topic:
-    """The new topic. Raises KafkaError for a client that may not create it and for a name or settings that forbid it."""
-    if not (context.may(CREATE, CLUSTER) or context.may(CREATE, TOPIC, name)):
-        raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    """The new topic. Raises KafkaError as CreateTopics would answer."""
     cluster = context.broker.cluster
     return cluster.topics[name] if cluster.ensure_internal(name) else cluster.create_topic(name)
 
@@ -149,12 +148,17 @@ def _partition(partition: Partition, context: Context, reachable_nodes: set[int]
     elif leader not in reachable_nodes:
         code = ErrorCode.LISTENER_NOT_FOUND if context.version >= 6 else ErrorCode.LEADER_NOT_AVAILABLE
         leader = -1
+    replicas = partition.replicas
+    if not context.version:  # the first clients could not look up a replica that is away
+        replicas = [node for node in replicas if node in reachable_nodes]
+        if code is ErrorCode.NONE and len(replicas) < len(partition.replicas):
+            code = ErrorCode.REPLICA_NOT_AVAILABLE
     return MetadataResponsePartition(
         error_code=code,
         partition_index=partition.index,
         leader_id=leader,
         leader_epoch=partition.leader_epoch,
-        replica_nodes=partition.replicas,
+        replica_nodes=replicas,
         isr_nodes=partition.isr,
         offline_replicas=_offline(partition, context),
     )

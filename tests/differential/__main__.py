@@ -8,18 +8,18 @@ from tests.apache_kafka import QUICK, ApacheKafka
 
 from .comparing import differences, known_differences, read_recording, unexplained, write_recording
 from .families import FAMILIES
-from .playing import SETTINGS, Emulated, Served, play
+from .playing import SETTINGS, Emulated, Recorded, play
 
 
 def main(names: list[str]) -> int:
     known, found = known_differences(), []
     for name in names or FAMILIES:
-        cases, settings = FAMILIES[name]
-        with ApacheKafka(nodes=2, settings={**QUICK, **SETTINGS, **settings}) as kafka:
-            theirs = {case.name: answers for case, answers in play(Served(kafka.bootstrap_servers), cases())}
+        cases, settings, nodes = FAMILIES[name]
+        with ApacheKafka(nodes=nodes, settings={**QUICK, **SETTINGS, **settings}) as kafka:
+            theirs = {case.name: answers for case, answers in play(Recorded(kafka), cases())}
         changed = sum(answers != theirs.get(case) for case, answers in read_recording(name).items())
         write_recording(name, theirs)
-        ours = {case.name: answers for case, answers in play(Emulated(settings), cases())}
+        ours = {case.name: answers for case, answers in play(Emulated(settings, nodes), cases())}
         differing = differences(theirs, ours)
         found += unexplained(differing, known)
         answers = sum(map(len, theirs.values()))
