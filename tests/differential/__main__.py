@@ -8,7 +8,23 @@ from tests.apache_kafka import QUICK, ApacheKafka
 
 from .comparing import differences, known_differences, read_recording, unexplained, write_recording
 from .families import FAMILIES
-from .playing import SETTINGS, Emulated, Recorded, play
+from .playing import SETTINGS, Emulated, Served, play
+
+
+class Recorded(Served):
+    """An Apache Kafka of ours, whose nodes may be stopped."""
+
+    def __init__(self, kafka: ApacheKafka) -> None:
+        super().__init__(kafka.bootstrap_servers)
+        self.kafka = kafka
+
+    def stop(self, node: int) -> None:
+        self.kafka.nodes[node - 1].shut_down()
+        self.kafka.wait_until_ready()
+
+    def start(self, node: int) -> None:
+        self.kafka.nodes[node - 1].start()
+        self.kafka.wait_until_ready()
 
 
 def main(names: list[str]) -> int:

@@ -25,7 +25,6 @@ from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.offset_fetch import OFFSET_FETCH, OffsetFetchRequest
 from odradek.protocol.records import HEADER, write_crc
 from odradek.protocol.schema import Api, Message, ProtocolError, specs
-from tests.apache_kafka import ApacheKafka
 from tests.broker.harness import World
 
 from .rendering import Renderer
@@ -176,26 +175,10 @@ class Served:
         time.sleep(milliseconds / 1000)
 
     def stop(self, node: int) -> None:
-        raise NotImplementedError("only Apache Kafka's nodes are stopped: see Recorded")
+        raise NotImplementedError("only nodes of our own Apache Kafka are stopped")
 
     def start(self, node: int) -> None:
-        raise NotImplementedError("only Apache Kafka's nodes are started: see Recorded")
-
-
-class Recorded(Served):
-    """An Apache Kafka of ours, whose nodes may be stopped."""
-
-    def __init__(self, kafka: ApacheKafka) -> None:
-        super().__init__(kafka.bootstrap_servers)
-        self.kafka = kafka
-
-    def stop(self, node: int) -> None:
-        self.kafka.nodes[node - 1].shut_down()
-        self.kafka.wait_until_ready()
-
-    def start(self, node: int) -> None:
-        self.kafka.nodes[node - 1].start()
-        self.kafka.wait_until_ready()
+        raise NotImplementedError("only nodes of our own Apache Kafka are started")
 
 
 def play(side: Side, cases: Iterable[Case]) -> Iterator[tuple[Case, list[str]]]:

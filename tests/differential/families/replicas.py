@@ -216,7 +216,7 @@ def _eligible() -> Case:
         Stop(2),
         SETTLED,
         described(*names),
-        *(metadata(version, *names) for version in (0, 1, 8, 13)),
+        *(metadata(version, names[0]) for version in (0, 1, 8, 13)),
         *(produced(each, 3, acks) for each in names for acks in (1, -1)),
         Stop(3),
     ]
