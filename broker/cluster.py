@@ -29,6 +29,7 @@ from .upkeep import Upkeep
 MAX_PARTITIONS_PER_REQUEST = 10_000
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 _PRODUCER_TIMER = "producer expiration"
+_REBALANCE_TIMER = "leader rebalance"
 
 log = logging.getLogger("kafka.controller.KafkaController")
 
@@ -149,9 +150,6 @@ class ClusterState:
         self.metadata_records += 1
         self.transactions.write_missing_markers()
         log.info("node %d is back; running nodes: %s", node_id, running)
-        if self.config.booleans["auto.leader.rebalance.enable"]:
-            interval_s = self.config.integers["leader.imbalance.check.interval.seconds"]
-            self.timers.set("leader rebalance", interval_s * 1000, self.rebalance_leaders)
 
     def _partitions_of(self, node_id: int) -> Iterable[Partition]:
         return (partition for partition in self.partitions() if node_id in partition.replicas)
@@ -173,6 +171,7 @@ class ClusterState:
 
     def reassign(self, partition: Partition, replicas: Sequence[int]) -> None:
         """Begins to give a partition other replicas."""
+        self.timers.cancel(("reassignment", partition))
         partition.reassign(replicas, self.running)
         self.partition_changed(partition)
 
@@ -183,11 +182,18 @@ class ClusterState:
         """
         self.metadata_records += 1
         self.wake(partition)
+        if partition.prefers_another_leader:
+            self._schedule_rebalance()
         key = ("reassignment", partition)
-        if partition.behind(self.running):
-            self.timers.set(key, self.config.integers["replica.fetch.wait.max.ms"], lambda: self.catch_up(partition))
-        else:
+        if not partition.behind(self.running):
             self.timers.cancel(key)
+        elif key not in self.timers:
+            self.timers.set(key, self.config.integers["replica.fetch.wait.max.ms"], lambda: self.catch_up(partition))
+
+    def _schedule_rebalance(self) -> None:
+        if self.config.booleans["auto.leader.rebalance.enable"] and _REBALANCE_TIMER not in self.timers:
+            interval_s = self.config.integers["leader.imbalance.check.interval.seconds"]
+            self.timers.set(_REBALANCE_TIMER, interval_s * 1000, self.rebalance_leaders)
 
     def catch_up(self, partition: Partition) -> None:
         """Has all running replicas of a partition copy what they lack, which completes a reassignment if it waited for them only."""

@@ -117,6 +117,11 @@ class ReplicatedLog(ABC):
         return bool(self.adding or self.removing)
 
     @property
+    def prefers_another_leader(self) -> bool:
+        """Whether the first replica is in sync and another one leads."""
+        return self.leader not in (self.replicas[0], NO_LEADER) and self.replicas[0] in self.isr
+
+    @property
     def high_watermark(self) -> int:
         """How far clients may read: the log's end, but where it stood before as long as fewer than `min_isr` replicas are in sync."""
         return self.log.end_offset if self._held_offset is None else self._held_offset
@@ -150,7 +155,7 @@ class ReplicatedLog(ABC):
         """Begins to give the partition other replicas; it is over at once if nothing is to be added and somebody in sync stays."""
         added = set(replicas) - set(self.replicas)
         self.lagging |= dict.fromkeys(added, 0)
-        self.elr = [node for node in self.elr if node not in added]  # one that was removed before stayed eligible, but has nothing any more
+        self.elr = [node for node in self.elr if node not in added]  # a removed one may still be named, but it has no records any more
         self._change(self.assignment.reassigned(replicas), running)
 
     def cancel_reassignment(self, running: Collection[int]) -> bool:
@@ -170,10 +175,9 @@ class ReplicatedLog(ABC):
 
     def prefer_first_replica(self) -> bool:
         """Gives the leadership back to the first replica where it is in sync; whether anything changed."""
-        preferred = self.replicas[0]
-        if self.leader in (preferred, NO_LEADER) or preferred not in self.isr:
+        if not self.prefers_another_leader:
             return False
-        self.elect(preferred)
+        self.elect(self.replicas[0])
         return True
 
     def elect_uncleanly(self, running: Collection[int]) -> bool:
@@ -183,7 +187,7 @@ class ReplicatedLog(ABC):
         return self.leader != NO_LEADER
 
     def min_isr_changed(self) -> None:
-        """Follows another `min_isr`: who is eligible is of no interest as soon as enough replicas are in sync."""
+        """Adapts to another `min_isr`: no replica is kept as eligible when enough are in sync."""
         if len(self.isr) >= self.min_isr:
             self.elr = []
         self.hold_high_watermark()
@@ -222,7 +226,7 @@ class ReplicatedLog(ABC):
             self.elr = sorted({*self.elr, *former_isr} - set(self.isr))
 
     def _elected(self, running: Collection[int], *, unclean: bool) -> int:
-        """Who leads: as before if it may, else the first replica that is in sync, eligible or, uncleanly, running."""
+        """The present leader if it may stay, else the first replica that is in sync, eligible or, uncleanly, running; or -1."""
         candidates = [self.leader, *self.replicas]
         eligible = self.isr or self.elr
         found = next((node for node in candidates if node in eligible and node in running), NO_LEADER)

@@ -58,6 +58,16 @@ def test_leaders_return_to_the_first_replica_after_a_while() -> None:
     assert [partition.leader for partition in topic.partitions] == before
 
 
+def test_leadership_moves_to_the_first_replica_of_a_reassignment() -> None:
+    world = World()
+    partition = world.cluster.create_topic("t", assignments=[[1, 2]]).partitions[0]
+    world.cluster.reassign(partition, [2, 1])
+    world.advance(299_999)
+    assert partition.leader == 1
+    world.advance(1)
+    assert partition.leader == 2
+
+
 def test_leaders_stay_where_rebalancing_is_off() -> None:
     world = World(settings={"auto.leader.rebalance.enable": "false"})
     topic = world.cluster.create_topic("t", 2)

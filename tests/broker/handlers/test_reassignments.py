@@ -72,6 +72,14 @@ def test_reassignment_is_listed_until_added_replicas_catch_up(world: World) -> N
     assert produce(world, "t", b"c") == 2
 
 
+def test_reassignment_is_not_delayed_by_other_changes(world: World) -> None:
+    assert reassign(world, [3, 1]) == 0
+    world.advance(CATCH_UP_MS - 1)
+    world.cluster.stop_node(2)
+    world.advance(1)
+    assert (listed(world), state(world)) == ([], ([3, 1], [1, 3], 1, 1))
+
+
 def test_reassignment_waits_for_the_time_of_a_fetch() -> None:
     world = World(settings={"replica.fetch.wait.max.ms": "20"})
     world.cluster.create_topic("t", assignments=[[1]])
