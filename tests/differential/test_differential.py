@@ -16,8 +16,7 @@ SHOWN = 20
 @cache
 def watched(family: str) -> tuple[dict[str, list[str]], list[Trace]]:
     """Our answers, and what refused requests have changed."""
-    cases, settings = FAMILIES[family]
-    return play_watched(settings, cases())
+    return play_watched(FAMILIES[family])
 
 
 def found(family: str) -> list[Difference]:

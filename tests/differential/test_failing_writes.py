@@ -6,7 +6,6 @@ transactions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
 import pytest
@@ -20,7 +19,7 @@ from tests.state import changes
 from .comparing import differences, known_differences, read_recording, unexplained
 from .families import FAMILIES
 from .playing import create, topics_of
-from .script import LOCALHOST
+from .script import LOCALHOST, Family
 from .traces import Watched, WatchedConnection, WatchedPlaying
 
 SHOWN = 20
@@ -80,8 +79,8 @@ class FailingConnection(WatchedConnection):
 
 
 class Failing(Watched):
-    def __init__(self, settings: Mapping[str, str], faults: Faults) -> None:
-        super().__init__(settings)
+    def __init__(self, family: Family, faults: Faults) -> None:
+        super().__init__(family.settings, family.nodes)
         self.faults = faults
         self.traces: list[str] = []
         self.case = ""
@@ -94,9 +93,8 @@ class Failing(Watched):
 @pytest.mark.parametrize("family", ["groups", "group_offsets", "consumer_groups", "transactions"])
 def test_failed_write_leaves_no_trace(family: str, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(request_log, "disabled", True)
-    cases, settings = FAMILIES[family]
     faults = Faults(monkeypatch, step)
-    side, script = Failing(settings, faults), list(cases())
+    side, script = Failing(FAMILIES[family], faults), list(FAMILIES[family].cases())
     ids, ours = create(side, topics_of(script)), {}
     faults.count, side.traces = 0, []
     for case in script:

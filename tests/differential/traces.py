@@ -16,7 +16,7 @@ from odradek.protocol.errors import ErrorCode
 from tests.state import Armed, Known, changes, cluster_state, deadlines
 
 from .playing import CLOSED, Emulated, EmulatedConnection, Playing, create, topics_of
-from .script import LOCALHOST, Ask, Case, Raw
+from .script import LOCALHOST, Ask, Case, Family, Raw
 
 SHOWN = 300
 
@@ -109,13 +109,21 @@ class WatchedConnection(EmulatedConnection):
 class Watched(Emulated):
     """Ours, with an eye on its state. What is older than the present case is left out: no case names what another has made."""
 
-    def __init__(self, settings: Mapping[str, str]) -> None:
-        super().__init__(settings)
+    def __init__(self, settings: Mapping[str, str], nodes: int) -> None:
+        super().__init__(settings, nodes)
         self.around = NEVER, NEVER
         self.known = Known()
 
     def connect(self, node: int, host: str = LOCALHOST) -> WatchedConnection:
         return WatchedConnection(self, node, host)
+
+    def stop(self, node: int) -> None:
+        super().stop(node)
+        self.around = NEVER, NEVER
+
+    def start(self, node: int) -> None:
+        super().start(node)
+        self.around = NEVER, NEVER
 
     def now(self) -> Moment:
         return Moment(cluster_state(self.world.cluster, self.known), dict(self.world.timers._armed))
@@ -185,9 +193,9 @@ def left_behind(traces: Iterable[Trace]) -> list[Trace]:
     return [trace for trace in traces if not any(allowed.covers(trace) for allowed in ALLOWED)]
 
 
-def play_watched(settings: Mapping[str, str], cases: Iterable[Case]) -> tuple[dict[str, list[str]], list[Trace]]:
+def play_watched(family: Family) -> tuple[dict[str, list[str]], list[Trace]]:
     """As `play`: the answers to each case, and what its refused requests have changed."""
-    side, cases = Watched(settings), list(cases)
+    side, cases = Watched(family.settings, family.nodes), list(family.cases())
     ids = create(side, topics_of(cases))
     answers, traces = {}, []
     for case in cases:

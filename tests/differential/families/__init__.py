@@ -6,6 +6,7 @@ from ..script import Family
 from . import (
     acls,
     admin,
+    auto_creation,
     batches,
     configs,
     consumer_groups,
@@ -19,6 +20,7 @@ from . import (
     offsets,
     only_classic,
     produce,
+    replicas,
     sequences,
     transactions,
 )
@@ -39,6 +41,8 @@ FAMILIES: dict[str, Family] = {
     "extremes": Family(extremes.cases, extremes.SETTINGS),
     "transactions": Family(transactions.cases),
     "admin": Family(admin.cases),
+    "auto_creation": Family(auto_creation.cases, auto_creation.SETTINGS, nodes=1),
+    "replicas": Family(replicas.cases, replicas.SETTINGS, nodes=3),
     "configs": Family(configs.cases),
     "acls": Family(acls.cases, acls.SETTINGS),
 }
