@@ -138,8 +138,14 @@ class ConsumerGroup:
         self.subscriptions.check(beat.regex)
         self.subscriptions.may_describe = beat.may_describe
         before = self.subscribe(member, beat, None, beat.owned)
+        return self._answer(member, changed=beat.is_full or before != member.assigned)
+
+    def beat_without_news(self, beat: Beat) -> BeatResult:
+        """The same, where `has_no_news` says that a session is all that changes. Raises KafkaError."""
+        return self._answer(self.find(beat.member_id, beat.instance_id), changed=beat.is_full)
+
+    def _answer(self, member: ConsumerMember, *, changed: bool) -> BeatResult:
         self.renew_session(member)
-        changed = beat.is_full or before != member.assigned
         interval_ms = self._setting("consumer.heartbeat.interval.ms", self.settings.group_consumer_heartbeat_interval_ms)
         return BeatResult(member.member_id, member.epoch, interval_ms, frozenset(member.assigned) if changed else None)
 
@@ -181,7 +187,7 @@ class ConsumerGroup:
 
     def _known(self, beat: Beat) -> ConsumerMember:
         member = self.find(beat.member_id, beat.instance_id)
-        _check_epoch(member, beat)
+        member.check_epoch(beat)
         return member
 
     def find(self, member_id: str, instance_id: str | None) -> ConsumerMember:
@@ -401,17 +407,3 @@ class ConsumerGroup:
     def _setting(self, name: str, default: int) -> int:
         config = self._surroundings.group_configs.get(self.group_id)
         return default if config is None else config.integers[name]
-
-
-def _check_epoch(member: ConsumerMember, beat: Beat) -> None:
-    """Raises FENCED_MEMBER_EPOCH. The epoch before is taken from who has not got the last answer, and owns nothing that it may not."""
-    if beat.epoch == member.epoch:
-        return
-    lost_answer = beat.epoch == member.previous_epoch and beat.owned is not None and beat.owned <= member.assigned.keys()
-    if beat.epoch > member.epoch or not lost_answer:
-        size = "greater" if beat.epoch > member.epoch else "smaller"
-        raise KafkaError(
-            ErrorCode.FENCED_MEMBER_EPOCH,
-            f"The consumer group member has a {size} member epoch ({beat.epoch}) than the one known by the group coordinator"
-            f" ({member.epoch}). The member must abandon all its partitions and rejoin.",
-        )

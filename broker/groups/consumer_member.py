@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
+from ...protocol.errors import ErrorCode, KafkaError
 from .assignors import Slot
 from .member import Protocol
 
@@ -157,7 +158,17 @@ class ConsumerMember:
 
     def would_change(self, beat: Beat) -> bool:
         """Whether a heartbeat says anything new."""
-        return self._said() != self._saying(beat, None)
+        return (
+            self.classic is not None
+            or (beat.instance_id is not None and beat.instance_id != self.instance_id)
+            or (beat.rack_id is not None and beat.rack_id != self.rack_id)
+            or (beat.rebalance_timeout_ms != -1 and beat.rebalance_timeout_ms != self.rebalance_timeout_ms)
+            or (beat.topics is not None and beat.topics != self.topics)
+            or (beat.regex is not None and beat.regex != self.regex)
+            or (beat.assignor is not None and beat.assignor != self.assignor)
+            or beat.client_id != self.client_id
+            or beat.client_host != self.client_host
+        )
 
     def _saying(self, beat: Beat, classic: ClassicProtocols | None) -> Said:
         """What the member says from a heartbeat or a JoinGroup on; what that leaves out stays."""
@@ -185,6 +196,22 @@ class ConsumerMember:
             self.client_host,
             self.classic,
         )
+
+    def check_epoch(self, beat: Beat) -> None:
+        """Raises FENCED_MEMBER_EPOCH for a heartbeat of another epoch.
+
+        The previous epoch is accepted from a member that has not got the last answer, and owns nothing that it may not.
+        """
+        if beat.epoch == self.epoch:
+            return
+        lost_answer = beat.epoch == self.previous_epoch and beat.owned is not None and beat.owned <= self.assigned.keys()
+        if beat.epoch > self.epoch or not lost_answer:
+            size = "greater" if beat.epoch > self.epoch else "smaller"
+            raise KafkaError(
+                ErrorCode.FENCED_MEMBER_EPOCH,
+                f"The consumer group member has a {size} member epoch ({beat.epoch}) than the one known by the group coordinator"
+                f" ({self.epoch}). The member must abandon all its partitions and rejoin.",
+            )
 
     @property
     def standing(self) -> Standing:

@@ -65,7 +65,7 @@ class Groups:
         group = self._groups.get(group_id)
         if isinstance(group, ConsumerGroup):
             if group.has_no_news(beat):
-                return group.beat(beat)
+                return group.beat_without_news(beat)
             with self._taken_back_on_failure(group, beat.member_id):
                 result = group.beat(beat)
                 self._write(group)
