@@ -14,7 +14,7 @@ tagged fields (KIP-482). The codec of one message and version is compiled on fir
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from types import NoneType, UnionType
 from typing import Annotated, Any, ClassVar, NamedTuple, Self, Union, cast, dataclass_transform, get_args, get_origin, get_type_hints
 
@@ -109,8 +109,12 @@ class Message:
     encoders: ClassVar[dict[int, Callable[[Any, bytearray, list[Any]], bytearray]]]
     """version -> (message, out, parts) -> out. Record bytes end `out`: both go to `parts`, and a fresh one is returned."""
 
+    sliced_encoders: ClassVar[dict[int, Callable[[Any, bytearray, list[Any]], Generator[None, None, bytearray]]]]
+    """The same as generators, which yield after every SLICE_ITEMS items of arrays."""
+
     def __init_subclass__(cls) -> None:
         cls.decoders, cls.encoders = _Lazy(cls, "compile_decoder"), _Lazy(cls, "compile_encoder")
+        cls.sliced_encoders = _Lazy(cls, "compile_sliced_encoder")
 
     def __init__(self, **values: Any) -> None:
         """Compiles the class's own `__init__` on first use, as start-up shall not pay for messages nobody sends."""
