@@ -236,7 +236,7 @@ def compile_encoder(cls: type[Any], version: int) -> Callable[..., Any]:
     return _compile_encoder(cls, _Source(version, version >= cls.flexible_from))
 
 
-def compile_sliced_encoder(cls: type[Message], version: int) -> Callable[..., Any]:
+def compile_sliced_encoder(cls: type[Any], version: int) -> Callable[..., Any]:
     """(message, out, parts) -> a generator that yields between slices and returns out."""
     source = _Source(version, version >= cls.flexible_from, sliced=True)
     source.depth = 2
@@ -244,7 +244,7 @@ def compile_sliced_encoder(cls: type[Message], version: int) -> Callable[..., An
     return _compile_encoder(cls, source)
 
 
-def _compile_encoder(cls: type[Message], source: _Source) -> Callable[..., Any]:
+def _compile_encoder(cls: type[Any], source: _Source) -> Callable[..., Any]:
     version = source.version
     source.depth = 2
     _encode_struct(source, cls, "m", "out")
