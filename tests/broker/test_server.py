@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from odradek.broker import Cluster, server
+from odradek.broker import Cluster, client_protocol, server
+from odradek.broker.client_protocol import WRITE_BYTES
 from odradek.broker.cluster import ClusterState
-from odradek.broker.connection import WRITE_BYTES
 from odradek.broker.server import Server, new_event_loop
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
@@ -189,8 +189,8 @@ def test_a_reader_that_does_not_read_is_waited_for(loop_factory: object) -> None
         assert sizes.pop() > 1_000_000
 
 
-def test_slow_reader_costs_no_copy_of_its_answer(loop_factory: Callable[[], asyncio.AbstractEventLoop]) -> None:
-    """What is not written yet stays slices of the log; the transport holds one piece of it."""
+def test_slow_reader_costs_no_copy_of_its_answer() -> None:
+    """What is not written yet stays slices of the log; asyncio's transport, which copies, holds one piece of it."""
 
     async def scenario() -> None:
         async with Cluster(nodes=1, topics={"t": 1}) as cluster:
@@ -212,6 +212,32 @@ def test_slow_reader_costs_no_copy_of_its_answer(loop_factory: Callable[[], asyn
                 assert len(response.responses[0].partitions[0].records) > 30_000_000
             writer.close()
             await writer.wait_closed()
+
+    with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+        runner.run(scenario())
+
+
+def test_closed_connection_of_a_deaf_peer_is_aborted(
+    loop_factory: Callable[[], asyncio.AbstractEventLoop], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last answers fit into the transport's buffer, which is therefore writable, but not into the socket's."""
+    monkeypatch.setattr(client_protocol, "CLOSE_MS", 1)
+
+    async def scenario() -> None:
+        async with Cluster(nodes=1) as cluster:
+            host, port = cluster.bootstrap_servers.split(":")
+            with socket.create_connection((host, int(port))) as deaf:
+                while not cluster._server._clients:
+                    await asyncio.sleep(0)
+                (client,) = cluster._server._clients
+                while not client._transport.get_write_buffer_size():
+                    client._transport.write(bytes(10_000))
+                    await asyncio.sleep(0)
+                assert client.connection.writable
+                deaf.sendall(b"\xff\xff\xff\xff")
+                while cluster._server._clients:
+                    await asyncio.sleep(0)
+                assert cluster._server.cluster.brokers[1].connections.take(host)
 
     with asyncio.Runner(loop_factory=loop_factory) as runner:
         runner.run(scenario())
