@@ -66,7 +66,7 @@ class Connection:
         self._shortcut: Shortcut | None = None
         self._unparsed: Buffer = b""
         self._held = False  # `_unparsed` may hold whole frames
-        self._is_put_off = False
+        self._is_put_off = self._flush_is_put_off = False
         self._large: memoryview | None = None
         self._filled = 0
         self._used_ms = core.timers.now_ms
@@ -303,7 +303,13 @@ class Connection:
 
     def flush_later(self) -> None:
         """Has the connection flushed again in the next turn: it has output left, and others are served first."""
-        self.core.put_off(self.ask_for_flush)
+        if not self._flush_is_put_off:
+            self._flush_is_put_off = True
+            self.core.put_off(self._flush_now)
+
+    def _flush_now(self) -> None:
+        self._flush_is_put_off = False
+        self.ask_for_flush()
 
     def ask_for_flush(self) -> None:
         """Has the connection flushed at the end of this turn."""

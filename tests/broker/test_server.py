@@ -151,6 +151,24 @@ def test_a_produce_reaches_a_waiting_fetch(loop_factory: object) -> None:
         assert b"hello" in bytes(read(reader, FETCH, 11).responses[0].partitions[0].records)
 
 
+def test_fetch_naming_a_partition_twice_harms_nobody(loop_factory: object) -> None:
+    def twice(topic: str, offset: int, max_wait_ms: int) -> FetchRequest:
+        wanted = [FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20) for _ in range(2)]
+        return FetchRequest(max_wait_ms=max_wait_ms, min_bytes=1, topics=[FetchTopic(topic=topic, partitions=wanted)])
+
+    with Cluster(nodes=1, topics={"t": 1, "quiet": 1}, settings={"max.connections": 3}) as cluster:
+        address = cluster.bootstrap_servers
+        with connect(address) as writer, connect(address) as canary:
+            for number in range(3):
+                with connect(address) as reader:
+                    send(reader, FETCH, 11, twice("t", number, 60_000))
+                    ask(canary, METADATA, 9, MetadataRequest(topics=None))
+                    appended = ask(writer, PRODUCE, 9, produce_request("t", a_batch(b"x"))).responses[0].partition_responses[0]
+                    assert (appended.error_code, appended.base_offset) == (0, number)
+                    assert [len(one.records) > 0 for one in read(reader, FETCH, 11).responses[0].partitions] == [True, True]
+                    assert len(ask(reader, FETCH, 11, twice("quiet", 0, 20)).responses[0].partitions) == 2  # the alarm has rung
+
+
 def test_the_alarm_answers_a_fetch_whose_time_is_up(loop_factory: object) -> None:
     with Cluster(nodes=1, topics={"t": 1}) as cluster, connect(cluster.bootstrap_servers) as reader:
         wanted = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
