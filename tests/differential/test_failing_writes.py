@@ -6,11 +6,11 @@ transactions.
 
 from __future__ import annotations
 
+import logging
 from fnmatch import fnmatchcase
 
 import pytest
 
-from odradek.broker.core import request_log
 from odradek.broker.groups import records as group_records
 from odradek.broker.topics import Partition
 from odradek.broker.transactions import records as transaction_records
@@ -91,8 +91,8 @@ class Failing(Watched):
 
 @pytest.mark.parametrize("step", ["encode", "append"])
 @pytest.mark.parametrize("family", ["groups", "group_offsets", "consumer_groups", "transactions"])
-def test_failed_write_leaves_no_trace(family: str, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(request_log, "disabled", True)
+def test_failed_write_leaves_no_trace(family: str, step: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.CRITICAL)  # each failure is logged with a stack trace
     faults = Faults(monkeypatch, step)
     side, script = Failing(FAMILIES[family], faults), list(FAMILIES[family].cases())
     ids, ours = create(side, topics_of(script)), {}

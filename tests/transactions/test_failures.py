@@ -85,8 +85,7 @@ def test_completion_not_written_is_written_later(scene: Scene) -> None:
 def test_time_out_not_written_aborts_later(scene: Scene) -> None:
     scene.begin()
     scene.partitions.write_transaction = failing_once(scene.partitions.write_transaction)  # type: ignore[method-assign]
-    with pytest.raises(MemoryError):
-        scene.advance(60_000)
+    scene.advance(60_000)
     assert scene.state is TransactionState.ONGOING
     scene.advance(RETRY_MS)
     assert scene.state is TransactionState.COMPLETE_ABORT
@@ -94,8 +93,7 @@ def test_time_out_not_written_aborts_later(scene: Scene) -> None:
 
 def test_expiry_not_written_forgets_later(scene: Scene) -> None:
     scene.partitions.write_transaction = failing_once(scene.partitions.write_transaction)  # type: ignore[method-assign]
-    with pytest.raises(MemoryError):
-        scene.advance(WEEK_MS)
+    scene.advance(WEEK_MS)
     assert scene.transactions.verify("x", scene.producer, PARTITIONS[:1]) == {PARTITIONS[0]: ErrorCode.TRANSACTION_ABORTABLE}
     scene.advance(WEEK_MS)
     assert scene.transactions.get("x") is None
