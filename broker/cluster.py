@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from base64 import urlsafe_b64encode
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from random import Random
@@ -20,7 +21,7 @@ from .java_hash import abs_java_hash
 from .limits import ConnectionQuotas, RequestMemory, parse_overrides
 from .listeners import ClusterConfig, Listener, NodeConfig
 from .timers import Timers
-from .topics import CONSUMER_OFFSETS, TRANSACTION_STATE, Partition, Topic, check_name, place_replicas
+from .topics import CONSUMER_OFFSETS, TRANSACTION_STATE, Partition, Topic, check_name, metric_name, place_replicas
 from .transactions.coordinator import Marker, Transactions, TransactionSettings
 from .transactions.transaction import Producer, TopicPartition
 from .upkeep import Upkeep
@@ -94,6 +95,7 @@ class ClusterState:
             broker.config.alter(own={}, cluster_wide={"min.insync.replicas": str(self.config.integers["min.insync.replicas"])})
         self.topics: dict[str, Topic] = {}
         self.topics_by_id: dict[bytes, Topic] = {}
+        self._names_by_metric_name: dict[str, str] = {}
         self.topics_version = 0
         """Another number whenever a topic or a partition came or went."""
         self.group_configs: dict[str, GroupConfig] = {}
@@ -180,11 +182,12 @@ class ClusterState:
         """
         if name in self.topics:
             raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
-        check_name(name, self.topics)
+        check_name(name, self._names_by_metric_name)
         topic = Topic(name, self.random.randbytes(16), self._topic_config(configs or {}))
         topic.add_partitions(assignments or self._place(partitions, replication_factor, 0), self.running)
         if not validate_only:
             self.topics[name] = self.topics_by_id[topic.id] = topic
+            self._names_by_metric_name[metric_name(name)] = name
             self.topics_version += 1
             log.info("created topic %s with %d partitions", name, len(topic.partitions))
         return topic
@@ -262,7 +265,7 @@ class ClusterState:
 
     def delete_topic(self, topic: Topic) -> None:
         """Removes a topic with its records and the offsets committed for it; whoever waits for it is woken."""
-        del self.topics[topic.name], self.topics_by_id[topic.id]
+        del self.topics[topic.name], self.topics_by_id[topic.id], self._names_by_metric_name[metric_name(topic.name)]
         self.topics_version += 1
         for partition in topic.partitions:
             partition.leader = -1
@@ -375,4 +378,6 @@ class ClusterState:
 
 
 def _repeated(nodes: Sequence[int]) -> int:
-    return next(node for node in nodes if nodes.count(node) > 1)
+    """The first of the nodes that is named more than once."""
+    named = Counter(nodes)
+    return next(node for node in nodes if named[node] > 1)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.describe_configs import (
     DESCRIBE_CONFIGS,
@@ -34,14 +32,14 @@ def _describe(resource: DescribeConfigsResource, request: DescribeConfigsRequest
     result = DescribeConfigsResult(error_message="", resource_type=resource.resource_type, resource_name=resource.resource_name, configs=[])
     try:
         demand_configs(Operation.DESCRIBE_CONFIGS, resource.resource_type, resource.resource_name, context)
-        entries = _entries(resource, resource.configuration_keys, context)
+        entries = _entries(resource, frozenset(resource.configuration_keys or ()), context)
         result.configs = [_config(entry, request) for entry in entries]
     except KafkaError as error:
         result.error_code, result.error_message = error.code, error.message or ""
     return result
 
 
-def _entries(resource: DescribeConfigsResource, names: Collection[str] | None, context: Context) -> list[ConfigEntry]:
+def _entries(resource: DescribeConfigsResource, names: frozenset[str], context: Context) -> list[ConfigEntry]:
     broker, name = context.broker, resource.resource_name
     if resource.resource_type == TOPIC:
         if reason := illegal_name(name):

@@ -35,6 +35,7 @@ def elect_leaders(request: ElectLeadersRequest, context: Context) -> ElectLeader
         if request.topic_partitions is None:
             elections = [election for election in elections if election.error_code != ErrorCode.ELECTION_NOT_NEEDED]
         results.append(ReplicaElectionResult(topic=name, partition_result=elections))
+    context.broker.transactions.write_missing_markers()
     return ElectLeadersResponse(replica_election_results=results)
 
 
@@ -65,7 +66,6 @@ def _elect(name: str, index: int, election_type: int, context: Context) -> Parti
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {name}-{index}")
         (_prefer if election_type == PREFERRED else _elect_uncleanly)(partition, context)
         context.wake(partition)
-        context.broker.transactions.write_missing_markers()
     except KafkaError as error:
         return PartitionResult(partition_id=index, error_code=error.code, error_message=error.message)
     return PartitionResult(partition_id=index, error_message=None)

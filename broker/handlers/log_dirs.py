@@ -45,11 +45,11 @@ def describe_log_dirs(request: DescribeLogDirsRequest, context: Context) -> Desc
         return DescribeLogDirsResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED, results=[])
     broker = context.broker
     if request.topics is None:
-        wanted = {topic.name: [partition.index for partition in topic.partitions] for topic in broker.cluster.topics.values()}
+        wanted = {topic.name: dict.fromkeys(range(len(topic.partitions))) for topic in broker.cluster.topics.values()}
     else:
         wanted = {}
-        for topic in request.topics:
-            wanted[topic.topic] = list(dict.fromkeys([*wanted.get(topic.topic, ()), *topic.partitions]))
+        for each in request.topics:
+            wanted.setdefault(each.topic, {}).update(dict.fromkeys(each.partitions))
     topics = []
     for name, indexes in wanted.items():
         replicas = [replica for index in indexes if (replica := _replica(broker, name, index))]

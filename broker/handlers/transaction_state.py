@@ -38,7 +38,7 @@ from ..context import Context
 from ..groups.regex import InvalidRegularExpression, Regex
 from ..topics import TRANSACTION_STATE, illegal_name
 from ..transactions.coordinator import Marker
-from ..transactions.transaction import NO_PRODUCER_EPOCH, Producer, Transaction, TransactionState
+from ..transactions.transaction import NO_PRODUCER_EPOCH, Producer, TransactionState
 from .leadership import find_led_partition, find_topic
 from .registry import handles
 from .transactions import check_coordinator
@@ -84,7 +84,8 @@ def _describe(transactional_id: str, context: Context) -> DescribedTransaction:
 def list_transactions(request: ListTransactionsRequest, context: Context) -> ListTransactionsResponse:
     """Those that this broker coordinates and that pass every filter; an empty filter lets all pass."""
     known = {state.value for state in TransactionState}
-    unknown = [name for name in dict.fromkeys(request.state_filters) if name not in known]
+    states, producer_ids = dict.fromkeys(request.state_filters), frozenset(request.producer_id_filters)
+    unknown = [name for name in states if name not in known]
     try:
         pattern = Regex(request.transactional_id_pattern) if request.transactional_id_pattern else None
     except InvalidRegularExpression:
@@ -93,20 +94,13 @@ def list_transactions(request: ListTransactionsRequest, context: Context) -> Lis
         ListedTransaction(transactional_id=each.transactional_id, producer_id=each.producer.id, transaction_state=each.state.value)
         for each in context.broker.transactions
         if context.broker.is_coordinator(each.transactional_id, TRANSACTION_STATE)
-        and _passes(each, request, context.now_ms)
+        and (not states or each.state.value in states)
+        and (not producer_ids or each.producer.id in producer_ids)
+        and (request.duration_filter < 0 or context.now_ms - each.start_ms > request.duration_filter)
         and context.may(DESCRIBE, TRANSACTIONAL_ID, each.transactional_id)
         and (pattern is None or pattern.matches(each.transactional_id))
     ]
     return ListTransactionsResponse(unknown_state_filters=unknown, transaction_states=found)
-
-
-def _passes(transaction: Transaction, request: ListTransactionsRequest, now_ms: int) -> bool:
-    states, producer_ids = request.state_filters, request.producer_id_filters
-    return (
-        (not states or transaction.state.value in states)
-        and (not producer_ids or transaction.producer.id in producer_ids)
-        and (request.duration_filter < 0 or now_ms - transaction.start_ms > request.duration_filter)
-    )
 
 
 @handles(DESCRIBE_PRODUCERS)
