@@ -90,7 +90,7 @@ class ConsumerGroup:
 
     def subscribes_to(self, topic: str) -> bool:
         """Whether a member reads `topic`."""
-        return topic in self.subscriptions.names(self.members.values())
+        return topic in self.subscriptions.names
 
     def check_commit(self, member_id: str, epoch: int, slots: Iterable[Slot], understands_epochs: bool) -> ErrorCode:
         """Whether these partitions may be committed: in an older epoch only those that the member had then already (KIP-1251)."""

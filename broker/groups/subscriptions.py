@@ -17,11 +17,13 @@ NO_TOPICS: frozenset[str] = frozenset()
 class Subscriptions:
     """The topics of one group, looked up again when they or the subscriptions change."""
 
-    __slots__ = ("_journal", "_surroundings", "_version", "may_describe", "metadata_hash", "regexes")
+    __slots__ = ("_journal", "_surroundings", "_version", "may_describe", "metadata_hash", "names", "regexes")
 
     def __init__(self, surroundings: Surroundings, journal: Journal) -> None:
         self.regexes: dict[str, frozenset[str]] = {}
         """Regular expression -> the topics that match."""
+        self.names = NO_TOPICS
+        """The topics that any member reads."""
         self.metadata_hash = 0
         """Of the subscribed topics and their partitions, signed 64 bit; 0 without any."""
         self.may_describe: Callable[[str], bool] | None = None
@@ -44,7 +46,8 @@ class Subscriptions:
         if not changed and version == self._version:
             return False
         self._resolve({member.regex for member in members if member.regex}, version)
-        before, self.metadata_hash = self.metadata_hash, self._hash(members)
+        self.names = self._names(members)
+        before, self.metadata_hash = self.metadata_hash, self._hash()
         return before != self.metadata_hash
 
     def _resolve(self, used: set[str], version: int) -> None:
@@ -59,14 +62,13 @@ class Subscriptions:
                 self._journal.touch(RecordType.REGULAR_EXPRESSION, regex)
         self._version = version
 
-    def _hash(self, members: Collection[ConsumerMember]) -> int:
+    def _hash(self) -> int:
         topics = self._surroundings.topics
-        found = sorted((topic.id, len(topic.partitions)) for name in self.names(members) if (topic := topics.get(name)))
+        found = sorted((topic.id, len(topic.partitions)) for name in self.names if (topic := topics.get(name)))
         digest = hashlib.blake2b(repr(found).encode(), digest_size=8).digest()
         return int.from_bytes(digest, "big", signed=True) if found else 0
 
-    def names(self, members: Collection[ConsumerMember]) -> frozenset[str]:
-        """The topics that anybody reads."""
+    def _names(self, members: Collection[ConsumerMember]) -> frozenset[str]:
         subscriptions = {(member.topics, member.regex) for member in members}
         return NO_TOPICS.union(*(names | self.regexes.get(regex, NO_TOPICS) for names, regex in subscriptions))
 
