@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from odradek.broker.connection import LARGE_FRAME_BYTES, OUTPUT_LIMIT_BYTES
 from odradek.broker.context import Context
-from odradek.broker.core import LARGE_FRAME_BYTES, OUTPUT_LIMIT_BYTES, STAGING_BYTES
+from odradek.broker.core import STAGING_BYTES
 from odradek.broker.handlers.registry import HANDLERS, CloseConnection, Handler
 from odradek.broker.waiting import Wait
 from odradek.protocol.errors import ErrorCode
@@ -200,7 +201,7 @@ class replaced:  # noqa: N801
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_a_bug_answers_unknown_server_error_and_the_broker_goes_on(world: World, late: bool, caplog: pytest.LogCaptureFixture) -> None:
+def test_handler_that_fails_closes_its_connection_only(world: World, late: bool, caplog: pytest.LogCaptureFixture) -> None:
     def broken(request: Any, context: Context) -> Any:
         raise RuntimeError("a bug of ours")
 
@@ -208,14 +209,19 @@ def test_a_bug_answers_unknown_server_error_and_the_broker_goes_on(world: World,
         yield Wait((), context.now_ms + 5)
         raise RuntimeError("a bug of ours")
 
-    client = world.client()
-    with replaced(HEARTBEAT.key, broken_later if late else broken), caplog.at_level(logging.ERROR):
-        client.send(HEARTBEAT, 0, HeartbeatRequest(group_id="g", generation_id=1, member_id="m"))
+    client, other = world.client(), world.client()
+    with replaced(HEARTBEAT.key, broken_later if late else broken), caplog.at_level(logging.INFO):
+        client.feed(frame())
+        client.send(HEARTBEAT, 0, HeartbeatRequest(group_id="g" * 10_000, generation_id=1, member_id="m"))
         world.advance(5)
-    assert client.receive().error_code == ErrorCode.UNKNOWN_SERVER_ERROR
-    assert "Heartbeat v0 failed: HeartbeatRequest(group_id='g'" in caplog.text
-    assert "a bug of ours" in caplog.text
-    assert client.call(API_VERSIONS, 3, ASK).error_code == 0
+    assert client.closed == "an internal error"
+    assert len(client.sent) > 0  # the answer to the request before
+    (entry,) = caplog.records
+    assert "an internal error while serving Heartbeat v0: HeartbeatRequest(group_id='ggg" in entry.getMessage()
+    assert len(entry.getMessage()) < 1500
+    assert entry.exc_info is not None
+    assert "a bug of ours" in str(entry.exc_info[1])
+    assert other.call(API_VERSIONS, 3, ASK).error_code == 0
 
 
 def test_a_rule_may_end_the_connection_also_after_waiting(world: World) -> None:
@@ -246,7 +252,7 @@ def test_a_peer_that_does_not_read_is_not_served(world: World) -> None:
     assert not client.connection.wants_data
     client.connection.writable = True
     client.connection.flushed()
-    world.core.flush()
+    world.end_turn()
     assert len(client.sent) > 0
 
 

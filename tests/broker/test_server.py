@@ -201,10 +201,10 @@ def test_a_client_that_goes_away_is_forgotten(loop_factory: Callable[[], asyncio
             reader, writer = await asyncio.open_connection(*cluster.bootstrap_servers.split(":"))
             writer.write(b"".join(encode_request(METADATA, 9, 1, "test", MetadataRequest(topics=None))))
             await reader.readexactly(4)
-            assert len(running._transports) == 1
+            assert len(running._clients) == 1
             writer.close()
             await writer.wait_closed()
-            while running._transports:
+            while running._clients:
                 await asyncio.sleep(0)
 
     with asyncio.Runner(loop_factory=loop_factory) as runner:
@@ -286,7 +286,7 @@ def test_more_connections_of_all_wait_until_one_ends(loop_factory: object, caplo
                 one.close()
                 assert read(two, METADATA, 9).brokers
         assert alive(address)
-    assert "accepts nobody until somebody leaves: max.connections is 1" in caplog.text
+    assert "accepts nobody until a connection ends: max.connections is 1" in caplog.text
 
 
 def test_an_idle_connection_is_closed_also_one_that_does_not_read(loop_factory: object) -> None:

@@ -1,0 +1,130 @@
+"""The event loop's side of one connection: moves its bytes between its transport and the core.
+
+No exception leaves these callbacks: asyncio would end the connection without a word, or go on with one that is half made. The core logs
+the error and the connection is aborted; all other connections go on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, cast
+
+from .cluster import Broker
+
+if TYPE_CHECKING:
+    from .server import Server
+
+network_log = logging.getLogger("kafka.network.SocketServer")
+
+
+class ClientProtocol(asyncio.BufferedProtocol):
+    """A client at host:port that has connected to one listener of a broker."""
+
+    def __init__(self, server: Server, broker: Broker, listener_name: str, host: str, port: int) -> None:
+        self.server = server
+        self.broker = broker
+        self.host = host
+        self.connection = server.core.connect(broker, listener_name, host, port, self.flush, self._abort_transport)
+        self._transport: asyncio.Transport | None = None
+        self._vectored = False
+        self._reading = True
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The transport is open."""
+        self._transport = cast(asyncio.Transport, transport)
+        self.server.opened(self)
+        try:
+            # Older transports of asyncio copy what they cannot send at once; one piece is then better than many (see `_write`).
+            self._vectored = type(transport).__module__.startswith("uvloop")
+            if self.connection.closing is not None:
+                self._transport.abort()
+        except Exception as error:
+            self.connection.abort(error, "opening it")
+        self.server.after_turn()
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where the next bytes go."""
+        return self.connection.buffer()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        """Serves what has arrived, and all that it woke, and writes all answers."""
+        server, connection = self.server, self.connection
+        server.begin_turn()
+        connection.received(nbytes)
+        server.after_turn()
+        if self._reading and not connection.wants_data:
+            self._reading = False
+            self._open_transport.pause_reading()
+
+    @property
+    def _open_transport(self) -> asyncio.Transport:
+        assert self._transport is not None
+        return self._transport
+
+    def flush(self) -> None:
+        """Writes the next piece of the connection's output, so that a peer that reads slowly costs no copy of a long answer.
+
+        More follows in the next turn, or when the peer has read enough. A connection that is closing is closed once all is written, or
+        at once if its peer does not read: such a peer would keep it open for ever.
+        """
+        connection, transport = self.connection, self._transport
+        if transport is None or transport.is_closing():
+            return
+        if connection.writable and connection.output:
+            self._write(transport)
+        if connection.output and connection.writable:
+            connection.flush_later()
+        elif connection.closing is not None:
+            transport.close() if connection.writable else transport.abort()
+        elif connection.writable:
+            connection.flushed()
+            self._resume_reading()
+
+    def _write(self, transport: asyncio.Transport) -> None:
+        output = self.connection.take_output()
+        if self._vectored:
+            transport.writelines(output)
+        else:
+            # asyncio's writelines ignores back-pressure in some releases (CVE-2024-12254); write does not.
+            transport.write(b"".join(output))
+
+    def _resume_reading(self) -> None:
+        if not self._reading and self.connection.wants_data:
+            self._reading = True
+            self._open_transport.resume_reading()
+
+    def pause_writing(self) -> None:
+        """The peer does not read: nothing more is served until it does."""
+        self.connection.writable = False
+
+    def resume_writing(self) -> None:
+        """The peer reads again."""
+        self.connection.writable = True
+        self.connection.ask_for_flush()
+        self.server.begin_turn()
+        self.server.after_turn()
+
+    def abort(self, reason: str) -> None:
+        """Ends the connection without waiting for its peer."""
+        self.connection.lost(reason)
+        self._abort_transport()
+
+    def _abort_transport(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    def eof_received(self) -> bool:
+        """The client has sent all it will: the connection ends."""
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Releases what the connection held, and makes room for another one."""
+        try:
+            if self.connection.closing is None:
+                network_log.debug("[KafkaServer id=%d] %s has disconnected", self.broker.node_id, self.connection.peer)
+            self.server.begin_turn()
+            self.connection.lost("the client has disconnected")
+        finally:
+            self.server.closed(self)
+            self.server.after_turn()
