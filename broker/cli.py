@@ -64,6 +64,8 @@ def healthcheck(options: argparse.Namespace) -> int:
 
 def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> ClusterConfig:
     """The cluster that the options, the environment and the files ask for; each goes before the next. InvalidConfig, OSError."""
+    from dataclasses import replace
+
     from .listeners import cluster_of
     from .properties import from_environment, parse_properties
 
@@ -73,7 +75,8 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
     # Latin-1 is what Java reads.
     files = [parse_properties(Path(name).read_text(encoding="latin-1")) for name in options.config] or [{}]
     brokers = [_with_listeners(properties | over, options) for properties in files]
-    return cluster_of(brokers, nodes=options.nodes, cluster_id=environ.get("CLUSTER_ID", DEFAULT_CLUSTER_ID))
+    cluster = cluster_of(brokers, nodes=options.nodes, cluster_id=environ.get("CLUSTER_ID", DEFAULT_CLUSTER_ID))
+    return replace(cluster, max_memory_bytes=options.max_memory)
 
 
 def _with_listeners(properties: dict[str, str], options: argparse.Namespace) -> dict[str, str]:
@@ -139,6 +142,7 @@ def _parser() -> Parser:
     run.add_argument("--config", action="append", default=[], metavar="FILE", help="a server.properties; several are a node each")
     run.add_argument("--set", action="append", default=[], type=_pair, metavar="KEY=VALUE", help="a setting; goes before KAFKA_* and files")
     run.add_argument("--topic", action="append", default=[], metavar="NAME:PARTITIONS[:REPLICAS]", help="a topic to begin with")
+    run.add_argument("--max-memory", type=_size, metavar="SIZE", help="most that all logs may take, such as 512m or 2g; no limit")
     run.add_argument("--log-format", choices=["text", "json"], default="text", help="of the lines on stderr; %(default)s")
     check = commands.add_parser("healthcheck", help="0 if every advertised broker answers, else 1", allow_abbrev=False)
     check.add_argument("--bootstrap-server", type=_address, default="127.0.0.1:9092", metavar="HOST:PORT", help="%(default)s")
@@ -155,6 +159,13 @@ def _port(text: str) -> int:
     if not re.fullmatch("[0-9]{1,5}", text) or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"'{text}' is no port; write 0 to 65535, 0 for any free one")
     return int(text)
+
+
+def _size(text: str) -> int:
+    match = re.fullmatch("([1-9][0-9]{0,15})([kmgt]?)", text.lower())
+    if match is None:
+        raise argparse.ArgumentTypeError(f"'{text}' is no size; write a number of bytes, or one with k, m, g or t, such as 512m")
+    return int(match[1]) << 10 * " kmgt".index(match[2] or " ")
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -7,11 +7,13 @@ from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from random import Random
 from typing import NamedTuple
 
 from ..protocol.coordinator_records import CoordinatorRecord
 from ..protocol.errors import ErrorCode, KafkaError
+from ..storage.memory import LogMemory
 from ..storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
 from .acls import authorizer_of
 from .config import BrokerConfig, GroupConfig, InvalidConfig, TopicConfig, validate_topic_configs
@@ -28,6 +30,7 @@ from .upkeep import Upkeep
 from .waiting import Background
 
 MAX_PARTITIONS_PER_REQUEST = 10_000
+MIN_SEGMENT_BYTES = 1024 * 1024  # of the topic setting segment.bytes
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 _PRODUCER_TIMER = "producer expiration"
 
@@ -94,6 +97,8 @@ class ClusterState:
         for broker in self.brokers.values():
             # A new cluster begins with it for all brokers, so that it outlives other settings (eligible leader replicas, KIP-966).
             broker.config.alter(own={}, cluster_wide={"min.insync.replicas": str(self.config.integers["min.insync.replicas"])})
+        limit_bytes = config.max_memory_bytes
+        self.log_memory = None if limit_bytes is None else LogMemory(limit_bytes, partial(_report_full, limit_bytes))
         self.topics: dict[str, Topic] = {}
         self.topics_by_id: dict[bytes, Topic] = {}
         self._names_by_metric_name: dict[str, str] = {}
@@ -186,7 +191,7 @@ class ClusterState:
         if name in self.topics:
             raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
         check_name(name, self._names_by_metric_name)
-        topic = Topic(name, self.random.randbytes(16), self._topic_config(configs or {}))
+        topic = Topic(name, self.random.randbytes(16), self._topic_config(configs or {}), self.log_memory)
         topic.add_partitions(assignments or self._place(partitions, replication_factor, 0), self.running)
         if not validate_only:
             self.topics[name] = self.topics_by_id[topic.id] = topic
@@ -270,8 +275,11 @@ class ClusterState:
         """Removes a topic with its records and the offsets committed for it; whoever waits for it is woken."""
         del self.topics[topic.name], self.topics_by_id[topic.id], self._names_by_metric_name[metric_name(topic.name)]
         self.topics_version += 1
-        for partition in topic.partitions:
+        # Requests and sessions may hold a partition for some time; neither they nor the cycle of references keep its records.
+        partitions, topic.partitions = topic.partitions, []
+        for partition in partitions:
             partition.leader = -1
+            partition.delete_before(partition.log.end_offset)
             self.wake(partition)
         self.groups.topic_deleted(topic.name)
         self.transactions.write_missing_markers()
@@ -327,7 +335,10 @@ class ClusterState:
             return False
         if name not in self.topics and self.running:
             integers = self.config.integers
-            compact = {"cleanup.policy": "compact", "compression.type": "producer"}
+            segment_bytes = integers[f"{prefix}.segment.bytes"]
+            # Only the internal setting may be as small as the broker's.
+            setting = "segment.bytes" if segment_bytes >= MIN_SEGMENT_BYTES else "internal.segment.bytes"
+            compact = {"cleanup.policy": "compact", "compression.type": "producer", setting: str(segment_bytes)}
             self.create_topic(name, integers[f"{prefix}.num.partitions"], integers[f"{prefix}.replication.factor"], configs=compact)
         return True
 
@@ -383,6 +394,10 @@ class ClusterState:
 def _run_at_once(work: Background) -> None:
     for _ in work:
         pass
+
+
+def _report_full(limit_bytes: int) -> None:
+    log.error("the logs have reached the limit of %d bytes (--max-memory): Produce is refused until records are deleted", limit_bytes)
 
 
 def _repeated(nodes: Sequence[int]) -> int:

@@ -11,6 +11,7 @@ from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.record_builder import build_batch, build_marker
 from ..protocol.records import Record
 from ..storage.log import Log
+from ..storage.memory import LogMemory
 from ..storage.producers import Producers
 from ..storage.retention import UntimedAppends
 from ..storage.rolling import Rolling
@@ -54,7 +55,7 @@ class Partition:
         self.leader = self.isr[0] if self.isr else -1
         self.leader_epoch = 0
         self.lagging: dict[int, int] = {}
-        self.log = Log()
+        self.log = Log(topic.memory)
         self.log.begin_epoch(self.leader_epoch)
         self.rolling, self.untimed = Rolling(), UntimedAppends()
         self.cleaned_until = 0  # the offset up to which the log is compacted
@@ -179,12 +180,13 @@ class Partition:
 
 
 class Topic:
-    """A topic: its id (16 bytes), configs and partitions."""
+    """A topic: its id (16 bytes), configs and partitions. `memory` counts what their logs take, where that is limited."""
 
-    def __init__(self, name: str, topic_id: bytes, config: TopicConfig) -> None:
+    def __init__(self, name: str, topic_id: bytes, config: TopicConfig, memory: LogMemory | None = None) -> None:
         self.name = name
         self.id = topic_id
         self.config = config
+        self.memory = memory
         self.partitions: list[Partition] = []
 
     @property
