@@ -20,7 +20,7 @@ from .acceptor import Acceptor, bind
 from .client_protocol import ClientProtocol
 from .cluster import Broker, ClusterState
 from .core import Core
-from .listeners import ClusterConfig, Listener, NodeConfig, TopicSpec
+from .listeners import WILDCARDS, ClusterConfig, Listener, NodeConfig, TopicSpec
 from .timers import Timers
 
 uvloop: ModuleType | None
@@ -77,6 +77,7 @@ class Server:
                 self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor)
             for node in self.config.nodes:
                 self._listen(node.node_id)
+            self._warn_of_open_listeners()
             self.after_turn()
         except BaseException:
             await self.stop()
@@ -143,6 +144,14 @@ class Server:
         for listener in broker.listeners.values():
             acceptors.append(Acceptor(self, broker, listener))
             log.info("[KafkaServer id=%d] listening on %s://%s:%d", node_id, listener.name, listener.host, listener.port)
+
+    def _warn_of_open_listeners(self) -> None:
+        listeners = [listener for node in self.config.nodes for listener in node.listeners]
+        if any(listener.host in WILDCARDS and listener.security_protocol == "PLAINTEXT" for listener in listeners):
+            log.warning(
+                "listening on all addresses without encryption and authentication: whoever reaches this machine can read and change "
+                "everything; listen on 127.0.0.1 to serve this machine only"
+            )
 
     async def _close_node(self, node_id: int) -> None:
         for acceptor in self._acceptors.pop(node_id, ()):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import logging
 import os
 import re
 import signal
@@ -16,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from odradek.broker import logs
 from odradek.broker.cli import _parser, cluster_config, main, topic_specs
 from odradek.broker.config import BrokerConfig
 from odradek.broker.listeners import ClusterConfig, TopicSpec
@@ -165,44 +162,6 @@ def assert_one_line(text: str, message: str) -> None:
     assert message in text
     assert text.startswith("odradek")
     assert text.count("\n") == 1
-
-
-# Log lines
-
-
-@pytest.fixture
-def root_logger() -> Iterator[logging.Logger]:
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    yield root
-    root.handlers[:] = handlers
-    root.setLevel(level)
-
-
-def test_text_lines_have_kafkas_shape(root_logger: logging.Logger, capsys: pytest.CaptureFixture[str]) -> None:
-    logs.configure("text")
-    logs.started([1, 2])
-    logging.getLogger("kafka.log").warning("late by %d ms", 5)
-    lines = capsys.readouterr().err.splitlines()
-    assert all(re.fullmatch(r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] (INFO|WARN) .+ \([\w.]+\)", line) for line in lines)
-    assert lines[-1].endswith("] WARN late by 5 ms (kafka.log)")
-    for wanted in (r"\[KafkaServer id=2\] started", "Transitioning from RECOVERY to RUNNING", "Kafka Server started"):
-        assert any(re.search(wanted, line) for line in lines), wanted
-
-
-def test_json_lines(root_logger: logging.Logger, capsys: pytest.CaptureFixture[str]) -> None:
-    logs.configure("json")
-    logs.ignored_settings(["a.b", "c.d"])
-    logs.ignored_settings([])
-    try:
-        raise ValueError("bad")
-    except ValueError:
-        logging.getLogger("kafka.server").exception("failed")
-    first, second = map(json.loads, capsys.readouterr().err.splitlines())
-    assert first["level"] == "INFO"
-    assert first["message"].endswith(": a.b, c.d")
-    assert (second["level"], second["logger"], second["message"]) == ("ERROR", "kafka.server", "failed")
-    assert "ValueError: bad" in second["exception"]
 
 
 # Processes
