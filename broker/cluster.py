@@ -107,7 +107,7 @@ class ClusterState:
         self.group_configs: dict[str, GroupConfig] = {}
         """Settings of single groups, for those that have any."""
         self.groups = Groups(timers, random, GroupSettings.of(self.config), self)
-        self.upkeep = Upkeep(self.topics.values(), timers, self.config)
+        self.upkeep = Upkeep(self.topics.values(), timers, self.config, lambda partition: self.wake(partition))
         self.transactions = Transactions(timers, TransactionSettings.of(self.config), self)
         self.transaction_version = config.transaction_version
         self.wake: Callable[[Hashable], None] = lambda key: None
