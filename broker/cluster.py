@@ -19,6 +19,7 @@ from .acls import authorizer_of
 from .config import BrokerConfig, GroupConfig, InvalidConfig, TopicConfig, validate_topic_configs
 from .fetch_sessions import FetchSessions
 from .groups.coordinator import Groups, GroupSettings
+from .groups.resolutions import Resolutions
 from .java_hash import abs_java_hash
 from .limits import ConnectionQuotas, RequestMemory, parse_overrides
 from .listeners import ClusterConfig, Listener, NodeConfig
@@ -106,6 +107,8 @@ class ClusterState:
         """Another number whenever a topic or a partition came or went."""
         self.group_configs: dict[str, GroupConfig] = {}
         """Settings of single groups, for those that have any."""
+        self.regexes = Resolutions(self.topics, lambda work: self.background(work))
+        """The regular expressions that groups subscribe to."""
         self.groups = Groups(timers, random, GroupSettings.of(self.config), self)
         self.upkeep = Upkeep(self.topics.values(), timers, self.config, lambda partition: self.wake(partition))
         self.transactions = Transactions(timers, TransactionSettings.of(self.config), self)
