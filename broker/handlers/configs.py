@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.describe_configs import (
     DESCRIBE_CONFIGS,
@@ -16,14 +18,20 @@ from ..acls import REFUSALS, Operation
 from ..config import ConfigEntry, GroupConfig
 from ..context import Context
 from ..topics import illegal_name
+from ..waiting import NEXT_TURN, Wait
 from .config_resources import BROKER, GROUP, TOPIC, demand_configs
 from .registry import handles
+from .slices import Slices
 
 
 @handles(DESCRIBE_CONFIGS)
-def describe_configs(request: DescribeConfigsRequest, context: Context) -> DescribeConfigsResponse:
+def describe_configs(request: DescribeConfigsRequest, context: Context) -> Generator[Wait, None, DescribeConfigsResponse]:
     """The settings of topics, of this broker and of groups; no names, or null, means all of them. Who may not is told last."""
-    results = [_describe(resource, request, context) for resource in request.resources]
+    results, slices = [], Slices()
+    for resource in request.resources:
+        results.append(_describe(resource, request, context))
+        if slices.full(1 + len(results[-1].configs)):
+            yield NEXT_TURN
     refusals = set(REFUSALS.values())
     return DescribeConfigsResponse(results=sorted(results, key=lambda result: result.error_code in refusals))
 

@@ -6,7 +6,7 @@ by a regular expression. ConsumerGroupDescribe: v1 tells which protocol a member
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError
@@ -30,7 +30,9 @@ from ..groups.assignors import Slot, by_topic
 from ..groups.consumer import ConsumerGroup
 from ..groups.consumer_member import LEAVES, LEAVES_FOR_A_WHILE, Beat, ConsumerMember
 from ..topics import Topic
+from ..waiting import NEXT_TURN, Wait
 from .registry import handles
+from .slices import Slices
 
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
 
@@ -119,12 +121,18 @@ def _beat(request: ConsumerGroupHeartbeatRequest, context: Context) -> Beat:
 
 
 @handles(CONSUMER_GROUP_DESCRIBE)
-def consumer_group_describe(request: ConsumerGroupDescribeRequest, context: Context) -> ConsumerGroupDescribeResponse:
+def consumer_group_describe(
+    request: ConsumerGroupDescribeRequest, context: Context
+) -> Generator[Wait, None, ConsumerGroupDescribeResponse]:
     """What this broker knows of each group, and of what its members own and shall own."""
-    described = [_describe(group_id, context) for group_id in request.group_ids]
-    for group in described:
+    described, slices = [], Slices()
+    for group_id in request.group_ids:
+        group = _describe(group_id, context)
         if request.include_authorized_operations and not group.error_code:
-            group.authorized_operations = context.allowed(GROUP, group.group_id)
+            group.authorized_operations = context.allowed(GROUP, group_id)
+        described.append(group)
+        if slices.full(1 + 4 * len(group.members)):
+            yield NEXT_TURN
     return ConsumerGroupDescribeResponse(groups=described)
 
 

@@ -37,8 +37,9 @@ from ..context import Context
 from ..groups.classic import ClassicGroup
 from ..groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from ..groups.states import GroupState
-from ..waiting import Reply, Wait
+from ..waiting import NEXT_TURN, Reply, Wait
 from .registry import handles
+from .slices import Slices
 
 NO_REASON = "not provided"
 
@@ -149,12 +150,16 @@ def leave_group(request: LeaveGroupRequest, context: Context) -> LeaveGroupRespo
 
 
 @handles(DESCRIBE_GROUPS)
-def describe_groups(request: DescribeGroupsRequest, context: Context) -> DescribeGroupsResponse:
+def describe_groups(request: DescribeGroupsRequest, context: Context) -> Generator[Wait, None, DescribeGroupsResponse]:
     """What this broker knows of each group; the protocol and the members' metadata only once the group is stable."""
-    described = [_describe(group_id, context) for group_id in request.groups]
-    for group in described:
+    described, slices = [], Slices()
+    for group_id in request.groups:
+        group = _describe(group_id, context)
         if request.include_authorized_operations and not group.error_code:
-            group.authorized_operations = context.allowed(GROUP, group.group_id)
+            group.authorized_operations = context.allowed(GROUP, group_id)
+        described.append(group)
+        if slices.full(1 + len(group.members)):
+            yield NEXT_TURN
     return DescribeGroupsResponse(groups=described)
 
 
