@@ -33,14 +33,14 @@ class ClientProtocol(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The transport is open."""
         self._transport = cast(asyncio.Transport, transport)
-        self.server.opened(self)
+        # Older transports of asyncio copy what they cannot send at once; one piece is then better than many (see `_write`).
+        self._vectored = type(transport).__module__.startswith("uvloop")
         try:
-            # Older transports of asyncio copy what they cannot send at once; one piece is then better than many (see `_write`).
-            self._vectored = type(transport).__module__.startswith("uvloop")
-            if self.connection.closing is not None:
-                self._transport.abort()
+            self.server.opened(self)
         except Exception as error:
             self.connection.abort(error, "opening it")
+        if self.connection.closing is not None:
+            self._transport.abort()
         self.server.after_turn()
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -120,11 +120,14 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Releases what the connection held, and makes room for another one."""
+        connection = self.connection
+        if connection.closing is None:
+            network_log.debug("[KafkaServer id=%d] %s has disconnected", self.broker.node_id, connection.peer)
+        self.server.begin_turn()
         try:
-            if self.connection.closing is None:
-                network_log.debug("[KafkaServer id=%d] %s has disconnected", self.broker.node_id, self.connection.peer)
-            self.server.begin_turn()
-            self.connection.lost("the client has disconnected")
+            connection.lost("the client has disconnected")
+        except Exception as error:
+            connection.log_failure(error, "forgetting it")
         finally:
             self.server.closed(self)
             self.server.after_turn()

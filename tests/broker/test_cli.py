@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import signal
@@ -201,6 +202,20 @@ def test_a_cluster_says_where_it_is_and_ends_in_good_order(signal_number: int) -
     said = {r"\[KafkaServer id=1\] started": 1, r"\[KafkaServer id=2\] started": 1, "RECOVERY to RUNNING": 2, "Kafka Server started": 1}
     assert {wanted: len(re.findall(wanted, errors)) for wanted in said} == said
     assert "Traceback" not in errors
+
+
+@pytest.mark.skipif(not hasattr(fcntl, "F_SETPIPE_SZ"), reason="this system's pipes have a fixed size")
+def test_a_full_stderr_holds_up_neither_clients_nor_sigterm() -> None:
+    with running(["--nodes", "1", "--port", "0"]) as process:
+        assert process.stderr is not None
+        pipe_bytes = fcntl.fcntl(process.stderr, fcntl.F_SETPIPE_SZ, 4096)
+        host, port = bootstrap_servers(process).split(":")
+        for _ in range(pipe_bytes // 50):  # each is a log entry of more than 50 bytes
+            with socket.create_connection((host, int(port))) as bad:
+                bad.sendall(b"GET / HTTP/1.1\r\n\r\n")
+                assert bad.recv(1) == b""
+        process.terminate()
+        assert process.wait(10) == 0
 
 
 def test_a_busy_port_is_one_line() -> None:

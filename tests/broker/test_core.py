@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.broker.connection import LARGE_FRAME_BYTES, OUTPUT_LIMIT_BYTES
+from odradek.broker.connection import LARGE_FRAME_BYTES, OUTPUT_LIMIT_BYTES, TURN_REQUESTS, WRITE_BYTES
 from odradek.broker.context import Context
 from odradek.broker.core import STAGING_BYTES
 from odradek.broker.handlers.registry import HANDLERS, CloseConnection, Handler
@@ -265,6 +265,51 @@ def test_output_is_bounded_though_requests_are_pipelined(world: World) -> None:
     client.feed(request * 100)
     assert max(most) < OUTPUT_LIMIT_BYTES + 600_000
     assert len(client.sent) > 100 * 500_000
+
+
+@pytest.mark.parametrize(
+    "sizes", [[5], [WRITE_BYTES], [WRITE_BYTES + 1], [3 * WRITE_BYTES], [WRITE_BYTES, 5], [600_000] * 5, [1000] * 5_000]
+)
+def test_output_is_taken_in_pieces_of_bounded_size(world: World, sizes: list[int]) -> None:
+    connection = world.client().connection
+    parts = [bytes([number % 251]) * size for number, size in enumerate(sizes)]
+    connection._write(list(parts))
+    pieces = []
+    while piece := connection.take_output():
+        pieces.append(b"".join(piece))
+        assert connection.output_bytes == sum(sizes) - sum(map(len, pieces))
+    assert [len(piece) for piece in pieces[:-1]] == [WRITE_BYTES] * (len(pieces) - 1)
+    assert b"".join(pieces) == b"".join(parts)
+
+
+@pytest.mark.parametrize(
+    ("start", "hint"),
+    [
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "; this looks like TLS, but the listener is PLAINTEXT"),
+        (b"GET / HTTP/1.1\r\n\r\n", "; this looks like HTTP, but the listener is PLAINTEXT"),
+        (b"PRI * HTTP/2.0\r\n\r\n", "; this looks like HTTP, but the listener is PLAINTEXT"),
+        (b"\xff\xff\xff\xff", ""),
+    ],
+)
+def test_client_of_another_protocol_is_named_in_the_log(world: World, start: bytes, hint: str, caplog: pytest.LogCaptureFixture) -> None:
+    client = world.client()
+    with caplog.at_level(logging.INFO):
+        client.feed(start)
+    assert client.closed
+    assert caplog.records[-1].getMessage().endswith(f"socket.request.max.bytes is 104857600{hint}")
+
+
+def test_reading_goes_on_after_held_requests_without_answers(world: World) -> None:
+    """Produce with acks=0 is not answered; nothing else is written that would have reading resumed."""
+    world.stepwise = True
+    client = world.leader_of("t")
+    flushes: list[bool] = []
+    client.connection.on_output = lambda: flushes.append(client.connection.wants_data)
+    request = b"".join(encode_request(PRODUCE, 9, 1, "", produce_request("t", a_batch(b"x"), acks=0)))
+    client.feed(request * (TURN_REQUESTS + 1))
+    assert not client.connection.wants_data
+    world.turn()
+    assert flushes == [True]
 
 
 @pytest.mark.parametrize("size", [LARGE_FRAME_BYTES - 200, LARGE_FRAME_BYTES, STAGING_BYTES, STAGING_BYTES * 3])

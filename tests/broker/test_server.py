@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from odradek.broker import Cluster, server
+from odradek.broker.cluster import ClusterState
+from odradek.broker.connection import WRITE_BYTES
 from odradek.broker.server import Server, new_event_loop
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
@@ -185,6 +187,71 @@ def test_a_reader_that_does_not_read_is_waited_for(loop_factory: object) -> None
         sizes = {len(read(slow, FETCH, 11).responses[0].partitions[0].records) for _ in range(200)}
         assert len(sizes) == 1
         assert sizes.pop() > 1_000_000
+
+
+def test_slow_reader_costs_no_copy_of_its_answer(loop_factory: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    """What is not written yet stays slices of the log; the transport holds one piece of it."""
+
+    async def scenario() -> None:
+        async with Cluster(nodes=1, topics={"t": 1}) as cluster:
+            host, port = cluster.bootstrap_servers.split(":")
+            reader, writer = await asyncio.open_connection(host, int(port), limit=1000)
+            with socket.create_connection((host, int(port))) as slow:
+                for _ in range(30):
+                    writer.write(b"".join(encode_request(PRODUCE, 9, 1, "test", produce_request("t", a_batch(bytes(1_000_000))))))
+                    await reader.readexactly(int.from_bytes(await reader.readexactly(4)))
+                wanted = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 30)
+                send(slow, FETCH, 11, FetchRequest(max_wait_ms=0, min_bytes=1, topics=[FetchTopic(topic="t", partitions=[wanted])]))
+                (client,) = [client for client in cluster._server._clients if client.connection.peer.client_port == slow.getsockname()[1]]
+                while client.connection.writable:
+                    await asyncio.sleep(0)
+                assert client._transport.get_write_buffer_size() <= WRITE_BYTES
+                assert client.connection.output_bytes > 10_000_000
+                assert sum(len(part) for part in client.connection.output if not isinstance(part, memoryview)) < 100
+                response = await asyncio.to_thread(read, slow, FETCH, 11)
+                assert len(response.responses[0].partitions[0].records) > 30_000_000
+            writer.close()
+            await writer.wait_closed()
+
+    with asyncio.Runner(loop_factory=loop_factory) as runner:
+        runner.run(scenario())
+
+
+def test_control_that_fails_is_logged_and_raised(
+    loop_factory: object, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("a bug of ours")
+
+    with Cluster(nodes=2, topics={"t": 2}) as cluster, connect(cluster.bootstrap_servers.split(",")[0]) as other:
+        for name, control in (("stop_node", cluster.stop_node), ("start_node", cluster.start_node)):
+            with monkeypatch.context() as patch:
+                patch.setattr(ClusterState, name, fail)
+                with pytest.raises(RuntimeError, match="a bug of ours"):
+                    control(2)
+            request = FetchRequest(
+                max_wait_ms=10,
+                min_bytes=1,
+                topics=[FetchTopic(topic="t", partitions=[FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1)])],
+            )
+            assert ask(other, FETCH, 11, request).responses[0].partitions  # the alarm is set
+            with pytest.raises(ConnectionRefusedError):
+                connect(cluster.bootstrap_servers.split(",")[1])
+            cluster.stop_node(2)
+        cluster.start_node(2)
+        assert alive(cluster.bootstrap_servers.split(",")[1])
+    errors = [entry for entry in caplog.records if entry.exc_info]
+    assert [entry.getMessage() for entry in errors] == [f"an internal error while {doing} node 2" for doing in ("stopping", "starting")]
+
+
+@pytest.mark.parametrize(("host", "warnings"), [("0.0.0.0", 1), ("127.0.0.1", 0)])
+def test_listening_on_all_addresses_is_warned_of_once(host: str, warnings: int, caplog: pytest.LogCaptureFixture) -> None:
+    settings = {"listeners": f"PLAINTEXT://{host}:0", "advertised.listeners": "PLAINTEXT://127.0.0.1:0"}
+    with Cluster(nodes=3, settings=settings):
+        pass
+    texts = [entry.getMessage() for entry in caplog.records if entry.levelname == "WARNING"]
+    assert len(texts) == warnings
+    assert all("listening on all addresses without encryption and authentication" in text for text in texts)
 
 
 def test_a_frame_of_nonsense_ends_its_connection_only(loop_factory: object) -> None:
