@@ -26,6 +26,7 @@ from ...protocol.messages.consumer_group_heartbeat import (
 )
 from ..acls import DESCRIBE, GROUP, READ, TOPIC
 from ..context import Context
+from ..features import GROUP_VERSION
 from ..groups.assignors import Slot, by_topic
 from ..groups.consumer import ConsumerGroup
 from ..groups.consumer_member import LEAVES, LEAVES_FOR_A_WHILE, Beat, ConsumerMember
@@ -38,6 +39,8 @@ CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
 @handles(CONSUMER_GROUP_HEARTBEAT)
 def consumer_group_heartbeat(request: ConsumerGroupHeartbeatRequest, context: Context) -> ConsumerGroupHeartbeatResponse:
     """Joins, beats or leaves; the assignment comes with the answer when it has changed."""
+    if not _is_enabled(context):
+        return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
     if not context.may(READ, GROUP, request.group_id):
         return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
     if not all(context.may(DESCRIBE, TOPIC, name) for name in request.subscribed_topic_names or ()):
@@ -58,6 +61,11 @@ def consumer_group_heartbeat(request: ConsumerGroupHeartbeatRequest, context: Co
         heartbeat_interval_ms=result.heartbeat_interval_ms,
         assignment=assignment,
     )
+
+
+def _is_enabled(context: Context) -> bool:
+    """Whether there may be consumer groups: they come with group.version 1 (KIP-1022)."""
+    return context.broker.cluster.features.levels[GROUP_VERSION] > 0
 
 
 def _check(request: ConsumerGroupHeartbeatRequest, context: Context) -> None:
@@ -121,6 +129,10 @@ def _beat(request: ConsumerGroupHeartbeatRequest, context: Context) -> Beat:
 @handles(CONSUMER_GROUP_DESCRIBE)
 def consumer_group_describe(request: ConsumerGroupDescribeRequest, context: Context) -> ConsumerGroupDescribeResponse:
     """What this broker knows of each group, and of what its members own and shall own."""
+    if not _is_enabled(context):
+        return ConsumerGroupDescribeResponse(
+            groups=[_undescribed(group_id, ErrorCode.UNSUPPORTED_VERSION) for group_id in request.group_ids]
+        )
     described = [_describe(group_id, context) for group_id in request.group_ids]
     for group in described:
         if request.include_authorized_operations and not group.error_code:

@@ -163,7 +163,7 @@ def _partition(partition: Partition, context: Context, reachable_nodes: set[int]
 
 def _offline(partition: Partition, context: Context) -> list[int]:
     brokers = context.broker.cluster.brokers
-    return [node_id for node_id in partition.replicas if not brokers[node_id].running]
+    return [node_id for node_id in partition.replicas if not (brokers[node_id].running and brokers[node_id].registered)]
 
 
 @handles(DESCRIBE_CLUSTER)
@@ -177,7 +177,7 @@ def describe_cluster(request: DescribeClusterRequest, context: Context) -> Descr
         return response
     for node_id, broker in sorted(cluster.brokers.items()):
         listener = broker.listeners.get(context.connection.listener_name)
-        if listener and (broker.running or request.include_fenced_brokers):
+        if listener and broker.registered and (broker.running or request.include_fenced_brokers):
             address = (listener.advertised_host, listener.advertised_port) if broker.running else ("", -1)
             response.brokers.append(
                 DescribeClusterBroker(broker_id=node_id, host=address[0], port=address[1], rack=broker.rack, is_fenced=not broker.running)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from ..schema import Api
 from .add_offsets_to_txn import ADD_OFFSETS_TO_TXN
 from .add_partitions_to_txn import ADD_PARTITIONS_TO_TXN
+from .add_raft_voter import ADD_RAFT_VOTER
+from .alter_client_quotas import ALTER_CLIENT_QUOTAS
 from .alter_configs import ALTER_CONFIGS
 from .alter_partition_reassignments import ALTER_PARTITION_REASSIGNMENTS
 from .alter_replica_log_dirs import ALTER_REPLICA_LOG_DIRS
@@ -16,6 +18,7 @@ from .api_versions import API_VERSIONS
 from .consumer_group_describe import CONSUMER_GROUP_DESCRIBE
 from .consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT
 from .create_acls import CREATE_ACLS
+from .create_delegation_token import CREATE_DELEGATION_TOKEN
 from .create_partitions import CREATE_PARTITIONS
 from .create_topics import CREATE_TOPICS
 from .delete_acls import DELETE_ACLS
@@ -26,6 +29,7 @@ from .describe_acls import DESCRIBE_ACLS
 from .describe_client_quotas import DESCRIBE_CLIENT_QUOTAS
 from .describe_cluster import DESCRIBE_CLUSTER
 from .describe_configs import DESCRIBE_CONFIGS
+from .describe_delegation_token import DESCRIBE_DELEGATION_TOKEN
 from .describe_groups import DESCRIBE_GROUPS
 from .describe_log_dirs import DESCRIBE_LOG_DIRS
 from .describe_producers import DESCRIBE_PRODUCERS
@@ -35,8 +39,10 @@ from .describe_transactions import DESCRIBE_TRANSACTIONS
 from .describe_user_scram_credentials import DESCRIBE_USER_SCRAM_CREDENTIALS
 from .elect_leaders import ELECT_LEADERS
 from .end_txn import END_TXN
+from .expire_delegation_token import EXPIRE_DELEGATION_TOKEN
 from .fetch import FETCH
 from .find_coordinator import FIND_COORDINATOR
+from .get_telemetry_subscriptions import GET_TELEMETRY_SUBSCRIPTIONS
 from .heartbeat import HEARTBEAT
 from .incremental_alter_configs import INCREMENTAL_ALTER_CONFIGS
 from .init_producer_id import INIT_PRODUCER_ID
@@ -53,8 +59,15 @@ from .offset_delete import OFFSET_DELETE
 from .offset_fetch import OFFSET_FETCH
 from .offset_for_leader_epoch import OFFSET_FOR_LEADER_EPOCH
 from .produce import PRODUCE
+from .push_telemetry import PUSH_TELEMETRY
+from .remove_raft_voter import REMOVE_RAFT_VOTER
+from .renew_delegation_token import RENEW_DELEGATION_TOKEN
+from .sasl_authenticate import SASL_AUTHENTICATE
+from .sasl_handshake import SASL_HANDSHAKE
 from .sync_group import SYNC_GROUP
 from .txn_offset_commit import TXN_OFFSET_COMMIT
+from .unregister_broker import UNREGISTER_BROKER
+from .update_features import UPDATE_FEATURES
 from .write_txn_markers import WRITE_TXN_MARKERS
 
 APIS: dict[int, Api] = {
@@ -110,6 +123,19 @@ APIS: dict[int, Api] = {
         ALTER_USER_SCRAM_CREDENTIALS,
         DESCRIBE_QUORUM,
         LIST_CONFIG_RESOURCES,
+        SASL_HANDSHAKE,
+        SASL_AUTHENTICATE,
+        CREATE_DELEGATION_TOKEN,
+        RENEW_DELEGATION_TOKEN,
+        EXPIRE_DELEGATION_TOKEN,
+        DESCRIBE_DELEGATION_TOKEN,
+        ALTER_CLIENT_QUOTAS,
+        UPDATE_FEATURES,
+        UNREGISTER_BROKER,
+        GET_TELEMETRY_SUBSCRIPTIONS,
+        PUSH_TELEMETRY,
+        ADD_RAFT_VOTER,
+        REMOVE_RAFT_VOTER,
     )
 }
 """Every API by its key."""

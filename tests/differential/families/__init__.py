@@ -9,6 +9,7 @@ from . import (
     batches,
     configs,
     consumer_groups,
+    features,
     fetch,
     forms,
     group_lists,
@@ -17,6 +18,8 @@ from . import (
     groups,
     offsets,
     produce,
+    quotas,
+    security,
     sequences,
     transactions,
 )
@@ -36,6 +39,9 @@ FAMILIES: dict[str, Family] = {
     "transactions": Family(transactions.cases),
     "admin": Family(admin.cases),
     "configs": Family(configs.cases),
+    "features": Family(features.cases),
+    "quotas": Family(quotas.cases),
+    "security": Family(security.cases),
     "acls": Family(acls.cases, acls.SETTINGS),
 }
 """What makes the cases of a family, by its name."""
