@@ -30,10 +30,13 @@ from ..features import GROUP_VERSION
 from ..groups.assignors import Slot, by_topic
 from ..groups.consumer import ConsumerGroup
 from ..groups.consumer_member import LEAVES, LEAVES_FOR_A_WHILE, Beat, ConsumerMember
+from ..java_hash import timeline_order
 from ..topics import Topic
+from .group_order import by_coordinator
 from .registry import handles
 
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
+_TOLD_FIRST = {ErrorCode.GROUP_AUTHORIZATION_FAILED: 0, ErrorCode.INVALID_GROUP_ID: 1}
 
 
 @handles(CONSUMER_GROUP_HEARTBEAT)
@@ -133,7 +136,8 @@ def consumer_group_describe(request: ConsumerGroupDescribeRequest, context: Cont
         return ConsumerGroupDescribeResponse(
             groups=[_undescribed(group_id, ErrorCode.UNSUPPORTED_VERSION) for group_id in request.group_ids]
         )
-    described = [_describe(group_id, context) for group_id in request.group_ids]
+    described = [_describe(group_id, context) for group_id in by_coordinator(request.group_ids, context.broker)]
+    described.sort(key=lambda group: _TOLD_FIRST.get(ErrorCode(group.error_code), len(_TOLD_FIRST)))
     for group in described:
         if request.include_authorized_operations and not group.error_code:
             group.authorized_operations = context.allowed(GROUP, group.group_id)
@@ -183,7 +187,7 @@ def _described(group: ConsumerGroup, topics: Mapping[bytes, Topic]) -> Described
         group_epoch=group.epoch,
         assignment_epoch=group.assignment_epoch,
         assignor_name=group.assignor,
-        members=[_member(member, group, topics) for member in group.members.values()],
+        members=[_member(group.members[member_id], group, topics) for member_id in timeline_order(group.members)],
     )
 
 

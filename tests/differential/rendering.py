@@ -77,15 +77,17 @@ class Renderer:
     ) -> None:
         self.names, self.bound, self.began_ms, self.ended_ms, self.numbers = names, bound, began_ms, ended_ms, numbers or {}
 
-    def line(self, api: Api, version: int, response: Message) -> str:
-        """The answer as one line of JSON."""
+    def line(self, api: Api, version: int, response: Message, *, in_order: bool = False) -> str:
+        """The answer as one line of JSON; `in_order` keeps lists as they are."""
         value = self.message(response, version)
         if api.name == "DescribeTransactions":
             for topic in (topic for state in value["transaction_states"] for topic in state["topics"]):
                 topic["partitions"].sort()
         if api.name == "ApiVersions":
             value = {name: _by_key(field) if isinstance(field, list) else field for name, field in value.items()}
-        return json.dumps(sort_lists(value) if api.name in HASH_ORDERED else value, separators=(",", ":"), ensure_ascii=True)
+        return json.dumps(
+            sort_lists(value) if api.name in HASH_ORDERED and not in_order else value, separators=(",", ":"), ensure_ascii=True
+        )
 
     def message(self, message: Message, version: int) -> dict[str, Any]:
         shown = {}
