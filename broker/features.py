@@ -9,14 +9,14 @@ from typing import NamedTuple
 from ..protocol.errors import ErrorCode, KafkaError
 from .java_hash import hash_map_order
 
-GROUP_VERSION, KRAFT_VERSION = "group.version", "kraft.version"
+ELR_VERSION, GROUP_VERSION, KRAFT_VERSION = "eligible.leader.replicas.version", "group.version", "kraft.version"
 METADATA_VERSION, TRANSACTION_VERSION = "metadata.version", "transaction.version"
 SUPPORTED = {
     GROUP_VERSION: (0, 1),
     KRAFT_VERSION: (0, 1),
     METADATA_VERSION: (7, 30),
     TRANSACTION_VERSION: (0, 2),
-    "eligible.leader.replicas.version": (0, 1),
+    ELR_VERSION: (0, 1),
 }
 """The lowest and the highest level that Kafka 4.3 supports of each feature that is emulated here, in Kafka's order."""
 INITIAL_KRAFT_VERSION = 0

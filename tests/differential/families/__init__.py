@@ -9,6 +9,7 @@ from . import (
     batches,
     configs,
     consumer_groups,
+    dynamic,
     features,
     fetch,
     forms,
@@ -44,6 +45,7 @@ FAMILIES: dict[str, Family] = {
     "features": Family(features.cases),
     "quotas": Family(quotas.cases),
     "security": Family(security.cases),
+    "dynamic": Family(dynamic.cases),
     "acls": Family(acls.cases, acls.SETTINGS),
 }
 """What makes the cases of a family, by its name."""
