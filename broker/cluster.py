@@ -16,13 +16,16 @@ from ..protocol.errors import ErrorCode, KafkaError
 from ..storage.memory import LogMemory
 from ..storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
 from .acls import authorizer_of
+from .client_metrics import ClientMetrics
 from .config import BrokerConfig, GroupConfig, InvalidConfig, TopicConfig, validate_topic_configs
+from .features import TRANSACTION_VERSION, Features
 from .fetch_sessions import FetchSessions
 from .groups.coordinator import Groups, GroupSettings
 from .groups.resolutions import Resolutions
 from .java_hash import abs_java_hash
 from .limits import ConnectionQuotas, RequestMemory, parse_overrides
 from .listeners import ClusterConfig, Listener, NodeConfig
+from .quotas import ClientQuotas
 from .timers import Timers
 from .topics import CONSUMER_OFFSETS, TRANSACTION_STATE, Partition, Topic, check_name, metric_name, place_replicas
 from .transactions.coordinator import Marker, Transactions, TransactionSettings
@@ -48,6 +51,8 @@ class Broker:
         self.listeners: dict[str, Listener] = {listener.name: listener for listener in config.listeners}
         self.config = settings
         self.running = True
+        self.registered = True
+        """Whether the cluster knows the node: False from UnregisterBroker until the node is started again."""
         self.request_max_bytes: int = settings.integers["socket.request.max.bytes"]
         self.max_idle_ms = settings.integers["connections.max.idle.ms"]
         self.request_memory = RequestMemory(settings.integers["queued.max.request.bytes"])
@@ -57,6 +62,7 @@ class Broker:
             parse_overrides(settings.texts["max.connections.per.ip.overrides"]),
         )
         self.rack_aware = settings.texts.get("replica.selector.class") == RACK_AWARE_SELECTOR
+        self.client_metrics = ClientMetrics(settings.integers["telemetry.max.bytes"])
         self.fetch_sessions = FetchSessions(settings.integers["max.incremental.fetch.session.cache.slots"], cluster.random)
 
     def __repr__(self) -> str:
@@ -112,7 +118,8 @@ class ClusterState:
         self.groups = Groups(timers, random, GroupSettings.of(self.config), self)
         self.upkeep = Upkeep(self.topics.values(), timers, self.config, lambda partition: self.wake(partition))
         self.transactions = Transactions(timers, TransactionSettings.of(self.config), self)
-        self.transaction_version = config.transaction_version
+        self.features = Features(config.transaction_version)
+        self.quotas = ClientQuotas()
         self.wake: Callable[[Hashable], None] = lambda key: None
         self.background: Callable[[Background], None] = _run_at_once
         """Runs work in slices, between which clients are served; a cluster without a core does it at once."""
@@ -125,13 +132,13 @@ class ClusterState:
 
     @property
     def running(self) -> list[int]:
-        """The ids of the nodes that are up, ascending."""
-        return sorted(node_id for node_id, broker in self.brokers.items() if broker.running)
+        """The ids of the nodes that are up and registered, ascending."""
+        return sorted(node_id for node_id, broker in self.brokers.items() if broker.running and broker.registered)
 
     @property
     def controller_id(self) -> int:
         """A live broker, to which clients send what a controller does (KRaft brokers forward it); -1 if none is up."""
-        return next(iter(self.running), -1)
+        return min((node_id for node_id, broker in self.brokers.items() if broker.running), default=-1)
 
     def partitions(self) -> Iterable[Partition]:
         """All partitions of all topics."""
@@ -146,9 +153,20 @@ class ClusterState:
             self.wake(partition)
         log.info("node %d is gone; running nodes: %s", node_id, self.running)
 
+    def unregister_node(self, node_id: int) -> None:
+        """Forgets a node; one that is up loses its leaderships. Raises BROKER_ID_NOT_REGISTERED."""
+        broker = self.brokers.get(node_id)
+        if broker is None or not broker.registered:
+            raise KafkaError(ErrorCode.BROKER_ID_NOT_REGISTERED, f"Broker ID {node_id} is not currently registered")
+        broker.registered = False
+        for partition in self.partitions():
+            partition.node_stopped(node_id, self.running)
+            self.wake(partition)
+        log.info("node %d is no longer registered; running nodes: %s", node_id, self.running)
+
     def start_node(self, node_id: int) -> None:
         """Brings a node back: it has caught up at once, and leads where nobody did. Preferred leaders return later, as in Kafka."""
-        self.brokers[node_id].running = True
+        self.brokers[node_id].running = self.brokers[node_id].registered = True
         for partition in self.partitions():
             if node_id in partition.replicas:
                 partition.node_started(self.running)
@@ -346,6 +364,11 @@ class ClusterState:
         return True
 
     # Producers and transactions
+
+    @property
+    def transaction_version(self) -> int:
+        """The finalized level of transaction.version."""
+        return self.features.levels[TRANSACTION_VERSION]
 
     def next_producer_id(self) -> int:
         """A producer id that nobody had before."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 
 def java_hash(text: str) -> int:
@@ -21,5 +21,42 @@ def abs_java_hash(key: str) -> int:
 
 
 def hash_map_order(keys: Iterable[str]) -> list[str]:
-    """The order in which a HashMap goes through these keys, as long as it has the size that it begins with (at most 12 keys)."""
-    return sorted(keys, key=lambda key: (java_hash(key) ^ (java_hash(key) & 0xFFFFFFFF) >> 16) & 15)
+    """The order in which a HashMap goes through these keys, each once, if no others were in it before."""
+    keys = list(dict.fromkeys(keys))
+    mask = _table_size(len(keys)) - 1
+    return sorted(keys, key=lambda key: _spread(java_hash(key)) & mask)
+
+
+def timeline_order(keys: Iterable[str]) -> list[str]:
+    """The order in which Kafka's TimelineHashMap goes through different keys that were put into it in this order, and no others before.
+
+    A key's slot is the highest bits of a product with its hash; in one slot, the last comes first.
+    """
+    last_first = list(keys)[::-1]
+    bits = 1
+    while len(last_first) * 3 > 4 << bits:
+        bits += 1
+    return sorted(last_first, key=lambda key: (java_hash(key) * _FIBONACCI & _LONG_MASK) >> (64 - bits))
+
+
+def partitions_order(topic: str, partitions: Collection[int], *, concurrent: bool = False) -> list[int]:
+    """The order in which a HashMap, or a ConcurrentHashMap, goes through these partitions of a topic."""
+    mask = _table_size(len(partitions) + concurrent) - 1
+    topic_hash = java_hash(topic)
+    return sorted(partitions, key=lambda partition: _spread(31 * (31 + partition) + topic_hash) & mask)
+
+
+_FIBONACCI, _LONG_MASK = -7046029254386353131, (1 << 64) - 1
+
+
+def _table_size(count: int) -> int:
+    """How many buckets a table has in which three quarters are the most that are filled; a ConcurrentHashMap's are never so many."""
+    size = 16
+    while count * 4 > size * 3:
+        size *= 2
+    return size
+
+
+def _spread(value: int) -> int:
+    """The hash as Java's tables use it."""
+    return value ^ (value & 0xFFFFFFFF) >> 16

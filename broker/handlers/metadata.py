@@ -73,10 +73,11 @@ class View(NamedTuple):
         """The cluster as it is now."""
         cluster = context.broker.cluster
         reachable_nodes = frozenset(broker.node_id for broker, _ in reachable(context))
-        return cls(context, Slices(), reachable_nodes, frozenset(cluster.brokers).difference(cluster.running))
+        stopped = frozenset(node_id for node_id, broker in cluster.brokers.items() if not (broker.running and broker.registered))
+        return cls(context, Slices(), reachable_nodes, stopped)
 
     def offline(self, partition: Partition) -> list[int]:
-        """The replicas of a partition that are down."""
+        """The replicas of a partition that are down or no longer registered."""
         return [node_id for node_id in partition.replicas if node_id in self.stopped] if self.stopped else []
 
 
@@ -208,7 +209,7 @@ def describe_cluster(request: DescribeClusterRequest, context: Context) -> Descr
         return response
     for node_id, broker in sorted(cluster.brokers.items()):
         listener = broker.listeners.get(context.connection.listener_name)
-        if listener and (broker.running or request.include_fenced_brokers):
+        if listener and broker.registered and (broker.running or request.include_fenced_brokers):
             address = (listener.advertised_host, listener.advertised_port) if broker.running else ("", -1)
             response.brokers.append(
                 DescribeClusterBroker(broker_id=node_id, host=address[0], port=address[1], rack=broker.rack, is_fenced=not broker.running)

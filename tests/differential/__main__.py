@@ -14,12 +14,12 @@ from .playing import SETTINGS, Emulated, Served, play
 def main(names: list[str]) -> int:
     known, found = known_differences(), []
     for name in names or FAMILIES:
-        cases, settings = FAMILIES[name]
+        cases, settings, coordinators = FAMILIES[name]
         with ApacheKafka(nodes=2, settings={**QUICK, **SETTINGS, **settings}) as kafka:
-            theirs = {case.name: answers for case, answers in play(Served(kafka.bootstrap_servers), cases())}
+            theirs = {case.name: answers for case, answers in play(Served(kafka.bootstrap_servers), cases(), coordinators)}
         changed = sum(answers != theirs.get(case) for case, answers in read_recording(name).items())
         write_recording(name, theirs)
-        ours = {case.name: answers for case, answers in play(Emulated(settings), cases())}
+        ours = {case.name: answers for case, answers in play(Emulated(settings), cases(), coordinators)}
         differing = differences(theirs, ours)
         found += unexplained(differing, known)
         answers = sum(map(len, theirs.values()))

@@ -13,6 +13,7 @@ from odradek.protocol.messages.describe_producers import DESCRIBE_PRODUCERS, Des
 from odradek.protocol.messages.describe_topic_partitions import DESCRIBE_TOPIC_PARTITIONS, DescribeTopicPartitionsRequest
 from odradek.protocol.messages.elect_leaders import ELECT_LEADERS, ElectLeadersRequest
 from odradek.protocol.messages.list_config_resources import LIST_CONFIG_RESOURCES, ListConfigResourcesRequest
+from odradek.protocol.messages.list_groups import LIST_GROUPS, ListGroupsRequest
 from odradek.protocol.messages.list_transactions import LIST_TRANSACTIONS, ListTransactionsRequest
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest, MetadataRequestTopic
 from odradek.protocol.messages.offset_fetch import OFFSET_FETCH, OffsetFetchRequest, OffsetFetchRequestGroup
@@ -39,6 +40,7 @@ CASES: dict[str, tuple[Api, int, Message]] = {
     ),
     "ElectLeaders": (ELECT_LEADERS, 2, ElectLeadersRequest(election_type=0, topic_partitions=None)),
     "ListConfigResources": (LIST_CONFIG_RESOURCES, 1, ListConfigResourcesRequest(resource_types=[])),
+    "ListGroups": (LIST_GROUPS, 4, ListGroupsRequest(states_filter=[])),
     "ListTransactions": (LIST_TRANSACTIONS, 2, ListTransactionsRequest(state_filters=[], producer_id_filters=[])),
     "ListTransactions-of-a-pattern": (
         LIST_TRANSACTIONS,
@@ -59,6 +61,7 @@ def large() -> World:
         cluster.ensure_internal(name)
     for number in range(TOPICS):
         cluster.create_topic(f"t{number}", 1)
+        cluster.groups.check_commit(f"g{number}", "", None, -1)
         cluster.transactions.init_producer_id(f"{'a' * 20}{number}", 1000)
     topic = cluster.create_topic("large", PARTITIONS)
     for index in range(PARTITIONS):
