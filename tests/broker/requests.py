@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from odradek.broker.transactions.transaction import Producer
 from odradek.protocol.record_builder import build_batch
 from odradek.protocol.records import Record
 from odradek.protocol.schema import Api, Message, Spec, has_default, specs
@@ -88,6 +89,19 @@ def _paths(cls: type[Message], version: int) -> Iterator[tuple[str, ...]]:
                 yield from ((spec.name, *path) for path in _paths(spec.kind, version))
 
 
+def names_ids(place: Place) -> bool:
+    """Whether an element of the array, or what is around it, may be named by an id."""
+    cls = place.api.request
+    for name in place.path:
+        spec = next(spec for spec in specs(cls) if spec.name == name)
+        if isinstance(spec.kind, str):
+            return False
+        cls = spec.kind
+        if any(each.name == "topic_id" and each.present(place.version) for each in specs(cls)):
+            return True
+    return False
+
+
 class Maker:
     """Makes the requests with `size` elements in the array at `place`, and one in each array around it."""
 
@@ -112,7 +126,7 @@ class Maker:
         if not spec.array:
             return self._value(spec, path[1:] if leads else (), number)
         if not leads:
-            return None if spec.null_allowed(self.place.version) else [] if len(path) > 0 else [self._value(spec, (), number)]
+            return None if spec.name == "assignments" else []
         numbers = range(self.size if len(path) == 1 else 1)
         return [self._value(spec, path[1:], 0 if self.naming.alike else each) for each in numbers]
 
@@ -121,9 +135,13 @@ class Maker:
             return None if spec.nullable and not spec.array else self._message(spec.kind, path, number)
         if spec.name in VALUES:
             return VALUES[spec.name]
+        if spec.name.endswith(("producer_id", "producer_epoch")):
+            transaction = self.world.cluster.transactions.get(self.naming.name(number))
+            producer = transaction.producer if transaction else Producer(number, 0)
+            return producer.id if spec.name.endswith("id") else producer.epoch
         match spec.kind:
             case "str":
-                return None if spec.nullable and not _names(spec) else self.naming.name(number)
+                return self.naming.name(number) if spec.array or not spec.nullable or _names(spec) else None
             case "16s":
                 topic = self.world.cluster.topics.get(self.naming.name(number))
                 return topic.id if topic else number.to_bytes(16, "big")
@@ -154,8 +172,13 @@ def populate(world: World, count: int) -> None:
     nodes = sorted(cluster.brokers)
     for number in range(count):
         name = f"a_{number}"
+        partitions = 1 if number else count
+        if name in cluster.topics and len(cluster.topics[name].partitions) != partitions:
+            cluster.delete_topic(cluster.topics[name])
         if name not in cluster.topics:
-            cluster.create_topic(name, assignments=[nodes[:1]] * (1 if number else count))
+            cluster.create_topic(name, assignments=[nodes[:1]] * partitions)
         if cluster.groups.get(name) is None:
             cluster.groups.check_commit(name, "", None, -1)
             cluster.groups.commit(name, name, 0, 1, -1, "")
+        if cluster.transactions.get(name) is None:
+            cluster.transactions.init_producer_id(name, 60_000)
