@@ -126,7 +126,7 @@ class Maker:
         if not spec.array:
             return self._value(spec, path[1:] if leads else (), number)
         if not leads:
-            return None if spec.name == "assignments" else []
+            return None if spec.name == "assignments" and spec.null_allowed(self.place.version) else []
         numbers = range(self.size if len(path) == 1 else 1)
         return [self._value(spec, path[1:], 0 if self.naming.alike else each) for each in numbers]
 
