@@ -87,8 +87,12 @@ class Acceptor:
             return
         try:
             self._open(accepted, host, port)
-        except Exception:
-            network_log.exception("[KafkaServer id=%d] closing a connection from %s: an internal error while accepting it", node_id, host)
+        except Exception as error:
+            if isinstance(error, OSError):
+                network_log.info("[KafkaServer id=%d] closing a connection from %s: %s", node_id, host, error)
+            else:
+                text = "[KafkaServer id=%d] closing a connection from %s: an internal error while accepting it"
+                network_log.exception(text, node_id, host)
             accepted.close()
             self._server.left(self._broker, host)
 
@@ -106,8 +110,9 @@ class Acceptor:
             return
         network_log.error("[KafkaServer id=%d] a connection from %s was not opened", self._broker.node_id, protocol.host, exc_info=error)
         protocol.abort("it was not opened")
-        accepted.close()
-        self._server.closed(protocol)
+        if not protocol.is_open:  # else `connection_lost` is on its way
+            accepted.close()
+            self._server.closed(protocol)
 
 
 def bind(listener: Listener) -> socket.socket:

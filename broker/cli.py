@@ -209,9 +209,7 @@ def _add_serve(run: argparse.ArgumentParser) -> None:
         "--set", action="append", default=[], type=_pair, metavar="KEY=VALUE", help="a setting; overrides KAFKA_* and --config; repeatable"
     )
     run.add_argument("--topic", action="append", default=[], metavar="NAME:PARTITIONS[:REPLICAS]", help="a topic to begin with; repeatable")
-    run.add_argument(
-        "--max-memory", type=_size, metavar="SIZE", help="most memory for all logs, such as 512m (default: no limit)"
-    )
+    run.add_argument("--max-memory", type=_size, metavar="SIZE", help="most memory for all logs, such as 512m (default: no limit)")
     run.add_argument("--log-format", choices=["text", "json"], default="text", help="format of the lines on stderr (default: %(default)s)")
 
 

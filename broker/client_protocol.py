@@ -15,6 +15,10 @@ from .cluster import Broker
 if TYPE_CHECKING:
     from .server import Server
 
+WRITE_BYTES = 1024 * 1024
+CLOSE_MS = 10_000
+"""How long a connection that is closed may take to deliver its last answers."""
+
 network_log = logging.getLogger("kafka.network.SocketServer")
 
 
@@ -30,10 +34,15 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._vectored = False
         self._reading = True
 
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a transport, of which `connection_lost` will tell when it is closed."""
+        return self._transport is not None
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The transport is open."""
         self._transport = cast(asyncio.Transport, transport)
-        # Older transports of asyncio copy what they cannot send at once; one piece is then better than many (see `_write`).
+        # uvloop's transports write from where the bytes are, see `_write`.
         self._vectored = type(transport).__module__.startswith("uvloop")
         try:
             self.server.opened(self)
@@ -63,31 +72,38 @@ class ClientProtocol(asyncio.BufferedProtocol):
         return self._transport
 
     def flush(self) -> None:
-        """Writes the next piece of the connection's output, so that a peer that reads slowly costs no copy of a long answer.
+        """Writes the connection's output, or the next piece of it.
 
-        More follows in the next turn, or when the peer has read enough. A connection that is closing is closed once all is written, or
-        at once if its peer does not read: such a peer would keep it open for ever.
+        More follows in the next turn, or when the peer has read enough. A connection that is closing is closed once all is written.
         """
         connection, transport = self.connection, self._transport
         if transport is None or transport.is_closing():
             return
-        if connection.writable and connection.output:
+        if connection.output and connection.writable:
             self._write(transport)
         if connection.output and connection.writable:
             connection.flush_later()
         elif connection.closing is not None:
-            transport.close() if connection.writable else transport.abort()
+            self._close(transport)
         elif connection.writable:
             connection.flushed()
             self._resume_reading()
 
     def _write(self, transport: asyncio.Transport) -> None:
-        output = self.connection.take_output()
         if self._vectored:
-            transport.writelines(output)
+            transport.writelines(self.connection.take_output())
         else:
-            # asyncio's writelines ignores back-pressure in some releases (CVE-2024-12254); write does not.
-            transport.write(b"".join(output))
+            # asyncio's transports copy what they are given, so a long answer is given to them piece by piece. Not with writelines,
+            # which ignores back-pressure in some releases (CVE-2024-12254).
+            transport.write(b"".join(self.connection.take_output(WRITE_BYTES)))
+
+    def _close(self, transport: asyncio.Transport) -> None:
+        """Closes the transport; it is aborted if the peer does not read, because such a peer would keep it open for ever."""
+        if self.connection.writable:
+            transport.close()
+            self.server.core.timers.set(self, CLOSE_MS, transport.abort)
+        else:
+            transport.abort()
 
     def _resume_reading(self) -> None:
         if not self._reading and self.connection.wants_data:
@@ -124,6 +140,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         if connection.closing is None:
             network_log.debug("[KafkaServer id=%d] %s has disconnected", self.broker.node_id, connection.peer)
         self.server.begin_turn()
+        self.server.core.timers.cancel(self)
         try:
             connection.lost("the client has disconnected")
         except Exception as error:

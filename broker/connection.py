@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 
 LARGE_FRAME_BYTES = 128 * 1024
 OUTPUT_LIMIT_BYTES = 1024 * 1024
-WRITE_BYTES = 1024 * 1024
 TURN_REQUESTS = 100
-TURN_S = 0.001
+TURN_S = 0.0005
 
 network_log = logging.getLogger("kafka.network.SocketServer")
 
@@ -68,7 +67,7 @@ class Connection:
         self._shortcut: Shortcut | None = None
         self._unparsed: Buffer = b""
         self._held = False  # `_unparsed` may hold whole frames
-        self._is_put_off = False
+        self._is_put_off = self._flush_is_put_off = False
         self._large: memoryview | None = None
         self._filled = 0
         self._used_ms = core.timers.now_ms
@@ -285,13 +284,13 @@ class Connection:
         self.output += parts
         self.output_bytes += sum(map(len, parts))
 
-    def take_output(self) -> list[Buffer]:
-        """The next bytes to write, in order and at most WRITE_BYTES of them."""
+    def take_output(self, limit: int | None = None) -> list[Buffer]:
+        """The next bytes to write, in order: all of them, or at most `limit`."""
         output = self.output
-        if self.output_bytes <= WRITE_BYTES:
+        if limit is None or self.output_bytes <= limit:
             self.output, self.output_bytes = [], 0
             return output
-        taken, room, number = [], WRITE_BYTES, 0
+        taken, room, number = [], limit, 0
         while len(output[number]) <= room:
             taken.append(output[number])
             room -= len(output[number])
@@ -300,12 +299,18 @@ class Connection:
         if room:
             taken.append(cut[:room])
         self.output = [cut[room:], *output[number + 1 :]]
-        self.output_bytes -= WRITE_BYTES
+        self.output_bytes -= limit
         return taken
 
     def flush_later(self) -> None:
         """Has the connection flushed again in the next turn: it has output left, and others are served first."""
-        self.core.put_off(self.ask_for_flush)
+        if not self._flush_is_put_off:
+            self._flush_is_put_off = True
+            self.core.put_off(self._flush_now)
+
+    def _flush_now(self) -> None:
+        self._flush_is_put_off = False
+        self.ask_for_flush()
 
     def ask_for_flush(self) -> None:
         """Has the connection flushed at the end of this turn."""

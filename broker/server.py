@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from random import Random, SystemRandom
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import cast
 
 from . import logs
@@ -20,7 +20,8 @@ from .acceptor import Acceptor, bind
 from .client_protocol import ClientProtocol
 from .cluster import Broker, ClusterState
 from .core import Core
-from .listeners import WILDCARDS, ClusterConfig, Listener, NodeConfig, TopicSpec
+from .endpoints import WILDCARDS
+from .listeners import ClusterConfig, Listener, NodeConfig, TopicSpec
 from .timers import Timers
 
 uvloop: ModuleType | None
@@ -233,16 +234,18 @@ async def _serve(config: ClusterConfig, topics: Sequence[TopicSpec], on_ready: C
 
 def _end_by_signals(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
     """Has the first SIGTERM or SIGINT set `ended`. The second one ends the process at once, whatever the loop is doing."""
-    numbers = (signal.SIGTERM, signal.SIGINT)
 
     def first(number: int, frame: object) -> None:
-        for each in numbers:
-            signal.signal(each, signal.SIG_DFL)
+        _handle_signals(lambda number, frame: os._exit(128 + number))
         loop.call_soon_threadsafe(ended.set)
 
-    # Not the loop's own handlers, which need a loop that turns.
-    for number in numbers:
-        signal.signal(number, first)
+    _handle_signals(first)
+
+
+def _handle_signals(handler: Callable[[int, FrameType | None], object]) -> None:
+    # Not the loop's own handlers, which need a loop that turns, nor the system's, which does nothing in the first process of a container.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, handler)
 
 
 def run(config: ClusterConfig, *, topics: Sequence[TopicSpec] = (), on_ready: Callable[[Server], None]) -> None:

@@ -79,9 +79,8 @@ class Client:
         self.connection: Connection = core.connect(world.cluster.brokers[node_id], listener, host, 50_000, self._flush, self._abort)
 
     def _flush(self) -> None:
-        while output := self.connection.take_output():
-            for part in output:
-                self.sent += part
+        for part in self.connection.take_output():
+            self.sent += part
         self.connection.flushed()
 
     def _abort(self) -> None:

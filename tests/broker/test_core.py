@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.broker.connection import LARGE_FRAME_BYTES, OUTPUT_LIMIT_BYTES, TURN_REQUESTS, WRITE_BYTES
+from odradek.broker.client_protocol import WRITE_BYTES
+from odradek.broker.connection import LARGE_FRAME_BYTES, OUTPUT_LIMIT_BYTES, TURN_REQUESTS
 from odradek.broker.context import Context
 from odradek.broker.core import STAGING_BYTES
 from odradek.broker.handlers.registry import HANDLERS, CloseConnection, Handler
@@ -275,7 +276,7 @@ def test_output_is_taken_in_pieces_of_bounded_size(world: World, sizes: list[int
     parts = [bytes([number % 251]) * size for number, size in enumerate(sizes)]
     connection._write(list(parts))
     pieces = []
-    while piece := connection.take_output():
+    while piece := connection.take_output(WRITE_BYTES):
         pieces.append(b"".join(piece))
         assert connection.output_bytes == sum(sizes) - sum(map(len, pieces))
     assert [len(piece) for piece in pieces[:-1]] == [WRITE_BYTES] * (len(pieces) - 1)

@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from odradek.broker import Cluster, server
+from odradek.broker import Cluster, client_protocol, server
+from odradek.broker.client_protocol import WRITE_BYTES
 from odradek.broker.cluster import ClusterState
-from odradek.broker.connection import WRITE_BYTES
 from odradek.broker.server import Server, new_event_loop
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
@@ -151,6 +151,24 @@ def test_a_produce_reaches_a_waiting_fetch(loop_factory: object) -> None:
         assert b"hello" in bytes(read(reader, FETCH, 11).responses[0].partitions[0].records)
 
 
+def test_fetch_naming_a_partition_twice_harms_nobody(loop_factory: object) -> None:
+    def twice(topic: str, offset: int, max_wait_ms: int) -> FetchRequest:
+        wanted = [FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20) for _ in range(2)]
+        return FetchRequest(max_wait_ms=max_wait_ms, min_bytes=1, topics=[FetchTopic(topic=topic, partitions=wanted)])
+
+    with Cluster(nodes=1, topics={"t": 1, "quiet": 1}, settings={"max.connections": 3}) as cluster:
+        address = cluster.bootstrap_servers
+        with connect(address) as writer, connect(address) as canary:
+            for number in range(3):
+                with connect(address) as reader:
+                    send(reader, FETCH, 11, twice("t", number, 60_000))
+                    ask(canary, METADATA, 9, MetadataRequest(topics=None))
+                    appended = ask(writer, PRODUCE, 9, produce_request("t", a_batch(b"x"))).responses[0].partition_responses[0]
+                    assert (appended.error_code, appended.base_offset) == (0, number)
+                    assert [len(one.records) > 0 for one in read(reader, FETCH, 11).responses[0].partitions] == [True, True]
+                    assert len(ask(reader, FETCH, 11, twice("quiet", 0, 20)).responses[0].partitions) == 2  # the alarm has rung
+
+
 def test_the_alarm_answers_a_fetch_whose_time_is_up(loop_factory: object) -> None:
     with Cluster(nodes=1, topics={"t": 1}) as cluster, connect(cluster.bootstrap_servers) as reader:
         wanted = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
@@ -189,8 +207,8 @@ def test_a_reader_that_does_not_read_is_waited_for(loop_factory: object) -> None
         assert sizes.pop() > 1_000_000
 
 
-def test_slow_reader_costs_no_copy_of_its_answer(loop_factory: Callable[[], asyncio.AbstractEventLoop]) -> None:
-    """What is not written yet stays slices of the log; the transport holds one piece of it."""
+def test_slow_reader_costs_no_copy_of_its_answer() -> None:
+    """What is not written yet stays slices of the log; asyncio's transport, which copies, holds one piece of it."""
 
     async def scenario() -> None:
         async with Cluster(nodes=1, topics={"t": 1}) as cluster:
@@ -212,6 +230,32 @@ def test_slow_reader_costs_no_copy_of_its_answer(loop_factory: Callable[[], asyn
                 assert len(response.responses[0].partitions[0].records) > 30_000_000
             writer.close()
             await writer.wait_closed()
+
+    with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+        runner.run(scenario())
+
+
+def test_closed_connection_of_a_deaf_peer_is_aborted(
+    loop_factory: Callable[[], asyncio.AbstractEventLoop], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last answers fit into the transport's buffer, which is therefore writable, but not into the socket's."""
+    monkeypatch.setattr(client_protocol, "CLOSE_MS", 1)
+
+    async def scenario() -> None:
+        async with Cluster(nodes=1) as cluster:
+            host, port = cluster.bootstrap_servers.split(":")
+            with socket.create_connection((host, int(port))) as deaf:
+                while not cluster._server._clients:
+                    await asyncio.sleep(0)
+                (client,) = cluster._server._clients
+                while not client._transport.get_write_buffer_size():
+                    client._transport.write(bytes(10_000))
+                    await asyncio.sleep(0)
+                assert client.connection.writable
+                deaf.sendall(b"\xff\xff\xff\xff")
+                while cluster._server._clients:
+                    await asyncio.sleep(0)
+                assert cluster._server.cluster.brokers[1].connections.take(host)
 
     with asyncio.Runner(loop_factory=loop_factory) as runner:
         runner.run(scenario())
