@@ -699,9 +699,15 @@ def as_markdown() -> str:
         "This page is made from the table in `broker/settings.py`; a test says whether it is current.",
         "Every setting of Kafka 4.3 is known: checked, kept and shown by DescribeConfigs. Those in the tables below act; the others, named"
         " below the tables, change nothing. Names that Kafka does not know, such as those of ZooKeeper, are kept too. What is set without"
-        " an effect is named in one line at the start.",
-        "A setting of a broker comes from, each before the next: `--set key=value`, the environment (`KAFKA_` and the name in capitals,"
-        " with `_` for a dot, `__` for `_` and `___` for `-`), `--config server.properties`.",
+        " an effect is named in one line at the start. A name that is almost one of Kafka's is refused (`num.partition`: did you mean"
+        " `num.partitions`?). In `--set` and in a program, so is a topic's setting that a broker has under another name (`retention.ms`:"
+        " `log.retention.ms`).",
+        "A setting of a broker comes from, each before the next: `--set key=value`, the environment, `--config server.properties`.",
+        "In the environment a setting is `KAFKA_` and the name in capitals, with `_` for a dot, `__` for `_` and `___` for `-`, as in the"
+        " images apache/kafka and cp-kafka. `KAFKA_CFG_` does the same, as in bitnami/kafka, and goes before `KAFKA_`. The names that"
+        " listeners had before Kafka 3 work too: `KAFKA_ADVERTISED_HOST_NAME`, `KAFKA_ADVERTISED_PORT`, `KAFKA_HOST_NAME` and"
+        " `KAFKA_PORT`. `KAFKA_CREATE_TOPICS` makes topics, as in wurstmeister/kafka: `orders:4:1,users:1:1:compact` are names, partitions,"
+        " replicas and cleanup policies. If the environment says where to listen, there is one node, unless `--nodes` asks for more.",
     ]
     for title, rows in (("Topics", TOPIC_SETTINGS), ("Brokers", BROKER_SETTINGS), ("Groups", GROUP_SETTINGS)):
         acting = [row for row in rows.values() if row.acts]
