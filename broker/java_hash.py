@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from struct import unpack
 
 
 def java_hash(text: str) -> int:
     """`String.hashCode()`, over UTF-16 units: signed 32 bit."""
+    if text.isascii():
+        units: Iterable[int] = text.encode()
+    else:
+        data = text.encode("utf-16-be", "surrogatepass")
+        units = unpack(f">{len(data) // 2}H", data)
     value = 0
-    data = text.encode("utf-16-be", "surrogatepass")
-    for unit in range(0, len(data), 2):
-        value = (31 * value + (data[unit] << 8) + data[unit + 1]) & 0xFFFFFFFF
+    for unit in units:
+        value = (31 * value + unit) & 0xFFFFFFFF
     return value - (1 << 32) if value > 0x7FFFFFFF else value
 
 

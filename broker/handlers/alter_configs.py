@@ -122,7 +122,8 @@ def _alter(
         return error.code, error.message
     except InvalidConfig as error:
         # Kafka's brokers check their own settings, its controller those of others.
-        return ErrorCode.INVALID_REQUEST if resource.resource_type == BROKER else ErrorCode.INVALID_CONFIG, str(error)
+        refusal = KafkaError(ErrorCode.INVALID_REQUEST if resource.resource_type == BROKER else ErrorCode.INVALID_CONFIG, str(error))
+        return refusal.code, refusal.message
     return ErrorCode.NONE, None
 
 

@@ -27,32 +27,33 @@ def alter_client_quotas(request: AlterClientQuotasRequest, context: Context) -> 
     """Each entity for itself; of one that is named twice, the first changes hold and the answer is an error."""
     if not context.may(ALTER_CONFIGS, CLUSTER):
         return AlterClientQuotasResponse(entries=[_refused(entry) for entry in request.entries])
-    results: dict[Entity, tuple[ErrorCode, str | None]] = {}
+    results: dict[Entity, KafkaError | None] = {}
     for entry in request.entries:
         entity = entity_of({part.entity_type: part.entity_name for part in entry.entity})
         changes = {op.key: None if op.remove else op.value for op in entry.ops}
         if entity in results or len(changes) < len(entry.ops):
-            results[entity] = ErrorCode.INVALID_REQUEST, f"Ignoring duplicate entity {_text(entity)}"
+            results[entity] = KafkaError(ErrorCode.INVALID_REQUEST, f"Ignoring duplicate entity {_text(entity)}")
         else:
             results[entity] = _alter(entity, changes, request.validate_only, context)
     return AlterClientQuotasResponse(
         entries=[
             altering.EntryResponseData(
-                error_code=code,
-                error_message=message,
+                error_code=error.code if error else ErrorCode.NONE,
+                error_message=error.message if error else None,
                 entity=[altering.EntityData(entity_type=kind, entity_name=name) for kind, name in entity],
             )
-            for entity, (code, message) in results.items()
+            for entity, error in results.items()
         ]
     )
 
 
-def _alter(entity: Entity, changes: Mapping[str, float | None], validate_only: bool, context: Context) -> tuple[ErrorCode, str | None]:
+def _alter(entity: Entity, changes: Mapping[str, float | None], validate_only: bool, context: Context) -> KafkaError | None:
+    """Returns the error of an alteration that is refused."""
     try:
         context.broker.cluster.quotas.alter(entity, changes, validate_only=validate_only)
     except KafkaError as error:
-        return error.code, error.message
-    return ErrorCode.NONE, None
+        return error
+    return None
 
 
 def _refused(entry: altering.EntryData) -> altering.EntryResponseData:

@@ -6,25 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.broker.java_hash import abs_java_hash, hash_map_order
 from odradek.broker.topics import illegal_name, place_replicas
 from tests.broker.harness import World, produce
-
-
-@pytest.mark.parametrize(
-    ("key", "expected"),
-    [("", 0), ("a", 97), ("group", 98629247), ("console-consumer-12345", 158455506), ("ä€😀", 16603051), ("polygenelubricants", 0)],
-)
-def test_the_hash_of_java(key: str, expected: int) -> None:
-    """Taken from Java: Utils.abs(key.hashCode())."""
-    assert abs_java_hash(key) == expected
-
-
-def test_the_order_of_a_hash_map() -> None:
-    """Taken from Java: new HashSet<>(List.of(...))."""
-    keys = ["roundrobin", "range", "sticky", "cooperative-sticky", "uniform", "consumer", "x", "y", "grüße", "✓😀"]
-    expected = ["uniform", "grüße", "sticky", "x", "range", "y", "roundrobin", "✓😀", "consumer", "cooperative-sticky"]
-    assert hash_map_order(keys) == expected
 
 
 @given(nodes=st.integers(1, 6), partitions=st.integers(1, 20), seed=st.integers(0, 99), data=st.data())
