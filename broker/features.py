@@ -39,12 +39,11 @@ class FeatureUpdate(NamedTuple):
 
 
 class Features:
-    """The finalized levels; `epoch` grows with every update. A feature at level 0 is not finalized."""
+    """The finalized levels. A feature at level 0 is not finalized."""
 
     def __init__(self, transaction_version: int) -> None:
         self.levels = {name: highest for name, (_, highest) in SUPPORTED.items()}
         self.levels |= {KRAFT_VERSION: INITIAL_KRAFT_VERSION, TRANSACTION_VERSION: transaction_version}
-        self.epoch = 1
 
     def update(self, updates: Mapping[str, FeatureUpdate], controller_id: int, *, validate_only: bool) -> None:
         """Sets all of these levels. Raises INVALID_UPDATE_VERSION, and changes none, if one of them is refused."""
@@ -52,9 +51,8 @@ class Features:
             if reason := self._refusal(name, updates[name], controller_id):
                 reason = f"The update failed for all features since the following feature had an error: {reason}"
                 raise KafkaError(ErrorCode.INVALID_UPDATE_VERSION, reason)
-        if updates and not validate_only:
+        if not validate_only:
             self.levels |= {name: update.level for name, update in updates.items()}
-            self.epoch += 1
 
     def _refusal(self, name: str, update: FeatureUpdate, controller_id: int) -> str | None:
         if reason := self._reason(name, update, controller_id):

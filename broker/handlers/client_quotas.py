@@ -50,7 +50,7 @@ def alter_client_quotas(request: AlterClientQuotasRequest, context: Context) -> 
 def _alter(entity: Entity, changes: Mapping[str, float | None], validate_only: bool, context: Context) -> KafkaError | None:
     """Returns the error of an alteration that is refused."""
     try:
-        context.broker.cluster.quotas.alter(entity, changes, validate_only=validate_only)
+        context.broker.cluster.alter_quotas(entity, changes, validate_only=validate_only)
     except KafkaError as error:
         return error
     return None

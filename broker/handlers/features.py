@@ -24,7 +24,7 @@ def update_features(request: UpdateFeaturesRequest, context: Context) -> UpdateF
     cluster = context.broker.cluster
     updates = {update.feature: FeatureUpdate(update.max_version_level, update.upgrade_type) for update in request.feature_updates}
     try:
-        cluster.features.update(updates, cluster.controller_id, validate_only=request.validate_only)
+        cluster.update_features(updates, validate_only=request.validate_only)
     except KafkaError as error:
         return UpdateFeaturesResponse(error_code=error.code, error_message=error.message)
     results = [UpdatableFeatureResult(feature=update.feature, error_message=ErrorCode.NONE.name) for update in request.feature_updates]

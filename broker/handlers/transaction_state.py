@@ -126,7 +126,7 @@ def _matches(pattern: Regex, transactional_id: str, slices: Slices) -> Generator
 
 @handles(DESCRIBE_PRODUCERS)
 def describe_producers(request: DescribeProducersRequest, context: Context) -> Generator[Wait, None, DescribeProducersResponse]:
-    """What each partition remembers, asked of its leader."""
+    """What each partition remembers of its producers; every replica answers."""
     response, slices = DescribeProducersResponse(topics=[]), Slices()
     for topic in request.topics:
         described = TopicResponse(name=topic.name, partitions=[])
@@ -144,7 +144,7 @@ def _producers(name: str, index: int, slices: Slices, context: Context) -> Gener
         context.demand(READ, TOPIC, name)
         if name not in context.broker.cluster.topics:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition.")
-        producers = find_led_partition(context.broker, find_topic(context, None, name), index).producers
+        producers = find_led_partition(context.broker, find_topic(context, None, name), index, or_followed=True).producers
     except KafkaError as error:
         response.error_code, response.error_message = error.code, error.message
         return response

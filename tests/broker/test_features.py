@@ -19,12 +19,10 @@ def listed(client: Client, version: int = 4) -> ApiVersionsResponse:
     return answer
 
 
-def test_update_sets_the_levels_and_raises_the_epoch() -> None:
+def test_update_sets_the_levels() -> None:
     features = Features(transaction_version=2)
-    epoch = features.epoch
     features.update({TRANSACTION_VERSION: FeatureUpdate(0, SAFE), GROUP_VERSION: FeatureUpdate(0, UNSAFE)}, 1, validate_only=False)
     assert (features.levels[TRANSACTION_VERSION], features.levels[GROUP_VERSION]) == (0, 0)
-    assert features.epoch == epoch + 1
 
 
 @pytest.mark.parametrize(
@@ -43,12 +41,12 @@ def test_update_sets_the_levels_and_raises_the_epoch() -> None:
 def test_a_refused_update_changes_nothing(name: str, level: int, kind: int, reason: str) -> None:
     """Nor does a good update beside it."""
     features = Features(transaction_version=2)
-    before = dict(features.levels), features.epoch
+    before = dict(features.levels)
     with pytest.raises(KafkaError) as refused:
         features.update({GROUP_VERSION: FeatureUpdate(0, SAFE), name: FeatureUpdate(level, kind)}, 7, validate_only=False)
     assert refused.value.code is ErrorCode.INVALID_UPDATE_VERSION
     assert (refused.value.message or "").endswith(f"{reason}")
-    assert (features.levels, features.epoch) == before
+    assert features.levels == before
 
 
 def test_api_versions_follows_an_update() -> None:

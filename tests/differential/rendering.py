@@ -40,6 +40,7 @@ HASH_ORDERED = {
     "DeleteTopics",
     "CreatePartitions",
     "DescribeTopicPartitions",
+    "ListPartitionReassignments",
     "AlterConfigs",
     "IncrementalAlterConfigs",
     "DescribeAcls",
