@@ -322,10 +322,10 @@ class Groups:
             self._delete_offsets(group_id, [(topic, index) for index in offsets.partitions(topic)])
             self._forget_unused(group_id, offsets, [topic])
 
-    def _delete_offsets(self, group_id: str, partitions: Iterable[tuple[str, int]]) -> None:
+    def _delete_offsets(self, group_id: str, partitions: Collection[tuple[str, int]]) -> None:
         offsets = self.offsets(group_id)
         gone = [(topic, index) for topic, index in partitions if offsets.delete(topic, index)]
-        self._forget_unused(group_id, offsets, dict.fromkeys(topic for topic, _ in gone))
+        self._forget_unused(group_id, offsets, dict.fromkeys(topic for topic, _ in partitions))
         self._write_deleted(group_id, gone)
 
     def _write_deleted(self, group_id: str, partitions: Collection[tuple[str, int]]) -> None:
