@@ -129,8 +129,8 @@ def install(mode: str) -> None:
         Acceptor._open = open_or_fail  # type: ignore[method-assign]
 
 
-def say(servers: str) -> None:
-    sys.stdout.write(f"{servers}\n")
+def say(server: Server) -> None:
+    sys.stdout.write(f"{server.bootstrap_servers}\n")
     sys.stdout.flush()
 
 

@@ -207,6 +207,19 @@ def test_a_reader_that_does_not_read_is_waited_for(loop_factory: object) -> None
         assert sizes.pop() > 1_000_000
 
 
+def test_flood_of_pipelined_requests_is_answered_in_order(loop_factory: object) -> None:
+    count, ask_for_versions = 5_000, ApiVersionsRequest(client_software_name="", client_software_version="")
+    with Cluster(nodes=1) as cluster, connect(cluster.bootstrap_servers) as flood:
+        requests = b"".join(b"".join(encode_request(API_VERSIONS, 0, number, "test", ask_for_versions)) for number in range(count))
+        sender = threading.Thread(target=flood.sendall, args=(requests,))
+        sender.start()
+        assert alive(cluster.bootstrap_servers)
+        for number in range(count):
+            answer = read_exactly(flood, int.from_bytes(read_exactly(flood, 4)))
+            assert int.from_bytes(answer[:4]) == number
+        sender.join()
+
+
 def test_slow_reader_costs_no_copy_of_its_answer() -> None:
     """What is not written yet stays slices of the log; asyncio's transport, which copies, holds one piece of it."""
 

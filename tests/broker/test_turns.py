@@ -7,6 +7,8 @@ from collections.abc import Generator
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from odradek.broker.connection import TURN_REQUESTS, TURN_S
 from odradek.broker.context import Context
@@ -15,6 +17,7 @@ from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.frame import encode_request, encode_response
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest, HeartbeatResponse
+from odradek.protocol.messages.leave_group import LEAVE_GROUP, LeaveGroupRequest
 from odradek.protocol.messages.metadata import (
     METADATA,
     MetadataRequest,
@@ -27,6 +30,7 @@ from tests.broker.test_core import replaced
 
 ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 BEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
+LEAVE = LeaveGroupRequest(group_id="g", member_id="m")
 
 
 def requests(count: int) -> bytes:
@@ -284,3 +288,69 @@ def test_background_work_wakes_requests_in_the_same_turn() -> None:
         world.cluster.background(work())
         world.turn()
     assert client.receive().error_code == 0
+
+
+# All of it together
+
+
+def waiting_rule(request: Any, context: Context) -> Generator[Wait, None, HeartbeatResponse]:
+    yield Wait((), context.now_ms + 5)
+    return HeartbeatResponse()
+
+
+def sliced_rule(request: Any, context: Context) -> Generator[Wait, None, HeartbeatResponse]:
+    yield NEXT_TURN
+    return HeartbeatResponse()
+
+
+KINDS = {"short": (API_VERSIONS, 3, ASK), "waiting": (HEARTBEAT, 0, BEAT), "sliced": (LEAVE_GROUP, 0, LEAVE)}
+STEPS = st.one_of(
+    st.lists(st.sampled_from(sorted(KINDS)), min_size=1, max_size=2 * TURN_REQUESTS),
+    st.sampled_from(["turn", "time", "deaf", "hearing"]),
+)
+
+
+@given(st.lists(STEPS, max_size=12), st.integers(1, 500))
+def test_answers_come_whole_and_in_order_whatever_happens(steps: list[Any], cut: int) -> None:
+    """A client that pipelines requests of all kinds, is read from only when the connection wants data, and sometimes does not read."""
+    world = World(stepwise=True)
+    client = world.client()
+    unsent, count = b"", 0
+
+    def hear(hears: bool) -> None:
+        client.connection.writable = hears
+        if hears:
+            client.connection.ask_for_flush()
+
+    def go_on() -> None:
+        nonlocal unsent
+        while unsent and client.connection.wants_data:
+            client.feed(unsent[:cut])
+            unsent = unsent[cut:]
+        world.core.flush()
+
+    client.connection.on_output = lambda: client._flush() if client.connection.writable else None
+    actions = {
+        "turn": world.turn,
+        "time": lambda: world.advance(5),
+        "deaf": lambda: hear(False),
+        "hearing": lambda: hear(True),
+    }
+    with replaced(HEARTBEAT.key, waiting_rule), replaced(LEAVE_GROUP.key, sliced_rule):
+        for step in steps:
+            if isinstance(step, str):
+                actions[step]()
+            else:
+                for kind in step:
+                    api, version, request = KINDS[kind]
+                    unsent += b"".join(encode_request(api, version, count, "test", request))
+                    count += 1
+            go_on()
+        hear(True)
+        while unsent or client.connection.parked or world.core.has_more or len(answers(client)) < count:
+            world.turn()
+            world.advance(5)
+            go_on()
+    assert answers(client) == list(range(count))
+    assert client.connection.wants_data
+    assert not client.connection.busy
