@@ -100,7 +100,7 @@ class Core:
             parked.in_slices = True
             self.put_off(partial(self._resume, parked))
             return
-        if wait is parked.wait:
+        if parked.wait is not None and wait is parked.wait:
             return
         self._withdraw(parked)
         parked.wait = wait
