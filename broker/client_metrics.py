@@ -13,12 +13,12 @@ PUSH_INTERVAL_MS = 300_000
 EXPIRY_MS = 3 * PUSH_INTERVAL_MS
 MAX_INSTANCES = 16_384
 SUBSCRIPTION_CRC = 0xD4C75BDE
-"""CRC-32C of `[]300000`: the metrics that are wanted, as Java writes a list, and the interval."""
+"""The CRC-32C of `[]300000`: the metrics that are wanted, as Java writes an empty list, and the interval."""
 NEVER = -EXPIRY_MS
 
 
 def subscription_id(client_instance_id: bytes) -> int:
-    """By what a client proves that it knows what is wanted: a signed 32-bit number."""
+    """Returns the number by which a client shows in a push that it knows the present subscriptions: signed, 32 bits."""
     words = (int.from_bytes(client_instance_id[at : at + 4], "big") for at in range(0, 16, 4))
     value = SUBSCRIPTION_CRC
     for word in words:

@@ -8,9 +8,9 @@ from .config import LISTENER_PREFIX, BrokerConfig, InvalidConfig, base_name, par
 from .settings import BROKER_SETTINGS, PER_BROKER, PER_LISTENER, ConfigType
 
 CLUSTER_LEVEL_OF_LISTENERS = {"max.connections", "max.connection.creation.rate", "num.network.threads"}
-"""What may be set for a listener of all brokers."""
+"""Settings that may be set for a listener on all brokers at once."""
 FIXED = ("listeners", "listener.security.protocol.map")
-"""What Kafka can change, and this broker cannot: its sockets stay as they are."""
+"""Settings that Kafka can change and this broker cannot, because its sockets stay as they are."""
 THREADS = ("background.threads", "num.io.threads", "num.network.threads", "num.recovery.threads.per.data.dir", "num.replica.fetchers")
 
 

@@ -26,16 +26,16 @@ def abs_java_hash(key: str) -> int:
 
 
 def hash_map_order(keys: Iterable[str]) -> list[str]:
-    """The order in which a HashMap goes through these keys, each once, if no others were in it before."""
+    """Returns the keys, each once, in the order of a HashMap to which they were added and that never held others."""
     keys = list(dict.fromkeys(keys))
     mask = _table_size(len(keys)) - 1
     return sorted(keys, key=lambda key: _spread(java_hash(key)) & mask)
 
 
 def timeline_order(keys: Iterable[str]) -> list[str]:
-    """The order in which Kafka's TimelineHashMap goes through different keys that were put into it in this order, and no others before.
+    """Returns different keys in the order of a TimelineHashMap (Kafka's) to which they were added one by one and that never held others.
 
-    A key's slot is the highest bits of a product with its hash; in one slot, the last comes first.
+    The slot of a key is the highest bits of the product of its hash with a constant. In a slot, the key that was added last comes first.
     """
     last_first = list(keys)[::-1]
     bits = 1
@@ -45,7 +45,7 @@ def timeline_order(keys: Iterable[str]) -> list[str]:
 
 
 def partitions_order(topic: str, partitions: Collection[int], *, concurrent: bool = False) -> list[int]:
-    """The order in which a HashMap, or a ConcurrentHashMap, goes through these partitions of a topic."""
+    """Returns the partitions of a topic in the order of a HashMap of them, or of a ConcurrentHashMap."""
     mask = _table_size(len(partitions) + concurrent) - 1
     topic_hash = java_hash(topic)
     return sorted(partitions, key=lambda partition: _spread(31 * (31 + partition) + topic_hash) & mask)
@@ -55,7 +55,10 @@ _FIBONACCI, _LONG_MASK = -7046029254386353131, (1 << 64) - 1
 
 
 def _table_size(count: int) -> int:
-    """How many buckets a table has in which three quarters are the most that are filled; a ConcurrentHashMap's are never so many."""
+    """Returns the number of buckets of a HashMap with `count` keys, which are at most three quarters of it.
+
+    A ConcurrentHashMap grows one key earlier.
+    """
     size = 16
     while count * 4 > size * 3:
         size *= 2
@@ -63,5 +66,5 @@ def _table_size(count: int) -> int:
 
 
 def _spread(value: int) -> int:
-    """The hash as Java's tables use it."""
+    """Returns the hash as Java's tables use it: with its high bits folded into the low ones."""
     return value ^ (value & 0xFFFFFFFF) >> 16

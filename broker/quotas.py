@@ -40,7 +40,7 @@ IP_KEYS = {"connection_creation_rate": QuotaKey(INT_MAX, "INT")}
 
 
 class Match(NamedTuple):
-    """Which entities a filter wants: those that have `exact` names (None: the default), and those that have any name of `any_of` types."""
+    """A filter: an entity needs the `exact` names by type (None is the default of a type) and any name of each type in `any_of`."""
 
     exact: Mapping[str, str | None]
     any_of: Collection[str]
@@ -56,13 +56,13 @@ class Match(NamedTuple):
 
 
 def entity_of(parts: Mapping[str, str | None]) -> Entity:
-    """The entity of these parts. Types that are unknown come last, as `ClientQuotas.alter` refuses them."""
+    """Returns the entity of these parts. Unknown types come last; `ClientQuotas.alter` refuses them."""
     known = [(kind, parts[kind]) for kind in ENTITY_TYPES if kind in parts]
     return (*known, *((kind, name) for kind, name in parts.items() if kind not in ENTITY_TYPES))
 
 
 class ClientQuotas:
-    """What is set, by entity."""
+    """The quotas that are set, by entity."""
 
     def __init__(self) -> None:
         self._quotas: dict[Entity, dict[str, float]] = {}
@@ -111,7 +111,7 @@ def _check_entity(entity: Entity) -> Mapping[str, QuotaKey]:
 
 
 def _is_address(text: str | None) -> bool:
-    """Whether this is an address, or the one name whose address is known without asking a name server."""
+    """Whether a text is an address, or `localhost`, the one name that needs no name server."""
     if text is None or text == "localhost":
         return True
     try:

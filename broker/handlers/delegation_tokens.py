@@ -1,4 +1,4 @@
-"""The APIs of delegation tokens (KIP-48). Kafka gives none to clients whose listener does not authenticate them, and so far none does."""
+"""The APIs of delegation tokens (KIP-48), which Kafka refuses on a listener that does not authenticate its clients: so far, on any."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order in which Kafka tells of groups: by the tables of its coordinators, one for each partition of `__consumer_offsets`."""
+"""The order of groups in Kafka's answers, which is that of its tables: it has one for each partition of `__consumer_offsets`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .slices import Slices
 
 
 def coordinated_groups(broker: Broker, slices: Slices) -> Generator[Wait, None, list[Group]]:
-    """The groups that a broker coordinates, in the order of ListGroups."""
+    """Returns the groups that a broker coordinates, in the order of ListGroups."""
     offsets = broker.cluster.topics.get(CONSUMER_OFFSETS)
     if offsets is None:
         return []
@@ -34,7 +34,7 @@ def coordinated_groups(broker: Broker, slices: Slices) -> Generator[Wait, None, 
 
 
 def by_coordinator(group_ids: Iterable[str], broker: Broker) -> list[str]:
-    """Ids of groups, which may be named several times, in the order in which a request for all of them is answered."""
+    """Returns the ids of groups, which may repeat, in the order in which Kafka answers a request that names all of them."""
     offsets = broker.cluster.topics.get(CONSUMER_OFFSETS)
     shards: dict[int, list[str]] = {}
     for group_id in group_ids:

@@ -1,4 +1,4 @@
-"""AddRaftVoter and RemoveRaftVoter (KIP-853): the emulated quorum has one voter, and nobody who could become another."""
+"""AddRaftVoter and RemoveRaftVoter (KIP-853). The emulated quorum has one voter, which can neither be joined nor removed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEFAULT_CONTROLLER_LISTENER = "CONTROLLER"
 
 @handles(ADD_RAFT_VOTER)
 def add_raft_voter(request: AddRaftVoterRequest, context: Context) -> AddRaftVoterResponse:
-    """Never succeeds: of a controller that is not there, Kafka's leader hears nothing until the time is up."""
+    """Always raises KafkaError, at best REQUEST_TIMED_OUT, because no controller answers at the voter's address."""
     context.demand(ALTER)
     cluster = context.broker.cluster
     _check_voter(request, "Add", cluster)
@@ -33,7 +33,7 @@ def add_raft_voter(request: AddRaftVoterRequest, context: Context) -> AddRaftVot
 
 @handles(REMOVE_RAFT_VOTER)
 def remove_raft_voter(request: RemoveRaftVoterRequest, context: Context) -> RemoveRaftVoterResponse:
-    """Never succeeds: the one voter cannot be removed."""
+    """Always raises KafkaError, at best VOTER_NOT_FOUND, because the only voter cannot be removed."""
     context.demand(ALTER)
     cluster = context.broker.cluster
     _check_voter(request, "Remove", cluster)

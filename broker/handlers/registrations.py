@@ -10,7 +10,7 @@ from .registry import handles
 
 @handles(UNREGISTER_BROKER)
 def unregister_broker(request: UnregisterBrokerRequest, context: Context) -> UnregisterBrokerResponse:
-    """Nobody is told of the node any more until it is started again; one that is up loses its leaderships, as if it had stopped."""
+    """Removes a node from metadata until it is started again. A node that is up loses its leaderships, as if it had stopped."""
     context.demand(ALTER)
     context.broker.cluster.unregister_node(request.broker_id)
     return UnregisterBrokerResponse(error_message="")

@@ -1,4 +1,4 @@
-"""SaslHandshake and SaslAuthenticate. No listener asks for authentication yet, so both come when nobody waits for them."""
+"""SaslHandshake and SaslAuthenticate. No listener asks for authentication yet, so both are out of place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-module odradek/purego
+module odradek/franz_go
 
 go 1.26.0
 
