@@ -1,8 +1,8 @@
 """A group of the consumer protocol: members only send heartbeats, the broker assigns (KIP-848).
 
-The rules are Kafka's (`ConsumerGroup`, `GroupMetadataManager`), compared with Apache Kafka 4.3. Differences are meant: a regular
-expression is resolved within the heartbeat that brings it, not a moment later, and a new topic at the next heartbeat, not up to
-ten seconds later.
+The rules are Kafka's (`ConsumerGroup`, `GroupMetadataManager`), compared with Apache Kafka 4.3. One difference is intended: a regular
+expression is resolved within the heartbeat that brings it, and a new topic at the next heartbeat, where Kafka takes a moment and up to
+ten seconds. Only an expression that takes more than a few milliseconds is resolved in the background and seen by a later heartbeat.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class ConsumerGroup:
 
     def subscribes_to(self, topic: str) -> bool:
         """Whether a member reads `topic`."""
-        return topic in self.subscriptions.names(self.members.values())
+        return topic in self.subscriptions.names
 
     def check_commit(self, member_id: str, epoch: int, slots: Iterable[Slot], understands_epochs: bool) -> ErrorCode:
         """Whether these partitions may be committed: in an older epoch only those that the member had then already (KIP-1251)."""
@@ -216,7 +216,7 @@ class ConsumerGroup:
         if self.members.get(member.member_id) is not member:
             self._add(member)
         before, topics, regex, resolved = member.assigned, member.topics, member.regex, {"", *self.subscriptions.regexes}
-        read = NO_TOPICS if beat.regex is None else self.subscriptions.names([member])
+        read = NO_TOPICS if beat.regex is None else self.subscriptions.names_of(member)
         if member.update(beat, classic):
             self.journal.touch(RecordType.MEMBER_METADATA, member.member_id)
         if member.instance_id is not None:
@@ -225,7 +225,7 @@ class ConsumerGroup:
         news = self.subscriptions.refresh(self.members.values(), changed)
         # A regular expression that is new to the group and brings no new topic changes nothing, unless the member gives topics up by it:
         # others read those, but have no part in them before there is a new target. Kafka leaves such partitions without an owner.
-        gave_up = not read <= self.subscriptions.names([member])
+        gave_up = not read <= self.subscriptions.names_of(member)
         if renamed or news or gave_up or (changed and member.regex in resolved):
             self._begin_epoch()
         self._assign_if_due()

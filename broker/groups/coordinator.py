@@ -24,7 +24,7 @@ from .consumer import ConsumerGroup
 from .consumer_member import Beat, BeatResult, ConsumerMember
 from .conversion import check_upgrade, downgrade, may_downgrade, upgrade
 from .member import CONSUMER_PROTOCOL_TYPE, Join, JoinResult, Leave, Sync, SyncResult
-from .offsets import CommittedOffset, CommittedOffsets
+from .offsets import CommittedOffset, CommittedOffsets, OffsetIndex
 from .records import classic_record, classic_tombstone, consumer_records, offset_record, tombstones
 from .retention import has_expired
 from .settings import GroupSettings
@@ -44,6 +44,7 @@ class Groups:
         self._timers, self._random, self.settings, self._surroundings = timers, randomness, settings, surroundings
         self._groups: dict[str, Group] = {}
         self._offsets: dict[str, CommittedOffsets] = {}
+        self._index = OffsetIndex()
 
     def __iter__(self) -> Iterator[Group]:
         return iter(self._groups.values())
@@ -222,7 +223,8 @@ class Groups:
         self._surroundings.write(group_id, [*gone, *tombstones(group)])
         group.delete()
         del self._groups[group_id]
-        self._offsets.pop(group_id, None)
+        for topic in (self._offsets.pop(group_id, None) or CommittedOffsets()).topics():
+            self._index.forget_topic(group_id, topic)
         log.info("Group %s is deleted", group_id)
         return ErrorCode.NONE
 
@@ -272,6 +274,7 @@ class Groups:
         kept = self._offsets.setdefault(group_id, CommittedOffsets())
         for (topic, partition), committed in offsets.items():
             kept.commit(topic, partition, committed)
+            self._index.add(group_id, topic)
 
     def check_transactional_commit(
         self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int, slots: Iterable[Slot]
@@ -298,14 +301,24 @@ class Groups:
         pending = self._offsets.setdefault(group_id, CommittedOffsets()).pending
         for (topic, partition), committed in offsets.items():
             pending.add(producer.id, topic, partition, committed)
+            self._index.add(group_id, topic, producer.id)
 
     def waiting_for(self, producer_id: int) -> list[str]:
         """The groups that have offsets in the open transaction of a producer."""
-        return [group_id for group_id, offsets in self._offsets.items() if producer_id in offsets.pending]
+        waiting = []
+        for group_id in self._index.waiting_for(producer_id):
+            if producer_id in self.offsets(group_id).pending:
+                waiting.append(group_id)
+            else:  # its offsets were deleted meanwhile
+                self._index.forget_producer(group_id, producer_id)
+        return waiting
 
     def end_transaction(self, group_id: str, producer_id: int, *, committed: bool) -> None:
         """Commits or forgets the offsets of a group that were waiting for a producer's transaction."""
-        self._offsets[group_id].end_transaction(producer_id, committed=committed)
+        offsets = self._offsets[group_id]
+        topics = offsets.end_transaction(producer_id, committed=committed)
+        self._index.forget_producer(group_id, producer_id)
+        self._forget_unused(group_id, offsets, topics)
 
     def offsets(self, group_id: str) -> CommittedOffsets:
         """What a group has committed; nothing, if there is no such group."""
@@ -329,9 +342,11 @@ class Groups:
 
     def topic_deleted(self, topic: str) -> None:
         """Forgets what was committed for a topic that is no more."""
-        for group_id, offsets in self._offsets.items():
-            self._delete_offsets(group_id, [(topic, index) for index in offsets.partitions(topic)])
+        for group_id in self._index.with_offsets_of(topic):
+            offsets = self.offsets(group_id)
             offsets.pending.delete(topic)
+            self._delete_offsets(group_id, [(topic, index) for index in offsets.partitions(topic)])
+            self._forget_unused(group_id, offsets, [topic])
 
     def _delete_offsets(self, group_id: str, partitions: Iterable[tuple[str, int]]) -> None:
         offsets, partitions = self.offsets(group_id), list(partitions)
@@ -340,6 +355,12 @@ class Groups:
             self._surroundings.write(group_id, gone)
         for each in partitions:
             offsets.delete(*each)
+        self._forget_unused(group_id, offsets, dict.fromkeys(topic for topic, _ in partitions))
+
+    def _forget_unused(self, group_id: str, offsets: CommittedOffsets, topics: Iterable[str]) -> None:
+        for topic in topics:
+            if not offsets.concerns(topic):
+                self._index.forget_topic(group_id, topic)
 
     # Groups come and go.
 

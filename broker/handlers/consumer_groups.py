@@ -6,7 +6,7 @@ by a regular expression. ConsumerGroupDescribe: v1 tells which protocol a member
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError, shortened
@@ -26,13 +26,19 @@ from ...protocol.messages.consumer_group_heartbeat import (
 )
 from ..acls import DESCRIBE, GROUP, READ, TOPIC
 from ..context import Context
+from ..features import GROUP_VERSION
 from ..groups.assignors import Slot, by_topic
 from ..groups.consumer import ConsumerGroup
 from ..groups.consumer_member import LEAVES, LEAVES_FOR_A_WHILE, Beat, ConsumerMember
+from ..java_hash import timeline_order
 from ..topics import Topic
+from ..waiting import NEXT_TURN, Wait
+from .group_order import by_coordinator
 from .registry import handles
+from .slices import Slices
 
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
+_TOLD_FIRST: dict[int, int] = {ErrorCode.GROUP_AUTHORIZATION_FAILED: 0, ErrorCode.INVALID_GROUP_ID: 1}
 
 
 @handles(CONSUMER_GROUP_HEARTBEAT)
@@ -63,7 +69,10 @@ def consumer_group_heartbeat(request: ConsumerGroupHeartbeatRequest, context: Co
 
 
 def _is_enabled(context: Context) -> bool:
-    return "consumer" in context.broker.config.lists["group.coordinator.rebalance.protocols"]
+    """Whether there may be consumer groups: they come with group.version 1 (KIP-1022), and a setting can rule them out."""
+    broker = context.broker
+    enabled = "consumer" in broker.config.lists["group.coordinator.rebalance.protocols"]
+    return enabled and broker.cluster.features.levels[GROUP_VERSION] > 0
 
 
 def _check(request: ConsumerGroupHeartbeatRequest, context: Context) -> None:
@@ -125,12 +134,23 @@ def _beat(request: ConsumerGroupHeartbeatRequest, context: Context) -> Beat:
 
 
 @handles(CONSUMER_GROUP_DESCRIBE)
-def consumer_group_describe(request: ConsumerGroupDescribeRequest, context: Context) -> ConsumerGroupDescribeResponse:
+def consumer_group_describe(
+    request: ConsumerGroupDescribeRequest, context: Context
+) -> Generator[Wait, None, ConsumerGroupDescribeResponse]:
     """What this broker knows of each group, and of what its members own and shall own."""
-    described = [_describe(group_id, context) for group_id in request.group_ids]
-    for group in described:
+    if not _is_enabled(context):
+        return ConsumerGroupDescribeResponse(
+            groups=[_undescribed(group_id, ErrorCode.UNSUPPORTED_VERSION) for group_id in request.group_ids]
+        )
+    described, slices = [], Slices()
+    for group_id in by_coordinator(request.group_ids, context.broker):
+        group = _describe(group_id, context)
         if request.include_authorized_operations and not group.error_code:
-            group.authorized_operations = context.allowed(GROUP, group.group_id)
+            group.authorized_operations = context.allowed(GROUP, group_id)
+        described.append(group)
+        if slices.full(1 + 4 * len(group.members)):
+            yield NEXT_TURN
+    described.sort(key=lambda group: _TOLD_FIRST.get(group.error_code, len(_TOLD_FIRST)))
     return ConsumerGroupDescribeResponse(groups=described)
 
 
@@ -179,7 +199,7 @@ def _described(group: ConsumerGroup, topics: Mapping[bytes, Topic]) -> Described
         group_epoch=group.epoch,
         assignment_epoch=group.assignment_epoch,
         assignor_name=group.assignor,
-        members=[_member(member, group, topics) for member in group.members.values()],
+        members=[_member(group.members[member_id], group, topics) for member_id in timeline_order(group.members)],
     )
 
 

@@ -37,8 +37,11 @@ from ..context import Context
 from ..groups.classic import ClassicGroup
 from ..groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from ..groups.states import GroupState
-from ..waiting import Reply, Wait
+from ..java_hash import hash_map_order
+from ..waiting import NEXT_TURN, Reply, Wait
+from .group_order import by_coordinator, coordinated_groups
 from .registry import handles
+from .slices import Slices, chunks
 
 NO_REASON = "not provided"
 
@@ -149,12 +152,17 @@ def leave_group(request: LeaveGroupRequest, context: Context) -> LeaveGroupRespo
 
 
 @handles(DESCRIBE_GROUPS)
-def describe_groups(request: DescribeGroupsRequest, context: Context) -> DescribeGroupsResponse:
+def describe_groups(request: DescribeGroupsRequest, context: Context) -> Generator[Wait, None, DescribeGroupsResponse]:
     """What this broker knows of each group; the protocol and the members' metadata only once the group is stable."""
-    described = [_describe(group_id, context) for group_id in request.groups]
-    for group in described:
+    described, slices = [], Slices()
+    for group_id in by_coordinator(request.groups, context.broker):
+        group = _describe(group_id, context)
         if request.include_authorized_operations and not group.error_code:
-            group.authorized_operations = context.allowed(GROUP, group.group_id)
+            group.authorized_operations = context.allowed(GROUP, group_id)
+        described.append(group)
+        if slices.full(1 + len(group.members)):
+            yield NEXT_TURN
+    described.sort(key=lambda group: group.error_code != ErrorCode.GROUP_AUTHORIZATION_FAILED)
     return DescribeGroupsResponse(groups=described)
 
 
@@ -194,40 +202,41 @@ def _described(group: ClassicGroup) -> DescribedGroup:
                 member_metadata=member.metadata(protocol_name),
                 member_assignment=member.assignment,
             )
-            for member in group.members.values()
+            for member in map(group.members.__getitem__, hash_map_order(group.members))
         ],
     )
 
 
 @handles(LIST_GROUPS)
-def list_groups(request: ListGroupsRequest, context: Context) -> ListGroupsResponse:
+def list_groups(request: ListGroupsRequest, context: Context) -> Generator[Wait, None, ListGroupsResponse]:
     """The groups that this broker coordinates; an empty filter is none."""
     states = {state.strip().lower() for state in request.states_filter}
     may_describe_all = context.may(DESCRIBE, CLUSTER)
     types = {group_type.lower() for group_type in request.types_filter}
-    return ListGroupsResponse(
-        groups=[
+    response, slices = ListGroupsResponse(groups=[]), Slices()
+    for some in chunks((yield from coordinated_groups(context.broker, slices))):
+        response.groups += [
             ListedGroup(
                 group_id=group.group_id, protocol_type=group.protocol_type or "", group_state=group.state.value, group_type=group.type
             )
-            for group in context.broker.groups
-            if (not states or group.state.value.lower() in states)
+            for group in some
+            if context.broker.groups.get(group.group_id) is group  # it was not deleted meanwhile
+            and (not states or group.state.value.lower() in states)
             and (not types or group.type in types)
-            and context.broker.is_coordinator(group.group_id)
             and (may_describe_all or context.may(DESCRIBE, GROUP, group.group_id))
         ]
-    )
+        if slices.full(len(some)):
+            yield NEXT_TURN
+    return response
 
 
 @handles(DELETE_GROUPS)
 def delete_groups(request: DeleteGroupsRequest, context: Context) -> DeleteGroupsResponse:
-    """Deletes groups without members; who is named twice is deleted once."""
-    return DeleteGroupsResponse(
-        results=[
-            DeletableGroupResult(group_id=group_id, error_code=_delete(group_id, context))
-            for group_id in dict.fromkeys(request.groups_names)
-        ]
-    )
+    """Deletes groups without members; one that is named twice is deleted once. Refusals for want of rights are told last."""
+    named = by_coordinator(dict.fromkeys(request.groups_names), context.broker)
+    results = [DeletableGroupResult(group_id=group_id, error_code=_delete(group_id, context)) for group_id in named]
+    results.sort(key=lambda result: result.error_code == ErrorCode.GROUP_AUTHORIZATION_FAILED)
+    return DeleteGroupsResponse(results=results)
 
 
 def _delete(group_id: str, context: Context) -> ErrorCode:

@@ -47,8 +47,9 @@ class Marker(NamedTuple):
 class Partitions(Protocol):
     """What the coordinator needs of its cluster."""
 
-    transaction_version: int
-    """The finalized level of the feature: from 2 on, a transaction that is ended from outside raises the epoch too."""
+    @property
+    def transaction_version(self) -> int:
+        """The finalized level of the feature: from 2 on, a transaction that is ended from outside raises the epoch too."""
 
     def next_producer_id(self) -> int:
         """A producer id that nobody had before."""
@@ -91,6 +92,8 @@ class Transactions:
     def __init__(self, timers: Timers, settings: TransactionSettings, partitions: Partitions) -> None:
         self._timers, self._settings, self._partitions = timers, settings, partitions
         self._transactions: dict[str, Transaction] = {}
+        self._unfinished: dict[str, Transaction] = {}
+        """Those that are decided and wait for a leader to write their markers."""
 
     def __iter__(self) -> Iterator[Transaction]:
         return iter(self._transactions.values())
@@ -168,9 +171,8 @@ class Transactions:
 
     def write_missing_markers(self) -> None:
         """Partitions have a leader again, or are gone: goes on with the transactions that waited for it."""
-        for transaction in list(self._transactions.values()):
-            if transaction.state in PREPARED:
-                self._write_markers(transaction)
+        for transaction in list(self._unfinished.values()):
+            self._write_markers(transaction)
 
     def _time_is_up(self, transaction: Transaction) -> None:
         """Aborts the transaction, or tries again later if it has no coordinator now or its record cannot be written."""
@@ -255,8 +257,11 @@ class Transactions:
             self._timers.set(("markers", transaction.transactional_id), delay_ms, lambda: self._write_markers(transaction))
 
     def _try_to_write_markers(self, transaction: Transaction) -> None:
+        if transaction.state not in PREPARED:
+            return
+        self._unfinished[transaction.transactional_id] = transaction
         coordinator_epoch = self._partitions.coordinator_epoch(transaction.transactional_id)
-        if coordinator_epoch is None or transaction.state not in PREPARED:
+        if coordinator_epoch is None:
             return
         committed = transaction.state is TransactionState.PREPARE_COMMIT
         marker = Marker(transaction.producer, coordinator_epoch, committed, transaction.raises_epoch)
@@ -267,6 +272,7 @@ class Transactions:
             with taken_back_on_failure(self._timers, transaction):
                 transaction.complete()
                 self._write(transaction)
+            del self._unfinished[transaction.transactional_id]
             self._rest(transaction)
 
     def _write(self, transaction: Transaction) -> None:

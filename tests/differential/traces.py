@@ -196,7 +196,7 @@ def left_behind(traces: Iterable[Trace]) -> list[Trace]:
 def play_watched(family: Family) -> tuple[dict[str, list[str]], list[Trace]]:
     """As `play`: the answers to each case, and what its refused requests have changed."""
     side, cases = Watched(family.settings, family.nodes), list(family.cases())
-    ids = create(side, topics_of(cases))
+    ids = create(side, topics_of(cases, family.coordinators))
     answers, traces = {}, []
     for case in cases:
         playing = WatchedPlaying(side, ids)

@@ -242,7 +242,7 @@ def test_describing(scene: Scene, version: int) -> None:
 
 def test_describing_what_is_no_consumer_group(scene: Scene) -> None:
     scene.commit("", -1, 0)
-    unknown, classic, nameless = scene.describe("x", "g", "", operations=True)
+    nameless, unknown, classic = scene.describe("x", "g", "", operations=True)
     assert (unknown.error_code, unknown.error_message) == (ErrorCode.GROUP_ID_NOT_FOUND, "Group x not found.")
     assert (classic.error_code, classic.error_message) == (ErrorCode.GROUP_ID_NOT_FOUND, "Group g is not a consumer group.")
     assert nameless.error_code == ErrorCode.INVALID_GROUP_ID
@@ -363,3 +363,22 @@ def test_the_records_of_a_classic_group(scene: Scene) -> None:
     scene.world.advance(10_000)
     scene.client.call(DELETE_GROUPS, 2, DeleteGroupsRequest(groups_names=["g"]))
     assert [(version, value and value.generation) for *_, version, value in scene.records()] == [(3, 0), (3, 1), (3, 2), (-1, None)]
+
+
+def test_expensive_regular_expression_holds_nobody_up() -> None:
+    scene = Scene()
+    scene.world.stepwise = True
+    for number in range(50):
+        scene.world.cluster.create_topic(f"t{'a' * 100}{number}", 1)
+    joined = scene.beat(subscribed_topic_names=None, subscribed_topic_regex="(?:t.*)(?:.*a.*){50}")
+    assert (joined.error_code, joined.assignment.topic_partitions) == (0, []), "the answer does not wait for what matches"
+    turns = 0
+    while scene.world.core.has_more:
+        scene.world.turn()
+        turns += 1
+        assert scene.beat(epoch=joined.member_epoch).error_code == 0, "others are served between"
+    assert turns > 10
+    scene.world.advance(scene.world.cluster.config.integers["group.consumer.assignment.interval.ms"])
+    told = scene.beat(epoch=joined.member_epoch)
+    assert told.assignment
+    assert len(told.assignment.topic_partitions) == 50
