@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from crc32c import crc32c
 
+from ..protocol.checksum import crc32c
 from ..protocol.compression import Compression, InvalidCompression, decompress
 from ..protocol.frame import LENGTH
 from ..protocol.messages.fetch import AbortedTransaction
