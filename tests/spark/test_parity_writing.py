@@ -116,8 +116,8 @@ WRONG: list[tuple[str, list[Any], dict[str, Any], str]] = [
     ("value string", [("a",)], {"topic": "nosuch"}, "Topic nosuch not present in metadata after 2000 ms."),
     ("partition int, value string", [(9, "a")], {"topic": "T"}, "Partition 9 of topic T with partition count 2 is not present in metadata"),
     ("partition int, value string", [(-1, "a")], {"topic": "T"}, "Invalid partition: -1."),
-    ("value string", [("a",)], {"topic": "T", "kafka.key.serializer": "x"}, "Kafka option 'key.serializer' is not supported as keys"),
-    ("value string", [("a",)], {"topic": "T", "kafka.value.serializer": "x"}, "Kafka option 'value.serializer' is not supported as value"),
+    ("value string", [("a",)], {"topic": "T", "kafka.key.serializer": "x"}, "Kafka option 'kafka.key.serializer' is not supported as keys"),
+    ("value string", [("a",)], {"topic": "T", "kafka.value.serializer": "x"}, "Kafka option 'kafka.value.serializer' is not supported as value"),
 ]  # fmt: skip
 
 
