@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+from .. import __version__
+
 if TYPE_CHECKING:
     from .listeners import ClusterConfig, TopicSpec
 
@@ -116,20 +118,9 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
-class Version(argparse.Action):
-    """Looks the version up only if it is asked for: that takes longer than a health check."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        """Prints it and ends the program."""
-        from importlib.metadata import version
-
-        print(f"odradek {version('odradek')}")
-        parser.exit(0)
-
-
 def _parser() -> Parser:
     parser = Parser(prog="odradek", description="A small Kafka for tests and laptops.", allow_abbrev=False)
-    parser.add_argument("--version", action=Version, nargs=0, help="print the version")
+    parser.add_argument("--version", action="version", version=f"odradek {__version__}", help="print the version")
     commands = parser.add_subparsers(dest="command", required=True, metavar="serve|healthcheck")
     run = commands.add_parser("serve", help="run a cluster until Ctrl-C", allow_abbrev=False)
     run.add_argument("--nodes", type=_nodes, metavar="N", help="how many brokers; 2, or as many as --config or the settings describe")

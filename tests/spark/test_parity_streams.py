@@ -14,7 +14,7 @@ from tests.spark.decoding import Row
 from tests.spark.elsewhere import Elsewhere
 from tests.spark.producing import Broker, bodies, delete_before, new_topic, produce, transactions
 from tests.spark.queries import Batch, Failure, place
-from tests.spark.sources import OFFICIAL, OURS, given
+from tests.spark.sources import OFFICIAL, OURS, given, officially
 
 pytestmark = pytest.mark.spark
 SOURCES = [OFFICIAL, OURS]
@@ -46,8 +46,8 @@ class Streams:
         return ours
 
     def both_fail(self, options: dict[str, Any], text: str) -> None:
-        for said in self.both(options):
-            assert isinstance(said, Failure) and text in said.text, said.text
+        for said, expected in zip(self.both(options), (officially(text), text), strict=True):
+            assert isinstance(said, Failure) and expected in said.text, said.text
 
 
 @pytest.fixture
