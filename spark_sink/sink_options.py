@@ -84,7 +84,9 @@ def _producer_config(given: Given) -> ProducerConfig:
     acks = given.choice("kafka.acks", "all", ACKS)
     idempotent = given.boolean("kafka.enable.idempotence", acks == ALL_REPLICAS)
     if idempotent and acks != ALL_REPLICAS:
-        raise ValueError("Must set kafka.acks to all in order to use the idempotent producer: set kafka.enable.idempotence to false or leave it out.")
+        raise ValueError(
+            "Must set kafka.acks to all in order to use the idempotent producer: set kafka.enable.idempotence to false or leave it out."
+        )
     codec = Compression(given.choice("kafka.compression.type", "none", CODECS))
     return ProducerConfig(
         client=default.client,

@@ -128,7 +128,10 @@ def test_subscriptions() -> None:
         ({"kafka__bootstrap__servers": "a:x"}, "Invalid url in kafka.bootstrap.servers: a:x. Write host:port"),
         ({"kafka__isolation__level": "x"}, "String must be one of: read_committed, read_uncommitted"),
         ({"kafka__security__protocol": "SSL"}, "Kafka option 'kafka.security.protocol' is not supported yet with the value SSL"),
-        ({"kafka__auto__offset__reset": "latest"}, "Kafka option 'kafka.auto.offset.reset' is not supported. Instead set the source option 'startingOffsets'"),
+        (
+            {"kafka__auto__offset__reset": "latest"},
+            "Kafka option 'kafka.auto.offset.reset' is not supported. Instead set the source option 'startingOffsets'",
+        ),
         (
             {"kafka__key__deserializer": "x"},
             "Kafka option 'kafka.key.deserializer' is not supported as keys are deserialized as byte arrays with",

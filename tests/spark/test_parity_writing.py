@@ -117,7 +117,7 @@ WRONG: list[tuple[str, list[Any], dict[str, Any], str]] = [
     ("partition int, value string", [(9, "a")], {"topic": "T"}, "Partition 9 of topic T with partition count 2 is not present in metadata"),
     ("partition int, value string", [(-1, "a")], {"topic": "T"}, "Invalid partition: -1."),
     ("value string", [("a",)], {"topic": "T", "kafka.key.serializer": "x"}, "Kafka option 'kafka.key.serializer' is not supported as keys"),
-    ("value string", [("a",)], {"topic": "T", "kafka.value.serializer": "x"}, "Kafka option 'kafka.value.serializer' is not supported as value"),
+    ("value string", [("a",)], {"topic": "T", "kafka.value.serializer": "x"}, "Kafka option 'kafka.value.serializer' is not supported"),
 ]  # fmt: skip
 
 

@@ -143,10 +143,16 @@ def test_options() -> None:
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        ({"kafka.key.serializer": "x"}, "Kafka option 'kafka.key.serializer' is not supported as keys are serialized with ByteArraySerializer."),
+        (
+            {"kafka.key.serializer": "x"},
+            "Kafka option 'kafka.key.serializer' is not supported as keys are serialized with ByteArraySerializer.",
+        ),
         ({"kafka.value.serializer": "x"}, "Kafka option 'kafka.value.serializer' is not supported as value are serialized with ByteArray"),
         ({"kafka.acks": "2"}, "Invalid value 2 for option 'kafka.acks': String must be one of: -1, 0, 1, all"),
-        ({"kafka.acks": "1", "kafka.enable.idempotence": "true"}, "Must set kafka.acks to all in order to use the idempotent producer."),
+        (
+            {"kafka.acks": "1", "kafka.enable.idempotence": "true"},
+            "Must set kafka.acks to all in order to use the idempotent producer: set",
+        ),
         (
             {"kafka.compression.type": "lzma"},
             "Invalid value lzma for option 'kafka.compression.type': String must be one of: gzip, lz4, none",
