@@ -1,0 +1,35 @@
+"""The Python that Spark's workers run: `python3` from PATH unless PYSPARK_PYTHON says otherwise, whatever interpreter the driver runs."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import sys
+
+logger = logging.getLogger("odradek.spark_sink")
+
+
+def choose_interpreter() -> None:
+    """Has the workers of a local Spark run this interpreter where PYSPARK_PYTHON is unset; elsewhere only warns if they run another one.
+
+    A virtual environment that is not activated is not on PATH, so workers would not find what is installed in it. Which interpreters
+    the nodes of a cluster have is not known here.
+    """
+    try:
+        from pyspark import SparkContext
+    except ImportError:  # a client of Spark Connect alone: the server chooses
+        return
+    context = SparkContext._active_spark_context
+    if context is None or "PYSPARK_PYTHON" in os.environ:
+        return
+    if context.master.startswith("local"):
+        os.environ["PYSPARK_PYTHON"] = context.pythonExec = sys.executable
+    elif (found := shutil.which(context.pythonExec)) != sys.executable:
+        logger.warning(
+            "PYSPARK_PYTHON is not set: Spark's Python workers run %s, which is %s here, and not this interpreter, %s. If they do not find "
+            "odradek, set PYSPARK_PYTHON before the session is made.",
+            context.pythonExec,
+            found or "not on PATH",
+            sys.executable,
+        )
