@@ -23,7 +23,7 @@ def choose_interpreter() -> None:
     context = SparkContext._active_spark_context
     if context is None or "PYSPARK_PYTHON" in os.environ:
         return
-    if context.master.startswith("local"):
+    if (context.master or "").startswith("local"):
         os.environ["PYSPARK_PYTHON"] = context.pythonExec = sys.executable
     elif (found := shutil.which(context.pythonExec)) != sys.executable:
         logger.warning(
