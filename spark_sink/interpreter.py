@@ -6,6 +6,7 @@ import logging
 import os
 import shutil
 import sys
+from pathlib import Path
 
 logger = logging.getLogger("odradek.spark_sink")
 
@@ -25,11 +26,18 @@ def choose_interpreter() -> None:
         return
     if (context.master or "").startswith("local"):
         os.environ["PYSPARK_PYTHON"] = context.pythonExec = sys.executable
-    elif (found := shutil.which(context.pythonExec)) != sys.executable:
+    else:
+        _warn_of_another(context.pythonExec)
+
+
+def _warn_of_another(name: str) -> None:
+    """Unless the interpreter that is found by this name is of the same environment, where `python` and `python3` are the same."""
+    found = shutil.which(name)
+    if found is None or Path(found).parent != Path(sys.executable).parent:
         logger.warning(
             "PYSPARK_PYTHON is not set: Spark's Python workers run %s, which is %s here, and not this interpreter, %s. If they do not find "
             "odradek, set PYSPARK_PYTHON before the session is made.",
-            context.pythonExec,
+            name,
             found or "not on PATH",
             sys.executable,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -47,6 +48,17 @@ def test_workers_of_a_cluster_are_left_alone(monkeypatch: pytest.MonkeyPatch, ca
     assert "PYSPARK_PYTHON" not in os.environ
     (record,) = caplog.records
     assert f"python3, which is not on PATH here, and not this interpreter, {sys.executable}" in record.getMessage()
+
+
+def test_cluster_of_the_same_environment_is_not_warned_of(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    for name in ("python", "python3"):
+        (tmp_path / name).touch(mode=0o755)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert python_of_workers(monkeypatch, "spark://h:1") == "python3"
+    assert not caplog.records
 
 
 def test_without_a_session_nothing_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,8 +93,8 @@ def test_zip_by_py_files(copying: Copying, master: str, python_without: Path, zi
 
 
 def test_zip_by_add_py_file(copying: Copying, python_without: Path, zipped: Path) -> None:
-    chosen = {"PYSPARK_PYTHON": str(python_without)}
-    ran = copying([str(python_without)], [f"zip={zipped}", "register", "copy"], {"spark.master": nodes.LOCAL_CLUSTER}, chosen)
+    """Nothing says which Python the workers run, and the driver's environment is not activated: registering chooses it."""
+    ran = copying([str(python_without)], [f"zip={zipped}", "register", "copy"], {"spark.master": nodes.LOCAL_CLUSTER}, {})
     assert ran.workers == [{str(python_without)}]
 
 
