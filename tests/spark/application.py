@@ -10,15 +10,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession as Session
 
-
-def copy(spark: Session, servers: str, source: str, target: str) -> None:
+def copy(spark: SparkSession, servers: str, source: str, target: str) -> None:
     """In four tasks, so that every executor has some."""
     records = spark.read.format("odradek").option("kafka.bootstrap.servers", servers).option("subscribe", source).option("minPartitions", 4)
     values = records.load().select("value")

@@ -10,22 +10,29 @@ import sys
 import sysconfig
 import tarfile
 import venv
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from threading import Thread
 from typing import NamedTuple
 
 import pyspark
 
 APPLICATION = Path(__file__).with_name("application.py")
 LOCAL_CLUSTER = "local-cluster[2,1,1024]"
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Of Java, which is to run for some seconds only."""
 SETTINGS = {
+    "spark.driver.extraJavaOptions": QUICK_START,
+    "spark.executor.extraJavaOptions": QUICK_START,
     "spark.ui.enabled": "false",
     "spark.log.level": "WARN",
     "spark.executor.memory": "512m",
     "spark.executor.cores": "1",
     "spark.cores.max": "2",
     "spark.scheduler.minRegisteredResourcesRatio": "1",  # no task runs before both executors are there
+    "spark.scheduler.maxRegisteredResourcesWaitingTime": "300s",
     "spark.locality.wait": "0",
 }
 NOTES_ITS_START = """
@@ -44,6 +51,13 @@ class Home(NamedTuple):
     def log(self) -> Path:
         """Lines of JSON: one for each interpreter that started, and for each step of an application."""
         return self.directory / "interpreters.log"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """This process's variables without those that say which Python and which Spark are run, but for this home."""
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PYSPARK_", "PYTHON", "SPARK_"))}
+        quick = {"SPARK_DAEMON_JAVA_OPTS": QUICK_START}
+        return inherited | quick | {"SPARK_HOME": str(self.directory), "SPARK_LOCAL_IP": "127.0.0.1"}
 
     def program(self, name: str) -> str:
         """One of Spark's own."""
@@ -92,31 +106,58 @@ def _environment(directory: Path, log: Path, wheel: Path | None) -> Path:
 @contextmanager
 def standalone(home: Home) -> Iterator[str]:
     """The address of a master with two workers of one core."""
-    with ExitStack() as processes:
+    with ExitStack() as running:
 
-        def start(kind: str, *arguments: str) -> subprocess.Popen[str]:
-            command = [home.program("spark-class"), f"org.apache.spark.deploy.{kind}", "--host", "127.0.0.1", "--webui-port", "0"]
-            environment = os.environ | {"SPARK_HOME": str(home.directory), "SPARK_LOCAL_IP": "127.0.0.1"}
-            output = subprocess.PIPE if kind == "master.Master" else subprocess.DEVNULL
-            process = subprocess.Popen([*command, *arguments], env=environment, stderr=output, text=True)
-            processes.callback(process.wait)
-            processes.callback(process.terminate)
-            return process
+        def start(kind: str, *arguments: str, announces: str) -> str:
+            command = [
+                home.program("spark-class"),
+                f"org.apache.spark.deploy.{kind}",
+                "--host",
+                "127.0.0.1",
+                "--webui-port",
+                "0",
+                *arguments,
+            ]
+            return running.enter_context(_started(command, home.environment, announces))
 
-        master = start("master.Master", "--port", "0")
-        address = _read_until(master, r"Starting Spark master at (spark://\S+)")
+        address = start("master.Master", "--port", "0", announces=r"Starting Spark master at (spark://\S+)")
         for _ in range(2):
-            start("worker.Worker", "--cores", "1", "--memory", "1g", address)
-        for _ in range(2):
-            _read_until(master, r"(Registering worker)")
+            start("worker.Worker", "--cores", "1", "--memory", "1g", address, announces=r"Successfully registered with (master)")
         yield address
 
 
-def _read_until(process: subprocess.Popen[str], pattern: str) -> str:
-    """What the group of the pattern is in the first line of its log that has it."""
-    assert process.stderr is not None
+@contextmanager
+def connect_server(home: Home, master: str, python: Path, directory: Path) -> Iterator[str]:
+    """The address of a server of Spark Connect whose workers run `python`."""
+    submit = [home.program("spark-submit"), "--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
+    port = {"spark.connect.grpc.binding.port": "0", "spark.log.level": "INFO"}
+    environment = home.environment | _configured(directory, {"spark.master": master} | port) | {"PYSPARK_PYTHON": str(python)}
+    with _started(submit, environment, r"Spark Connect server started at: \S+:(\d+)") as port_number:
+        yield f"sc://127.0.0.1:{port_number}"
+
+
+@contextmanager
+def _started(command: Sequence[str], environment: Mapping[str, str], pattern: str) -> Iterator[str]:
+    """A process, ended afterwards: the group of the pattern in the first line of its log that has it."""
+    process = subprocess.Popen(
+        command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    assert process.stdout is not None
+    rest = Thread(target=deque, args=(process.stdout, 0))  # a full pipe would stop it
+    with process:
+        try:
+            found = _read_until(process.stdout, pattern)
+            rest.start()
+            yield found
+        finally:
+            process.terminate()
+            if rest.ident is not None:
+                rest.join()
+
+
+def _read_until(lines: Iterable[str], pattern: str) -> str:
     read = []
-    for line in process.stderr:
+    for line in lines:
         read.append(line)
         if found := re.search(pattern, line):
             return found[1]
@@ -137,19 +178,21 @@ def run(
     """Runs the application and returns when it has ended. Raises RuntimeError with its last traceback."""
     home.log.unlink(missing_ok=True)
     before = set(home.directory.glob("work/app-*"))
-    conf = cwd / "conf"
-    conf.mkdir()
-    (conf / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in (SETTINGS | dict(settings)).items()))
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PYSPARK_", "PYTHON", "SPARK_"))}
-    ours = {"SPARK_HOME": str(home.directory), "SPARK_CONF_DIR": str(conf), "SPARK_LOCAL_IP": "127.0.0.1"}
     command = [*program, str(APPLICATION), str(home.log), *arguments]
-    done = subprocess.run(
-        command, cwd=cwd, env=inherited | ours | dict(environment), capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
-    )
+    variables = home.environment | _configured(cwd, settings) | dict(environment)
+    done = subprocess.run(command, cwd=cwd, env=variables, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     if done.returncode:
         raise RuntimeError(done.stderr[max(done.stderr.rfind("Traceback"), 0) :][:5000])
     new = set(home.directory.glob("work/app-*")) - before
     return _found(home.log, [file.read_text() for directory in new for file in directory.glob("*/stderr")])
+
+
+def _configured(directory: Path, settings: Mapping[str, str]) -> dict[str, str]:
+    """The variable that has Spark read these settings, from a file in the directory."""
+    conf = directory / "conf"
+    conf.mkdir(exist_ok=True)
+    (conf / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in (SETTINGS | dict(settings)).items()))
+    return {"SPARK_CONF_DIR": str(conf)}
 
 
 def _found(log: Path, logged: list[str]) -> Ran:

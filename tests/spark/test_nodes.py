@@ -103,7 +103,7 @@ def test_packed_environment(copying: Copying, master: str, python_without: Path,
     settings = {"spark.master": master, "spark.archives": f"{packed}#environment"}
     ran = copying(["./environment/bin/python"], ["copy"], settings, {"PYSPARK_PYTHON": "./environment/bin/python"})
     (workers,) = ran.workers
-    assert workers == {f"{executor}/./environment/bin/python" for executor in ran.executors}
+    assert workers == {f"{executor}/environment/bin/python" for executor in ran.executors}
 
 
 @pytest.fixture(scope="module")
@@ -115,18 +115,20 @@ def connect() -> dict[str, str]:
 
 @pytest.mark.official
 def test_connect_with_an_installation_on_the_server(
-    copying: Copying, master: str, python: Path, python_without: Path, connect: dict[str, str]
+    copying: Copying, home: Home, master: str, python: Path, python_without: Path, connect: dict[str, str], tmp_path: Path
 ) -> None:
-    settings = {"spark.master": master, "spark.api.mode": "connect"}
-    ran = copying([str(python_without)], ["copy"], settings, connect | {"PYSPARK_PYTHON": str(python)})
+    (tmp_path / "server").mkdir()
+    with nodes.connect_server(home, master, python, tmp_path / "server") as address:
+        ran = copying([str(python_without)], ["copy"], {}, connect | {"SPARK_REMOTE": address})
     assert ran.workers == [{str(python)}]
 
 
 @pytest.mark.official
 def test_connect_with_the_zip_as_an_artifact(
-    copying: Copying, standalone: str, python_without: Path, zipped: Path, connect: dict[str, str]
+    copying: Copying, home: Home, standalone: str, python_without: Path, zipped: Path, connect: dict[str, str], tmp_path: Path
 ) -> None:
-    settings = {"spark.master": standalone, "spark.api.mode": "connect"}
-    steps = [f"artifact={zipped}", "register", "copy"]
-    ran = copying([str(python_without)], steps, settings, connect | {"PYSPARK_PYTHON": str(python_without)})
+    (tmp_path / "server").mkdir()
+    with nodes.connect_server(home, standalone, python_without, tmp_path / "server") as address:
+        steps = [f"artifact={zipped}", "register", "copy"]
+        ran = copying([str(python_without)], steps, {}, connect | {"SPARK_REMOTE": address})
     assert ran.workers == [{str(python_without)}]
