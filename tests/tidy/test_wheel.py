@@ -34,11 +34,12 @@ import broker, storage
 assert (broker.WHOSE, storage.WHOSE) == ("theirs", "theirs")
 """
 READS_FROM_SPARK = """
-import odradek
+import odradek, sys
 assert odradek.__file__.startswith(ORIGIN), odradek.__file__
 from odradek.spark_sink import OdradekDataSource
 from pyspark_odradek import DefaultSource
 assert DefaultSource is OdradekDataSource
+assert "odradek.broker" not in sys.modules
 print("read", OdradekDataSource.name())
 """
 
