@@ -25,6 +25,7 @@ from .topics import CONSUMER_OFFSETS, TRANSACTION_STATE, Partition, Topic, check
 from .transactions.coordinator import Marker, Transactions, TransactionSettings
 from .transactions.transaction import Producer, TopicPartition
 from .upkeep import Upkeep
+from .waiting import Background
 
 MAX_PARTITIONS_PER_REQUEST = 10_000
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
@@ -108,6 +109,8 @@ class ClusterState:
         self.transactions = Transactions(timers, TransactionSettings.of(self.config), self)
         self.transaction_version = config.transaction_version
         self.wake: Callable[[Hashable], None] = lambda key: None
+        self.background: Callable[[Background], None] = _run_at_once
+        """Runs work in slices, between which clients are served; a cluster without a core does it at once."""
         self.authorizer = authorizer_of(self.config)
         self.scram_credentials: dict[str, dict[int, ScramCredential]] = {}
         """User -> mechanism -> credential."""
@@ -411,3 +414,8 @@ class ClusterState:
             for group_id in self.groups.waiting_for(marker.producer.id):
                 if self.coordinator(group_id, CONSUMER_OFFSETS) is partition:
                     self.groups.end_transaction(group_id, marker.producer.id, committed=marker.committed)
+
+
+def _run_at_once(work: Background) -> None:
+    for _ in work:
+        pass
