@@ -1,4 +1,6 @@
-"""Generated frames in process, then over sockets: `make fuzz FRAMES=5000000 SOCKET_FRAMES=1000000 SEED=1`. ROUND=17 plays one round again."""
+"""Generated frames in process, then over sockets: `make fuzz FRAMES=5000000 SOCKET_FRAMES=1000000 SEED=1`.
+
+`ROUND=17` plays one round again."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ STORIES = [
     "CreateTopics Metadata Produce Produce Fetch Fetch ListOffsets DeleteRecords OffsetForLeaderEpoch DescribeProducers DeleteTopics",
     "FindCoordinator JoinGroup JoinGroup SyncGroup Heartbeat OffsetCommit OffsetFetch Heartbeat DescribeGroups LeaveGroup DeleteGroups",
     "FindCoordinator JoinGroup SyncGroup JoinGroup SyncGroup OffsetDelete ListGroups LeaveGroup",
-    "ConsumerGroupHeartbeat ConsumerGroupHeartbeat OffsetCommit OffsetFetch ConsumerGroupDescribe ConsumerGroupHeartbeat JoinGroup Heartbeat",
+    "ConsumerGroupHeartbeat ConsumerGroupHeartbeat OffsetCommit OffsetFetch ConsumerGroupDescribe ConsumerGroupHeartbeat JoinGroup",
     "FindCoordinator InitProducerId AddPartitionsToTxn Produce Produce AddOffsetsToTxn TxnOffsetCommit DescribeTransactions EndTxn EndTxn",
     "InitProducerId Produce Produce EndTxn Fetch WriteTxnMarkers ListTransactions InitProducerId",
     "Metadata Fetch Fetch Fetch Produce Fetch",

@@ -9,7 +9,6 @@ import logging
 import resource
 import tracemalloc
 from collections import Counter
-from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
@@ -199,13 +198,12 @@ def minimised(setting: Setting, found: Found) -> list[Step]:
     """Fewer steps with the same violation: leaves out ever smaller parts while it stays."""
     memory = found.signature == "memory"
     steps, size, replays = found.steps, max(1, len(found.steps) // 2), MOST_REPLAYS
-    still: Callable[[list[Step]], bool] = lambda fewer: signature_of(setting, fewer, memory=memory) == found.signature
     while size and replays > 0:
         at = len(steps)
         while at > 0 and replays > 0:
             fewer = steps[: max(0, at - size)] + steps[at:]
             replays -= 1
-            if fewer and still(fewer):
+            if fewer and signature_of(setting, fewer, memory=memory) == found.signature:
                 steps = fewer
             at -= size
         size //= 2

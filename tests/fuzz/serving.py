@@ -23,7 +23,7 @@ class Served:
     """A cluster, its log on the side. At the end of the `with` it is told to stop, and killed if it does not."""
 
     def __init__(self, settings: Mapping[str, str], *, nodes: int = 2, topics: Sequence[str] = ()) -> None:
-        self._log = TemporaryFile()
+        self._log = TemporaryFile()  # noqa: SIM115 (closed with the cluster)
         options = [f"--topic={topic}" for topic in topics] + [f"--set={name}={value}" for name, value in settings.items()]
         environ = {name: value for name, value in os.environ.items() if not name.startswith("KAFKA_")}
         environ["PYTHONPATH"] = str(ROOT / ".dev")
@@ -39,7 +39,8 @@ class Served:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        self.stop()
+        if self.process.returncode is None:
+            self.stop()
         self._log.close()
 
     @property
