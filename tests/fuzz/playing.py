@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import re
 import time
 import traceback
 import tracemalloc
@@ -159,7 +160,8 @@ class Player:
                     self.clients[index].connection.lost("the client has disconnected")
             if self.complaints.found is not None:
                 (error, message), self.complaints.found = self.complaints.found, None
-                raise _violation(f"logged {message.split()[0]}", error, message[:400])
+                served = re.search(r"(\w+) v\d+", message)
+                raise _violation(f"logged {served[1] if served else message.split()[0]}", error, message[:400])
             return self._answers()
         except WrongAnswer as error:
             raise Violation(f"wrong answer: {str(error).split(':')[0]}", str(error)) from error
