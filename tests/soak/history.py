@@ -1,8 +1,9 @@
 """What producers were told and what consumers read, and what must hold between the two.
 
 Each record tells its writer and its number, so that every one is known by what is in it. These promises of Apache Kafka are checked:
-what is acknowledged is read, at the offset that was told; an idempotent producer's records are read once and in order; a reader of committed
-records reads all of a transaction or nothing; no offset holds two records; a consumer skips nothing; every record reaches each group.
+what is acknowledged is read, at the offset that was told; an idempotent producer's records are read once and in order; a reader of
+committed records reads all of a transaction or nothing; no offset holds two records; a consumer skips nothing; every record reaches each
+group.
 """
 
 from __future__ import annotations
