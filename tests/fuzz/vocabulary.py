@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
+from types import NoneType
 from typing import Any
 
 from odradek.broker.settings import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS
@@ -315,6 +316,22 @@ def is_mostly_empty(message: str, field: str) -> bool:
     return field in MOSTLY_EMPTY or (message, field) in MOSTLY_EMPTY
 
 
+_TYPES: dict[str, tuple[type, ...]] = {"str": (str, bytes, NoneType), "16s": (bytes,), "?": (bool,), "d": (float,)} | dict.fromkeys(
+    WIDTH_BITS, (int,)
+)
+
+
 def chooser(message: str, field: str, kind: str) -> Chooser:
-    """What draws a fitting value for a field."""
-    return FIELDS.get((message, field)) or FIELDS.get(field) or KINDS.get(kind, KINDS["bytes"])
+    """What draws a fitting value for a field. A field whose name means something of another kind elsewhere is drawn by its kind."""
+    by_kind = KINDS.get(kind, KINDS["bytes"])
+    if (message, field) in FIELDS:
+        return FIELDS[message, field]
+    if field not in FIELDS:
+        return by_kind
+    by_name, types = FIELDS[field], _TYPES.get(kind, (bytes, NoneType))
+
+    def choose(draw: Draw) -> Any:
+        value = by_name(draw)
+        return value if isinstance(value, types) else by_kind(draw)
+
+    return choose
