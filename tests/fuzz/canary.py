@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import time
+from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
@@ -151,12 +152,16 @@ class Cage:
 
     def announce(self) -> None:
         """Others are about to come."""
-        self._channel.send("others come")
+        self._tell("others come")
 
     def stop(self) -> Sung:
         """Lets it read all of its records and returns what it has seen."""
-        self._channel.send("stop")
+        self._tell("stop")
         assert self._channel.poll(6 * PATIENCE_S), "the canary does not answer"
         sung: Sung = self._channel.recv()
         self._process.join()
         return sung
+
+    def _tell(self, text: str) -> None:
+        with suppress(BrokenPipeError):  # it has ended with a complaint, which `stop` returns
+            self._channel.send(text)

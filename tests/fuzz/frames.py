@@ -25,8 +25,11 @@ STORIES = [
     "IncrementalAlterConfigs AlterConfigs DescribeConfigs ListConfigResources Produce CreateTopics",
     "CreateAcls DescribeAcls DeleteAcls AlterUserScramCredentials DescribeUserScramCredentials DescribeClientQuotas",
 ]
-RARE = ("DeleteTopics", "DeleteGroups", "LeaveGroup", "WriteTxnMarkers", "AlterConfigs", "DeleteRecords", "CreateAcls")
-"""APIs that end what the others need."""
+WEIGHTS = dict.fromkeys(
+    ("DeleteTopics", "DeleteGroups", "LeaveGroup", "WriteTxnMarkers", "AlterConfigs", "DeleteRecords", "CreateAcls"), 10
+)
+WEIGHTS["UnregisterBroker"] = 1
+"""APIs that end what the others need are asked less often than others, which have the weight 40."""
 TAME, WILD = 0.01, (0.01, 0.05, 0.2, 0.6)
 CLIENT_IDS = [b"\xff\xff", b"\0\4fuzz", b"\0\0", b"\0\2\xff\xfe", b"\0\3a\nb", b"\0\xff" + b"c" * 255]
 
@@ -39,7 +42,7 @@ class Talker:
         self.draw = Draw(random, facts, batch)
         self.asked: dict[int, Known] = {}
         self._story: list[Api] = []
-        self._apis = [api for api in APIS.values() if api.name not in spared for _ in range(1 if api.name in RARE else 4)]
+        self._apis = [api for api in APIS.values() if api.name not in spared for _ in range(WEIGHTS.get(api.name, 40))]
         self._stories = [[APIS_BY_NAME[name] for name in story.split() if name not in spared] for story in STORIES]
         self._correlation_id = 0
 

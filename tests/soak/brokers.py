@@ -56,7 +56,7 @@ class Brokers:
 
     def _told(self) -> Any:
         assert self._channel.poll(PATIENCE_S), "the cluster does not answer"
-        return self._channel.recv()
+        return self._channel.recv()  # EOFError: its process has ended
 
 
 def _serve(channel: Connection, nodes: int, topics: Mapping[str, int], settings: Mapping[str, str], seed: int) -> None:
