@@ -14,6 +14,10 @@ REQUEST_PREFIX = 8
 """Key, version and correlation id: what an answer cannot be understood without."""
 
 
+Request = tuple[int, int, int]
+"""Key, version and correlation id."""
+
+
 class WrongAnswer(AssertionError):
     """The broker answered something else than a Kafka client could read."""
 
@@ -35,8 +39,8 @@ class Ledger:
 
     def __init__(self) -> None:
         self._sent = bytearray()
-        self.open: deque[tuple[int, int, int]] = deque()
-        """Key, version and correlation id of requests without an answer, oldest first."""
+        self.open: deque[Request] = deque()
+        """Requests without an answer, oldest first."""
 
     def sent(self, data: bytes) -> None:
         """Notes what goes to the broker."""

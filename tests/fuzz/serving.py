@@ -32,7 +32,9 @@ class Served:
         assert self.process.stdout is not None
         first_line = self.process.stdout.readline()
         if not first_line.startswith("bootstrap.servers="):
-            raise AssertionError(f"no bootstrap.servers: {first_line}{self.log().decode()}")
+            with self._log:
+                self.process.communicate(timeout=PATIENCE_S)
+                raise AssertionError(f"no bootstrap.servers: {first_line}{self.log().decode()}")
         self.bootstrap_servers = first_line.strip().partition("=")[2]
 
     def __enter__(self) -> Self:

@@ -98,7 +98,7 @@ def test_an_exception_in_a_handler_is_found(answer_groups: Callable[[Callable[..
 
 
 def test_an_exception_beside_handlers_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Connection, "feed", lambda self, data: 1 // 0)
+    monkeypatch.setattr(Connection, "received", lambda self, n: n // 0)
     assert (violation(list_groups()) or "").startswith("escaped: ZeroDivisionError")
 
 
