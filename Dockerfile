@@ -1,15 +1,18 @@
 FROM python:3.13-slim
 
 WORKDIR /opt/odradek
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml README.md LICENSE __init__.py py.typed ./
 COPY broker broker
 COPY protocol protocol
 COPY storage storage
 COPY spark_sink spark_sink
-RUN pip install --no-cache-dir ".[uvloop,codecs]" && useradd --system --no-create-home odradek
+RUN pip install --no-cache-dir ".[uvloop]" && useradd --system --no-create-home odradek
 
 USER odradek
 EXPOSE 9092 9093
+# Where to listen unless KAFKA_LISTENERS or KAFKA_ADVERTISED_LISTENERS says so; clients are told 127.0.0.1, where `docker run -p 9092:9092`
+# publishes the port. It makes one node, whatever the command, because a second one would need a second published port.
+ENV KAFKA_HOST_NAME=0.0.0.0
 HEALTHCHECK --interval=5s --timeout=5s --start-period=10s CMD ["odradek", "healthcheck"]
 ENTRYPOINT ["odradek"]
-CMD ["serve", "--host", "0.0.0.0"]
+CMD ["serve"]

@@ -1,11 +1,13 @@
-# Needs make and Python 3.11 or later; everything else goes into .venv, which is filled again when pyproject.toml changes.
+# Needs make and Python 3.11 or later; everything else goes into .venv, which is filled again when pyproject.toml or __init__.py changes.
 
 PYTHON ?= python3
 
-.PHONY: run test differential damaged fuzz soak bench demo lint
+PIP_INSTALL = .venv/bin/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: run test differential damaged fuzz soak bench demo lint venv
 
 run: .venv/.run ## two brokers on 127.0.0.1:9092 and 9093
-	.venv/bin/odradek serve
+	@.venv/bin/odradek serve
 
 test: .venv/.dev
 	.venv/bin/python -m pytest -n 2 -m "not (official and apache_kafka)" $(if $(COVERAGE),--cov --cov-report=)
@@ -38,13 +40,15 @@ lint: .venv/.dev
 	.venv/bin/mypy -p benchmarks -m tests.apache_kafka
 	.venv/bin/lint-imports
 
-.venv:
-	$(PYTHON) -m venv .venv
+venv: ## makes .venv, or explains why it cannot be used
+	@.dev/venv.sh "$(PYTHON)"
 
-.venv/.run: pyproject.toml | .venv
-	.venv/bin/pip install --quiet --disable-pip-version-check -e '.[uvloop]'
-	touch $@
+.venv/.run: pyproject.toml __init__.py | venv
+	@echo "Installing odradek and uvloop into .venv ..." >&2
+	@$(PIP_INSTALL) -e '.[uvloop]'
+	@touch $@
 
-.venv/.dev: pyproject.toml | .venv
-	.venv/bin/pip install --quiet --disable-pip-version-check -e '.[dev]'
-	touch .venv/.run $@
+.venv/.dev: pyproject.toml __init__.py | venv
+	@echo "Installing odradek, PySpark, clients and tools into .venv, some 700 MB; this takes minutes ..." >&2
+	@$(PIP_INSTALL) -e '.[dev]'
+	@touch .venv/.run $@

@@ -9,11 +9,12 @@ if TYPE_CHECKING:
 
 __all__ = ["AsyncCluster", "Cluster"]
 
+if not TYPE_CHECKING:  # type checkers would accept every name otherwise
 
-def __getattr__(name: str) -> object:
-    """Loads the event loop's side when it is asked for: a health check has no use for it."""
-    if name in __all__:
-        from . import embedded
+    def __getattr__(name: str) -> object:
+        """Returns a name of `__all__`, imported on first use because a health check needs no event loop. Raises AttributeError."""
+        if name in __all__:
+            from . import embedded
 
-        return getattr(embedded, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            return getattr(embedded, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

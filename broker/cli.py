@@ -11,51 +11,94 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from .. import __version__
 
 if TYPE_CHECKING:
     from .listeners import ClusterConfig, TopicSpec
+    from .server import Server
 
 DEFAULT_CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the one of Apache's image
+EXAMPLES = """\
+examples:
+  odradek serve                                      two nodes, on 127.0.0.1:9092 and 127.0.0.1:9093
+  odradek serve --nodes 1 --topic orders:4           one node with a topic of four partitions
+  odradek serve --port 0                             any free ports; the first line printed says which
+"""
+SERVE_EXAMPLES = """\
+examples:
+  odradek serve --nodes 3 --topic orders:4:3 --set num.partitions=3
+  odradek serve --config server.properties
+  odradek serve --listener INTERNAL://0.0.0.0:29092 --listener EXTERNAL://0.0.0.0:9092 \\
+                --set advertised.listeners=INTERNAL://kafka:29092,EXTERNAL://localhost:9092
+
+KAFKA_* variables are settings too, as in the images of Kafka: KAFKA_NUM_PARTITIONS=3.
+KAFKA_CREATE_TOPICS=orders:4:1 makes topics, as --topic does.
+"""
+HEALTHCHECK_EXAMPLES = """\
+examples:
+  odradek healthcheck                                the listeners that KAFKA_LISTENERS names, or else 127.0.0.1:9092
+  odradek healthcheck --bootstrap-server kafka:9092  every broker of a cluster, at the address that it advertises
+"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs a command; 0 if all went well, 1 for a cluster that is not healthy, 2 for what the caller should mend."""
-    options = _parser().parse_args(argv)
+    """Runs a command. Returns 0 if all went well, 1 for a cluster that is not healthy, 2 for what the caller should correct."""
+    parser = _parser()
+    options = parser.parse_args(argv)
+    if options.command is None:
+        parser.print_help()
+        return 0
     try:
-        return serve(options, os.environ) if options.command == "serve" else healthcheck(options)
+        return serve(options, os.environ) if options.command == "serve" else healthcheck(options, os.environ)
     except KeyboardInterrupt:
         return 0
 
 
 def serve(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Runs a cluster until SIGTERM or Ctrl-C."""
-    from . import logs
-    from .config import InvalidConfig
+    from . import logs, terminal
+    from .properties import InvalidConfig
 
     try:
         cluster = cluster_config(options, environ)
-        topics = topic_specs(options, cluster)
-    except (InvalidConfig, OSError) as error:
+        topics = topic_specs(options, environ, cluster)
+    except InvalidConfig as error:
         return _refuse(str(error))
     logs.configure(options.log_format)
     logs.ignored_settings(cluster.ignored)
 
     from .server import run
 
+    for_a_person = options.log_format == "text" and sys.stderr.isatty()
+    if for_a_person:
+        terminal.hold_start_up_lines()
+
+    def ready(server: Server) -> None:
+        print(f"bootstrap.servers={server.bootstrap_servers}", flush=True)
+        if for_a_person:
+            terminal.show(server.config, server.bootstrap_servers)
+
     try:
-        run(cluster, topics=topics, on_ready=lambda servers: print(f"bootstrap.servers={servers}", flush=True))
+        run(cluster, topics=topics, on_ready=ready)
     except OSError as error:
         return _refuse(error.strerror or str(error))
     return 0
 
 
-def healthcheck(options: argparse.Namespace) -> int:
-    """Asks every advertised broker whether it answers."""
-    from .healthcheck import Unhealthy, check
+def healthcheck(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Asks every advertised broker of a cluster whether it answers, or the listeners that the environment describes."""
+    from .healthcheck import Unhealthy, check, check_listeners
+    from .properties import InvalidConfig
 
     try:
-        check(*options.bootstrap_server)
+        if options.bootstrap_server is None:
+            check_listeners(environ)
+        else:
+            check(*options.bootstrap_server)
+    except InvalidConfig as error:
+        return _refuse(str(error))
     except Unhealthy as error:
         print(f"odradek: {error}", file=sys.stderr)
         return 1
@@ -63,43 +106,58 @@ def healthcheck(options: argparse.Namespace) -> int:
 
 
 def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> ClusterConfig:
-    """The cluster that the options, the environment and the files ask for; each goes before the next. InvalidConfig, OSError."""
+    """Returns the cluster that the options, the environment and the files ask for; each goes before the next. Raises InvalidConfig."""
+    from .environment import settings_of
     from .listeners import cluster_of
-    from .properties import from_environment, parse_properties
+    from .properties import parse_properties
+    from .spelling import check_scope
 
-    over = from_environment(environ) | dict(options.set)
+    check_scope(dict(options.set))
+    settings = settings_of(environ)
+    over = settings | dict(options.set)
     if options.listener:
         over["listeners"] = ",".join(options.listener)
-    # Latin-1 is what Java reads.
-    files = [parse_properties(Path(name).read_text(encoding="latin-1")) for name in options.config] or [{}]
+    files = [parse_properties(_read(name)) for name in options.config] or [{}]
     brokers = [_with_listeners(properties | over, options) for properties in files]
-    return cluster_of(brokers, nodes=options.nodes, cluster_id=environ.get("CLUSTER_ID", DEFAULT_CLUSTER_ID))
+    nodes = options.nodes or (1 if len(files) == 1 and not options.listener and _says_where_to_listen(settings) else None)
+    return cluster_of(brokers, nodes=nodes, cluster_id=environ.get("CLUSTER_ID", DEFAULT_CLUSTER_ID))
 
 
-def _with_listeners(properties: dict[str, str], options: argparse.Namespace) -> dict[str, str]:
-    """Those that --host and --port describe, where nothing else says where to listen."""
-    from .config import InvalidConfig
-    from .listeners import DEFAULT_PORT, Endpoint
+def _read(name: str) -> str:
+    from .properties import InvalidConfig
 
-    if not properties.keys() & {"listeners", "advertised.listeners"}:
-        port = DEFAULT_PORT if options.port is None else options.port
-        return properties | {"listeners": str(Endpoint("PLAINTEXT", options.host, port))}
-    if options.port is not None:
+    try:
+        return Path(name).read_text(encoding="latin-1")  # as Java does
+    except OSError as error:
+        raise InvalidConfig(f"cannot read --config {name}: {error.strerror or error}; give the path of a server.properties") from None
+
+
+def _says_where_to_listen(environment: Mapping[str, str]) -> bool:
+    """Returns whether the environment has listeners. They are those of one node, because a container of Kafka is one broker."""
+    from .endpoints import NEW_NAMES, with_listeners_of_old_names
+
+    return not with_listeners_of_old_names(environment).keys().isdisjoint(NEW_NAMES)
+
+
+def _with_listeners(given: Mapping[str, str], options: argparse.Namespace) -> dict[str, str]:
+    """Returns the settings with the listener that --host and --port describe, where nothing else says where to listen."""
+    from .endpoints import LOOPBACK, NEW_NAMES, OLD_NAMES, with_listeners_of_old_names
+    from .properties import InvalidConfig
+
+    if options.port is not None and not given.keys().isdisjoint(NEW_NAMES):
         raise InvalidConfig("--port has no effect where listeners are set; leave it out, or use --listener NAME://HOST:PORT")
-    return properties
+    host = options.host or (LOOPBACK if given.keys().isdisjoint(OLD_NAMES) else None)
+    named = {"host.name": host, "port": options.port}
+    return with_listeners_of_old_names({**given, **{name: str(value) for name, value in named.items() if value is not None}})
 
 
-def topic_specs(options: argparse.Namespace, cluster: ClusterConfig) -> list[TopicSpec]:
-    """The topics to begin with. InvalidConfig for one that the cluster cannot hold."""
-    from .config import InvalidConfig
+def topic_specs(options: argparse.Namespace, environ: Mapping[str, str], cluster: ClusterConfig) -> list[TopicSpec]:
+    """Returns the topics to begin with, of --topic and KAFKA_CREATE_TOPICS. Raises InvalidConfig for one that the cluster cannot hold."""
+    from .first_topics import check_topics, created_topics
     from .listeners import TopicSpec
 
-    specs = [TopicSpec.parse(text) for text in options.topic]
-    for spec in specs:
-        if spec.replication_factor > len(cluster.nodes):
-            raise InvalidConfig(f"Topic {spec.name} asks for {spec.replication_factor} replicas, but there are {len(cluster.nodes)} nodes")
-    if len({spec.name for spec in specs}) < len(specs):
-        raise InvalidConfig("A topic is named twice; give each --topic a name of its own")
+    specs = [TopicSpec.parse(text) for text in options.topic] + created_topics(environ)
+    check_topics(specs, len(cluster.nodes))
     return specs
 
 
@@ -109,63 +167,69 @@ def _refuse(reason: str) -> int:
 
 
 class Parser(argparse.ArgumentParser):
-    """One line for a mistake, instead of the whole usage."""
+    """Prints one line for a mistake, instead of the whole usage, and leaves the lines of an epilog as they are."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
         """Ends the program."""
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
-class Version(argparse.Action):
-    """Looks the version up only if it is asked for: that takes longer than a health check."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        """Prints it and ends the program."""
-        from importlib.metadata import version
-
-        print(f"odradek {version('odradek')}")
-        parser.exit(0)
-
-
 def _parser() -> Parser:
-    parser = Parser(prog="odradek", description="A small Kafka for tests and laptops.", allow_abbrev=False)
-    parser.add_argument("--version", action=Version, nargs=0, help="print the version")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="serve|healthcheck")
-    run = commands.add_parser("serve", help="run a cluster until Ctrl-C", allow_abbrev=False)
-    run.add_argument("--nodes", type=_nodes, metavar="N", help="how many brokers; 2, or as many as --config or the settings describe")
-    run.add_argument("--port", type=_port, metavar="PORT", help="port of the first node, the next ones count up; 0: any free; 9092")
-    run.add_argument("--host", default="127.0.0.1", help="address to listen on; %(default)s")
-    run.add_argument("--listener", action="append", default=[], metavar="NAME://HOST:PORT", help="instead of --host and --port; repeatable")
-    run.add_argument("--config", action="append", default=[], metavar="FILE", help="a server.properties; several are a node each")
-    run.add_argument("--set", action="append", default=[], type=_pair, metavar="KEY=VALUE", help="a setting; goes before KAFKA_* and files")
-    run.add_argument("--topic", action="append", default=[], metavar="NAME:PARTITIONS[:REPLICAS]", help="a topic to begin with")
-    run.add_argument("--log-format", choices=["text", "json"], default="text", help="of the lines on stderr; %(default)s")
-    check = commands.add_parser("healthcheck", help="0 if every advertised broker answers, else 1", allow_abbrev=False)
-    check.add_argument("--bootstrap-server", type=_address, default="127.0.0.1:9092", metavar="HOST:PORT", help="%(default)s")
+    parser = Parser(prog="odradek", description="A small Kafka for tests and laptops.", epilog=EXAMPLES)
+    parser.add_argument("--version", action="version", version=f"odradek {__version__}", help="print the version")
+    commands = parser.add_subparsers(dest="command", title="commands", metavar="serve|healthcheck")
+    _add_serve(commands.add_parser("serve", help="run a cluster until Ctrl-C", epilog=SERVE_EXAMPLES))
+    help_text = "exit with 0 if the brokers answer, else with 1"
+    check = commands.add_parser("healthcheck", help=help_text, epilog=HEALTHCHECK_EXAMPLES)
+    check.add_argument(
+        "--bootstrap-server",
+        type=_address,
+        metavar="HOST:PORT",
+        help="ask every broker that this one names (default: ask the listeners of the environment)",
+    )
     return parser
+
+
+def _add_serve(run: argparse.ArgumentParser) -> None:
+    """Adds the options of `odradek serve`."""
+    run.add_argument("--nodes", type=_nodes, metavar="N", help="number of brokers (default: 2; 1 if KAFKA_* says where one listens)")
+    run.add_argument("--port", type=_port, help="port of the first node, the next ones count up; 0 is any free one (default: 9092)")
+    run.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
+    run.add_argument(
+        "--listener", action="append", default=[], metavar="NAME://HOST:PORT", help="used instead of --host and --port; repeatable"
+    )
+    run.add_argument("--config", action="append", default=[], metavar="FILE", help="a server.properties; each of several is a node")
+    run.add_argument(
+        "--set", action="append", default=[], type=_pair, metavar="KEY=VALUE", help="a setting; overrides KAFKA_* and --config; repeatable"
+    )
+    run.add_argument("--topic", action="append", default=[], metavar="NAME:PARTITIONS[:REPLICAS]", help="a topic to begin with; repeatable")
+    run.add_argument("--log-format", choices=["text", "json"], default="text", help="format of the lines on stderr (default: %(default)s)")
 
 
 def _nodes(text: str) -> int:
     if not re.fullmatch("[1-9][0-9]{0,2}", text):
-        raise argparse.ArgumentTypeError(f"'{text}' is no number of nodes; write 1 to 999")
+        raise argparse.ArgumentTypeError(f"invalid number of nodes '{text}': use 1 to 999")
     return int(text)
 
 
 def _port(text: str) -> int:
     if not re.fullmatch("[0-9]{1,5}", text) or int(text) > 65535:
-        raise argparse.ArgumentTypeError(f"'{text}' is no port; write 0 to 65535, 0 for any free one")
+        raise argparse.ArgumentTypeError(f"invalid port '{text}': use 0 to 65535")
     return int(text)
 
 
 def _pair(text: str) -> tuple[str, str]:
     name, separator, value = text.partition("=")
     if not separator or not name:
-        raise argparse.ArgumentTypeError(f"'{text}' is no setting; write key=value, such as num.partitions=4")
+        raise argparse.ArgumentTypeError(f"invalid setting '{text}': use key=value, such as num.partitions=4")
     return name.strip(), value
 
 
 def _address(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     if not host:
-        raise argparse.ArgumentTypeError(f"'{text}' is no address; write HOST:PORT, such as 127.0.0.1:9092")
+        raise argparse.ArgumentTypeError(f"invalid address '{text}': use HOST:PORT, such as 127.0.0.1:9092")
     return host.strip("[]"), _port(port)

@@ -19,8 +19,9 @@ from .groups.coordinator import Groups, GroupSettings
 from .java_hash import abs_java_hash
 from .limits import ConnectionQuotas, RequestMemory, parse_overrides
 from .listeners import ClusterConfig, Listener, NodeConfig
+from .placement import check_assignments, check_leadable, place_replicas
 from .timers import Timers
-from .topics import CONSUMER_OFFSETS, TRANSACTION_STATE, Partition, Topic, check_name, place_replicas
+from .topics import CONSUMER_OFFSETS, TRANSACTION_STATE, Partition, Topic, check_name
 from .transactions.coordinator import Marker, Transactions, TransactionSettings
 from .transactions.transaction import Producer, TopicPartition
 from .upkeep import Upkeep
@@ -28,6 +29,7 @@ from .upkeep import Upkeep
 MAX_PARTITIONS_PER_REQUEST = 10_000
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 _PRODUCER_TIMER = "producer expiration"
+_REBALANCE_TIMER = "leader rebalance"
 
 log = logging.getLogger("kafka.controller.KafkaController")
 
@@ -96,6 +98,9 @@ class ClusterState:
         self.topics_by_id: dict[bytes, Topic] = {}
         self.topics_version = 0
         """Another number whenever a topic or a partition came or went."""
+        self.metadata_records = len(self.brokers)
+        """How many changes the log of the cluster's metadata would hold."""
+        self._began_ms = timers.now_ms
         self.group_configs: dict[str, GroupConfig] = {}
         """Settings of single groups, for those that have any."""
         self.groups = Groups(timers, random, GroupSettings.of(self.config), self)
@@ -128,29 +133,74 @@ class ClusterState:
         """Takes a node away: leaders move to the next in-sync replica in a new epoch, in-sync replicas shrink."""
         self.brokers[node_id].running = False
         self.brokers[node_id].fetch_sessions.clear()
-        for partition in self.partitions():
-            partition.node_stopped(node_id, self.running)
-            self.wake(partition)
-        log.info("node %d is gone; running nodes: %s", node_id, self.running)
+        running = self.running
+        for partition in self._partitions_of(node_id):
+            partition.node_stopped(node_id, running)
+            self.partition_changed(partition)
+        self.metadata_records += 1
+        log.info("node %d is gone; running nodes: %s", node_id, running)
 
     def start_node(self, node_id: int) -> None:
         """Brings a node back: it has caught up at once, and leads where nobody did. Preferred leaders return later, as in Kafka."""
         self.brokers[node_id].running = True
-        for partition in self.partitions():
-            if node_id in partition.replicas:
-                partition.node_started(self.running)
-                self.wake(partition)
+        running = self.running
+        for partition in self._partitions_of(node_id):
+            partition.node_started(running)
+            self.partition_changed(partition)
+        self.metadata_records += 1
         self.transactions.write_missing_markers()
-        log.info("node %d is back; running nodes: %s", node_id, self.running)
-        if self.config.booleans["auto.leader.rebalance.enable"]:
-            interval_s = self.config.integers["leader.imbalance.check.interval.seconds"]
-            self.timers.set("leader rebalance", interval_s * 1000, self.rebalance_leaders)
+        log.info("node %d is back; running nodes: %s", node_id, running)
+
+    def _partitions_of(self, node_id: int) -> Iterable[Partition]:
+        return (partition for partition in self.partitions() if node_id in partition.replicas)
 
     def rebalance_leaders(self) -> None:
         """Gives leaderships back to the first replica of each partition."""
         for partition in self.partitions():
             if partition.prefer_first_replica():
-                self.wake(partition)
+                self.partition_changed(partition)
+
+    @property
+    def metadata_end_offset(self) -> int:
+        """Where the log of the cluster's metadata would end: the controller also writes a record at every idle interval."""
+        interval_ms = self.config.integers["metadata.max.idle.interval.ms"]
+        idle_records = (self.timers.now_ms - self._began_ms) // interval_ms if interval_ms else 0
+        return self.metadata_records + idle_records
+
+    # Replicas
+
+    def reassign(self, partition: Partition, replicas: Sequence[int]) -> None:
+        """Begins to give a partition other replicas."""
+        self.timers.cancel(("reassignment", partition))
+        partition.reassign(replicas, self.running)
+        self.partition_changed(partition)
+
+    def partition_changed(self, partition: Partition) -> None:
+        """Tells those who wait for a partition that its replicas have changed, and has what a reassignment adds catch up in a while.
+
+        A follower asks its leader for a new partition when its present fetch is over, which takes up to replica.fetch.wait.max.ms.
+        """
+        self.metadata_records += 1
+        self.wake(partition)
+        if partition.prefers_another_leader:
+            self._schedule_rebalance()
+        key = ("reassignment", partition)
+        if not partition.behind(self.running):
+            self.timers.cancel(key)
+        elif key not in self.timers:
+            self.timers.set(key, self.config.integers["replica.fetch.wait.max.ms"], lambda: self.catch_up(partition))
+
+    def _schedule_rebalance(self) -> None:
+        if self.config.booleans["auto.leader.rebalance.enable"] and _REBALANCE_TIMER not in self.timers:
+            interval_s = self.config.integers["leader.imbalance.check.interval.seconds"]
+            self.timers.set(_REBALANCE_TIMER, interval_s * 1000, self.rebalance_leaders)
+
+    def catch_up(self, partition: Partition) -> None:
+        """Has all running replicas of a partition copy what they lack, which completes a reassignment if it waited for them only."""
+        running = self.running
+        partition.catch_up(partition.behind(running), running)
+        self.partition_changed(partition)
+        self.transactions.write_missing_markers()
 
     # Topics
 
@@ -182,10 +232,14 @@ class ClusterState:
             raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
         check_name(name, self.topics)
         topic = Topic(name, self.random.randbytes(16), self._topic_config(configs or {}))
+        if assignments:
+            check_assignments(assignments, self.brokers)
+            check_leadable(assignments, self.running)
         topic.add_partitions(assignments or self._place(partitions, replication_factor, 0), self.running)
         if not validate_only:
             self.topics[name] = self.topics_by_id[topic.id] = topic
             self.topics_version += 1
+            self.metadata_records += 1 + len(topic.config.overrides) + len(topic.partitions)
             log.info("created topic %s with %d partitions", name, len(topic.partitions))
         return topic
 
@@ -201,39 +255,8 @@ class ClusterState:
             partitions = self.config.integers["num.partitions"]
         if replication_factor == -1:
             replication_factor = self.config.integers["default.replication.factor"]
-        if partitions <= 0:
-            raise KafkaError(ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value.")
-        if replication_factor <= 0:
-            raise KafkaError(ErrorCode.INVALID_REPLICATION_FACTOR, "Replication factor must be larger than 0, or -1 for the default.")
-        if replication_factor > len(self.brokers):
-            raise KafkaError(
-                ErrorCode.INVALID_REPLICATION_FACTOR,
-                f"Unable to replicate the partition {replication_factor} time(s): The target replication factor of "
-                f"{replication_factor} cannot be reached because only {len(self.brokers)} broker(s) are registered.",
-            )
-        # A node that is down gets what the others cannot hold: it stays registered (Kafka's StripedReplicaPlacer).
-        running = self.running
-        stopped = [node for node in self.brokers if node not in running]
-        placed = place_replicas(running, partitions, min(replication_factor, len(running)), first, self.random)
-        return [replicas + stopped[: replication_factor - len(replicas)] for replicas in placed]
-
-    def check_assignments(self, assignments: Sequence[Sequence[int]]) -> None:
-        """Raises INVALID_REPLICA_ASSIGNMENT for replica lists that no topic can have."""
-        for replicas in assignments:
-            if not replicas:
-                problem = "The manual partition assignment includes an empty replica list."
-            elif len(set(replicas)) != len(replicas):
-                problem = f"The manual partition assignment includes the broker {_repeated(replicas)} more than once."
-            elif unknown := [node for node in replicas if node not in self.brokers]:
-                problem = f"The manual partition assignment includes broker {unknown[0]}, but no such broker is registered."
-            elif len(replicas) != len(assignments[0]):
-                problem = (
-                    f"The manual partition assignment includes a partition with {len(replicas)} replica(s), "
-                    f"but this is not consistent with previous partitions, which have {len(assignments[0])} replica(s)."
-                )
-            else:
-                continue
-            raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, problem)
+        racks = {node_id: broker.rack for node_id, broker in self.brokers.items()}
+        return place_replicas(racks, self.running, partitions, replication_factor, first, self.random)
 
     def new_partitions(self, topic: Topic, count: int, assignments: Sequence[Sequence[int]] | None) -> list[list[int]]:
         """The replica lists that raise a topic's partitions to `count`. Raises KafkaError as CreatePartitions answers."""
@@ -252,20 +275,24 @@ class ClusterState:
                 ErrorCode.INVALID_REPLICA_ASSIGNMENT,
                 f"Attempted to add {count - present} additional partition(s), but only {len(assignments)} assignment(s) were specified.",
             )
-        self.check_assignments([topic.partitions[0].replicas, *assignments])
+        check_assignments([topic.partitions[0].replicas, *assignments], self.brokers)
+        check_leadable(assignments, self.running, present)
         return [list(replicas) for replicas in assignments]
 
     def add_partitions(self, topic: Topic, assignments: Sequence[Sequence[int]]) -> None:
         """Adds a partition for each list of replicas."""
         topic.add_partitions(assignments, self.running)
         self.topics_version += 1
+        self.metadata_records += len(assignments)
 
     def delete_topic(self, topic: Topic) -> None:
         """Removes a topic with its records and the offsets committed for it; whoever waits for it is woken."""
         del self.topics[topic.name], self.topics_by_id[topic.id]
         self.topics_version += 1
+        self.metadata_records += 1
         for partition in topic.partitions:
             partition.leader = -1
+            self.timers.cancel(("reassignment", partition))
             self.wake(partition)
         self.groups.topic_deleted(topic.name)
         self.transactions.write_missing_markers()
@@ -282,7 +309,19 @@ class ClusterState:
                 each.config.alter(own=overrides, cluster_wide=each.config.cluster_wide)
         for config in (*(topic.config for topic in self.topics.values()), *self.group_configs.values()):
             config.reload()
+        for topic in self.topics.values():
+            self._min_isr_changed(topic)
         self.groups.reload(GroupSettings.of(self.config))
+
+    def alter_topic(self, topic: Topic, overrides: Mapping[str, str]) -> None:
+        """Replaces what was set for a topic."""
+        topic.config.alter(overrides)
+        self._min_isr_changed(topic)
+
+    def _min_isr_changed(self, topic: Topic) -> None:
+        for partition in topic.partitions:
+            partition.min_isr_changed()
+            self.wake(partition)
 
     def alter_group(self, group_id: str, overrides: Mapping[str, str]) -> None:
         """Replaces what was set for one group, which need not exist."""
@@ -372,7 +411,3 @@ class ClusterState:
             for group_id in self.groups.waiting_for(marker.producer.id):
                 if self.coordinator(group_id, CONSUMER_OFFSETS) is partition:
                     self.groups.end_transaction(group_id, marker.producer.id, committed=marker.committed)
-
-
-def _repeated(nodes: Sequence[int]) -> int:
-    return next(node for node in nodes if nodes.count(node) > 1)

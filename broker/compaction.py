@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..protocol.compression import UnsupportedCompression
 from ..protocol.record_builder import rewrite_batch
 from ..protocol.records import BatchHeader, Buffer, Record, RecordBatch
 from ..storage.producers import EndedTransaction, LastRecord
@@ -111,12 +110,7 @@ class Compactor:
 
 
 def _records(batch: RecordBatch, aborted: Aborted) -> list[Record] | None:
-    """None for what is not looked into: control batches, and batches whose codec is not installed. What is aborted has no records."""
+    """Returns the records of a batch, none if it was aborted; None for a control batch, whose records are no client's."""
     if batch.header.is_control:
         return None
-    if batch.header in aborted:
-        return []
-    try:
-        return list(batch.records())
-    except UnsupportedCompression:
-        return None
+    return [] if batch.header in aborted else list(batch.records())

@@ -11,6 +11,7 @@ from enum import IntEnum
 from itertools import dropwhile
 from typing import Any, NamedTuple
 
+from .properties import InvalidConfig
 from .settings import BROKER_SETTINGS, GROUP_SETTINGS, PER_BROKER, TOPIC_SETTINGS, ConfigType, Scope, Setting, Value
 
 __all__ = [
@@ -31,10 +32,6 @@ BOUNDS = {ConfigType.SHORT: 2**15, ConfigType.INT: 2**31, ConfigType.LONG: 2**63
 INTEGER = re.compile(r"[+-]?[0-9]+")
 DOUBLE = re.compile(r"([+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?))[fFdD]?")
 COMMA = re.compile(r"\s*,\s*")
-
-
-class InvalidConfig(ValueError):
-    """A name or a value that Kafka would refuse; the text is Kafka's."""
 
 
 class ConfigSource(IntEnum):

@@ -7,8 +7,12 @@ load the protocol for that.
 from __future__ import annotations
 
 import socket
+from collections.abc import Mapping
 from struct import Struct
 from struct import error as StructError  # noqa: N812
+
+from .endpoints import EVERYWHERE, LOOPBACK, listening_endpoints, with_listeners_of_old_names
+from .environment import settings_of
 
 METADATA, API_VERSIONS = 3, 18
 TIMEOUT_S = 5.0
@@ -16,6 +20,8 @@ MAX_RESPONSE_BYTES = 1 << 24
 REQUEST = Struct(">ihhih")  # size, api key, api version, correlation id, length of the client id
 INT16, INT32 = Struct(">h"), Struct(">i")
 CLIENT_ID = b"odradek-healthcheck"
+REACHABLE = {"": LOOPBACK, EVERYWHERE: LOOPBACK, "::": "::1"}
+"""Where a broker that listens on all interfaces is reached on its own machine."""
 
 
 class Unhealthy(Exception):
@@ -29,10 +35,24 @@ def check(host: str, port: int) -> None:
     if not brokers:
         raise Unhealthy(f"{where} knows of no broker")
     for node_id, broker_host, broker_port in brokers:
-        body = _ask(broker_host, broker_port, API_VERSIONS, 0, b"", f"broker {node_id} at ")
-        error_code = INT16.unpack_from(body)[0] if len(body) >= INT16.size else None
-        if error_code != 0:
-            raise Unhealthy(f"broker {node_id} at {broker_host}:{broker_port} answers ApiVersions with error {error_code}")
+        _check_answers(broker_host, broker_port, f"broker {node_id} at ")
+
+
+def check_listeners(environ: Mapping[str, str]) -> None:
+    """Asks each listener that the environment describes for the versions it speaks. Raises Unhealthy, and InvalidConfig.
+
+    The advertised addresses are not asked, because those of a container may be reachable only from outside.
+    """
+    endpoints = listening_endpoints(with_listeners_of_old_names(settings_of(environ)))
+    for endpoint in endpoints:
+        _check_answers(REACHABLE.get(endpoint.host, endpoint.host), endpoint.port, f"listener {endpoint.name} at ")
+
+
+def _check_answers(host: str, port: int, who: str) -> None:
+    body = _ask(host, port, API_VERSIONS, 0, b"", who)
+    error_code = INT16.unpack_from(body)[0] if len(body) >= INT16.size else None
+    if error_code != 0:
+        raise Unhealthy(f"{who}{host}:{port} answers ApiVersions with error {error_code}")
 
 
 def _ask(host: str, port: int, api_key: int, api_version: int, body: bytes, who: str = "") -> bytes:

@@ -6,27 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from types import MappingProxyType
 from typing import NamedTuple
 
 from .config import BrokerConfig, InvalidConfig
-from .topics import illegal_name
+from .endpoints import EVERYWHERE, LOOPBACK, WILDCARDS, Endpoint, bracketed, controller_names, endpoints_of, listening_endpoints
+from .spelling import check_spelling
 
-DEFAULT_PORT = 9092
 DEFAULT_NODES = 2
-WILDCARDS = ("", "0.0.0.0", "::")
-ENDPOINT = re.compile(r"\s*([^:/\s]+)://(\[[0-9a-fA-F:.%]+\]|[^\s:/\[\]]*):([0-9]{1,5})\s*")
 TOPIC = re.compile(r"([^:]+):([1-9][0-9]{0,5})(?::([1-9][0-9]{0,3}))?")
-
-
-class Endpoint(NamedTuple):
-    """NAME://host:port."""
-
-    name: str
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"{self.name}://{_bracketed(self.host)}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +36,7 @@ class Listener:
     @property
     def advertised(self) -> str:
         """`host:port`, as bootstrap.servers has it."""
-        return f"{_bracketed(self.advertised_host)}:{self.advertised_port}"
+        return f"{bracketed(self.advertised_host)}:{self.advertised_port}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +67,19 @@ class ClusterConfig:
 
 
 class TopicSpec(NamedTuple):
-    """A topic to begin with; -1 replicas are the default of the broker."""
+    """A topic to begin with. -1 partitions or replicas are as many as the broker's settings say."""
 
     name: str
     partitions: int
     replication_factor: int = -1
+    configs: Mapping[str, str] = MappingProxyType({})
 
     @classmethod
     def parse(cls, text: str) -> TopicSpec:
         """name:partitions[:replicas]; InvalidConfig for anything else."""
         match = TOPIC.fullmatch(text)
         if match is None:
-            raise InvalidConfig(f"'{text}' is no topic; write name:partitions or name:partitions:replicas, such as orders:4:2")
-        if reason := illegal_name(match[1]):
-            raise InvalidConfig(f"Topic name is invalid: {reason}")
+            raise InvalidConfig(f"invalid topic '{text}': write name:partitions or name:partitions:replicas, such as orders:4:2")
         return cls(match[1], int(match[2]), int(match[3] or -1))
 
 
@@ -102,6 +89,10 @@ def cluster_of(brokers: Sequence[Mapping[str, str]], *, nodes: int | None = None
     From one set, node n of `nodes` gets each port plus n - 1 and the next id. Without `nodes` that is one node if the settings say
     which, else two.
     """
+    if nodes is not None and nodes < 1:
+        raise InvalidConfig(f"nodes must be at least 1, not {nodes}")
+    given = set[str]().union(*brokers)
+    check_spelling(given)
     if len(brokers) == 1:
         given_id = _node_id(brokers[0])
         count = nodes or (DEFAULT_NODES if given_id is None else 1)
@@ -113,7 +104,6 @@ def cluster_of(brokers: Sequence[Mapping[str, str]], *, nodes: int | None = None
         ids = [_node_id(properties) for properties in brokers]
         configs = [_node(position if id_ is None else id_, brokers[position - 1], 0) for position, id_ in enumerate(ids, 1)]
     _check_apart(configs)
-    given = set[str]().union(*brokers)
     ignored = {name for node in configs for name in BrokerConfig(node.properties, nodes=len(configs)).ignored()}
     return ClusterConfig(cluster_id, tuple(configs), tuple(sorted(ignored & given)))
 
@@ -136,16 +126,12 @@ def _node(node_id: int, properties: Mapping[str, str], shift: int) -> NodeConfig
 
 
 def _listeners(node_id: int, properties: Mapping[str, str], shift: int) -> tuple[Listener, ...]:
-    advertised = {endpoint.name: endpoint for endpoint in _endpoints(properties, "advertised.listeners", shift)}
-    listening = _endpoints(properties, "listeners", shift)
-    if not listening:
-        # As in the images: whoever says only what to advertise listens there on all interfaces.
-        listening = [endpoint._replace(host="0.0.0.0") for endpoint in advertised.values()] or [
-            Endpoint("PLAINTEXT", "127.0.0.1", DEFAULT_PORT + shift)
-        ]
-    controllers = _names(properties.get("controller.listener.names") or "CONTROLLER")
-    listening = [endpoint for endpoint in listening if endpoint.name not in controllers]
+    for setting in ("listeners", "advertised.listeners"):
+        _check_different(setting, endpoints_of(properties, setting, shift), properties)
+    advertised = {endpoint.name: endpoint for endpoint in endpoints_of(properties, "advertised.listeners", shift)}
+    listening = listening_endpoints(properties, shift)
     names = [endpoint.name for endpoint in listening]
+    controllers = controller_names(properties)
     _check_names(node_id, names, [name for name in advertised if name not in controllers], properties)
     protocols = _protocols(names, properties)
     return tuple(_listener(node_id, endpoint, advertised.get(endpoint.name), protocols[endpoint.name]) for endpoint in listening)
@@ -156,26 +142,17 @@ def _listener(node_id: int, listening: Endpoint, advertised: Endpoint | None, pr
         raise InvalidConfig("advertised.listeners cannot use the nonroutable meta-address 0.0.0.0. Use a routable IP address.")
     told = advertised or listening
     # Nobody can connect to a wildcard; who listens on all interfaces is reached on this machine at least.
-    told_host = "127.0.0.1" if told.host in WILDCARDS else told.host
-    return Listener(node_id, listening.name, listening.host or "0.0.0.0", listening.port, told_host, told.port, protocol)
+    told_host = LOOPBACK if told.host in WILDCARDS else told.host
+    return Listener(node_id, listening.name, listening.host or EVERYWHERE, listening.port, told_host, told.port, protocol)
 
 
-def _endpoints(properties: Mapping[str, str], setting: str, shift: int) -> list[Endpoint]:
-    found = []
-    for text in filter(str.strip, properties.get(setting, "").split(",")):
-        match = ENDPOINT.fullmatch(text)
-        if match is None:
-            raise InvalidConfig(f"'{text.strip()}' in {setting} is no listener; write NAME://host:port, such as PLAINTEXT://127.0.0.1:9092")
-        port = int(match[3]) and int(match[3]) + shift
-        if port > 65535:
-            raise InvalidConfig(f"Port {port} in {setting} is too high; ports end at 65535")
-        found.append(Endpoint(match[1].upper(), match[2].strip("[]"), port))
-    if len({endpoint.name for endpoint in found}) < len(found):
+def _check_different(setting: str, endpoints: Sequence[Endpoint], properties: Mapping[str, str]) -> None:
+    """Raises InvalidConfig for listeners of one name, and for ports that would be bound twice."""
+    if len({endpoint.name for endpoint in endpoints}) < len(endpoints):
         raise InvalidConfig(f"Each listener must have a different name, {setting}: {properties[setting]}")
-    ports = [endpoint.port for endpoint in found if endpoint.port]
+    ports = [endpoint.port for endpoint in endpoints if endpoint.port]
     if setting == "listeners" and len(set(ports)) < len(ports):
         raise InvalidConfig(f"Each listener must have a different port, {setting}: {properties[setting]}")
-    return found
 
 
 def _check_names(node_id: int, names: Sequence[str], advertised: Sequence[str], properties: Mapping[str, str]) -> None:
@@ -196,7 +173,7 @@ def _protocols(names: Sequence[str], properties: Mapping[str, str]) -> dict[str,
     for pair in pairs:
         name, separator, protocol = pair.rpartition(":")
         if not separator or protocol.strip().upper() not in ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"):
-            raise InvalidConfig(f"'{pair}' in listener.security.protocol.map is no pair; write NAME:PROTOCOL, such as EXTERNAL:PLAINTEXT")
+            raise InvalidConfig(f"invalid pair '{pair}' in listener.security.protocol.map: write NAME:PROTOCOL, such as EXTERNAL:PLAINTEXT")
         given[name.strip().upper()] = protocol.strip().upper()
     for name in names:
         if given and name not in given:
@@ -227,11 +204,3 @@ def _listener_properties(listeners: Sequence[Listener]) -> dict[str, str]:
         "listeners": ",".join(str(Endpoint(each.name, each.host, each.port)) for each in listeners),
         "advertised.listeners": ",".join(str(Endpoint(each.name, each.advertised_host, each.advertised_port)) for each in listeners),
     }
-
-
-def _names(text: str) -> set[str]:
-    return {name.strip().upper() for name in text.split(",")}
-
-
-def _bracketed(host: str) -> str:
-    return f"[{host}]" if ":" in host else host

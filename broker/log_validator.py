@@ -5,8 +5,7 @@ from __future__ import annotations
 from struct import Struct
 from typing import NamedTuple, TypeAlias
 
-from ..protocol.compression import Compression, InvalidCompression, TooLong, UnsupportedCompression, decompress
-from ..protocol.errors import ErrorCode, KafkaError
+from ..protocol.compression import Compression, InvalidCompression, TooLong, decompress
 from ..protocol.record_builder import build_batch
 from ..protocol.record_checks import MAX_LONG, NO_TIMESTAMP, Demands, RejectedRecords, UnreadableRecords, check_records
 from ..protocol.records import (
@@ -88,12 +87,7 @@ def _validate_compressed(batch: memoryview, header: BatchHeader, rules: AppendRu
     """A batch that is compressed or has to be."""
     source = Compression(header.attributes & COMPRESSION_MASK)
     target = source if rules.codec is None else rules.codec
-    try:
-        payload = _decompressed(source, batch, header, lenient=target is source)
-    except UnsupportedCompression as error:
-        if target is not source:
-            raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, str(error)) from None
-        return batch, header, header.max_timestamp, False
+    payload = _decompressed(source, batch, header, lenient=target is source)
     latest, consecutive = _checked(payload, header, rules, now_ms, 0, target is source)
     if target is not source:
         return _rebuilt(payload, header, target, rules)

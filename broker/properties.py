@@ -1,17 +1,19 @@
-"""Settings from outside: Java's .properties text and `KAFKA_*` environment variables."""
+"""Settings as text: Java's .properties files, and values of a Python program."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-# What the start scripts of the images read themselves, and what is no setting of a broker.
-NOT_SETTINGS = re.compile(
-    r"KAFKA_(HEAP_OPTS|OPTS|JVM_PERFORMANCE_OPTS|GC_LOG_OPTS|JMX_.*|(TOOLS_)?LOG4J_.*|DEBUG|HOME|VERSION|CLUSTER_ID|CLASSPATH)|KAFKA_"
-)
+SettingValue = str | int | float | bool
+
 ENTRY = re.compile(r"((?:\\.|[^\\\s=:])*)[ \t\f]*(?:[=:][ \t\f]*)?(.*)", re.DOTALL)
 ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+
+
+class InvalidConfig(ValueError):
+    """A name or a value of a setting that is refused; where Kafka refuses it too, the text is Kafka's."""
 
 
 def parse_properties(text: str) -> dict[str, str]:
@@ -45,11 +47,8 @@ def _unescaped(text: str) -> str:
     return ESCAPE.sub(character, text)
 
 
-def from_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Settings named by `KAFKA_*`, by the rule of the apache/kafka and cp-kafka images: `_` is a dot, `__` is `_`, `___` is `-`."""
-    separators = {1: ".", 2: "_", 3: "-"}
-    return {
-        re.sub("_{1,3}", lambda match: separators[len(match[0])], name[len("KAFKA_") :].lower()): value
-        for name, value in environ.items()
-        if name.startswith("KAFKA_") and not NOT_SETTINGS.fullmatch(name)
-    }
+def as_text(name: str, value: SettingValue) -> str:
+    """Returns a setting's value as server.properties has it. Raises TypeError for a value that is no text, number or boolean."""
+    if not isinstance(value, str | int | float):
+        raise TypeError(f"setting {name} must be a str, int, float or bool, not {value!r}")
+    return str(value).lower() if isinstance(value, bool) else str(value)

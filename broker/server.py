@@ -75,7 +75,7 @@ class Server:
             self.cluster = ClusterState(self.config, Timers(self.now_ms), self._random)
             self.core = Core(self.cluster)
             for topic in self._topics:
-                self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor)
+                self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
             for node in self.config.nodes:
                 self._listen(node.node_id)
             self.after_turn()
@@ -110,7 +110,7 @@ class Server:
 
     def _broker(self, node_id: int) -> Broker:
         if node_id not in self.cluster.brokers:
-            raise ValueError(f"there is no node {node_id}; the nodes are {sorted(self.cluster.brokers)}")
+            raise ValueError(f"there is no node {node_id!r}; the nodes are {sorted(self.cluster.brokers)}")
         return self.cluster.brokers[node_id]
 
     def _reserve(self, node: NodeConfig) -> NodeConfig:
@@ -375,7 +375,7 @@ def _explained(error: OSError, listener: Listener) -> OSError:
     return OSError(error.errno, f"cannot listen on {listener.host}:{listener.port}: {reason}{advice}")
 
 
-async def _serve(config: ClusterConfig, topics: Sequence[TopicSpec], on_ready: Callable[[str], None]) -> None:
+async def _serve(config: ClusterConfig, topics: Sequence[TopicSpec], on_ready: Callable[[Server], None]) -> None:
     server = Server(config, topics)
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -383,13 +383,13 @@ async def _serve(config: ClusterConfig, topics: Sequence[TopicSpec], on_ready: C
         loop.add_signal_handler(number, ended.set)
     await server.start()
     logs.started([node.node_id for node in config.nodes])
-    on_ready(server.bootstrap_servers)
+    on_ready(server)
     await ended.wait()
     await server.stop()
     log.info("shut down completed")
 
 
-def run(config: ClusterConfig, *, topics: Sequence[TopicSpec] = (), on_ready: Callable[[str], None]) -> None:
-    """Serves until SIGTERM or SIGINT. `on_ready` is given the bootstrap servers once every listener accepts. Raises OSError."""
+def run(config: ClusterConfig, *, topics: Sequence[TopicSpec] = (), on_ready: Callable[[Server], None]) -> None:
+    """Serves until SIGTERM or SIGINT. `on_ready` is given the server once every listener accepts. Raises OSError."""
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_serve(config, topics, on_ready))

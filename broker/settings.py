@@ -206,7 +206,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(BROKER, "auto.create.topics.enable", BOOLEAN, True, acts=True,
             documentation="Creates a missing topic when a client asks for its metadata and allows it."),
     Setting(BROKER, "auto.leader.rebalance.enable", BOOLEAN, True, acts=True,
-            documentation="Gives the lead of a partition back to its first replica after a node returned."),
+            documentation="Gives the lead of a partition back to its first replica after a node returned or a reassignment."),
     Setting(BROKER, "background.threads", INT, 10, Range(1), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "broker.heartbeat.interval.ms", INT, 2000),
     Setting(BROKER, "broker.id", INT, -1, acts=True, documentation="Another name of node.id."),
@@ -355,7 +355,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(BROKER, "kafka.metrics.polling.interval.secs", INT, 10, Range(1)),
     Setting(BROKER, "kafka.metrics.reporters", LIST, ()),
     Setting(BROKER, "leader.imbalance.check.interval.seconds", LONG, 300, Range(1), acts=True,
-            documentation="How long after a node returned its partitions are given back to it."),
+            documentation="How long after its first replica is in sync again a partition is led by it."),
     Setting(BROKER, "leader.replication.throttled.rate", LONG, LONG_MAX, Range(0), dynamic=CLUSTER_WIDE, internal=True),
     Setting(BROKER, "listener.security.protocol.map", STRING,
             "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT", dynamic=PER_BROKER, acts=True,
@@ -441,7 +441,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(BROKER, "metadata.log.max.snapshot.interval.ms", LONG, 3_600_000, Range(0)),
     Setting(BROKER, "metadata.log.segment.bytes", INT, 1_073_741_824, Range(8_388_608)),
     Setting(BROKER, "metadata.log.segment.ms", LONG, 604_800_000),
-    Setting(BROKER, "metadata.max.idle.interval.ms", INT, 500, Range(0)),
+    Setting(BROKER, "metadata.max.idle.interval.ms", INT, 500, Range(0), acts=True,
+            documentation="How often the log of the metadata, whose end DescribeQuorum shows, grows by one record; 0: only by changes."),
     Setting(BROKER, "metadata.max.retention.bytes", LONG, 104_857_600),
     Setting(BROKER, "metadata.max.retention.ms", LONG, 604_800_000),
     Setting(BROKER, "metric.reporters", LIST, ("org.apache.kafka.common.metrics.JmxReporter",), dynamic=CLUSTER_WIDE),
@@ -520,7 +521,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(BROKER, "replica.fetch.max.bytes", INT, 1_048_576, Range(0)),
     Setting(BROKER, "replica.fetch.min.bytes", INT, 1),
     Setting(BROKER, "replica.fetch.response.max.bytes", INT, 10_485_760, Range(0)),
-    Setting(BROKER, "replica.fetch.wait.max.ms", INT, 500),
+    Setting(BROKER, "replica.fetch.wait.max.ms", INT, 500, acts=True,
+            documentation="How long a replica that a reassignment adds takes to catch up."),
     Setting(BROKER, "replica.high.watermark.checkpoint.interval.ms", LONG, 5000),
     Setting(BROKER, "replica.lag.time.max.ms", LONG, 30_000,
             documentation="A follower that lags for this long leaves the in-sync replicas."),
@@ -698,9 +700,15 @@ def as_markdown() -> str:
         "This page is made from the table in `broker/settings.py`; a test says whether it is current.",
         "Every setting of Kafka 4.3 is known: checked, kept and shown by DescribeConfigs. Those in the tables below act; the others, named"
         " below the tables, change nothing. Names that Kafka does not know, such as those of ZooKeeper, are kept too. What is set without"
-        " an effect is named in one line at the start.",
-        "A setting of a broker comes from, each before the next: `--set key=value`, the environment (`KAFKA_` and the name in capitals,"
-        " with `_` for a dot, `__` for `_` and `___` for `-`), `--config server.properties`.",
+        " an effect is named in one line at the start. A name that is almost one of Kafka's is refused (`num.partition`: did you mean"
+        " `num.partitions`?). In `--set` and in a program, so is a topic's setting that a broker has under another name (`retention.ms`:"
+        " `log.retention.ms`).",
+        "A setting of a broker comes from, each before the next: `--set key=value`, the environment, `--config server.properties`.",
+        "In the environment a setting is `KAFKA_` and the name in capitals, with `_` for a dot, `__` for `_` and `___` for `-`, as in the"
+        " images apache/kafka and cp-kafka. `KAFKA_CFG_` does the same, as in bitnami/kafka, and goes before `KAFKA_`. The names that"
+        " listeners had before Kafka 3 work too: `KAFKA_ADVERTISED_HOST_NAME`, `KAFKA_ADVERTISED_PORT`, `KAFKA_HOST_NAME` and"
+        " `KAFKA_PORT`. `KAFKA_CREATE_TOPICS` makes topics, as in wurstmeister/kafka: `orders:4:1,users:1:1:compact` are names, partitions,"
+        " replicas and cleanup policies. If the environment says where to listen, there is one node, unless `--nodes` asks for more.",
     ]
     for title, rows in (("Topics", TOPIC_SETTINGS), ("Brokers", BROKER_SETTINGS), ("Groups", GROUP_SETTINGS)):
         acting = [row for row in rows.values() if row.acts]

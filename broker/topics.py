@@ -1,20 +1,19 @@
-"""Topics, their partitions, and where replicas are placed."""
+"""Topics and their partitions."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from random import Random
 
 from ..protocol.coordinator_records import CoordinatorRecord
 from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.record_builder import build_batch, build_marker
 from ..protocol.records import Record
-from ..storage.log import Log
 from ..storage.producers import Producers
 from ..storage.retention import UntimedAppends
 from ..storage.rolling import Rolling
 from .config import TopicConfig
+from .replication import ReplicatedLog
 from .transactions.coordinator import Marker
 from .transactions.transaction import Producer
 
@@ -25,48 +24,22 @@ INTERNAL_TOPICS = frozenset({CONSUMER_OFFSETS, TRANSACTION_STATE, "__share_group
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 
 
-class Partition:
-    """One partition. A replica has no log of its own: it is a position in the one log, and an in-sync one stands at its end.
+class Partition(ReplicatedLog):
+    """One partition: a log with its replicas, and what is known of the records in it."""
 
-    `lagging` has the positions of those that stand elsewhere: where the log ended when they left.
-    """
-
-    __slots__ = (
-        "cleaned_until",
-        "index",
-        "isr",
-        "lagging",
-        "leader",
-        "leader_epoch",
-        "log",
-        "producers",
-        "replicas",
-        "rolling",
-        "topic",
-        "untimed",
-    )
+    __slots__ = ("cleaned_until", "index", "producers", "rolling", "topic", "untimed")
 
     def __init__(self, topic: Topic, index: int, replicas: Sequence[int], isr: Iterable[int]) -> None:
+        super().__init__(replicas, isr)
         self.topic = topic
         self.index = index
-        self.replicas = list(replicas)
-        self.isr = list(isr)
-        self.leader = self.isr[0] if self.isr else -1
-        self.leader_epoch = 0
-        self.lagging: dict[int, int] = {}
-        self.log = Log()
-        self.log.begin_epoch(self.leader_epoch)
         self.rolling, self.untimed = Rolling(), UntimedAppends()
         self.cleaned_until = 0  # the offset up to which the log is compacted
         self.producers = Producers(topic.config.broker.integers["producer.id.expiration.ms"])
+        self.hold_high_watermark()
 
     def __repr__(self) -> str:
         return f"{self.topic.name}-{self.index}"
-
-    @property
-    def high_watermark(self) -> int:
-        """The smallest log end of the in-sync replicas: all of them have everything."""
-        return self.log.end_offset
 
     @property
     def last_stable_offset(self) -> int:
@@ -80,6 +53,11 @@ class Partition:
     def min_isr(self) -> int:
         """How many in-sync replicas acks=all demands (Kafka's `Partition.effectiveMinIsr`)."""
         return min(self.topic.config.integers["min.insync.replicas"], len(self.replicas))
+
+    @property
+    def allows_unclean_election(self) -> bool:
+        """Whether the topic's config lets a replica lead that lacks records."""
+        return self.topic.config.booleans["unclean.leader.election.enable"]
 
     def append_records(self, records: Iterable[CoordinatorRecord], now_ms: int, producer: Producer | None) -> None:
         """Appends what a coordinator has to say, as one batch. With a producer it is part of its transaction.
@@ -110,72 +88,11 @@ class Partition:
         self.producers.delete_before(self.log.start_offset)
         self.untimed.delete_before(self.log.start_offset)
 
-    def elect(self, leader: int) -> None:
-        """Makes a node the leader, -1 for none, in a new leader epoch."""
-        self.leader = leader
-        self.leader_epoch += 1
-        self.log.begin_epoch(self.leader_epoch)
-
-    def node_stopped(self, node_id: int, running: Iterable[int]) -> None:
-        """Drops a node from the in-sync replicas, unless it is the last of them, and moves the leader to the next one."""
-        if node_id in self.isr and len(self.isr) > 1:
-            self.isr.remove(node_id)
-            self.lagging[node_id] = self.log.end_offset
-        if self.leader == node_id:
-            self.elect(self._candidate(running))
-            self._elect_uncleanly_if_allowed(running)
-
-    def node_started(self, running: Sequence[int]) -> None:
-        """Where nobody led, an in-sync replica does now; with a leader, every running replica catches up at once and rejoins."""
-        if self.leader == -1 and (candidate := self._candidate(running)) != -1:
-            self.elect(candidate)
-        self._elect_uncleanly_if_allowed(running)
-        if self.leader != -1:
-            self._catch_up(running)
-
-    def prefer_first_replica(self) -> bool:
-        """Gives the leadership back to the first replica where it is in sync; whether anything changed."""
-        preferred = self.replicas[0]
-        if self.leader in (preferred, -1) or preferred not in self.isr:
-            return False
-        self.elect(preferred)
-        return True
-
-    def elect_uncleanly(self, running: Iterable[int]) -> bool:
-        """Makes any running replica the leader, at the cost of what it has not got; False if there is none."""
-        candidate = next((node for node in self.replicas if node in running), -1)
-        if candidate == -1:
-            return False
-        position = min(self.lagging.get(candidate, self.log.end_offset), self.log.end_offset)
-        self.log.truncate_to(position)
-        self.producers.truncate_to(position)
-        self.rolling, self.cleaned_until = Rolling(), min(self.cleaned_until, position)
-        self.isr, self.lagging = [candidate], {node: min(end, position) for node, end in self.lagging.items() if node != candidate}
-        self.elect(candidate)
-        self._catch_up(running)
-        return True
-
-    def reassign(self, replicas: Sequence[int], running: Iterable[int]) -> None:
-        """Gives the partition other replicas, at once. The epoch rises when an old one is gone (KRaft's PartitionChangeBuilder)."""
-        removed = set(self.replicas) - set(replicas)
-        self.replicas = list(replicas)
-        added = [node for node in replicas if node in running and node not in self.isr]
-        self.isr = [node for node in self.isr if node in replicas] + added
-        self.lagging = {node: end for node, end in self.lagging.items() if node not in removed}
-        if removed or self.leader == -1:
-            self.elect(self.leader if self.leader in self.replicas else self._candidate(running))
-
-    def _elect_uncleanly_if_allowed(self, running: Iterable[int]) -> None:
-        if self.leader == -1 and self.topic.config.booleans["unclean.leader.election.enable"]:
-            self.elect_uncleanly(running)
-
-    def _catch_up(self, running: Iterable[int]) -> None:
-        self.isr += [node for node in self.replicas if node in running and node not in self.isr]
-        for node in self.isr:
-            self.lagging.pop(node, None)
-
-    def _candidate(self, running: Iterable[int]) -> int:
-        return next((node for node in self.replicas if node in self.isr and node in running), -1)
+    def truncate_to(self, offset: int) -> None:
+        """Drops what is at and behind `offset`, because the new leader does not have it."""
+        self.log.truncate_to(offset)
+        self.producers.truncate_to(offset)
+        self.rolling, self.cleaned_until = Rolling(), min(self.cleaned_until, offset)
 
 
 class Topic:
@@ -224,18 +141,3 @@ def check_name(name: str, existing: Iterable[str]) -> None:
         for other in existing:
             if other.replace(".", "_") == merged:
                 raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic '{name}' collides with existing topic: {other}")
-
-
-def place_replicas(nodes: Sequence[int], partitions: int, replication_factor: int, first: int, random: Random) -> list[list[int]]:
-    """Replicas for `partitions` new partitions: leaders in turn over the nodes, followers behind them with a growing shift.
-
-    `first` is the index of the first new partition; a topic that begins does so at a random node.
-    """
-    start = random.randrange(len(nodes))
-    placed = []
-    for index in range(first, first + partitions):
-        leader = start + index
-        shift = index // len(nodes) % max(len(nodes) - 1, 1)
-        followers = [(leader + 1 + (shift + n) % (len(nodes) - 1)) for n in range(replication_factor - 1)]
-        placed.append([nodes[node % len(nodes)] for node in (leader, *followers)])
-    return placed

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from confluent_kafka import Producer
 
-from odradek.broker import Cluster
+from odradek import Cluster
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

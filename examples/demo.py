@@ -8,7 +8,7 @@ from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient
 from kafka import KafkaConsumer, KafkaProducer
 
-from odradek.broker import Cluster
+from odradek import Cluster
 from spark_session import spark_session
 
 

@@ -12,36 +12,13 @@ from collections.abc import Callable
 from types import NoneType
 from typing import Any
 
-from .schema import ZERO_UUID, Message, ProtocolError, Spec, has_default, specs
+from .fields import ZERO_UUID, ProtocolError, Spec, has_default, specs
+from .varints import put_uvarint, uvarint_rest
 
 _WIDTH = {"b": 1, "?": 1, "h": 2, "H": 2, "i": 4, "q": 8, "d": 8, "16s": 16}
 _ZERO: dict[object, str] = {"?": "False", "d": "0.0", "16s": "ZERO_UUID", "str": "''", "bytes": "b''", "records": "b''"}
 
 _UNSET = object()  # None may be meant
-
-
-def uvarint_rest(buffer: memoryview | bytes, first: int, position: int) -> tuple[int, int]:
-    """The rest of an unsigned varint whose `first` byte, before `position`, has its high bit set: (int32 value, position)."""
-    value, shift = first & 127, 7
-    while True:
-        byte = buffer[position]
-        position += 1
-        value |= (byte & 127) << shift
-        if byte < 128:
-            break
-        shift += 7
-        if shift > 28:
-            raise ProtocolError("a varint of more than 5 bytes")
-    value &= 0xFFFFFFFF
-    return (value - (1 << 32) if value > 0x7FFFFFFF else value), position
-
-
-def put_uvarint(out: bytearray, value: int) -> None:
-    """Appends an unsigned varint."""
-    while value > 127:
-        out.append(value & 127 | 128)
-        value >>= 7
-    out.append(value)
 
 
 def _fail(what: str, length: int) -> None:
@@ -88,13 +65,13 @@ class _Source:
         exec("\n".join([head, *self.lines]), self.constants)
         return self.constants[name]  # type: ignore[no-any-return]
 
-    def fields(self, cls: type[Message]) -> tuple[list[Spec], list[Spec]]:
+    def fields(self, cls: type[Any]) -> tuple[list[Spec], list[Spec]]:
         """The fields that stand in line in this version, and those in the tagged section."""
         here = [spec for spec in specs(cls) if spec.present(self.version)]
         tagged = sorted((s for s in here if s.declared.tag is not None and self.flexible), key=lambda s: s.declared.tag or 0)
         return [spec for spec in here if spec not in tagged], tagged
 
-    def smallest(self, cls: type[Message]) -> int:
+    def smallest(self, cls: type[Any]) -> int:
         """The fewest bytes that a structure can take."""
         untagged, _ = self.fields(cls)
         return sum(self.smallest_field(spec) for spec in untagged) + self.flexible
@@ -127,7 +104,7 @@ def _default(source: _Source, spec: Spec) -> str:
 # Decoding: `b` is the buffer, `e` its length, `p` the position.
 
 
-def compile_decoder(cls: type[Message], version: int) -> Callable[..., Any]:
+def compile_decoder(cls: type[Any], version: int) -> Callable[..., Any]:
     """(buffer, position) -> (message, position after it)."""
     source = _Source(version, version >= cls.flexible_from)
     source.depth = 2
@@ -138,7 +115,7 @@ def compile_decoder(cls: type[Message], version: int) -> Callable[..., Any]:
     return source.compile("def decode(b, p):\n    e = len(b)\n    try:", "decode")
 
 
-def _decode_struct(source: _Source, cls: type[Message], target: str) -> None:
+def _decode_struct(source: _Source, cls: type[Any], target: str) -> None:
     source.add(f"{target} = new({source.constant('C', cls)})")
     untagged, tagged = source.fields(cls)
     absent = [spec for spec in specs(cls) if spec not in untagged]
@@ -187,7 +164,7 @@ def _decode_field(source: _Source, spec: Spec, target: str) -> None:
         _decode_inner(source, spec.kind, target)
 
 
-def _decode_inner(source: _Source, cls: type[Message], target: str) -> None:
+def _decode_inner(source: _Source, cls: type[Any], target: str) -> None:
     inner = source.name("m")
     _decode_struct(source, cls, inner)
     source.add(f"{target} = {inner}")
@@ -251,7 +228,7 @@ def _decode_tags(source: _Source, tagged: list[Spec], target: str) -> None:
 # Encoding: `out` is the buffer that grows, `parts` what is complete.
 
 
-def compile_encoder(cls: type[Message], version: int) -> Callable[..., Any]:
+def compile_encoder(cls: type[Any], version: int) -> Callable[..., Any]:
     """(message, out, parts) -> out."""
     source = _Source(version, version >= cls.flexible_from)
     source.depth = 2
@@ -263,7 +240,7 @@ def compile_encoder(cls: type[Message], version: int) -> Callable[..., Any]:
     return source.compile("def encode(m, out, parts):\n    try:", "encode")
 
 
-def _encode_struct(source: _Source, cls: type[Message], value: str, out: str) -> None:
+def _encode_struct(source: _Source, cls: type[Any], value: str, out: str) -> None:
     untagged, tagged = source.fields(cls)
     run: list[Spec] = []
     for spec in untagged:
@@ -372,7 +349,7 @@ def _encode_tags(source: _Source, tagged: list[Spec], value: str, out: str) -> N
     source.add(f"put_uvarint({out}, {tags})", f"{out} += {section}")
 
 
-def compile_init(cls: type[Message]) -> Callable[..., None]:
+def compile_init(cls: type[Any]) -> Callable[..., None]:
     """The class's `__init__`: keyword arguments, required unless the field has a default."""
     source = _Source(0, False)
     arguments = []

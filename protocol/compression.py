@@ -1,6 +1,7 @@
 """The codecs of record batches, by the numbers of their attributes, in the framings that Kafka's clients write.
 
-gzip needs the standard library only; the others need the package cramjam (the extra `codecs`), imported when first used.
+gzip needs the standard library only. The others need the package cramjam, which is imported on first use because Spark's workers may have
+only the source code of this project (a zip).
 What comes out is bounded before it is allocated, so that a bomb costs no more than the caller's limit (CVE-2023-34455).
 """
 
@@ -76,7 +77,7 @@ def _cramjam(codec: Compression) -> ModuleType:
     try:
         import cramjam
     except ImportError as error:
-        raise UnsupportedCompression(f"{codec.name.lower()} needs the package cramjam: pip install 'odradek[codecs]'") from error
+        raise UnsupportedCompression(f"{codec.name.lower()} needs the package cramjam: pip install cramjam") from error
     return cramjam
 
 

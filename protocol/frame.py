@@ -10,9 +10,9 @@ from struct import Struct
 from struct import error as struct_error
 from typing import Any, NamedTuple
 
-from .codec import put_uvarint, uvarint_rest
 from .messages import APIS
 from .schema import Api, Message, ProtocolError
+from .varints import put_uvarint, uvarint_rest
 
 LENGTH = Struct(">i")
 _REQUEST_HEADER = Struct(">hhih")

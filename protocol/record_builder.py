@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from struct import Struct
 
-from .codec import put_uvarint
 from .compression import Compression, compress
 from .records import (
     COMPRESSION_MASK,
@@ -21,6 +20,7 @@ from .records import (
     Record,
     write_crc,
 )
+from .varints import put_uvarint
 
 _MARKER_KEY = Struct(">hh")  # version, type
 _MARKER_VALUE = Struct(">hi")  # version, coordinator epoch

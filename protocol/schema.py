@@ -15,87 +15,60 @@ tagged fields (KIP-482). The codec of one message and version is compiled on fir
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import NoneType, UnionType
-from typing import Annotated, Any, ClassVar, NamedTuple, Self, Union, cast, dataclass_transform, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, NamedTuple, Self, cast, dataclass_transform
 
-Int8 = Annotated[int, "b"]
-Int16 = Annotated[int, "h"]
-UInt16 = Annotated[int, "H"]
-Int32 = Annotated[int, "i"]
-Int64 = Annotated[int, "q"]
-Float64 = Annotated[float, "d"]
-Uuid = Annotated[bytes, "16s"]
-"""16 bytes, big-endian, as they stand on the wire."""
-Records = Annotated["bytes | bytearray | memoryview | list[memoryview]", "records"]
-"""Record batches. Decoded: a slice of the frame, never a copy. Encoded: one buffer or several, never joined."""
+from .codec import compile_decoder, compile_encoder, compile_init
+from .fields import (
+    NEVER,
+    ZERO_UUID,
+    Float64,
+    Int8,
+    Int16,
+    Int32,
+    Int64,
+    ProtocolError,
+    Records,
+    Spec,
+    UInt16,
+    Uuid,
+    field,
+    has_default,
+    specs,
+)
 
-ZERO_UUID = bytes(16)
-NEVER = 1 << 15
-
-
-class ProtocolError(ValueError):
-    """Bytes that are no message of the API and version they claim to be, or an object that cannot be written as one."""
-
-
-class Field(NamedTuple):
-    """A field as declared: its versions (both ends belong), where null is legal, its tag, its default."""
-
-    since: int
-    until: int
-    nullable_since: int
-    tag: int | None
-    default: object
-    default_factory: Callable[[], object] | None
-
-
-_REQUIRED: Any = object()
-
-
-def field(
-    *,
-    since: int = 0,
-    until: int = NEVER,
-    nullable_since: int = 0,
-    tag: int | None = None,
-    default: Any = _REQUIRED,
-    default_factory: Callable[[], object] | None = None,
-) -> Any:
-    """Declares a field whose versions, nullability, tag or default are not the plain ones. See `Field`.
-
-    A tagged structure that is None is left out: all its fields have their defaults.
-    """
-    return Field(since, until, nullable_since, tag, default, default_factory)
-
-
-class Spec(NamedTuple):
-    """A field resolved: `kind` is a struct format character, "str", "bytes", "records" or a Message class."""
-
-    name: str
-    kind: str | type[Message]
-    array: bool
-    nullable: bool
-    declared: Field
-
-    def present(self, version: int) -> bool:
-        """Whether the field is on the wire in `version`."""
-        return self.declared.since <= version <= self.declared.until
-
-    def null_allowed(self, version: int) -> bool:
-        """Whether null may stand in its place in `version`."""
-        return self.nullable and version >= self.declared.nullable_since
+# Everything that a module of messages needs comes from here.
+__all__ = [
+    "NEVER",
+    "ZERO_UUID",
+    "Api",
+    "Float64",
+    "Int8",
+    "Int16",
+    "Int32",
+    "Int64",
+    "Message",
+    "ProtocolError",
+    "Records",
+    "Spec",
+    "UInt16",
+    "Uuid",
+    "Versions",
+    "field",
+    "has_default",
+    "specs",
+    "versions",
+]
 
 
 class _Lazy(dict[int, Any]):
     """Codecs by version, compiled when first asked for."""
 
-    def __init__(self, message: type[Message], compiler: str) -> None:
+    def __init__(self, message: type[Message], compile_codec: Callable[[type[Message], int], Callable[..., Any]]) -> None:
         super().__init__()
-        self._message, self._compiler = message, compiler
+        self._message, self._compile = message, compile_codec
 
     def __missing__(self, version: int) -> Any:
-        from . import codec
-
-        self[version] = getattr(codec, self._compiler)(self._message, version)
+        self[version] = self._compile(self._message, version)
         return self[version]
 
 
@@ -110,14 +83,12 @@ class Message:
     """version -> (message, out, parts) -> out. Record bytes end `out`: both go to `parts`, and a fresh one is returned."""
 
     def __init_subclass__(cls) -> None:
-        cls.decoders, cls.encoders = _Lazy(cls, "compile_decoder"), _Lazy(cls, "compile_encoder")
+        cls.decoders, cls.encoders = _Lazy(cls, compile_decoder), _Lazy(cls, compile_encoder)
 
     def __init__(self, **values: Any) -> None:
-        """Compiles the class's own `__init__` on first use, as start-up shall not pay for messages nobody sends."""
-        from . import codec
-
+        """Compiles the class's own `__init__` on first use, because start-up should not pay for messages that are never sent."""
         cls = type(self)
-        setattr(cls, "__init__", codec.compile_init(cls))  # noqa: B010  (mypy refuses the plain form)
+        setattr(cls, "__init__", compile_init(cls))  # noqa: B010  (mypy refuses the plain form)
         cls.__init__(self, **values)
 
     @classmethod
@@ -139,37 +110,6 @@ class Message:
     def __repr__(self) -> str:
         values = ", ".join(f"{spec.name}={getattr(self, spec.name)!r}" for spec in specs(type(self)))
         return f"{type(self).__name__}({values})"
-
-
-_PLAIN = Field(0, NEVER, 0, None, _REQUIRED, None)
-_SPECS: dict[type[Message], tuple[Spec, ...]] = {}
-
-
-def specs(cls: type[Message]) -> tuple[Spec, ...]:
-    """The fields of a message in wire order."""
-    if cls not in _SPECS:
-        hints = get_type_hints(cls, include_extras=True)
-        names = [name for name in cls.__annotations__ if get_origin(hints[name]) is not ClassVar]
-        _SPECS[cls] = tuple(_resolve(name, hints[name], cls.__dict__.get(name, _REQUIRED)) for name in names)
-    return _SPECS[cls]
-
-
-def _resolve(name: str, hint: Any, assigned: Any) -> Spec:
-    declared = assigned if isinstance(assigned, Field) else _PLAIN._replace(default=assigned)
-    nullable = False
-    if get_origin(hint) in (Union, UnionType):
-        (hint,) = (part for part in get_args(hint) if part is not NoneType)
-        nullable = True
-    array = get_origin(hint) is list
-    if array:
-        (hint,) = get_args(hint)
-    kind = get_args(hint)[1] if get_origin(hint) is Annotated else {str: "str", bytes: "bytes", bool: "?"}.get(hint, hint)
-    return Spec(name, kind, array, nullable, declared)
-
-
-def has_default(declared: Field) -> bool:
-    """Whether a field may be left out when the message is made."""
-    return declared.default is not _REQUIRED or declared.default_factory is not None
 
 
 class Versions(NamedTuple):

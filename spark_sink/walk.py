@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ..protocol.codec import uvarint_rest
 from ..protocol.records import InvalidRecords
 from ..protocol.schema import ProtocolError
+from ..protocol.varints import uvarint_rest
 from .varints import Bytes, Longs
 
 

@@ -195,7 +195,7 @@ def _topic(name: str, broker: Broker) -> Target:
     topic = broker.cluster.topics.get(name)
     if topic is None:
         return Target(TOPIC_SETTINGS, {}, {}, lambda changed: None, f"The topic '{name}' does not exist.")
-    return Target(TOPIC_SETTINGS, topic.config.overrides, topic.config.values, topic.config.alter)
+    return Target(TOPIC_SETTINGS, topic.config.overrides, topic.config.values, lambda changed: broker.cluster.alter_topic(topic, changed))
 
 
 def _broker(name: str, broker: Broker) -> Target:

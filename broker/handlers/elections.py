@@ -1,4 +1,4 @@
-"""ElectLeaders: gives leaderships to preferred replicas or, where nobody in sync is left, to whoever is there."""
+"""ElectLeaders: gives leaderships to preferred replicas or, where no eligible one is left, to any that runs."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _elect(name: str, index: int, election_type: int, context: Context) -> Parti
         if partition is None:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {name}-{index}")
         (_prefer if election_type == PREFERRED else _elect_uncleanly)(partition, context)
-        context.wake(partition)
+        context.broker.cluster.partition_changed(partition)
         context.broker.transactions.write_missing_markers()
     except KafkaError as error:
         return PartitionResult(partition_id=index, error_code=error.code, error_message=error.message)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...protocol.compression import UnsupportedCompression
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.list_offsets import (
     LIST_OFFSETS,
@@ -87,13 +86,9 @@ def _first_at(log: Log, timestamp: int) -> tuple[int, int]:
     view = log.find_timestamp(timestamp, log.start_offset)
     while view is not None:
         batch = RecordBatch(view)
-        try:
-            for record in batch.records():
-                if record.timestamp >= timestamp and record.offset >= log.start_offset:
-                    return record.timestamp, record.offset
-        except UnsupportedCompression:
-            # Without the codec the batch's beginning is the nearest offset that skips nothing.
-            return batch.header.max_timestamp, max(batch.header.base_offset, log.start_offset)
+        for record in batch.records():
+            if record.timestamp >= timestamp and record.offset >= log.start_offset:
+                return record.timestamp, record.offset
         view = log.find_timestamp(timestamp, batch.header.last_offset + 1)
     return NOT_FOUND
 

@@ -1,12 +1,14 @@
 """Metadata, DescribeCluster and DescribeTopicPartitions: the brokers, and who leads what.
 
-Addresses are those of the listener that was asked. A topic that is created because it was asked for is UNKNOWN_TOPIC_OR_PARTITION
-in this answer and there in the next, as with Apache Kafka.
+Addresses are those of the listener that was asked. A topic that is created because it was asked for is described in the same answer.
+Apache Kafka answers UNKNOWN_TOPIC_OR_PARTITION for tens of milliseconds, until its brokers know the topic. That error followed by the
+topic in the very next answer makes group readers of kafka-go hang on an empty assignment.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.describe_cluster import (
@@ -117,21 +119,17 @@ def _by_name(name: str, request: MetadataRequest, context: Context, reachable_no
         return _describe(topic, context, reachable_nodes)
     code = ErrorCode.INVALID_TOPIC_EXCEPTION if illegal_name(name) else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if context.broker.config.booleans["auto.create.topics.enable"] and request.allow_auto_topic_creation:
-        code = _create(name, context, code)
+        if not (context.may(CREATE, CLUSTER) or context.may(CREATE, TOPIC, name)):
+            return MetadataResponseTopic(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=name, partitions=[])
+        with suppress(KafkaError):  # why it cannot be created is not told; the topic just stays unknown
+            return _describe(_create(name, context), context, reachable_nodes)
     return MetadataResponseTopic(error_code=code, name=name, partitions=[])
 
 
-def _create(name: str, context: Context, code: ErrorCode) -> ErrorCode:
-    """The error of this answer: clients ask again, and find the topic."""
-    if not (context.may(CREATE, CLUSTER) or context.may(CREATE, TOPIC, name)):
-        return ErrorCode.TOPIC_AUTHORIZATION_FAILED
+def _create(name: str, context: Context) -> Topic:
+    """The new topic. Raises KafkaError as CreateTopics would answer."""
     cluster = context.broker.cluster
-    try:
-        if not cluster.ensure_internal(name):
-            cluster.create_topic(name)
-    except KafkaError as error:
-        return error.code
-    return code
+    return cluster.topics[name] if cluster.ensure_internal(name) else cluster.create_topic(name)
 
 
 def _describe(topic: Topic, context: Context, reachable_nodes: set[int]) -> MetadataResponseTopic:
@@ -150,12 +148,17 @@ def _partition(partition: Partition, context: Context, reachable_nodes: set[int]
     elif leader not in reachable_nodes:
         code = ErrorCode.LISTENER_NOT_FOUND if context.version >= 6 else ErrorCode.LEADER_NOT_AVAILABLE
         leader = -1
+    replicas = partition.replicas
+    if not context.version:  # the first clients could not look up a replica that is away
+        replicas = [node for node in replicas if node in reachable_nodes]
+        if code is ErrorCode.NONE and len(replicas) < len(partition.replicas):
+            code = ErrorCode.REPLICA_NOT_AVAILABLE
     return MetadataResponsePartition(
         error_code=code,
         partition_index=partition.index,
         leader_id=leader,
         leader_epoch=partition.leader_epoch,
-        replica_nodes=partition.replicas,
+        replica_nodes=replicas,
         isr_nodes=partition.isr,
         offline_replicas=_offline(partition, context),
     )
@@ -178,9 +181,14 @@ def describe_cluster(request: DescribeClusterRequest, context: Context) -> Descr
     for node_id, broker in sorted(cluster.brokers.items()):
         listener = broker.listeners.get(context.connection.listener_name)
         if listener and (broker.running or request.include_fenced_brokers):
-            address = (listener.advertised_host, listener.advertised_port) if broker.running else ("", -1)
             response.brokers.append(
-                DescribeClusterBroker(broker_id=node_id, host=address[0], port=address[1], rack=broker.rack, is_fenced=not broker.running)
+                DescribeClusterBroker(
+                    broker_id=node_id,
+                    host=listener.advertised_host,
+                    port=listener.advertised_port,
+                    rack=broker.rack,
+                    is_fenced=not broker.running,
+                )
             )
     if request.include_cluster_authorized_operations:
         response.cluster_authorized_operations = _cluster_operations(context)
@@ -235,14 +243,13 @@ def _page(topic: Topic, partitions: list[Partition], context: Context) -> Descri
         topic_authorized_operations=context.allowed(TOPIC, topic.name),
         partitions=[
             DescribeTopicPartitionsResponsePartition(
-                error_code=ErrorCode.LEADER_NOT_AVAILABLE if partition.leader == -1 else ErrorCode.NONE,
                 partition_index=partition.index,
                 leader_id=partition.leader,
                 leader_epoch=partition.leader_epoch,
                 replica_nodes=partition.replicas,
                 isr_nodes=partition.isr,
-                eligible_leader_replicas=[],
-                last_known_elr=[],
+                eligible_leader_replicas=partition.elr,
+                last_known_elr=partition.last_known_elr,
                 offline_replicas=_offline(partition, context),
             )
             for partition in partitions

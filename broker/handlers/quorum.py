@@ -51,10 +51,11 @@ def _describe(topic_name: str, index: int, context: Context) -> QuorumPartition:
             observers=[],
         )
     cluster = context.broker.cluster
-    # What the metadata log would hold is no log here; everybody stands where its changes are.
+    # The changes of metadata are counted, not written: every node stands at their end.
+    end_offset = cluster.metadata_end_offset
     states = {
         node_id: ReplicaState(
-            replica_id=node_id, log_end_offset=0, last_fetch_timestamp=context.now_ms, last_caught_up_timestamp=context.now_ms
+            replica_id=node_id, log_end_offset=end_offset, last_fetch_timestamp=context.now_ms, last_caught_up_timestamp=context.now_ms
         )
         for node_id in cluster.running
     }
@@ -64,7 +65,7 @@ def _describe(topic_name: str, index: int, context: Context) -> QuorumPartition:
         error_message="",
         leader_id=cluster.controller_id,
         leader_epoch=FIRST_EPOCH,
-        high_watermark=0,
+        high_watermark=end_offset,
         current_voters=[voter],
         observers=list(states.values()),
     )

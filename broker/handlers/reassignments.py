@@ -1,4 +1,4 @@
-"""AlterPartitionReassignments and ListPartitionReassignments. A replica is a position in the one log, so every move is over at once."""
+"""AlterPartitionReassignments and ListPartitionReassignments: what is moved, and what is on its way."""
 
 from __future__ import annotations
 
@@ -15,15 +15,20 @@ from ...protocol.messages.list_partition_reassignments import (
     LIST_PARTITION_REASSIGNMENTS,
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
+    ListPartitionReassignmentsTopics,
+    OngoingPartitionReassignment,
+    OngoingTopicReassignment,
 )
 from ..acls import ALTER, DESCRIBE
 from ..context import Context
+from ..placement import check_assignments
+from ..topics import Partition, Topic
 from .registry import handles
 
 
 @handles(ALTER_PARTITION_REASSIGNMENTS)
 def alter_partition_reassignments(request: AlterPartitionReassignmentsRequest, context: Context) -> AlterPartitionReassignmentsResponse:
-    """Gives partitions other replicas; null would cancel a reassignment, of which there is never one under way."""
+    """Begins to give partitions other replicas; null cancels the reassignment of a partition."""
     context.demand(ALTER)
     responses = []
     for topic in request.topics:
@@ -50,18 +55,60 @@ def _reassign(name: str, wanted: ReassignablePartition, factor_may_change: bool,
     if partition is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find partition {name}:{wanted.partition_index}.")
     if wanted.replicas is None:
-        raise KafkaError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
-    cluster.check_assignments([wanted.replicas])
-    before, after = len(partition.replicas), len(wanted.replicas)
+        _cancel(partition, context)
+    else:
+        _begin(partition, wanted.replicas, factor_may_change, context)
+    cluster.transactions.write_missing_markers()
+
+
+def _begin(partition: Partition, replicas: list[int], factor_may_change: bool, context: Context) -> None:
+    cluster = context.broker.cluster
+    check_assignments([replicas], cluster.brokers)
+    before, after = len(partition.replicas) - len(partition.removing), len(replicas)
     if before != after and not factor_may_change:
         raise KafkaError(ErrorCode.INVALID_REPLICATION_FACTOR, f"The replication factor is changed from {before} to {after}")
-    partition.reassign(wanted.replicas, cluster.running)
-    context.wake(partition)
-    cluster.transactions.write_missing_markers()
+    cluster.reassign(partition, replicas)
+
+
+def _cancel(partition: Partition, context: Context) -> None:
+    if not partition.is_reassigned:
+        raise KafkaError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
+    if not partition.cancel_reassignment(context.broker.cluster.running):
+        raise KafkaError(
+            ErrorCode.INVALID_REPLICA_ASSIGNMENT,
+            f"Unable to revert partition assignment for {partition!r} because it would require an unclean leader election.",
+        )
+    context.broker.cluster.partition_changed(partition)
 
 
 @handles(LIST_PARTITION_REASSIGNMENTS)
 def list_partition_reassignments(request: ListPartitionReassignmentsRequest, context: Context) -> ListPartitionReassignmentsResponse:
-    """None is ever under way."""
+    """The reassignments under way of the partitions that were asked for, or of all."""
     context.demand(DESCRIBE)
-    return ListPartitionReassignmentsResponse(error_message=None, topics=[])
+    topics = context.broker.cluster.topics
+    if request.topics is None:
+        asked = [(topic, topic.partitions) for topic in topics.values()]
+    else:
+        asked = [(topic, _named(topic, wanted)) for wanted in request.topics if (topic := topics.get(wanted.name))]
+    listed = [_ongoing(topic, partitions) for topic, partitions in asked]
+    return ListPartitionReassignmentsResponse(error_message=None, topics=[topic for topic in listed if topic.partitions])
+
+
+def _named(topic: Topic, wanted: ListPartitionReassignmentsTopics) -> list[Partition]:
+    return [partition for index in wanted.partition_indexes if (partition := topic.partition(index))]
+
+
+def _ongoing(topic: Topic, partitions: list[Partition]) -> OngoingTopicReassignment:
+    return OngoingTopicReassignment(
+        name=topic.name,
+        partitions=[
+            OngoingPartitionReassignment(
+                partition_index=partition.index,
+                replicas=partition.replicas,
+                adding_replicas=partition.adding,
+                removing_replicas=partition.removing,
+            )
+            for partition in partitions
+            if partition.is_reassigned
+        ],
+    )

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from struct import Struct
 
-from ...protocol.codec import uvarint_rest
 from ...protocol.frame import encode_response
 from ...protocol.messages.produce import PRODUCE, PartitionProduceResponse, ProduceRequest, ProduceResponse, TopicProduceResponse
 from ...protocol.records import HEADER, TRANSACTIONAL_BIT
 from ...protocol.schema import ProtocolError
+from ...protocol.varints import uvarint_rest
 from ..context import Context
 from ..topics import Partition
 from .append import ATTRIBUTES_POSITION, REFUSALS, append, one_batch

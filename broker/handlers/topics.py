@@ -87,7 +87,6 @@ def _create(wanted: CreatableTopic, validate_only: bool, context: Context) -> To
         if sorted(by_index) != list(range(len(by_index))):
             raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "partitions should be a consecutive 0-based integer sequence")
         assignments = [by_index[index] for index in range(len(by_index))]
-        cluster.check_assignments(assignments)
     configs = {config.name: config.value for config in wanted.configs}
     return cluster.create_topic(
         wanted.name, wanted.num_partitions, wanted.replication_factor, assignments, configs, validate_only=validate_only

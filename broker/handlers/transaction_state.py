@@ -111,7 +111,7 @@ def _passes(transaction: Transaction, request: ListTransactionsRequest, now_ms: 
 
 @handles(DESCRIBE_PRODUCERS)
 def describe_producers(request: DescribeProducersRequest, context: Context) -> DescribeProducersResponse:
-    """What each partition remembers, asked of its leader."""
+    """What each partition remembers of its producers; every replica answers."""
     return DescribeProducersResponse(
         topics=[
             TopicResponse(name=topic.name, partitions=[_producers(topic.name, index, context) for index in topic.partition_indexes])
@@ -127,7 +127,7 @@ def _producers(name: str, index: int, context: Context) -> PartitionResponse:
         context.demand(READ, TOPIC, name)
         if name not in context.broker.cluster.topics:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition.")
-        partition = find_led_partition(context.broker, find_topic(context, None, name), index)
+        partition = find_led_partition(context.broker, find_topic(context, None, name), index, or_followed=True)
     except KafkaError as error:
         return PartitionResponse(partition_index=index, error_code=error.code, error_message=error.message, active_producers=[])
     return PartitionResponse(

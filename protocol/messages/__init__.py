@@ -1,115 +1,20 @@
 """The messages: one file for each API, holding its request, its response and its `Api`.
 
-`APIS` is the registry: what is served, documented, round-tripped and fuzzed is what stands here.
+`APIS` is the registry: what is served, documented, round-tripped and fuzzed follows from it. A new file in this folder is found by itself.
 """
 
 from __future__ import annotations
 
-from ..schema import Api
-from .add_offsets_to_txn import ADD_OFFSETS_TO_TXN
-from .add_partitions_to_txn import ADD_PARTITIONS_TO_TXN
-from .alter_configs import ALTER_CONFIGS
-from .alter_partition_reassignments import ALTER_PARTITION_REASSIGNMENTS
-from .alter_replica_log_dirs import ALTER_REPLICA_LOG_DIRS
-from .alter_user_scram_credentials import ALTER_USER_SCRAM_CREDENTIALS
-from .api_versions import API_VERSIONS
-from .consumer_group_describe import CONSUMER_GROUP_DESCRIBE
-from .consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT
-from .create_acls import CREATE_ACLS
-from .create_partitions import CREATE_PARTITIONS
-from .create_topics import CREATE_TOPICS
-from .delete_acls import DELETE_ACLS
-from .delete_groups import DELETE_GROUPS
-from .delete_records import DELETE_RECORDS
-from .delete_topics import DELETE_TOPICS
-from .describe_acls import DESCRIBE_ACLS
-from .describe_client_quotas import DESCRIBE_CLIENT_QUOTAS
-from .describe_cluster import DESCRIBE_CLUSTER
-from .describe_configs import DESCRIBE_CONFIGS
-from .describe_groups import DESCRIBE_GROUPS
-from .describe_log_dirs import DESCRIBE_LOG_DIRS
-from .describe_producers import DESCRIBE_PRODUCERS
-from .describe_quorum import DESCRIBE_QUORUM
-from .describe_topic_partitions import DESCRIBE_TOPIC_PARTITIONS
-from .describe_transactions import DESCRIBE_TRANSACTIONS
-from .describe_user_scram_credentials import DESCRIBE_USER_SCRAM_CREDENTIALS
-from .elect_leaders import ELECT_LEADERS
-from .end_txn import END_TXN
-from .fetch import FETCH
-from .find_coordinator import FIND_COORDINATOR
-from .heartbeat import HEARTBEAT
-from .incremental_alter_configs import INCREMENTAL_ALTER_CONFIGS
-from .init_producer_id import INIT_PRODUCER_ID
-from .join_group import JOIN_GROUP
-from .leave_group import LEAVE_GROUP
-from .list_config_resources import LIST_CONFIG_RESOURCES
-from .list_groups import LIST_GROUPS
-from .list_offsets import LIST_OFFSETS
-from .list_partition_reassignments import LIST_PARTITION_REASSIGNMENTS
-from .list_transactions import LIST_TRANSACTIONS
-from .metadata import METADATA
-from .offset_commit import OFFSET_COMMIT
-from .offset_delete import OFFSET_DELETE
-from .offset_fetch import OFFSET_FETCH
-from .offset_for_leader_epoch import OFFSET_FOR_LEADER_EPOCH
-from .produce import PRODUCE
-from .sync_group import SYNC_GROUP
-from .txn_offset_commit import TXN_OFFSET_COMMIT
-from .write_txn_markers import WRITE_TXN_MARKERS
+from importlib import import_module
+from pkgutil import iter_modules
 
-APIS: dict[int, Api] = {
-    api.key: api
-    for api in (
-        PRODUCE,
-        FETCH,
-        LIST_OFFSETS,
-        METADATA,
-        OFFSET_COMMIT,
-        OFFSET_FETCH,
-        FIND_COORDINATOR,
-        JOIN_GROUP,
-        HEARTBEAT,
-        LEAVE_GROUP,
-        SYNC_GROUP,
-        DESCRIBE_GROUPS,
-        LIST_GROUPS,
-        API_VERSIONS,
-        CREATE_TOPICS,
-        DELETE_TOPICS,
-        DELETE_RECORDS,
-        INIT_PRODUCER_ID,
-        OFFSET_FOR_LEADER_EPOCH,
-        ADD_PARTITIONS_TO_TXN,
-        ADD_OFFSETS_TO_TXN,
-        END_TXN,
-        WRITE_TXN_MARKERS,
-        TXN_OFFSET_COMMIT,
-        DESCRIBE_CONFIGS,
-        ALTER_CONFIGS,
-        CREATE_PARTITIONS,
-        DELETE_GROUPS,
-        INCREMENTAL_ALTER_CONFIGS,
-        OFFSET_DELETE,
-        DESCRIBE_CLUSTER,
-        DESCRIBE_PRODUCERS,
-        DESCRIBE_TRANSACTIONS,
-        LIST_TRANSACTIONS,
-        CONSUMER_GROUP_HEARTBEAT,
-        CONSUMER_GROUP_DESCRIBE,
-        DESCRIBE_TOPIC_PARTITIONS,
-        DESCRIBE_ACLS,
-        CREATE_ACLS,
-        DELETE_ACLS,
-        ALTER_REPLICA_LOG_DIRS,
-        DESCRIBE_LOG_DIRS,
-        ELECT_LEADERS,
-        ALTER_PARTITION_REASSIGNMENTS,
-        LIST_PARTITION_REASSIGNMENTS,
-        DESCRIBE_CLIENT_QUOTAS,
-        DESCRIBE_USER_SCRAM_CREDENTIALS,
-        ALTER_USER_SCRAM_CREDENTIALS,
-        DESCRIBE_QUORUM,
-        LIST_CONFIG_RESOURCES,
-    )
-}
-"""Every API by its key."""
+from ..schema import Api
+
+
+def _declared() -> list[Api]:
+    modules = [import_module(f".{found.name}", __name__) for found in iter_modules(__path__)]
+    return [api for module in modules for api in vars(module).values() if isinstance(api, Api)]
+
+
+APIS: dict[int, Api] = {api.key: api for api in sorted(_declared(), key=lambda api: api.key)}
+"""Every API by its key, in the order of the keys."""

@@ -85,7 +85,7 @@ def test_the_compose_file_is_two_brokers_with_both_listeners() -> None:
     assert advertised(cluster) == [
         "1 INTERNAL odradek:29092", "1 EXTERNAL localhost:9092", "2 INTERNAL odradek:29093", "2 EXTERNAL localhost:9093",
     ]  # fmt: skip
-    # As the image starts: what the environment says goes before its --host.
+    # What the environment says goes before --host.
     assert advertised(configured("--host", "0.0.0.0", environ=compose_environment())) == advertised(cluster)[:2]
 
 
@@ -107,7 +107,7 @@ def test_settings_of_zookeeper_and_controllers_do_no_harm() -> None:
 
 def test_topics() -> None:
     options = _parser().parse_args(["serve", "--topic", "a:1", "--topic", "b:2:2"])
-    assert topic_specs(options, cluster_config(options, {})) == [TopicSpec("a", 1), TopicSpec("b", 2, 2)]
+    assert topic_specs(options, {}, cluster_config(options, {})) == [TopicSpec("a", 1), TopicSpec("b", 2, 2)]
 
 
 # What is refused
@@ -116,13 +116,13 @@ def test_topics() -> None:
 @pytest.mark.parametrize(
     ("argv", "message"),
     [
-        (["serve", "--port", "70000"], "write 0 to 65535"),
-        (["serve", "--nodes", "0"], "write 1 to 999"),
+        (["serve", "--port", "70000"], "invalid port '70000': use 0 to 65535"),
+        (["serve", "--port", "x"], "invalid port 'x': use 0 to 65535"),
+        (["serve", "--nodes", "0"], "invalid number of nodes '0': use 1 to 999"),
         (["serve", "--nope"], "unrecognized arguments: --nope"),
-        (["serve", "--set", "num.partitions"], "write key=value"),
+        (["serve", "--set", "num.partitions"], "invalid setting 'num.partitions': use key=value"),
         (["serve", "--log-format", "xml"], "invalid choice: 'xml'"),
-        (["healthcheck", "--bootstrap-server", "9092"], "write HOST:PORT"),
-        ([], "arguments are required"),
+        (["healthcheck", "--bootstrap-server", "9092"], "invalid address '9092': use HOST:PORT"),
     ],
 )
 def test_bad_options_are_one_line(argv: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,7 +138,11 @@ def test_bad_options_are_one_line(argv: list[str], message: str, capsys: pytest.
         (["--set", "num.partitions=many"], "Invalid value many for configuration num.partitions: Not a number of type INT"),
         (["--set", "listeners=nonsense"], "write NAME://host:port"),
         (["--listener", "A://127.0.0.1:1", "--port", "2"], "--port has no effect where listeners are set"),
-        (["--config", "missing.properties"], "No such file or directory: 'missing.properties'"),
+        (["--set", "num.partition=3"], "unknown setting num.partition; did you mean num.partitions?"),
+        (["--set", "retention.ms=3"], "retention.ms is a setting of a topic; did you mean log.retention.ms"),
+        (["--config", "missing.properties"], "cannot read --config missing.properties: No such file or directory; give the path"),
+        (["--config", "."], "cannot read --config .: Is a directory; give the path of a server.properties"),
+        (["--topic", "or ders:1"], "invalid topic name: 'or ders' contains"),
         (["--topic", "orders"], "write name:partitions"),
         (["--topic", "orders:1:3"], "asks for 3 replicas, but there are 2 nodes"),
         (["--topic", "orders:1", "--topic", "orders:2"], "named twice"),
@@ -201,9 +205,11 @@ def test_json_lines(root_logger: logging.Logger, capsys: pytest.CaptureFixture[s
 
 
 @contextmanager
-def running(argv: Sequence[str], environ: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
+def running(
+    argv: Sequence[str], environ: Mapping[str, str] | None = None, *, stderr: int = subprocess.PIPE
+) -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
-        [*COMMAND, "serve", *argv], env=CLEAN | dict(environ or {}), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*COMMAND, "serve", *argv], env=CLEAN | dict(environ or {}), stdout=subprocess.PIPE, stderr=stderr, text=True
     )
     try:
         yield process
@@ -263,6 +269,24 @@ def test_a_zookeeper_era_environment_starts_and_is_healthy() -> None:
     assert len(re.findall("change nothing here: .*zookeeper.connect", errors)) == 1
 
 
+def test_healthcheck_follows_the_listener_of_the_environment() -> None:
+    """As HEALTHCHECK in the image: the port is another one, and the advertised address is reachable only from outside."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    environ = {"KAFKA_LISTENERS": f"PLAINTEXT://:{port}", "KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://nowhere.invalid:9092"}
+    command = [*COMMAND, "healthcheck"]
+    with running(["--nodes", "1"], environ) as process:
+        assert bootstrap_servers(process) == "nowhere.invalid:9092"
+        health = subprocess.run(command, env=CLEAN | environ, capture_output=True, text=True)
+        assert (health.returncode, health.stderr) == (0, "")
+        elsewhere = subprocess.run([*command, "--bootstrap-server", f"127.0.0.1:{port}"], env=CLEAN, capture_output=True, text=True)
+        assert elsewhere.returncode == 1
+        assert_one_line(elsewhere.stderr, "broker 1 at nowhere.invalid:9092 does not answer")
+    health = subprocess.run(command, env=CLEAN | environ, capture_output=True, text=True)
+    assert health.returncode == 1
+    assert_one_line(health.stderr, f"listener PLAINTEXT at 127.0.0.1:{port} does not answer")
+
+
 def test_a_cluster_that_is_gone_is_not_healthy() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -274,4 +298,12 @@ def test_a_cluster_that_is_gone_is_not_healthy() -> None:
 def test_a_health_check_loads_little() -> None:
     code = "import sys; from odradek.broker import cli, healthcheck; cli._parser(); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], env=CLEAN, capture_output=True, text=True, check=True).stdout.split()
-    assert not {"asyncio", "uvloop", "logging", "dataclasses", "odradek.broker.settings", "odradek.protocol"} & set(loaded)
+    assert not {
+        "asyncio",
+        "uvloop",
+        "logging",
+        "dataclasses",
+        "odradek.broker.settings",
+        "odradek.broker.config",
+        "odradek.protocol",
+    } & set(loaded)

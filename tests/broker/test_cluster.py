@@ -1,13 +1,9 @@
 from __future__ import annotations
 
-from random import Random
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from odradek.broker.java_hash import abs_java_hash, hash_map_order
-from odradek.broker.topics import illegal_name, place_replicas
+from odradek.broker.topics import illegal_name
 from tests.broker.harness import World, produce
 
 
@@ -25,17 +21,6 @@ def test_the_order_of_a_hash_map() -> None:
     keys = ["roundrobin", "range", "sticky", "cooperative-sticky", "uniform", "consumer", "x", "y", "grüße", "✓😀"]
     expected = ["uniform", "grüße", "sticky", "x", "range", "y", "roundrobin", "✓😀", "consumer", "cooperative-sticky"]
     assert hash_map_order(keys) == expected
-
-
-@given(nodes=st.integers(1, 6), partitions=st.integers(1, 20), seed=st.integers(0, 99), data=st.data())
-def test_replicas_are_spread(nodes: int, partitions: int, seed: int, data: st.DataObject) -> None:
-    factor = data.draw(st.integers(1, nodes))
-    placed = place_replicas(range(1, nodes + 1), partitions, factor, 0, Random(seed))
-    assert len(placed) == partitions
-    assert all(len(set(replicas)) == factor for replicas in placed)
-    leaders = [replicas[0] for replicas in placed]
-    counts = [leaders.count(node) for node in range(1, nodes + 1)]
-    assert max(counts) - min(counts) <= 1
 
 
 @pytest.mark.parametrize(
@@ -73,6 +58,16 @@ def test_leaders_return_to_the_first_replica_after_a_while() -> None:
     assert [partition.leader for partition in topic.partitions] == before
 
 
+def test_leadership_moves_to_the_first_replica_of_a_reassignment() -> None:
+    world = World()
+    partition = world.cluster.create_topic("t", assignments=[[1, 2]]).partitions[0]
+    world.cluster.reassign(partition, [2, 1])
+    world.advance(299_999)
+    assert partition.leader == 1
+    world.advance(1)
+    assert partition.leader == 2
+
+
 def test_leaders_stay_where_rebalancing_is_off() -> None:
     world = World(settings={"auto.leader.rebalance.enable": "false"})
     topic = world.cluster.create_topic("t", 2)
@@ -91,9 +86,9 @@ def test_the_last_in_sync_replica_is_waited_for() -> None:
     world.cluster.stop_node(first)
     produce(world, "t", b"b")
     world.cluster.stop_node(second)
-    assert (partition.leader, partition.isr) == (-1, [second])
-    world.cluster.start_node(first)  # it has not got everything
-    assert (partition.leader, partition.isr) == (-1, [second])
+    assert (partition.leader, partition.isr, partition.elr) == (-1, [], [second])
+    world.cluster.start_node(first)  # it lacks b
+    assert (partition.leader, partition.isr, partition.elr) == (-1, [], [second])
     world.cluster.start_node(second)
     assert (partition.leader, sorted(partition.isr)) == (second, [1, 2])
     assert partition.log.end_offset == 2

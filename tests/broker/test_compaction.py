@@ -5,14 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from odradek.broker import compaction
 from odradek.broker.transactions.coordinator import Marker
 from odradek.broker.transactions.transaction import Producer
-from odradek.protocol.compression import Compression, UnsupportedCompression
+from odradek.protocol.compression import Compression
 from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.protocol.record_builder import build_batch
@@ -205,16 +204,6 @@ def test_what_was_aborted_leaves_its_last_sequence() -> None:
     assert left is not None
     header = RecordBatch(left).header
     assert (header.records_count, header.base_sequence, header.is_transactional) == (0, 4, True)
-
-
-def test_what_cannot_be_decoded_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    def records(self: RecordBatch) -> list[Record]:
-        raise UnsupportedCompression
-
-    monkeypatch.setattr(RecordBatch, "records", records)
-    view = memoryview(build_batch([Record(0, START_MS, b"a", b"1", [])]))
-    assert compaction.Compactor({b"a": 3}, NONE_ABORTED, -1, {}, START_MS, 1000).rewrite(view) is view
-    assert compaction.last_offsets([view], NONE_ABORTED) == {}
 
 
 def test_a_time_is_found_though_the_batch_that_promised_it_is_empty() -> None:

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from odradek.broker.healthcheck import Unhealthy, check
+from odradek.broker.healthcheck import Unhealthy, check, check_listeners
+from odradek.broker.properties import InvalidConfig
 
 Answer = Callable[[int, int], bytes | None]
 """Of (api key, own port): the body of the response, or None to hang up."""
@@ -103,3 +104,24 @@ def test_who_does_not_speak_kafka() -> None:
         with pytest.raises(Unhealthy, match="does not speak Kafka's protocol"):
             check("127.0.0.1", listening.getsockname()[1])
         thread.join()
+
+
+def test_listeners_of_the_environment_are_all_asked() -> None:
+    with server(healthy) as one, server(healthy) as other:
+        check_listeners({"KAFKA_LISTENERS": f"A://127.0.0.1:{one},B://:{other},CONTROLLER://:1", "KAFKA_ADVERTISED_LISTENERS": "A://h:1"})
+        check_listeners({"KAFKA_CFG_ADVERTISED_LISTENERS": f"A://nowhere.invalid:{one}"})
+        check_listeners({"KAFKA_PORT": str(one), "KAFKA_ADVERTISED_HOST_NAME": "nowhere.invalid"})
+
+
+def test_listener_that_answers_with_an_error_is_unhealthy() -> None:
+    with (
+        server(healthy) as good,
+        server(lambda key, port: struct.pack(">hi", 35, 0)) as bad,
+        pytest.raises(Unhealthy, match=f"^listener B at 127.0.0.1:{bad} answers ApiVersions with error 35$"),
+    ):
+        check_listeners({"KAFKA_LISTENERS": f"A://:{good},B://0.0.0.0:{bad}"})
+
+
+def test_listener_that_is_no_address_is_refused() -> None:
+    with pytest.raises(InvalidConfig, match="invalid listener '9092' in listeners"):
+        check_listeners({"KAFKA_LISTENERS": "9092"})

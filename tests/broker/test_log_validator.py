@@ -10,8 +10,8 @@ import pytest
 
 from odradek.broker.log_validator import AppendRules, validate_records
 from odradek.protocol import compression as codecs
-from odradek.protocol.compression import Compression, UnsupportedCompression
-from odradek.protocol.errors import ErrorCode, KafkaError
+from odradek.protocol.compression import Compression
+from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.protocol.record_builder import build_batch
 from odradek.protocol.record_checks import UnreadableRecords
@@ -52,20 +52,6 @@ def test_a_bomb_costs_at_most_the_limit(codec: Compression) -> None:
         assert tracemalloc.get_traced_memory()[1] < DECOMPRESSED_LIMIT * 2 + MIB  # twice while zlib joins its pieces
     finally:
         tracemalloc.stop()
-
-
-def test_without_its_codec_a_batch_is_stored_unread(monkeypatch: pytest.MonkeyPatch) -> None:
-    batch = memoryview(bytearray(a_batch(b"x", compression=Compression.ZSTD)))
-    header = read_header(batch)
-
-    def missing(codec: Compression) -> None:
-        raise UnsupportedCompression(f"{codec.name} is not here")
-
-    monkeypatch.setattr(codecs, "_cramjam", missing)
-    assert validate_records(batch, header, rules(), START_MS) == (batch, header, header.max_timestamp, False)
-    with pytest.raises(KafkaError) as refused:
-        validate_records(batch, header, rules(compression_type="gzip"), START_MS)
-    assert refused.value.code == ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
 
 
 @pytest.mark.parametrize("codec", ["gzip", "lz4", "zstd"])

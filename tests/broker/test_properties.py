@@ -1,10 +1,10 @@
-"""server.properties and KAFKA_* are read as Kafka's images read them."""
+"""server.properties is read as Java reads it, and a program's values become the same texts."""
 
 from __future__ import annotations
 
 import pytest
 
-from odradek.broker.properties import from_environment, parse_properties
+from odradek.broker.properties import SettingValue, as_text, parse_properties
 
 
 @pytest.mark.parametrize(
@@ -29,19 +29,6 @@ def test_parse_properties(text: str, pairs: dict[str, str]) -> None:
     assert parse_properties(text) == pairs
 
 
-def test_from_environment() -> None:
-    environ = {
-        "KAFKA_BROKER_ID": "1",
-        "KAFKA_LISTENER_NAME_A__B_SSL_KEY": "x",
-        "KAFKA_FOO___BAR": "y",
-        "KAFKA_HEAP_OPTS": "-Xmx1g",
-        "KAFKA_OPTS": "-Dx",
-        "KAFKA_JVM_PERFORMANCE_OPTS": "-server",
-        "KAFKA_LOG4J_LOGGERS": "kafka=WARN",
-        "KAFKA_LOG4J_ROOT_LOGLEVEL": "WARN",
-        "KAFKA_JMX_PORT": "9101",
-        "KAFKA_": "nothing",
-        "CLUSTER_ID": "abc",
-        "PATH": "/bin",
-    }
-    assert from_environment(environ) == {"broker.id": "1", "listener.name.a_b.ssl.key": "x", "foo-bar": "y"}
+@pytest.mark.parametrize(("value", "text"), [("x", "x"), (3, "3"), (0.5, "0.5"), (True, "true"), (False, "false")])
+def test_as_text(value: SettingValue, text: str) -> None:
+    assert as_text("name", value) == text

@@ -11,15 +11,31 @@ from .families import FAMILIES
 from .playing import SETTINGS, Emulated, Served, play
 
 
+class Recorded(Served):
+    """An Apache Kafka of ours, whose nodes may be stopped."""
+
+    def __init__(self, kafka: ApacheKafka) -> None:
+        super().__init__(kafka.bootstrap_servers)
+        self.kafka = kafka
+
+    def stop(self, node: int) -> None:
+        self.kafka.nodes[node - 1].shut_down()
+        self.kafka.wait_until_ready()
+
+    def start(self, node: int) -> None:
+        self.kafka.nodes[node - 1].start()
+        self.kafka.wait_until_ready()
+
+
 def main(names: list[str]) -> int:
     known, found = known_differences(), []
     for name in names or FAMILIES:
-        cases, settings = FAMILIES[name]
-        with ApacheKafka(nodes=2, settings={**QUICK, **SETTINGS, **settings}) as kafka:
-            theirs = {case.name: answers for case, answers in play(Served(kafka.bootstrap_servers), cases())}
+        cases, settings, nodes = FAMILIES[name]
+        with ApacheKafka(nodes=nodes, settings={**QUICK, **SETTINGS, **settings}) as kafka:
+            theirs = {case.name: answers for case, answers in play(Recorded(kafka), cases())}
         changed = sum(answers != theirs.get(case) for case, answers in read_recording(name).items())
         write_recording(name, theirs)
-        ours = {case.name: answers for case, answers in play(Emulated(settings), cases())}
+        ours = {case.name: answers for case, answers in play(Emulated(settings, nodes), cases())}
         differing = differences(theirs, ours)
         found += unexplained(differing, known)
         answers = sum(map(len, theirs.values()))

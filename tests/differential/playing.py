@@ -28,7 +28,7 @@ from odradek.protocol.schema import Api, Message, ProtocolError, specs
 from tests.broker.harness import World
 
 from .rendering import Renderer
-from .script import LOCALHOST, Answer, Ask, Case, Pause, Raw, Step, Topic, id_of, number_of
+from .script import LOCALHOST, Answer, Ask, Case, Pause, Raw, Start, Step, Stop, Topic, id_of, number_of
 
 CORRELATION_ID, PROBE_ID = 7, 0x7FFFFFFF
 PROBE = pack(">ihhih", 10, API_VERSIONS.key, 0, PROBE_ID, -1)
@@ -67,13 +67,19 @@ class Connection(Protocol):
 
 
 class Side(Protocol):
-    """A cluster of two nodes."""
+    """A cluster of `nodes` nodes."""
+
+    nodes: int
 
     def connect(self, node: int, host: str = LOCALHOST) -> Connection: ...
 
     def now_ms(self) -> int: ...
 
     def pause(self, milliseconds: int) -> None: ...
+
+    def stop(self, node: int) -> None: ...
+
+    def start(self, node: int) -> None: ...
 
 
 class EmulatedConnection:
@@ -100,8 +106,9 @@ class EmulatedConnection:
 class Emulated:
     """Ours, without a socket."""
 
-    def __init__(self, settings: Mapping[str, str]) -> None:
-        self.world = World(nodes=2, settings={**SETTINGS, **settings})
+    def __init__(self, settings: Mapping[str, str], nodes: int = 2) -> None:
+        self.nodes = nodes
+        self.world = World(nodes=nodes, settings={**SETTINGS, **settings})
 
     def connect(self, node: int, host: str = LOCALHOST) -> EmulatedConnection:
         return EmulatedConnection(self.world, node, host)
@@ -111,6 +118,12 @@ class Emulated:
 
     def pause(self, milliseconds: int) -> None:
         self.world.advance(milliseconds)
+
+    def stop(self, node: int) -> None:
+        self.world.cluster.stop_node(node)
+
+    def start(self, node: int) -> None:
+        self.world.cluster.start_node(node)
 
 
 class SocketConnection:
@@ -150,6 +163,7 @@ class Served:
 
     def __init__(self, bootstrap_servers: str) -> None:
         self.ports = [int(address.rpartition(":")[2]) for address in bootstrap_servers.split(",")]
+        self.nodes = len(self.ports)
 
     def connect(self, node: int, host: str = LOCALHOST) -> SocketConnection:
         return SocketConnection(self.ports[node - 1], host)
@@ -159,6 +173,12 @@ class Served:
 
     def pause(self, milliseconds: int) -> None:
         time.sleep(milliseconds / 1000)
+
+    def stop(self, node: int) -> None:
+        raise NotImplementedError("only nodes of our own Apache Kafka are stopped")
+
+    def start(self, node: int) -> None:
+        raise NotImplementedError("only nodes of our own Apache Kafka are started")
 
 
 def play(side: Side, cases: Iterable[Case]) -> Iterator[tuple[Case, list[str]]]:
@@ -191,9 +211,17 @@ class Playing:
         return lines + [self.late_answer(*waiting, SHORT_PATIENCE_S) for waiting in list(self.waiting)]
 
     def step(self, step: Step) -> list[str]:
-        if isinstance(step, Pause):
-            self.side.pause(step.milliseconds)
-            return []
+        match step:
+            case Pause(milliseconds):
+                self.side.pause(milliseconds)
+                return []
+            case Stop(node):
+                self.connections = {key: connection for key, connection in self.connections.items() if key[0] != node}
+                self.side.stop(node)
+                return []
+            case Start(node):
+                self.side.start(node)
+                return []
         return [self.late_answer(step.node, step.connection, PATIENCE_S) if isinstance(step, Answer) else self.ask(step)]
 
     def ask(self, step: Ask | Raw) -> str:
@@ -299,8 +327,8 @@ class Playing:
 
 
 def _create(side: Side, topics: list[Topic]) -> dict[str, bytes]:
-    """The ids of the topics, which are there when both nodes say so."""
-    connections = [side.connect(1), side.connect(2)]
+    """The ids of the topics, which are there when all nodes say so."""
+    connections = [side.connect(node) for node in range(1, side.nodes + 1)]
     ids: dict[str, bytes] = {}
     for start in range(0, len(topics), TOPICS_AT_ONCE):
         some = topics[start : start + TOPICS_AT_ONCE]

@@ -39,6 +39,7 @@ HASH_ORDERED = {
     "DeleteTopics",
     "CreatePartitions",
     "DescribeTopicPartitions",
+    "ListPartitionReassignments",
     "AlterConfigs",
     "IncrementalAlterConfigs",
     "DescribeAcls",

@@ -70,7 +70,19 @@ class Raw(NamedTuple):
     node: int = 1
 
 
-Step: TypeAlias = Ask | Raw | Answer | Pause
+class Stop(NamedTuple):
+    """A node is shut down, in good order. Node 1 stays, because it is the controller too."""
+
+    node: int
+
+
+class Start(NamedTuple):
+    """A node that was stopped comes back."""
+
+    node: int
+
+
+Step: TypeAlias = Ask | Raw | Answer | Pause | Stop | Start
 
 
 class Case(NamedTuple):
@@ -90,6 +102,7 @@ class Family(NamedTuple):
 
     cases: Callable[[], Cases]
     settings: Mapping[str, str] = {}
+    nodes: int = 2
 
 
 def id_of(name: str) -> bytes:

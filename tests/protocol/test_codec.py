@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.protocol.codec import put_uvarint, uvarint_rest
 from odradek.protocol.messages import APIS
 from odradek.protocol.schema import (
     ZERO_UUID,
@@ -24,6 +23,7 @@ from odradek.protocol.schema import (
     field,
     versions,
 )
+from odradek.protocol.varints import put_uvarint, uvarint_rest
 from tests.protocol.reference import Token, encode, joined, uvarint
 
 

@@ -162,7 +162,7 @@ def test_gzip_needs_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("codec", [Compression.SNAPPY, Compression.LZ4, Compression.ZSTD])
 def test_a_missing_package_is_told(codec: Compression, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cramjam", None)
-    with pytest.raises(UnsupportedCompression, match=r"odradek\[codecs\]"):
+    with pytest.raises(UnsupportedCompression, match="pip install cramjam"):
         compress(codec, TEXT)
     with pytest.raises(UnsupportedCompression, match=codec.name.lower()):
         decompress(codec, b"", 0)

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from kafka.record.default_records import DefaultRecordBatch as KafkaPythonBatch
 from kafka.record.default_records import DefaultRecordBatchBuilder as KafkaPythonBuilder
 
-from odradek.protocol.codec import put_uvarint
 from odradek.protocol.compression import Compression
 from odradek.protocol.record_builder import build_batch
 from odradek.protocol.records import (
@@ -33,6 +32,7 @@ from odradek.protocol.records import (
     read_header,
     write_crc,
 )
+from odradek.protocol.varints import put_uvarint
 
 # kafka-python has gzip of its own; the others need packages that aiokafka does not.
 FOREIGN = [

@@ -13,6 +13,7 @@ DURATION_S = 6.0
 
 
 @pytest.mark.clients
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # clients forget to close sockets that found no node
 def test_a_short_soak_loses_nothing(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL)  # clients warn of each node that stops
     seed = SystemRandom().getrandbits(32)

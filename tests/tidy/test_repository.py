@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -32,7 +33,7 @@ def test_every_package_is_installed() -> None:
     configured = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
     folders = {path.parent.relative_to(ROOT) for path in sources(*CODE) if path.name == "__init__.py"}
     expected = {"pyspark_odradek" if folder == Path("spark_sink/autoload") else "odradek." + ".".join(folder.parts) for folder in folders}
-    assert set(configured) == expected
+    assert set(configured) == expected | {"odradek"}
 
 
 def versions(first: int, last: int) -> str:
@@ -77,6 +78,21 @@ def imported_names(path: Path) -> set[str]:
             names |= {part for alias in node.names for part in alias.name.split(".")}
             names |= set((getattr(node, "module", None) or "").split("."))
     return names
+
+
+def packages_imported_by(path: Path) -> set[str]:
+    """Returns the top-level packages of a file's absolute imports that are not of the standard library."""
+    imports = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Import | ast.ImportFrom)]
+    names = {alias.name for node in imports if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module or "" for node in imports if isinstance(node, ast.ImportFrom) and node.level == 0}
+    return {name.split(".")[0] for name in names} - sys.stdlib_module_names
+
+
+def test_core_imports_its_dependencies_and_optional_packages() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    dependencies = {re.split(r"\W", requirement)[0] for requirement in project["dependencies"]}
+    imported = set().union(*map(packages_imported_by, sources("broker", "protocol", "storage")))
+    assert imported == dependencies | {"numpy", "uvloop"}
 
 
 def test_every_module_is_imported_somewhere() -> None:

@@ -1,68 +1,146 @@
-"""The wheel, installed beside a project that has its own `storage` and `broker`."""
+"""The package as its users have it: installed from the wheel, as a clone, or as a zip on the path."""
 
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
 import sys
+import sysconfig
+import tomllib
 from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+import odradek
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = """
-import broker, storage
-assert (broker.WHOSE, storage.WHOSE) == ("theirs", "theirs")
-import odradek.broker
-assert odradek.broker.__file__.startswith(INSTALLED), odradek.broker.__file__
-import importlib.util
-assert importlib.util.find_spec("pyspark_odradek").origin.startswith(INSTALLED)
-from odradek.broker import Cluster
-import socket
+PYTHON = [sys.executable, "-m"]
+CODE = ("broker", "protocol", "spark_sink", "storage")
+SERVES = """
+import odradek, pyspark_odradek, socket
+assert odradek.__file__.startswith(ORIGIN), odradek.__file__
+from odradek import Cluster, __version__
 with Cluster(nodes=2, topics={"orders": 4}) as cluster:
     for address in cluster.bootstrap_servers.split(","):
         host, port = address.split(":")
         socket.create_connection((host, int(port))).close()
-print("served", len(cluster.bootstrap_servers.split(",")))
+print("served", __version__)
+"""
+THEIRS = """
+import broker, storage
+assert (broker.WHOSE, storage.WHOSE) == ("theirs", "theirs")
+"""
+READS_FROM_SPARK = """
+import odradek, sys
+assert odradek.__file__.startswith(ORIGIN), odradek.__file__
+from odradek.spark_sink import OdradekDataSource
+from pyspark_odradek import DefaultSource
+assert DefaultSource is OdradekDataSource
+assert "odradek.broker" not in sys.modules
+print("read", OdradekDataSource.name())
 """
 
 
-def test_the_wheel_works_beside_packages_of_the_same_names(tmp_path: Path) -> None:
-    # From a copy: building leaves files behind in the tree it builds from.
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns a copy of the tracked files, because building leaves files behind in the tree that it builds from."""
+    copy = tmp_path_factory.mktemp("clone") / "odradek"
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
     for name in filter(None, tracked):
         if (ROOT / name).is_file() and not name.startswith((".dev", "tests", "benchmarks")):
-            (tmp_path / "source" / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / "source" / name).write_bytes((ROOT / name).read_bytes())
-    python = [sys.executable, "-m"]
-    build = [
-        *python,
-        "pip",
-        "wheel",
-        "--quiet",
-        "--no-deps",
-        "--no-build-isolation",
-        "-w",
-        str(tmp_path / "dist"),
-        str(tmp_path / "source"),
-    ]
-    subprocess.run(build, check=True, capture_output=True)
-    (wheel,) = (tmp_path / "dist").glob("odradek-*.whl")
-    installed = tmp_path / "installed"
-    subprocess.run([*python, "pip", "install", "--quiet", "--no-deps", "--target", str(installed), str(wheel)], check=True)
-    assert (installed / "odradek/broker/py.typed").exists()
-    assert not (installed / "storage").exists()
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            (copy / name).write_bytes((ROOT / name).read_bytes())
+    return copy
 
-    project = tmp_path / "project"
+
+@pytest.fixture(scope="module")
+def wheel(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    build = [*PYTHON, "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", str(folder), str(source)]
+    subprocess.run(build, check=True, capture_output=True)
+    (built,) = folder.glob("odradek-*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("installed")
+    subprocess.run([*PYTHON, "pip", "install", "--quiet", "--no-deps", "--target", str(folder), str(wheel)], check=True)
+    return folder
+
+
+def run(program: str, origin: Path, *, cwd: Path, path: list[Path], options: tuple[str, ...] = ()) -> str:
+    """Returns what the program printed; `origin` is where its odradek has to come from."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, path)), "PYTHONDONTWRITEBYTECODE": "1"}
+    code = f"ORIGIN = {str(origin)!r}\n{program}"
+    done = subprocess.run([sys.executable, *options, "-c", code], cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_wheel_holds_the_code_and_nothing_else(wheel: Path, source: Path) -> None:
+    expected = {f"odradek/{path.relative_to(source).as_posix()}" for folder in CODE for path in (source / folder).rglob("*.py")}
+    expected -= {"odradek/spark_sink/autoload/__init__.py"}
+    expected |= {"odradek/__init__.py", "odradek/py.typed", "pyspark_odradek/__init__.py"}
+    with ZipFile(wheel) as archive:
+        assert {name for name in archive.namelist() if ".dist-info/" not in name} == expected
+
+
+def test_wheel_beside_packages_of_the_same_names_serves(installed: Path, tmp_path: Path) -> None:
     for name in ("broker", "storage"):
-        (project / name).mkdir(parents=True)
-        (project / name / "__init__.py").write_text('WHOSE = "theirs"\n')
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    program = f"INSTALLED = {str(installed)!r}\n{PROGRAM}"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=project,
-        env={**environment, "PYTHONPATH": f"{project}{os.pathsep}{installed}"},
-        capture_output=True,
-        text=True,
-        check=False,
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text('WHOSE = "theirs"\n')
+    assert run(THEIRS + SERVES, installed, cwd=tmp_path, path=[tmp_path, installed]) == f"served {odradek.__version__}\n"
+
+
+def test_wheel_beside_any_folder_named_odradek_serves(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "odradek" / "data").mkdir(parents=True)
+    assert run(SERVES, installed, cwd=tmp_path, path=[tmp_path, installed]) == f"served {odradek.__version__}\n"
+
+
+def test_wheel_in_a_clones_root_serves(installed: Path, source: Path) -> None:
+    assert run(SERVES, installed, cwd=source, path=[installed]) == f"served {odradek.__version__}\n"
+
+
+def test_clone_beside_a_script_serves(installed: Path, source: Path) -> None:
+    assert run(SERVES, source, cwd=source.parent, path=[source.parent, installed]) == f"served {odradek.__version__}\n"
+
+
+def test_editable_install_with_the_clone_beside_a_script_serves(source: Path, tmp_path: Path) -> None:
+    clone, environment = tmp_path / "odradek", tmp_path / "environment"
+    shutil.copytree(source, clone)
+    install = ["pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--target", str(environment), "--editable", str(clone)]
+    subprocess.run([*PYTHON, *install], check=True, capture_output=True)
+    dependencies = sysconfig.get_path("purelib")
+    program = f"import site, sys; site.addsitedir({str(environment)!r}); sys.path.append({dependencies!r})\n{SERVES}"
+    for folder in (tmp_path, clone, environment):  # without site, because this interpreter may have an editable install of its own
+        assert run(program, clone, cwd=folder, path=[], options=("-S",)) == f"served {odradek.__version__}\n"
+
+
+def test_zip_of_the_package_has_the_data_source(installed: Path, tmp_path: Path) -> None:
+    archive = Path(shutil.make_archive(str(tmp_path / "odradek"), "zip", installed))
+    assert run(READS_FROM_SPARK, archive, cwd=tmp_path, path=[archive]) == "read odradek\n"
+    assert run(SERVES, archive, cwd=tmp_path, path=[archive]) == f"served {odradek.__version__}\n"
+
+
+def test_import_loads_neither_the_event_loop_nor_the_broker(installed: Path, tmp_path: Path) -> None:
+    program = 'import odradek, sys; odradek.__version__; print({"asyncio", "importlib.metadata", "odradek.broker"} & set(sys.modules))'
+    assert run(program, installed, cwd=tmp_path, path=[installed]) == "set()\n"
+
+
+def test_type_checkers_know_the_exported_names(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(
+        "from odradek import Cluster, __version__\nreveal_type(Cluster().bootstrap_servers)\nfrom odradek import Nothing\n"
     )
-    assert (done.stdout, done.returncode) == ("served 2\n", 0), done.stderr
+    check = [*PYTHON, "mypy", "--config-file=", f"--cache-dir={tmp_path / 'cache'}", "--follow-imports=silent", "program.py"]
+    done = subprocess.run(check, cwd=tmp_path, env=os.environ | {"MYPYPATH": str(installed)}, capture_output=True, text=True, check=False)
+    assert re.search(r'Revealed type is "(builtins\.)?str"', done.stdout), done.stdout
+    assert 'Module "odradek" has no attribute "Nothing"' in done.stdout, done.stdout
+
+
+def test_extras_are_those_that_are_used() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert set(project["optional-dependencies"]) == {"uvloop", "spark", "dev"}

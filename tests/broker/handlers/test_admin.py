@@ -1,4 +1,4 @@
-"""ACLs, log directories, elections, reassignments, the quorum, quotas and credentials: what Apache Kafka 4.3.1 answered."""
+"""ACLs, log directories, elections, the quorum, quotas and credentials: what Apache Kafka 4.3.1 answered."""
 
 from __future__ import annotations
 
@@ -7,12 +7,6 @@ from typing import Any
 import pytest
 
 from odradek.protocol.errors import ErrorCode
-from odradek.protocol.messages.alter_partition_reassignments import (
-    ALTER_PARTITION_REASSIGNMENTS,
-    AlterPartitionReassignmentsRequest,
-    ReassignablePartition,
-    ReassignableTopic,
-)
 from odradek.protocol.messages.alter_replica_log_dirs import (
     ALTER_REPLICA_LOG_DIRS,
     AlterReplicaLogDir,
@@ -38,7 +32,6 @@ from odradek.protocol.messages.describe_user_scram_credentials import (
 )
 from odradek.protocol.messages.elect_leaders import ELECT_LEADERS, ElectLeadersRequest, TopicPartitions
 from odradek.protocol.messages.list_config_resources import LIST_CONFIG_RESOURCES, ListConfigResourcesRequest
-from odradek.protocol.messages.list_partition_reassignments import LIST_PARTITION_REASSIGNMENTS, ListPartitionReassignmentsRequest
 from tests.broker.harness import World, produce
 
 ANY = {"pattern_type_filter": 1, "principal_filter": None, "host_filter": None, "operation": 1, "permission_type": 1}
@@ -153,44 +146,6 @@ def test_unclean_elections_may_be_allowed() -> None:
     assert (partition.leader, partition.log.end_offset) == (2, 1)
 
 
-def reassign(world: World, replicas: list[int] | None, *, name: str = "t", index: int = 0, factor_may_change: bool = True) -> int:
-    wanted = ReassignablePartition(partition_index=index, replicas=replicas)
-    request = AlterPartitionReassignmentsRequest(
-        allow_replication_factor_change=factor_may_change, topics=[ReassignableTopic(name=name, partitions=[wanted])]
-    )
-    response = world.client().call(ALTER_PARTITION_REASSIGNMENTS, 1, request)
-    return int(response.responses[0].partitions[0].error_code)
-
-
-def test_reassignments_are_over_at_once(world: World) -> None:
-    partition = world.cluster.topics["t"].partitions[0]
-    produce(world, "t", b"a")
-    assert reassign(world, [2, 1]) == 0
-    assert (partition.replicas, partition.isr, partition.leader, partition.leader_epoch) == ([2, 1], [1, 2], 1, 0)
-    assert reassign(world, [2]) == 0
-    assert (partition.replicas, partition.isr, partition.leader, partition.leader_epoch) == ([2], [2], 2, 1)
-    assert reassign(world, [1, 2], factor_may_change=False) == ErrorCode.INVALID_REPLICATION_FACTOR
-    assert reassign(world, [1], factor_may_change=False) == 0
-    assert produce(world, "t", b"b") == 1
-    listed = world.client().call(LIST_PARTITION_REASSIGNMENTS, 0, ListPartitionReassignmentsRequest(topics=None))
-    assert (listed.error_code, listed.topics) == (0, [])
-
-
-@pytest.mark.parametrize(
-    ("replicas", "name", "index", "code"),
-    [
-        (None, "t", 0, ErrorCode.NO_REASSIGNMENT_IN_PROGRESS),
-        ([9], "t", 0, ErrorCode.INVALID_REPLICA_ASSIGNMENT),
-        ([1, 1], "t", 0, ErrorCode.INVALID_REPLICA_ASSIGNMENT),
-        ([], "t", 0, ErrorCode.INVALID_REPLICA_ASSIGNMENT),
-        ([1], "nope", 0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
-        ([1], "t", 7, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
-    ],
-)
-def test_reassignments_that_are_refused(world: World, replicas: list[int] | None, name: str, index: int, code: ErrorCode) -> None:
-    assert reassign(world, replicas, name=name, index=index) == code
-
-
 def quotas(world: World, *components: tuple[str, int, str | None]) -> tuple[int, Any]:
     wanted = [ComponentData(entity_type=kind, match_type=match_type, match=match) for kind, match_type, match in components]
     response = world.client().call(DESCRIBE_CLIENT_QUOTAS, 1, DescribeClientQuotasRequest(components=wanted, strict=False))
@@ -252,6 +207,39 @@ def test_credentials(world: World) -> None:
 def test_credentials_that_are_refused(world: World, changes: list[Any], code: ErrorCode) -> None:
     assert set(altered(world, *changes).values()) == {code}
     assert described(world) == []
+
+
+def metadata_end(world: World) -> int:
+    """The high watermark of the metadata, where every node stands."""
+    wanted = [TopicData(topic_name="__cluster_metadata", partitions=[PartitionData(partition_index=0)])]
+    (found,) = world.client().call(DESCRIBE_QUORUM, 2, DescribeQuorumRequest(topics=wanted)).topics[0].partitions
+    assert {state.log_end_offset for state in (*found.current_voters, *found.observers)} == {found.high_watermark}
+    return int(found.high_watermark)
+
+
+def test_quorum_high_watermark_grows_by_changes_and_time() -> None:
+    world = World()
+    ends = [metadata_end(world)]
+    world.cluster.create_topic("t", 3)
+    ends.append(metadata_end(world))
+    assert ends[1] == ends[0] + 4
+    for change in (
+        lambda: world.cluster.stop_node(2),
+        lambda: world.cluster.start_node(2),
+        lambda: world.cluster.reassign(world.cluster.topics["t"].partitions[0], [1]),
+        lambda: world.cluster.delete_topic(world.cluster.topics["t"]),
+        lambda: world.advance(500),
+    ):
+        change()
+        ends.append(metadata_end(world))
+    assert ends == sorted(set(ends))
+
+
+def test_quorum_without_idle_records_stands_still() -> None:
+    world = World(settings={"metadata.max.idle.interval.ms": "0"})
+    before = metadata_end(world)
+    world.advance(10_000)
+    assert metadata_end(world) == before
 
 
 def test_the_quorum(world: World) -> None:

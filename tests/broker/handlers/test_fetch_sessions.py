@@ -203,7 +203,8 @@ def test_a_partition_of_which_there_was_nothing_new_is_looked_at_again_when_it_c
             topic.partitions[0].log.delete_before(1)
             expected = ("a", 0, 1)
         case "leader":
-            topic.partitions[0].reassign([2], [2])
+            topic.partitions[0].reassign([2], [1, 2])
+            topic.partitions[0].catch_up([2], [1, 2])
             expected = ("a", 0, ErrorCode.NOT_LEADER_OR_FOLLOWER)
         case "deletion" | "anew":
             world.cluster.delete_topic(topic)

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from odradek.protocol import compression
-from odradek.protocol.compression import Compression, UnsupportedCompression
+from odradek.protocol.compression import Compression
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from odradek.protocol.messages.offset_for_leader_epoch import (
@@ -82,17 +81,6 @@ def test_deleted_records_are_not_found(world: World) -> None:
 def test_looks_into_compressed_batches(world: World, codec: Compression) -> None:
     produce(world, "t", *[b"x"] * 10, compression=codec)
     assert (ask(world, 1007).offset, ask(world, 1007).timestamp) == (12, 1007)
-
-
-def test_without_the_codec_the_batchs_beginning_is_found(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    produce(world, "t", *[b"x"] * 10, compression=Compression.ZSTD)
-
-    def missing(*arguments: object) -> bytes:
-        raise UnsupportedCompression("cramjam is not installed")
-
-    monkeypatch.setattr("odradek.protocol.records.decompress", missing)
-    assert compression is not None
-    assert (ask(world, 1007).offset, ask(world, 1007).timestamp) == (5, 1009)
 
 
 def test_errors(world: World) -> None:

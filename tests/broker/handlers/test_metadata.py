@@ -72,18 +72,34 @@ def test_before_version_12_ids_are_refused(world: World, wanted: MetadataRequest
     assert [topic.error_code for topic in ask(world, 11, [wanted]).topics] == [ErrorCode.INVALID_REQUEST]
 
 
-def test_a_topic_is_created_when_it_is_asked_for(world: World) -> None:
-    (topic,) = ask(world, 13, named("new")).topics
-    assert (topic.error_code, topic.partitions) == (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, [])
-    (topic,) = ask(world, 13, named("new")).topics
-    assert (topic.error_code, len(topic.partitions), len(topic.partitions[0].replica_nodes)) == (0, 1, 2)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_metadata_of_an_unknown_topic_creates_and_describes_it(world: World, version: int) -> None:
+    """Apache Kafka describes it tens of milliseconds later: see known_differences.txt."""
+    (topic,) = ask(world, version, named("new")).topics
+    assert (topic.error_code, topic.name) == (0, "new")
+    (partition,) = topic.partitions
+    assert (partition.error_code, partition.leader_id, sorted(partition.replica_nodes)) == (
+        0,
+        world.cluster.topics["new"].partitions[0].leader,
+        [1, 2],
+    )
+    assert [topic.error_code for topic in ask(world, version, named("new")).topics] == [0]
 
 
-def test_internal_topics_are_created_with_their_own_settings(world: World) -> None:
+def test_metadata_of_an_internal_topic_creates_it_by_its_settings(world: World) -> None:
     for name in ("__consumer_offsets", "__transaction_state"):
-        ask(world, 13, named(name))
         (topic,) = ask(world, 13, named(name)).topics
         assert (topic.error_code, len(topic.partitions), topic.is_internal) == (0, 50, True)
+
+
+def test_metadata_creates_topics_in_different_racks() -> None:
+    world = World(nodes=4, settings={"default.replication.factor": "2", "num.partitions": "8"})
+    racks = {1: "a", 2: "a", 3: "b", 4: "b"}
+    for node, rack in racks.items():
+        world.cluster.brokers[node].rack = rack
+    (topic,) = ask(world, 13, named("new")).topics
+    assert all({racks[node] for node in partition.replica_nodes} == {"a", "b"} for partition in topic.partitions)
+    assert {partition.leader_id for partition in topic.partitions} == {1, 2, 3, 4}
 
 
 def test_creation_may_be_forbidden(world: World) -> None:
@@ -109,7 +125,10 @@ def test_a_partition_without_a_leader() -> None:
     partitions = {partition.replica_nodes[0]: partition for partition in ask(world, 13, named("t")).topics[0].partitions}
     assert (partitions[1].error_code, partitions[1].leader_id) == (0, 1)
     assert (partitions[2].error_code, partitions[2].leader_id) == (ErrorCode.LEADER_NOT_AVAILABLE, -1)
-    assert (partitions[2].isr_nodes, partitions[2].offline_replicas) == ([2], [2])
+    assert (partitions[2].isr_nodes, partitions[2].offline_replicas) == ([], [2])
+    described = {partition.replica_nodes[0]: partition for partition in pages(world, "t").topics[0].partitions}
+    assert (described[2].error_code, described[2].leader_id) == (0, -1)
+    assert (described[2].isr_nodes, described[2].eligible_leader_replicas, described[2].last_known_elr) == ([], [2], [2])
 
 
 TWO_LISTENERS = {
@@ -150,7 +169,10 @@ def test_describe_cluster(world: World) -> None:
     assert (response.cluster_id, response.controller_id) == (world.cluster.cluster_id, 1)
     assert response.cluster_authorized_operations > 0
     fenced = describe_cluster(world, 2, include_fenced_brokers=True).brokers
-    assert [(broker.broker_id, broker.is_fenced) for broker in fenced] == [(1, False), (2, True)]
+    assert [(broker.broker_id, broker.is_fenced, broker.host, broker.port) for broker in fenced] == [
+        (1, False, "127.0.0.1", 9092),
+        (2, True, "127.0.0.1", 9093),
+    ]
 
 
 def test_describe_cluster_of_controllers_is_refused(world: World) -> None:

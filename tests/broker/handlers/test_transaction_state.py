@@ -114,12 +114,22 @@ def test_producers_are_described(world: World) -> None:
     assert (state.coordinator_epoch, state.current_txn_start_offset) == (0, -1)
 
 
+def test_producers_are_described_by_followers_too(world: World) -> None:
+    producer = Producer(world)
+    assert producer.write(b"a") == 0
+    request = DescribeProducersRequest(topics=[TopicRequest(name="t", partition_indexes=[0])])
+    answers = [world.client(node).call(DESCRIBE_PRODUCERS, 0, request).topics[0].partitions[0] for node in (1, 2)]
+    assert [(answer.error_code, len(answer.active_producers)) for answer in answers] == [(0, 1), (0, 1)]
+
+
 def test_producers_of_partitions_that_are_not_there(world: World) -> None:
+    leader = world.cluster.topics["t"].partitions[0].leader
+    world.cluster.create_topic("elsewhere", assignments=[[3 - leader]])
     for topic, partition, code, message in (
         ("nope", 0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition."),
         ("t", 9, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None),
         ("", 0, ErrorCode.INVALID_TOPIC_EXCEPTION, "Topic name is invalid: the empty string is not allowed"),
-        ("t", 1, ErrorCode.NOT_LEADER_OR_FOLLOWER, None),
+        ("elsewhere", 0, ErrorCode.NOT_LEADER_OR_FOLLOWER, None),
     ):
         answer = producers(world, topic, partition)
         assert (answer.error_code, answer.error_message, answer.active_producers) == (code, message, [])

@@ -6,6 +6,7 @@ from ..script import Family
 from . import (
     acls,
     admin,
+    auto_creation,
     batches,
     configs,
     consumer_groups,
@@ -17,6 +18,7 @@ from . import (
     groups,
     offsets,
     produce,
+    replicas,
     sequences,
     transactions,
 )
@@ -35,6 +37,8 @@ FAMILIES: dict[str, Family] = {
     "group_lists": Family(group_lists.cases),
     "transactions": Family(transactions.cases),
     "admin": Family(admin.cases),
+    "auto_creation": Family(auto_creation.cases, auto_creation.SETTINGS, nodes=1),
+    "replicas": Family(replicas.cases, replicas.SETTINGS, nodes=3),
     "configs": Family(configs.cases),
     "acls": Family(acls.cases, acls.SETTINGS),
 }

@@ -1,0 +1,80 @@
+"""Addresses of listeners, `NAME://host:port`, and where a broker's settings say that it listens.
+
+A health check reads them too, so this module imports little.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from .properties import InvalidConfig
+
+DEFAULT_PORT = 9092
+LOOPBACK, EVERYWHERE = "127.0.0.1", "0.0.0.0"
+WILDCARDS = ("", EVERYWHERE, "::")
+ENDPOINT = re.compile(r"\s*([^:/\s]+)://(\[[0-9a-fA-F:.%]+\]|[^\s:/\[\]]*):([0-9]{1,5})\s*")
+NEW_NAMES = ("listeners", "advertised.listeners")
+OLD_NAMES = ("host.name", "port", "advertised.host.name", "advertised.port")
+
+
+class Endpoint(NamedTuple):
+    """NAME://host:port."""
+
+    name: str
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.name}://{bracketed(self.host)}:{self.port}"
+
+
+def listening_endpoints(properties: Mapping[str, str], shift: int = 0) -> list[Endpoint]:
+    """Returns where a broker listens for clients, each port raised by `shift`. Raises InvalidConfig.
+
+    As in Kafka's images, a broker that is told only what to advertise listens there on all interfaces.
+    """
+    advertised = [endpoint._replace(host=EVERYWHERE) for endpoint in endpoints_of(properties, "advertised.listeners", shift)]
+    found = endpoints_of(properties, "listeners", shift) or advertised or [Endpoint("PLAINTEXT", LOOPBACK, DEFAULT_PORT + shift)]
+    controllers = controller_names(properties)
+    return [endpoint for endpoint in found if endpoint.name not in controllers]
+
+
+def endpoints_of(properties: Mapping[str, str], setting: str, shift: int = 0) -> list[Endpoint]:
+    """Returns the endpoints that `setting` lists, each port other than 0 raised by `shift`. Raises InvalidConfig."""
+    found = []
+    for text in filter(str.strip, properties.get(setting, "").split(",")):
+        match = ENDPOINT.fullmatch(text)
+        if match is None:
+            example = f"PLAINTEXT://{LOOPBACK}:{DEFAULT_PORT}"
+            raise InvalidConfig(f"invalid listener '{text.strip()}' in {setting}: write NAME://host:port, such as {example}")
+        port = int(match[3]) and int(match[3]) + shift
+        if port > 65535:
+            raise InvalidConfig(f"Port {port} in {setting} is too high; ports end at 65535")
+        found.append(Endpoint(match[1].upper(), match[2].strip("[]"), port))
+    return found
+
+
+def controller_names(properties: Mapping[str, str]) -> set[str]:
+    """Returns the names of the listeners that belong to controllers."""
+    return {name.strip().upper() for name in (properties.get("controller.listener.names") or "CONTROLLER").split(",")}
+
+
+def with_listeners_of_old_names(properties: Mapping[str, str]) -> dict[str, str]:
+    """Returns the settings with `listeners` and `advertised.listeners` for the names that these had before Kafka 3.0.
+
+    `host.name` and `port` count only where neither of the new names is given.
+    """
+    host, port, advertised_host, advertised_port = (properties.get(name, "").strip() for name in OLD_NAMES)
+    found = {name: value for name, value in properties.items() if name not in OLD_NAMES}
+    if (host or port or advertised_host or advertised_port) and found.keys().isdisjoint(NEW_NAMES):
+        found["listeners"] = f"PLAINTEXT://{bracketed(host)}:{port or DEFAULT_PORT}"
+    if (advertised_host or advertised_port) and "advertised.listeners" not in found:
+        found["advertised.listeners"] = f"PLAINTEXT://{bracketed(advertised_host or host)}:{advertised_port or port or DEFAULT_PORT}"
+    return found
+
+
+def bracketed(host: str) -> str:
+    """Returns the host as it stands before a port."""
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,37 @@
+"""What a person at a terminal is shown instead of Kafka's start-up lines, which are for tools that wait for them."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+
+from .listeners import ClusterConfig
+
+HEADINGS = ("NODE", "LISTENER", "ADDRESS")
+
+
+def hold_start_up_lines() -> None:
+    """Holds back log lines below WARNING, until `show`."""
+    logging.getLogger().setLevel(logging.WARNING)
+
+
+def show(config: ClusterConfig, bootstrap_servers: str) -> None:
+    """Prints on stderr where the nodes of a running cluster are, below what is logged so far, and lets the log lines through again."""
+    for handler in logging.getLogger().handlers:
+        handler.flush()
+    sys.stderr.write(overview(config, bootstrap_servers))
+    sys.stderr.flush()
+    logging.getLogger().setLevel(logging.INFO)
+
+
+def overview(config: ClusterConfig, bootstrap_servers: str) -> str:
+    """Returns a table of all listeners of all nodes, and a line to paste into a shell."""
+    rows = [(str(each.node_id), each.name, each.advertised) for node in config.nodes for each in node.listeners]
+    paste = f"export BOOTSTRAP_SERVERS={bootstrap_servers}"
+    return "\n".join(["", *_table([HEADINGS, *rows]), "", paste, "", "Ctrl-C stops the cluster.", ""])
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

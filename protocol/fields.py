@@ -1,0 +1,107 @@
+"""How the fields of a message are declared, and what the declarations mean.
+
+The module knows no messages: `schema.py` makes classes of fields, and `codec.py` compiles their codecs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import NoneType, UnionType
+from typing import Annotated, Any, ClassVar, NamedTuple, Union, get_args, get_origin, get_type_hints
+
+Int8 = Annotated[int, "b"]
+Int16 = Annotated[int, "h"]
+UInt16 = Annotated[int, "H"]
+Int32 = Annotated[int, "i"]
+Int64 = Annotated[int, "q"]
+Float64 = Annotated[float, "d"]
+Uuid = Annotated[bytes, "16s"]
+"""16 bytes, big-endian, as they stand on the wire."""
+Records = Annotated["bytes | bytearray | memoryview | list[memoryview]", "records"]
+"""Record batches. Decoded: a slice of the frame, never a copy. Encoded: one buffer or several, never joined."""
+
+ZERO_UUID = bytes(16)
+NEVER = 1 << 15
+
+
+class ProtocolError(ValueError):
+    """Bytes that are no message of the API and version they claim to be, or an object that cannot be written as one."""
+
+
+class Field(NamedTuple):
+    """A field as declared: its versions (both ends belong), where null is legal, its tag, its default."""
+
+    since: int
+    until: int
+    nullable_since: int
+    tag: int | None
+    default: object
+    default_factory: Callable[[], object] | None
+
+
+_REQUIRED: Any = object()
+
+
+def field(
+    *,
+    since: int = 0,
+    until: int = NEVER,
+    nullable_since: int = 0,
+    tag: int | None = None,
+    default: Any = _REQUIRED,
+    default_factory: Callable[[], object] | None = None,
+) -> Any:
+    """Declares a field whose versions, nullability, tag or default are not the plain ones. See `Field`.
+
+    A tagged structure that is None is left out: all its fields have their defaults.
+    """
+    return Field(since, until, nullable_since, tag, default, default_factory)
+
+
+class Spec(NamedTuple):
+    """A field resolved: `kind` is a struct format character, "str", "bytes", "records" or the class of a nested structure."""
+
+    name: str
+    kind: str | type[Any]
+    array: bool
+    nullable: bool
+    declared: Field
+
+    def present(self, version: int) -> bool:
+        """Whether the field is on the wire in `version`."""
+        return self.declared.since <= version <= self.declared.until
+
+    def null_allowed(self, version: int) -> bool:
+        """Whether null may stand in its place in `version`."""
+        return self.nullable and version >= self.declared.nullable_since
+
+
+_PLAIN = Field(0, NEVER, 0, None, _REQUIRED, None)
+_SPECS: dict[type[Any], tuple[Spec, ...]] = {}
+
+
+def specs(cls: type[Any]) -> tuple[Spec, ...]:
+    """The fields of a message in wire order."""
+    if cls not in _SPECS:
+        hints = get_type_hints(cls, include_extras=True)
+        names = [name for name in cls.__annotations__ if get_origin(hints[name]) is not ClassVar]
+        _SPECS[cls] = tuple(_resolve(name, hints[name], cls.__dict__.get(name, _REQUIRED)) for name in names)
+    return _SPECS[cls]
+
+
+def _resolve(name: str, hint: Any, assigned: Any) -> Spec:
+    declared = assigned if isinstance(assigned, Field) else _PLAIN._replace(default=assigned)
+    nullable = False
+    if get_origin(hint) in (Union, UnionType):
+        (hint,) = (part for part in get_args(hint) if part is not NoneType)
+        nullable = True
+    array = get_origin(hint) is list
+    if array:
+        (hint,) = get_args(hint)
+    kind = get_args(hint)[1] if get_origin(hint) is Annotated else {str: "str", bytes: "bytes", bool: "?"}.get(hint, hint)
+    return Spec(name, kind, array, nullable, declared)
+
+
+def has_default(declared: Field) -> bool:
+    """Whether a field may be left out when the message is made."""
+    return declared.default is not _REQUIRED or declared.default_factory is not None

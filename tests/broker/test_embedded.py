@@ -1,0 +1,171 @@
+"""`Cluster` and `AsyncCluster`: their arguments, and when they may be used."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from odradek import AsyncCluster, Cluster
+from odradek.broker.first_topics import TopicOptions
+from odradek.protocol.messages.describe_configs import DESCRIBE_CONFIGS, DescribeConfigsRequest, DescribeConfigsResource
+from odradek.protocol.messages.metadata import METADATA, MetadataRequest
+from tests.broker.test_server import ask, connect
+
+NOT_RUNNING = "the cluster does not run; use it inside its `with` block"
+
+
+@pytest.mark.parametrize("kind", [Cluster, AsyncCluster])
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"nodes": -1}, ValueError, "nodes must be at least 1, not -1"),
+        ({"nodes": 0}, ValueError, "nodes must be at least 1, not 0"),
+        ({"nodes": "2"}, TypeError, "nodes must be an int, not '2'"),
+        ({"nodes": True}, TypeError, "nodes must be an int, not True"),
+        ({"transaction_version": 3}, ValueError, "transaction_version must be 0, 1 or 2, not 3"),
+        ({"topics": ["orders"]}, TypeError, "topics must be a mapping such as {\"orders\": 4}, not ['orders']"),
+        ({"topics": "orders"}, TypeError, 'topics must be a mapping such as {"orders": 4}, not \'orders\''),
+        ({"topics": []}, TypeError, 'topics must be a mapping such as {"orders": 4}, not []'),
+        ({"topics": {1: 4}}, TypeError, "a topic's name must be a str, not 1"),
+        ({"topics": {"orders": "4"}}, TypeError, "topic orders: partitions must be an int, not '4'"),
+        ({"topics": {"orders": 0}}, ValueError, "topic orders: partitions must be at least 1, not 0"),
+        ({"topics": {"orders": -1}}, ValueError, "topic orders: partitions must be at least 1, not -1"),
+        ({"topics": {"orders": {"partition": 1}}}, ValueError, "topic orders: unknown option 'partition'; the options are partitions,"),
+        ({"topics": {"t": {"configs": []}}}, TypeError, 'topic t: configs must be a mapping such as {"cleanup.policy": "compact"}'),
+        (
+            {"topics": {"orders": {"configs": {"cleanup.polcy": "compact"}}}},
+            ValueError,
+            "topic orders: unknown config cleanup.polcy; did you mean cleanup.policy?",
+        ),
+        ({"topics": {"t": {"configs": {"retention.ms": "x"}}}}, ValueError, "topic t: Invalid value x for configuration retention.ms"),
+        ({"topics": {"orders": {"configs": {"retention.ms": None}}}}, TypeError, "setting retention.ms must be a str, int, float or bool"),
+        ({"topics": {"or ders": 1}}, ValueError, "invalid topic name: 'or ders' contains one or more characters other than ASCII"),
+        ({"topics": {"": 1}}, ValueError, "invalid topic name: the empty string is not allowed"),
+        ({"topics": {"a.b": 1, "a_b": 1}}, ValueError, "topics a.b and a_b differ only in '.' and '_'"),
+        ({"topics": {"orders": {"replication_factor": 3}}}, ValueError, "topic orders asks for 3 replicas, but there are 2 nodes"),
+        ({"settings": ["a"]}, TypeError, 'settings must be a mapping such as {"num.partitions": 3}'),
+        ({"settings": {"num.partitions": None}}, TypeError, "setting num.partitions must be a str, int, float or bool, not None"),
+        ({"settings": {"num.partitions": "many"}}, ValueError, "Invalid value many for configuration num.partitions"),
+        ({"settings": {"num.partition": 3}}, ValueError, "unknown setting num.partition; did you mean num.partitions?"),
+        ({"settings": {"retention.ms": 3}}, ValueError, "retention.ms is a setting of a topic; did you mean log.retention.ms"),
+        ({"settings": {"listeners": "PLAINTEXT:9092"}}, ValueError, "invalid listener 'PLAINTEXT:9092' in listeners"),
+    ],
+)  # fmt: skip
+def test_wrong_argument_raises_one_clear_error(
+    kind: Callable[..., object], arguments: dict[str, object], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=re.escape(message)) as raised:
+        kind(**arguments)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["zookeeper.connect", "controller.quorum.voters", "log.message.format.version", "some.plugin.level"])
+def test_setting_of_other_software_does_no_harm(name: str) -> None:
+    assert repr(Cluster(nodes=1, settings={name: "3"})) == "<Cluster: 1 node, not running>"
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda cluster: cluster.bootstrap_servers,
+        lambda cluster: cluster.stop_node(1),
+        lambda cluster: cluster.start_node(1),
+    ],
+)
+def test_cluster_outside_its_with_raises(use: Callable[[Cluster], Any]) -> None:
+    cluster = Cluster(nodes=1)
+    with pytest.raises(ValueError, match=NOT_RUNNING):
+        use(cluster)
+    with cluster:
+        use(cluster)
+    with pytest.raises(ValueError, match=NOT_RUNNING):
+        use(cluster)
+
+
+def test_async_cluster_outside_its_with_raises() -> None:
+    async def scenario() -> None:
+        cluster = AsyncCluster(nodes=1)
+        for _ in range(2):
+            for use in (cluster.stop_node, cluster.start_node):
+                with pytest.raises(ValueError, match=NOT_RUNNING):
+                    await use(1)
+            with pytest.raises(ValueError, match=NOT_RUNNING):
+                _ = cluster.bootstrap_servers
+            async with cluster as same:
+                assert same is cluster
+                await cluster.stop_node(1)
+
+    asyncio.run(scenario())
+
+
+def test_start_and_stop_serve_as_with_does() -> None:
+    cluster = Cluster(nodes=2)
+    assert cluster.start() is cluster
+    addresses = cluster.bootstrap_servers.split(",")
+    with pytest.raises(ValueError, match=f"the cluster runs already, at {cluster.bootstrap_servers}; stop it before"):
+        cluster.start()
+    for address in addresses:
+        connect(address).close()
+    cluster.stop()
+    for address in addresses:
+        with pytest.raises(ConnectionRefusedError):
+            connect(address)
+    cluster.stop()  # nothing happens
+    with cluster:
+        cluster.stop()
+
+
+def test_async_start_and_stop_serve_as_with_does() -> None:
+    async def scenario() -> None:
+        cluster = await AsyncCluster(nodes=1).start()
+        address = cluster.bootstrap_servers
+        with pytest.raises(ValueError, match="the cluster runs already"):
+            await cluster.start()
+        await asyncio.to_thread(lambda: connect(address).close())
+        await cluster.stop()
+        await cluster.stop()
+        with pytest.raises(ConnectionRefusedError):
+            await asyncio.to_thread(connect, address)
+
+    asyncio.run(scenario())
+
+
+def test_start_after_a_busy_port_is_possible() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        cluster = Cluster(nodes=1, settings={"listeners": f"PLAINTEXT://127.0.0.1:{port}"})
+        with pytest.raises(OSError, match="Address already in use"):
+            cluster.start()
+        assert repr(cluster) == "<Cluster: 1 node, not running>"
+    with cluster:
+        assert cluster.bootstrap_servers == f"127.0.0.1:{port}"
+
+
+def test_repr_has_nodes_and_addresses() -> None:
+    with Cluster(nodes=2) as cluster:
+        first, second = cluster.bootstrap_servers.split(",")
+        assert repr(cluster) == f"<Cluster: node 1 at {first}, node 2 at {second}>"
+        cluster.stop_node(2)
+        assert repr(cluster) == f"<Cluster: node 1 at {first}, node 2 at {second} (stopped)>"
+    assert repr(cluster) == "<Cluster: 2 nodes, not running>"
+    assert repr(AsyncCluster(nodes=3)) == "<AsyncCluster: 3 nodes, not running>"
+
+
+def test_topic_options_act() -> None:
+    configured: TopicOptions = {"partitions": 2, "replication_factor": 1, "configs": {"cleanup.policy": "compact", "retention.ms": 5}}
+    wanted: dict[str, int | TopicOptions] = {"a": 3, "b": configured, "c": {}}
+    with (
+        Cluster(nodes=2, topics=wanted, settings={"num.partitions": 4}) as cluster,
+        connect(cluster.bootstrap_servers.split(",")[0]) as client,
+    ):
+        found = {topic.name: topic for topic in ask(client, METADATA, 9, MetadataRequest(topics=None)).topics}
+        described = DescribeConfigsResource(resource_type=2, resource_name="b", configuration_keys=["cleanup.policy", "retention.ms"])
+        (configs,) = ask(client, DESCRIBE_CONFIGS, 4, DescribeConfigsRequest(resources=[described])).results
+    sizes = {name: (len(topic.partitions), len(topic.partitions[0].replica_nodes)) for name, topic in found.items()}
+    assert sizes == {"a": (3, 2), "b": (2, 1), "c": (4, 2)}
+    assert {entry.name: entry.value for entry in configs.configs} == {"cleanup.policy": "compact", "retention.ms": "5"}

@@ -1,0 +1,39 @@
+"""What `odradek` prints about itself: help with examples, and its version."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import odradek
+from odradek.broker import cli
+from odradek.broker.cli import _parser, main
+
+
+def test_bare_command_prints_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    assert capsys.readouterr().out == _parser().format_help()
+
+
+@pytest.mark.parametrize("text", [cli.EXAMPLES, cli.SERVE_EXAMPLES, cli.HEALTHCHECK_EXAMPLES])
+def test_examples_of_the_help_are_accepted(text: str) -> None:
+    examples = re.findall(r"^  odradek (\S.*?)(?:  .*)?$", re.sub(r"\\\n +", "", text), re.MULTILINE)
+    assert len(examples) >= 2
+    for example in examples:
+        assert _parser().parse_args(example.split()).command == example.split()[0]
+
+
+def test_help_of_serve_has_defaults_and_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["serve", "--help"])
+    text = capsys.readouterr().out
+    assert text.endswith(cli.SERVE_EXAMPLES)
+    found = re.findall(r"\(default: ([^);]+)", re.sub(r"\s+", " ", text))
+    assert {"2", "9092", "127.0.0.1", "text"} <= set(found)
+
+
+def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"odradek {odradek.__version__}\n"

@@ -1,0 +1,94 @@
+"""Where the replicas of new partitions go."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from odradek.broker.placement import check_assignments, check_leadable, place_replicas
+from odradek.protocol.errors import ErrorCode, KafkaError
+
+NODES = st.dictionaries(st.integers(1, 9), st.sampled_from([None, "a", "b", "c"]), min_size=1, max_size=9)
+
+
+@st.composite
+def clusters(draw: st.DrawFn) -> tuple[dict[int, str | None], list[int]]:
+    """Nodes with their racks, and those that run."""
+    racks = draw(NODES)
+    running = draw(st.lists(st.sampled_from(sorted(racks)), min_size=1, unique=True))
+    return racks, running
+
+
+@given(cluster=clusters(), partitions=st.integers(1, 30), first=st.integers(0, 5), seed=st.integers(0, 99), data=st.data())
+def test_place_replicas_spreads_over_nodes_and_racks(
+    cluster: tuple[dict[int, str | None], list[int]], partitions: int, first: int, seed: int, data: st.DataObject
+) -> None:
+    racks, running = cluster
+    factor = data.draw(st.integers(1, len(racks)))
+    placed = place_replicas(racks, running, partitions, factor, first, Random(seed))
+    assert len(placed) == partitions
+    leaders = Counter(replicas[0] for replicas in placed)
+    assert set(leaders) <= set(running)
+    assert max(leaders.values()) - min(leaders[node] for node in running) <= 1
+    for replicas in placed:
+        assert len(set(replicas)) == len(replicas) == factor
+        assert set(replicas) <= set(racks)
+        assert len({racks[node] for node in replicas}) == min(factor, len(set(racks.values())))
+
+
+@given(cluster=clusters(), seed=st.integers(0, 99), data=st.data())
+def test_place_replicas_in_a_rack_takes_stopped_nodes_last(
+    cluster: tuple[dict[int, str | None], list[int]], seed: int, data: st.DataObject
+) -> None:
+    racks, running = cluster
+    factor = data.draw(st.integers(1, len(racks)))
+    for replicas in place_replicas(racks, running, 5, factor, 0, Random(seed)):
+        for rack in set(racks.values()):
+            idle = [node for node in running if racks[node] == rack and node not in replicas]
+            assert not idle or all(node in running for node in replicas if racks[node] == rack)
+
+
+@pytest.mark.parametrize("factor", [2, 3])
+def test_place_replicas_with_equal_racks_loads_all_nodes_alike(factor: int) -> None:
+    racks = {node: "abc"[node % 3] for node in range(1, 10)}
+    placed = place_replicas(racks, list(racks), 9 * 6, factor, 0, Random(1))
+    assert set(Counter(node for replicas in placed for node in replicas).values()) == {6 * factor}
+
+
+def test_place_replicas_with_more_laps_pairs_leaders_anew() -> None:
+    """If a node stops, more than one other takes over what it led."""
+    racks = dict.fromkeys(range(1, 6))
+    placed = place_replicas(racks, list(racks), 20, 2, 0, Random(1))
+    assert len({replicas[1] for replicas in placed if replicas[0] == 1}) == 4
+
+
+@pytest.mark.parametrize(
+    ("count", "factor", "running", "code"),
+    [
+        (0, 1, [1], ErrorCode.INVALID_PARTITIONS),
+        (1, 0, [1], ErrorCode.INVALID_REPLICATION_FACTOR),
+        (1, 3, [1], ErrorCode.INVALID_REPLICATION_FACTOR),
+        (1, 1, [], ErrorCode.INVALID_REPLICATION_FACTOR),
+    ],
+)
+def test_place_replicas_with_impossible_numbers_is_refused(count: int, factor: int, running: list[int], code: ErrorCode) -> None:
+    with pytest.raises(KafkaError) as refused:
+        place_replicas({1: None, 2: None}, running, count, factor, 0, Random(1))
+    assert refused.value.code == code
+
+
+@pytest.mark.parametrize("assignments", [[[]], [[1, 1]], [[1, 7]], [[1], [1, 2]]])
+def test_check_assignments_refuses_impossible_lists(assignments: list[list[int]]) -> None:
+    with pytest.raises(KafkaError) as refused:
+        check_assignments(assignments, [1, 2])
+    assert refused.value.code == ErrorCode.INVALID_REPLICA_ASSIGNMENT
+
+
+def test_check_leadable_without_a_running_node_is_refused() -> None:
+    check_leadable([[1, 2], [2, 1]], [1])
+    with pytest.raises(KafkaError, match="partition 4"):
+        check_leadable([[1, 2], [2]], [1], 3)

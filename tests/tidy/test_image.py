@@ -1,0 +1,59 @@
+"""The Dockerfile without Docker: what it copies, and where a container listens."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from odradek.broker.cli import _parser, cluster_config
+from tests.broker.test_environment import ENVIRONMENTS
+
+ROOT = Path(__file__).parents[2]
+
+
+def copied() -> set[str]:
+    lines = re.findall(r"^COPY (.+) \S+$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
+    return {name for line in lines for name in line.split()}
+
+
+def test_dockerfile_copies_what_the_wheel_is_built_from() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    project, packages = settings["project"], settings["tool"]["setuptools"]["packages"]
+    folders = {name.split(".")[1] for name in packages if name.startswith("odradek.")}
+    metadata = {"pyproject.toml", project["readme"], *project["license-files"]}
+    assert copied() == folders | metadata | {"__init__.py", "py.typed"}
+
+
+def test_dockerignore_lets_through_what_is_copied() -> None:
+    lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    rules = [line for line in lines if not line.startswith("#")]
+    assert rules[0] == "*"
+    assert {line.removeprefix("!") for line in rules if line.startswith("!")} == copied()
+
+
+def in_a_container(command: Sequence[str], environ: dict[str, str]) -> list[str]:
+    """Returns the listeners of `docker run -e ... odradek command`."""
+    image = dict(re.findall(r"^ENV (\w+)=(\S+)$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE))
+    cluster = cluster_config(_parser().parse_args(command), image | environ)
+    return [f"{each.node_id} {each.name} {each.host}:{each.port} {each.advertised}" for node in cluster.nodes for each in node.listeners]
+
+
+def test_container_is_reachable_through_the_published_port() -> None:
+    (command,) = re.findall(r"^CMD (\[.*\])$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
+    reachable = "1 PLAINTEXT 0.0.0.0:9092 127.0.0.1:9092"
+    assert in_a_container(json.loads(command), {}) == [reachable]
+    assert in_a_container(["serve", "--topic", "orders:4"], {}) == [reachable]
+    assert in_a_container(["serve", "--nodes", "2"], {}) == [reachable, "2 PLAINTEXT 0.0.0.0:9093 127.0.0.1:9093"]
+    assert in_a_container(["serve", "--port", "9095"], {}) == ["1 PLAINTEXT 0.0.0.0:9095 127.0.0.1:9095"]
+    assert in_a_container(["serve", "--listener", "A://0.0.0.0:1", "--nodes", "1"], {}) == ["1 A 0.0.0.0:1 127.0.0.1:1"]
+
+
+@pytest.mark.parametrize("name", [name for name in ENVIRONMENTS if "Kubernetes" not in name])
+def test_container_follows_the_environment_of_other_images(name: str) -> None:
+    environ, expected = ENVIRONMENTS[name]
+    assert in_a_container(["serve"], environ) == expected
