@@ -22,7 +22,9 @@ damaged: .venv/.dev ## many damaged batches to Apache Kafka and to us; BATCHES=1
 FUZZ = PYTHONPATH=.dev:. PYTHONHASHSEED=0 .venv/bin/python -m tests.fuzz
 
 fuzz: .venv/.dev ## generated frames in process and over sockets; FRAMES=10000 SOCKET_FRAMES=0 SEED=1, ROUND=17 plays one round again
-	$(FUZZ) $(if $(FRAMES),--frames $(FRAMES)) $(if $(SOCKET_FRAMES),--socket-frames $(SOCKET_FRAMES)) $(if $(CONNECTIONS),--connections $(CONNECTIONS)) $(if $(PROCESSES),--processes $(PROCESSES)) $(if $(SEED),--seed $(SEED)) $(if $(ROUND),--round $(ROUND))
+	$(FUZZ) $(if $(FRAMES),--frames $(FRAMES)) $(if $(SOCKET_FRAMES),--socket-frames $(SOCKET_FRAMES)) \
+	  $(if $(CONNECTIONS),--connections $(CONNECTIONS)) $(if $(PROCESSES),--processes $(PROCESSES)) \
+	  $(if $(SEED),--seed $(SEED)) $(if $(ROUND),--round $(ROUND))
 
 soak: .venv/.dev ## mixed load of real clients while nodes stop and start; MINUTES=1 SEED=1
 	PYTHONPATH=.dev:. .venv/bin/python -m tests.soak $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
