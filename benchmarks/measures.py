@@ -17,6 +17,7 @@ from confluent_kafka.admin import AdminClient
 from kafka import KafkaConsumer
 
 from .brokers import KAFKA, MOCK, ODRADEK, Broker
+from .fairness import quiet_p99_s
 from .librdkafka import BEGINNING, BulkProducer, KafkaFailure, Reader, SingleProducer
 from .pipeline import Pipeline, batch
 
@@ -204,6 +205,16 @@ def memory(row: str, records: bytes, count: int, broker: Broker) -> Figures:
         return {row: (fresh.resident_bytes() - before) / stored}
 
 
+def fairness(broker: Broker) -> Figures:
+    """What one client that floods the broker costs others."""
+    alone_s, flooded_s = quiet_p99_s(broker.address)
+    return {
+        "20 quiet clients, p99": alone_s * 1e6,
+        "20 quiet clients, p99 in a flood": flooded_s * 1e6,
+        "20 quiet clients, flooded / alone": flooded_s / alone_s,
+    }
+
+
 def _text(size: int) -> str:
     return f"{size} B" if size < 1024 else f"{size // 1024} KiB"
 
@@ -231,6 +242,14 @@ MEASURES = (
     Measure((Row("acknowledgement, p50", "us"), Row("acknowledgement, p99", "us", (Target(1.2, MOCK),))), acknowledgement),
     Measure((Row("to a waiting consumer, p50", "us", (Target(300),)), Row("to a waiting consumer, p99", "us")), delivery),
     Measure((Row("small requests", "1/s"), Row("small requests: CPU", "us")), small_requests),
+    Measure(
+        (
+            Row("20 quiet clients, p99", "us"),
+            Row("20 quiet clients, p99 in a flood", "us"),
+            Row("20 quiet clients, flooded / alone", "", (Target(5),)),
+        ),
+        fairness,
+    ),
     Measure((Row("new group, confluent-kafka", "s", (Target(0.2),)),), new_group_confluent),
     Measure((Row("new group, kafka-python", "s", (Target(0.2),)),), new_group_kafka_python),
     Measure((Row("start", "ms", (Target(150),)), Row("memory at start", "MiB")), start),

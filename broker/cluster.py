@@ -13,18 +13,22 @@ from ..protocol.coordinator_records import CoordinatorRecord
 from ..protocol.errors import ErrorCode, KafkaError
 from ..storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
 from .acls import authorizer_of
+from .client_metrics import ClientMetrics
 from .config import BrokerConfig, GroupConfig, InvalidConfig, TopicConfig, validate_topic_configs
+from .features import TRANSACTION_VERSION, Features, FeatureUpdate
 from .fetch_sessions import FetchSessions
 from .groups.coordinator import Groups, GroupSettings
 from .java_hash import abs_java_hash
 from .limits import ConnectionQuotas, RequestMemory, parse_overrides
 from .listeners import ClusterConfig, Listener, NodeConfig
 from .placement import check_assignments, check_leadable, place_replicas
+from .quotas import ClientQuotas, Entity
 from .timers import Timers
 from .topics import CONSUMER_OFFSETS, TRANSACTION_STATE, Partition, Topic, check_name
 from .transactions.coordinator import Marker, Transactions, TransactionSettings
 from .transactions.transaction import Producer, TopicPartition
 from .upkeep import Upkeep
+from .waiting import Background
 
 MAX_PARTITIONS_PER_REQUEST = 10_000
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
@@ -44,6 +48,8 @@ class Broker:
         self.listeners: dict[str, Listener] = {listener.name: listener for listener in config.listeners}
         self.config = settings
         self.running = True
+        self.registered = True
+        """Whether the cluster knows the node: False from UnregisterBroker until the node is started again."""
         self.request_max_bytes: int = settings.integers["socket.request.max.bytes"]
         self.max_idle_ms = settings.integers["connections.max.idle.ms"]
         self.request_memory = RequestMemory(settings.integers["queued.max.request.bytes"])
@@ -53,6 +59,7 @@ class Broker:
             parse_overrides(settings.texts["max.connections.per.ip.overrides"]),
         )
         self.rack_aware = settings.texts.get("replica.selector.class") == RACK_AWARE_SELECTOR
+        self.client_metrics = ClientMetrics(settings.integers["telemetry.max.bytes"])
         self.fetch_sessions = FetchSessions(settings.integers["max.incremental.fetch.session.cache.slots"], cluster.random)
 
     def __repr__(self) -> str:
@@ -106,8 +113,11 @@ class ClusterState:
         self.groups = Groups(timers, random, GroupSettings.of(self.config), self)
         self.upkeep = Upkeep(self.topics.values(), timers, self.config)
         self.transactions = Transactions(timers, TransactionSettings.of(self.config), self)
-        self.transaction_version = config.transaction_version
+        self.features = Features(config.transaction_version)
+        self.quotas = ClientQuotas()
         self.wake: Callable[[Hashable], None] = lambda key: None
+        self.background: Callable[[Background], None] = _run_at_once
+        """Runs work in slices, between which clients are served; a cluster without a core does it at once."""
         self.authorizer = authorizer_of(self.config)
         self.scram_credentials: dict[str, dict[int, ScramCredential]] = {}
         """User -> mechanism -> credential."""
@@ -117,13 +127,13 @@ class ClusterState:
 
     @property
     def running(self) -> list[int]:
-        """The ids of the nodes that are up, ascending."""
-        return sorted(node_id for node_id, broker in self.brokers.items() if broker.running)
+        """The ids of the nodes that are up and registered, ascending."""
+        return sorted(node_id for node_id, broker in self.brokers.items() if broker.running and broker.registered)
 
     @property
     def controller_id(self) -> int:
         """A live broker, to which clients send what a controller does (KRaft brokers forward it); -1 if none is up."""
-        return next(iter(self.running), -1)
+        return min((node_id for node_id, broker in self.brokers.items() if broker.running), default=-1)
 
     def partitions(self) -> Iterable[Partition]:
         """All partitions of all topics."""
@@ -140,9 +150,22 @@ class ClusterState:
         self.metadata_records += 1
         log.info("node %d is gone; running nodes: %s", node_id, running)
 
+    def unregister_node(self, node_id: int) -> None:
+        """Forgets a node; one that is up loses its leaderships. Raises BROKER_ID_NOT_REGISTERED."""
+        broker = self.brokers.get(node_id)
+        if broker is None or not broker.registered:
+            raise KafkaError(ErrorCode.BROKER_ID_NOT_REGISTERED, f"Broker ID {node_id} is not currently registered")
+        broker.registered = False
+        running = self.running
+        for partition in self._partitions_of(node_id):
+            partition.node_stopped(node_id, running)
+            self.partition_changed(partition)
+        self.metadata_records += 1
+        log.info("node %d is no longer registered; running nodes: %s", node_id, running)
+
     def start_node(self, node_id: int) -> None:
         """Brings a node back: it has caught up at once, and leads where nobody did. Preferred leaders return later, as in Kafka."""
-        self.brokers[node_id].running = True
+        self.brokers[node_id].running = self.brokers[node_id].registered = True
         running = self.running
         for partition in self._partitions_of(node_id):
             partition.node_started(running)
@@ -300,6 +323,16 @@ class ClusterState:
 
     # Settings
 
+    def update_features(self, updates: Mapping[str, FeatureUpdate], *, validate_only: bool) -> None:
+        """Finalizes levels of features. Raises INVALID_UPDATE_VERSION."""
+        self.features.update(updates, self.controller_id, validate_only=validate_only)
+        self.metadata_records += 0 if validate_only else len(updates)
+
+    def alter_quotas(self, entity: Entity, changes: Mapping[str, float | None], *, validate_only: bool) -> None:
+        """Sets and removes quotas of clients. Raises INVALID_REQUEST."""
+        self.quotas.alter(entity, changes, validate_only=validate_only)
+        self.metadata_records += 0 if validate_only else len(changes)
+
     def alter_brokers(self, broker: Broker | None, overrides: Mapping[str, str]) -> None:
         """Replaces what was set dynamically for one node, or for all; whoever falls back to it takes it over."""
         for each in self.brokers.values():
@@ -366,6 +399,11 @@ class ClusterState:
 
     # Producers and transactions
 
+    @property
+    def transaction_version(self) -> int:
+        """The finalized level of transaction.version."""
+        return self.features.levels[TRANSACTION_VERSION]
+
     def next_producer_id(self) -> int:
         """A producer id that nobody had before."""
         if _PRODUCER_TIMER not in self.timers:
@@ -411,3 +449,8 @@ class ClusterState:
             for group_id in self.groups.waiting_for(marker.producer.id):
                 if self.coordinator(group_id, CONSUMER_OFFSETS) is partition:
                     self.groups.end_transaction(group_id, marker.producer.id, committed=marker.committed)
+
+
+def _run_at_once(work: Background) -> None:
+    for _ in work:
+        pass

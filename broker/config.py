@@ -12,7 +12,7 @@ from itertools import dropwhile
 from typing import Any, NamedTuple
 
 from .properties import InvalidConfig
-from .settings import BROKER_SETTINGS, GROUP_SETTINGS, PER_BROKER, TOPIC_SETTINGS, ConfigType, Scope, Setting, Value
+from .settings import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS, ConfigType, Scope, Setting, Value
 
 __all__ = [
     "BrokerConfig",
@@ -23,7 +23,6 @@ __all__ = [
     "InvalidConfig",
     "Synonym",
     "TopicConfig",
-    "validate_broker_configs",
     "validate_group_configs",
     "validate_topic_configs",
 ]
@@ -193,12 +192,17 @@ class BrokerConfig(Config):
             (ConfigSource.DYNAMIC_BROKER, self.own),
             (ConfigSource.DYNAMIC_DEFAULT_BROKER, self.cluster_wide),
             (ConfigSource.STATIC_BROKER, self.static),
-            (ConfigSource.DEFAULT, {key: text for key in _chain(name) if (text := text_of(self.defaults.get(key))) is not None}),
+            (ConfigSource.DEFAULT, {key: text for key in _chain(name) if (text := self._default_text(key)) is not None}),
         ]
         found = (
             Synonym(key, None if sensitive else layer[key], source) for source, layer in layers for key in _chain(name) if key in layer
         )
         return list(dropwhile(lambda synonym: synonym.name != name, found))
+
+    def _default_text(self, name: str) -> str | None:
+        """What is told to be the default; Kafka's brokers know none of what can be set dynamically only."""
+        row = BROKER_SETTINGS.get(name)
+        return None if row is None or (row.internal and row.dynamic) else text_of(self.defaults[name])
 
     def _entry(self, name: str) -> ConfigEntry:
         row, synonyms = _broker_row(name), self.synonyms(name)
@@ -216,15 +220,35 @@ class BrokerConfig(Config):
 
 
 def _chain(name: str) -> tuple[str, ...]:
+    base = base_name(name)
+    if base != name:
+        return (name, base)
     row = BROKER_SETTINGS.get(name)
     return (name, *row.synonyms) if row else (name,)
 
 
+LISTENER_PREFIX = re.compile(r"listener\.name\.[^.]*\.(.*)")
+OF_MECHANISMS = (
+    "connections.max.reauth.ms",
+    "sasl.jaas.config",
+    "sasl.login.callback.handler.class",
+    "sasl.login.class",
+    "sasl.server.callback.handler.class",
+)
+"""Settings that may be meant for one SASL mechanism of a listener: listener.name.<listener>.<mechanism>.<setting>."""
+
+
+def base_name(name: str) -> str:
+    """The name of a setting without the listener, and the SASL mechanism, that it may be meant for."""
+    match = LISTENER_PREFIX.fullmatch(name)
+    if match is None:
+        return name
+    return next((setting for setting in OF_MECHANISMS if match[1].endswith(setting)), match[1])
+
+
 def _broker_row(name: str) -> Setting | None:
-    """The row of a setting, which may be meant for one listener: listener.name.<listener>.<setting>."""
-    if name.startswith("listener.name.") and name.count(".") > 3:
-        name = name.split(".", 3)[3]
-    return BROKER_SETTINGS.get(name)
+    """The row of a setting, which may be meant for one listener."""
+    return BROKER_SETTINGS.get(base_name(name))
 
 
 def _is_secret(row: Setting | None) -> bool:
@@ -314,17 +338,6 @@ def validate_group_configs(overrides: Mapping[str, str | None], broker: BrokerCo
         session, heartbeat = f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms"
         if values[session] <= values[heartbeat]:
             raise InvalidConfig(f"{session} must be greater than {heartbeat}")
-
-
-def validate_broker_configs(overrides: Mapping[str, str], *, cluster_wide: bool) -> None:
-    """Raises InvalidConfig for what AlterConfigs may not set for one broker, or for all. DynamicBrokerConfig.validateConfigs."""
-    rows = {name: row for name in overrides if (row := _broker_row(name))}
-    if fixed := [name for name, row in rows.items() if row.dynamic is None]:
-        raise InvalidConfig(f"Cannot update these configs dynamically: [{', '.join(fixed)}]")
-    if cluster_wide and (single := [name for name, row in rows.items() if row.dynamic == PER_BROKER]):
-        raise InvalidConfig(f"Cannot update these configs at default cluster level, broker id must be specified: [{', '.join(single)}]")
-    for name, row in rows.items():
-        parse(row, overrides[name])
 
 
 def _checked(kind: str, rows: Mapping[str, Setting], overrides: Mapping[str, str | None]) -> dict[str, Value]:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from struct import unpack
 
 
 def java_hash(text: str) -> int:
     """`String.hashCode()`, over UTF-16 units: signed 32 bit."""
+    if text.isascii():
+        units: Iterable[int] = text.encode()
+    else:
+        data = text.encode("utf-16-be", "surrogatepass")
+        units = unpack(f">{len(data) // 2}H", data)
     value = 0
-    data = text.encode("utf-16-be", "surrogatepass")
-    for unit in range(0, len(data), 2):
-        value = (31 * value + (data[unit] << 8) + data[unit + 1]) & 0xFFFFFFFF
+    for unit in units:
+        value = (31 * value + unit) & 0xFFFFFFFF
     return value - (1 << 32) if value > 0x7FFFFFFF else value
 
 
@@ -21,5 +26,45 @@ def abs_java_hash(key: str) -> int:
 
 
 def hash_map_order(keys: Iterable[str]) -> list[str]:
-    """The order in which a HashMap goes through these keys, as long as it has the size that it begins with (at most 12 keys)."""
-    return sorted(keys, key=lambda key: (java_hash(key) ^ (java_hash(key) & 0xFFFFFFFF) >> 16) & 15)
+    """Returns the keys, each once, in the order of a HashMap to which they were added and that never held others."""
+    keys = list(dict.fromkeys(keys))
+    mask = _table_size(len(keys)) - 1
+    return sorted(keys, key=lambda key: _spread(java_hash(key)) & mask)
+
+
+def timeline_order(keys: Iterable[str]) -> list[str]:
+    """Returns different keys in the order of a TimelineHashMap (Kafka's) to which they were added one by one and that never held others.
+
+    The slot of a key is the highest bits of the product of its hash with a constant. In a slot, the key that was added last comes first.
+    """
+    last_first = list(keys)[::-1]
+    bits = 1
+    while len(last_first) * 3 > 4 << bits:
+        bits += 1
+    return sorted(last_first, key=lambda key: (java_hash(key) * _FIBONACCI & _LONG_MASK) >> (64 - bits))
+
+
+def partitions_order(topic: str, partitions: Collection[int], *, concurrent: bool = False) -> list[int]:
+    """Returns the partitions of a topic in the order of a HashMap of them, or of a ConcurrentHashMap."""
+    mask = _table_size(len(partitions) + concurrent) - 1
+    topic_hash = java_hash(topic)
+    return sorted(partitions, key=lambda partition: _spread(31 * (31 + partition) + topic_hash) & mask)
+
+
+_FIBONACCI, _LONG_MASK = -7046029254386353131, (1 << 64) - 1
+
+
+def _table_size(count: int) -> int:
+    """Returns the number of buckets of a HashMap with `count` keys, which are at most three quarters of it.
+
+    A ConcurrentHashMap grows one key earlier.
+    """
+    size = 16
+    while count * 4 > size * 3:
+        size *= 2
+    return size
+
+
+def _spread(value: int) -> int:
+    """Returns the hash as Java's tables use it: with its high bits folded into the low ones."""
+    return value ^ (value & 0xFFFFFFFF) >> 16

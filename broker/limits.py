@@ -1,4 +1,4 @@
-"""Bounds on what the clients of one node may take: connections, and memory for requests."""
+"""Limits on what the clients of one node may take: connections, and memory for requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .config import InvalidConfig
 class ConnectionQuotas:
     """How many connections there may be, in all and from one address (Kafka's ConnectionQuotas).
 
-    `overrides` are the numbers of single addresses. Not done: quotas of single listeners, and rates.
+    `overrides` holds the limits of single addresses. Limits of single listeners and rates are not implemented.
     """
 
     def __init__(self, most: int, most_per_ip: int, overrides: Mapping[str, int] | None = None) -> None:
@@ -22,22 +22,22 @@ class ConnectionQuotas:
 
     @property
     def full(self) -> bool:
-        """Whether whoever connects now has to wait until somebody leaves."""
+        """Whether a new connection has to wait until another one ends."""
         return self._hosts.total() >= self.most
 
     def most_from(self, host: str) -> int:
-        """How many there may be from an address."""
+        """How many connections there may be from an address."""
         return self._overrides.get(host, self._most_per_ip)
 
     def take(self, host: str) -> bool:
-        """Counts a connection; False if there are too many from that address."""
+        """Counts a connection. Returns False, and counts nothing, if its address has as many as it may."""
         if self._hosts[host] >= self.most_from(host):
             return False
         self._hosts[host] += 1
         return True
 
     def release(self, host: str) -> None:
-        """A connection has ended."""
+        """Counts a connection that has ended."""
         self._hosts[host] -= 1
         if not self._hosts[host]:
             del self._hosts[host]
@@ -60,9 +60,9 @@ def parse_overrides(text: str) -> dict[str, int]:
 class RequestMemory:
     """The memory of the requests that are being received (Kafka's SimpleMemoryPool, which is exceeded by one request at most).
 
-    Only large ones take memory of their own. All others are received into memory that the connections share, and what is left over of
-    them between two turns is at most 256 KiB a connection, which max.connections bounds; so they need not ask here.
-    Who gets none waits, and reads nothing, until somebody gives his back. A capacity of 0 or less is none.
+    Only large requests take memory of their own. All others are received into memory that the connections share, and what is left of them
+    between two turns is at most 256 KiB for each connection, which max.connections bounds; they are not counted here.
+    A connection that is refused memory reads nothing until some is released. A capacity of 0 or less means that there is no limit.
     """
 
     def __init__(self, capacity_bytes: int) -> None:
@@ -71,7 +71,7 @@ class RequestMemory:
         self._waiting: dict[Callable[[], None], None] = {}
 
     def take(self, size: int, when_free: Callable[[], None]) -> bool:
-        """Takes `size` bytes, or has `when_free` called once when it is worth to ask again."""
+        """Takes `size` bytes and returns True; else returns False, and `when_free` is called once when there may be memory again."""
         if 0 < self.capacity_bytes <= self.used_bytes:
             self._waiting[when_free] = None
             return False
@@ -79,7 +79,7 @@ class RequestMemory:
         return True
 
     def release(self, size: int) -> None:
-        """Gives bytes back."""
+        """Releases bytes, and tells those who wait for memory if there is some now."""
         self.used_bytes -= size
         if self._waiting and self.used_bytes < self.capacity_bytes:
             waiting, self._waiting = self._waiting, {}
@@ -87,5 +87,5 @@ class RequestMemory:
                 when_free()
 
     def forget(self, when_free: Callable[[], None]) -> None:
-        """Whoever waited is gone."""
+        """Does not call `when_free` any more, because its connection is gone."""
         self._waiting.pop(when_free, None)

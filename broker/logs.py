@@ -1,25 +1,55 @@
-"""Log lines in Kafka's shape, or as JSON. Loggers are named as Kafka's, so that tools which read broker logs find what they look for."""
+"""Log lines in Kafka's shape, or as JSON. Loggers are named as Kafka's, so that tools which read broker logs find what they look for.
+
+Lines are written by a thread of their own. When stderr is a pipe that nobody reads, lines are dropped and counted, and the broker goes on.
+"""
 
 from __future__ import annotations
 
 import json
 import logging
+import os
+import select
 import sys
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable
+from functools import partial
+from types import TracebackType
 
 LEVELS = {"WARNING": "WARN", "CRITICAL": "FATAL"}
+QUEUE_BYTES = 1024 * 1024
+TEXT_CHARACTERS = 32 * 1024
+FLUSH_S = 1.0
+
+_CONTROLS = (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_ESCAPES = {code: chr(code).encode("unicode_escape").decode() for code in _CONTROLS}
+_ESCAPES_IN_TRACES = {code: text for code, text in _ESCAPES.items() if code != ord("\n")} | {ord("\n"): "\n    "}
+
+ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+
+
+def _bounded(text: str) -> str:
+    """The text, cut off where it is too long: messages and exceptions may carry what a client has sent."""
+    return text if len(text) <= TEXT_CHARACTERS else f"{text[:TEXT_CHARACTERS]}... ({len(text)} characters)"
 
 
 class TextFormatter(logging.Formatter):
-    """`[2026-11-21 03:09:25,195] INFO started (kafka.server.KafkaServer)`."""
+    """`[2026-11-21 03:09:25,195] INFO started (kafka.server.KafkaServer)`.
+
+    Control characters are escaped and the lines of a stack trace indented, so that no client can forge a log entry or write to a terminal.
+    """
 
     def __init__(self) -> None:
         super().__init__("[%(asctime)s] %(kafka_level)s %(message)s (%(name)s)")
 
-    def format(self, record: logging.LogRecord) -> str:
-        """The line, and those of a traceback below it."""
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  (logging's name)
+        """The line itself."""
         record.kafka_level = LEVELS.get(record.levelname, record.levelname)
-        return super().format(record)
+        record.message = _bounded(record.message).translate(_ESCAPES)
+        return super().formatMessage(record)
+
+    def formatException(self, ei: ExcInfo) -> str:  # noqa: N802  (logging's name)
+        """The lines of the stack trace."""
+        return "    " + _bounded(super().formatException(ei)).translate(_ESCAPES_IN_TRACES)
 
 
 class JsonFormatter(logging.Formatter):
@@ -28,17 +58,94 @@ class JsonFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
         level = LEVELS.get(record.levelname, record.levelname)
-        entry = {"time": self.formatTime(record), "level": level, "logger": record.name, "message": record.getMessage()}
+        entry = {"time": self.formatTime(record), "level": level, "logger": record.name, "message": _bounded(record.getMessage())}
         if record.exc_info:
-            entry["exception"] = self.formatException(record.exc_info)
+            entry["exception"] = _bounded(self.formatException(record.exc_info))
         return json.dumps(entry)
+
+
+class QueueHandler(logging.Handler):
+    """Formats a record where it is logged, and has `write` called by a thread. Neither waits for the other.
+
+    At most `limit_bytes` wait to be written. What comes beyond that is dropped; a line that says how many entries were dropped follows
+    as soon as there is room again.
+    """
+
+    def __init__(self, write: Callable[[bytes], object], limit_bytes: int = QUEUE_BYTES) -> None:
+        super().__init__()
+        self._write = write
+        self._limit_bytes = limit_bytes
+        self._lines: list[bytes] = []
+        self._size = 0  # of what waits, and of what is being written
+        self._dropped = 0
+        self._changed = threading.Condition()
+        threading.Thread(target=self._run, name="odradek-log", daemon=True).start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Queues an entry, or counts it as dropped."""
+        line = self._line(record)
+        with self._changed:
+            if self._size + len(line) > self._limit_bytes:
+                self._dropped += 1
+            else:
+                self._put_dropped()
+                self._put(line)
+
+    def _line(self, record: logging.LogRecord) -> bytes:
+        try:
+            text = self.format(record)
+        except Exception as error:
+            text = f"an entry of {record.name} cannot be formatted: {error!r}"
+        return text.encode(errors="backslashreplace") + b"\n"
+
+    def _put(self, line: bytes) -> None:
+        self._lines.append(line)
+        self._size += len(line)
+        self._changed.notify_all()
+
+    def _put_dropped(self) -> None:
+        if self._dropped:
+            text = f"{self._dropped} log entries were dropped, because they could not be written in time"
+            self._dropped = 0
+            self._put(self._line(logging.LogRecord(__name__, logging.WARNING, "", 0, text, None, None)))
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._lines)
+                lines, self._lines = self._lines, []
+            try:
+                self._write(b"".join(lines))
+            except OSError:
+                pass  # nobody is there to read any more
+            finally:
+                with self._changed:
+                    self._size -= sum(map(len, lines))
+                    if not self._lines:
+                        self._put_dropped()
+                    self._changed.notify_all()
+
+    def flush(self) -> None:
+        """Waits until all is written, but no longer than FLUSH_S."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._size, FLUSH_S)
 
 
 def configure(log_format: str) -> None:
     """Sends all log lines from INFO up to stderr, as `text` or `json`."""
-    handler = logging.StreamHandler(sys.stderr)
+    # The descriptor, because the lock of sys.stderr would be held by a thread that cannot write.
+    handler = QueueHandler(partial(_write_all, sys.stderr.fileno()))
     handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(descriptor, view) :]
+        except BlockingIOError:
+            select.select([], [descriptor], [])
 
 
 def ignored_settings(names: Iterable[str]) -> None:

@@ -1,23 +1,26 @@
-"""The event loop's side: listeners, transports, and one alarm. Everything else is in `core.py` and below, without I/O."""
+"""The event loop's side of a cluster: its listeners, its connections and one alarm. Everything else is in `core.py`, without I/O."""
 
 from __future__ import annotations
 
 import asyncio
-import errno
 import logging
 import os
 import signal
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from random import Random, SystemRandom
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import cast
 
 from . import logs
+from .acceptor import Acceptor, bind
+from .client_protocol import ClientProtocol
 from .cluster import Broker, ClusterState
-from .core import Connection, Core
+from .core import Core
+from .endpoints import WILDCARDS
 from .listeners import ClusterConfig, Listener, NodeConfig, TopicSpec
 from .timers import Timers
 
@@ -28,10 +31,6 @@ except ImportError:  # Windows, or the core alone: asyncio serves, slower
     uvloop = None
 
 log = logging.getLogger("kafka.server.KafkaServer")
-network_log = logging.getLogger("kafka.network.SocketServer")
-
-BACKLOG = 1024
-ACCEPT_RETRY_S = 1.0
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
@@ -54,9 +53,10 @@ class Server:
         self._epoch_ms = time.time() * 1000 - time.monotonic() * 1000
         self._reserved: dict[Listener, socket.socket] = {}
         self._acceptors: dict[int, list[Acceptor]] = {}
-        self._transports: set[ClientProtocol] = set()
+        self._clients: set[ClientProtocol] = set()
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_ms = 0
+        self._next_turn: asyncio.Handle | None = None
 
     @property
     def now_ms(self) -> int:
@@ -73,11 +73,12 @@ class Server:
         try:
             self.config = replace(self.config, nodes=tuple(self._reserve(node) for node in self.config.nodes))
             self.cluster = ClusterState(self.config, Timers(self.now_ms), self._random)
-            self.core = Core(self.cluster)
+            self.core = Core(self.cluster, time.monotonic)
             for topic in self._topics:
                 self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
             for node in self.config.nodes:
                 self._listen(node.node_id)
+            self._warn_of_open_listeners()
             self.after_turn()
         except BaseException:
             await self.stop()
@@ -90,22 +91,38 @@ class Server:
         for reserved in self._reserved.values():
             reserved.close()
         self._reserved.clear()
-        if self._alarm is not None:
-            self._alarm.cancel()
+        for handle in (self._alarm, self._next_turn):
+            if handle is not None:
+                handle.cancel()
 
     async def stop_node(self, node_id: int) -> None:
         """Closes a node's listeners and connections, and moves what it led. Nothing happens if it is stopped already."""
         broker = self._broker(node_id)
         if broker.running:
-            await self._close_node(node_id)
-            self.cluster.stop_node(node_id)
-            self.after_turn()
+            with self._control(f"stopping node {node_id}"):
+                await self._close_node(node_id)
+                self.cluster.stop_node(node_id)
 
     async def start_node(self, node_id: int) -> None:
         """Brings a node back on the ports it had. Nothing happens if it is running."""
         if not self._broker(node_id).running:
-            self._listen(node_id)
-            self.cluster.start_node(node_id)
+            with self._control(f"starting node {node_id}"):
+                try:
+                    self._listen(node_id)
+                    self.cluster.start_node(node_id)
+                except BaseException:
+                    await self._close_node(node_id)
+                    raise
+
+    @contextmanager
+    def _control(self, doing: str) -> Iterator[None]:
+        """What fails in a step that the program asked for is logged and raised to the program; the turn ends in order all the same."""
+        try:
+            yield
+        except Exception:
+            log.exception("an internal error while %s", doing)
+            raise
+        finally:
             self.after_turn()
 
     def _broker(self, node_id: int) -> Broker:
@@ -114,10 +131,10 @@ class Server:
         return self.cluster.brokers[node_id]
 
     def _reserve(self, node: NodeConfig) -> NodeConfig:
-        """Binds a node's ports without listening: nobody else is given them, also while the node is stopped."""
+        """Binds a node's ports without listening, so that no other process is given them while the node is stopped."""
         bound = []
         for listener in node.listeners:
-            reserved = _bind(listener)
+            reserved = bind(listener)
             bound.append(listener.bound(reserved.getsockname()[1]))
             self._reserved[bound[-1]] = reserved
         return node.bound(bound)
@@ -129,12 +146,20 @@ class Server:
             acceptors.append(Acceptor(self, broker, listener))
             log.info("[KafkaServer id=%d] listening on %s://%s:%d", node_id, listener.name, listener.host, listener.port)
 
+    def _warn_of_open_listeners(self) -> None:
+        listeners = [listener for node in self.config.nodes for listener in node.listeners]
+        if any(listener.host in WILDCARDS and listener.security_protocol == "PLAINTEXT" for listener in listeners):
+            log.warning(
+                "listening on all addresses without encryption and authentication: whoever reaches this machine can read and change "
+                "everything; listen on 127.0.0.1 to serve this machine only"
+            )
+
     async def _close_node(self, node_id: int) -> None:
-        for acceptor in self._acceptors.pop(node_id):
+        for acceptor in self._acceptors.pop(node_id, ()):
             await acceptor.close()
-        for transport in [transport for transport in self._transports if transport.broker.node_id == node_id]:
-            transport.abort("the node is stopped")
-        while any(transport.broker.node_id == node_id for transport in self._transports):
+        for client in [client for client in self._clients if client.broker.node_id == node_id]:
+            client.abort("the node is stopped")
+        while any(client.broker.node_id == node_id for client in self._clients):
             await asyncio.sleep(0)
 
     # One turn of the loop: time in, output out, alarm set
@@ -146,13 +171,20 @@ class Server:
             self.core.advance(now_ms)
 
     def after_turn(self) -> None:
-        """Writes what there is to write, and sets the alarm for the next deadline."""
-        self.core.run_ready()
-        due_ms = self.core.timers.next_deadline()
-        if due_ms is not None and due_ms <= self.core.timers.now_ms:
-            self.core.advance(due_ms)  # set in this turn for this moment, as a rebalance that need not be waited for
-        self.core.flush()
-        # Only now: a flush lets requests begin that waited for it, and they may set deadlines of their own.
+        """Writes what there is to write, and has the loop call again for what is put off and for the next deadline, whatever fails."""
+        try:
+            self.core.run_ready()
+            due_ms = self.core.timers.next_deadline()
+            if due_ms is not None and due_ms <= self.core.timers.now_ms:
+                self.core.advance(due_ms)  # set in this turn for this moment, as a rebalance that need not be waited for
+            self.core.flush()
+        finally:
+            # Only now: a flush lets requests begin that waited for it, and they may set deadlines of their own.
+            self._set_alarm()
+            if self.core.has_more and self._next_turn is None:
+                self._next_turn = self._loop.call_soon(self._take_next_turn)
+
+    def _set_alarm(self) -> None:
         deadline_ms = self.core.timers.next_deadline()
         if deadline_ms is not None and (self._alarm is None or deadline_ms < self._alarm_ms):
             if self._alarm is not None:
@@ -166,14 +198,20 @@ class Server:
         self.begin_turn()
         self.after_turn()
 
-    def opened(self, transport: ClientProtocol) -> None:
-        """Keeps a connection until it is closed."""
-        self._transports.add(transport)
+    def _take_next_turn(self) -> None:
+        self._next_turn = None
+        self.begin_turn()
+        self.core.next_turn()
+        self.after_turn()
 
-    def closed(self, transport: ClientProtocol) -> None:
+    def opened(self, client: ClientProtocol) -> None:
+        """Keeps a connection until it is closed."""
+        self._clients.add(client)
+
+    def closed(self, client: ClientProtocol) -> None:
         """Forgets a connection."""
-        self._transports.discard(transport)
-        self.left(transport.broker, transport.host)
+        self._clients.discard(client)
+        self.left(client.broker, client.host)
 
     def left(self, broker: Broker, host: str) -> None:
         """A connection that was accepted has ended: there is room for another one."""
@@ -182,211 +220,32 @@ class Server:
             acceptor.resume()
 
 
-class Acceptor:
-    """Listens for one listener. asyncio's own server loses connections that it accepted in the moment it is closed (CPython 3.11)."""
-
-    def __init__(self, server: Server, broker: Broker, listener: Listener) -> None:
-        self._server = server
-        self._broker = broker
-        self._name = listener.name
-        self._loop = asyncio.get_running_loop()
-        self._opening: set[asyncio.Task[object]] = set()
-        self._socket = _bind(listener)
-        try:
-            self._socket.listen(BACKLOG)
-        except OSError as error:
-            self._socket.close()
-            raise _explained(error, listener) from error
-        self._socket.setblocking(False)
-        self._paused = True
-        self.resume()
-
-    async def close(self) -> None:
-        """Stops listening; connections that are just being opened are open when this returns."""
-        self._loop.remove_reader(self._socket)
-        self._socket.close()
-        await asyncio.gather(*self._opening, return_exceptions=True)
-
-    def resume(self) -> None:
-        """Accepts again, if it had to stop."""
-        if self._paused and self._socket.fileno() >= 0:
-            self._paused = False
-            self._loop.add_reader(self._socket, self._accept)
-
-    def _pause(self) -> None:
-        self._paused = True
-        self._loop.remove_reader(self._socket)
-
-    def _accept(self) -> None:
-        quotas = self._broker.connections
-        try:
-            while not quotas.full:
-                accepted, (host, *_) = self._socket.accept()
-                if quotas.take(host):
-                    self._open(accepted, host)
-                else:
-                    accepted.close()
-                    network_log.info(
-                        "[KafkaServer id=%d] rejected a connection from %s: it has as many as max.connections.per.ip allows, %d",
-                        self._broker.node_id,
-                        host,
-                        quotas.most_from(host),
-                    )
-        except (BlockingIOError, InterruptedError, ConnectionAbortedError):
-            return
-        except OSError as error:
-            network_log.warning("[KafkaServer id=%d] cannot accept for now: %s", self._broker.node_id, error)
-            self._loop.call_later(ACCEPT_RETRY_S, self.resume)
-        else:
-            network_log.info(
-                "[KafkaServer id=%d] accepts nobody until somebody leaves: max.connections is %d", self._broker.node_id, quotas.most
-            )
-        self._pause()
-
-    def _open(self, accepted: socket.socket, host: str) -> None:
-        accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        opening = self._loop.connect_accepted_socket(lambda: ClientProtocol(self._server, self._broker, self._name, host), accepted)
-        task = self._loop.create_task(opening)
-        self._opening.add(task)
-        task.add_done_callback(lambda done: self._opened(done, host))
-
-    def _opened(self, task: asyncio.Task[object], host: str) -> None:
-        self._opening.discard(task)
-        if task.cancelled() or (error := task.exception()) is None:
-            return
-        network_log.warning("[KafkaServer id=%d] a connection was not opened: %s", self._broker.node_id, error)
-        self._server.left(self._broker, host)
-
-
-class ClientProtocol(asyncio.BufferedProtocol):
-    """Moves the bytes of one connection between its transport and the core."""
-
-    def __init__(self, server: Server, broker: Broker, listener_name: str, host: str) -> None:
-        self.server = server
-        self.broker = broker
-        self.host = host
-        self._listener_name = listener_name
-        self._reading = True
-        self._writable = True
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begins."""
-        self._transport = cast(asyncio.Transport, transport)
-        # Older transports of asyncio copy what they cannot send at once; one piece is then better than many (see `flush`).
-        self._vectored = type(transport).__module__.startswith("uvloop")
-        _, port, *_ = transport.get_extra_info("peername") or ("unknown", 0)
-        self.server.begin_turn()
-        self.connection: Connection = self.server.core.connect(self.broker, self._listener_name, self.host, port, self.flush)
-        self.server.opened(self)
-        self.server.after_turn()
-
-    def get_buffer(self, sizehint: int) -> memoryview:
-        """Where the next bytes go."""
-        return self.connection.buffer()
-
-    def buffer_updated(self, nbytes: int) -> None:
-        """Serves what has arrived, and all that it woke, and writes all answers."""
-        server = self.server
-        server.begin_turn()
-        self.connection.received(nbytes)
-        server.after_turn()
-        if self._reading and not self.connection.wants_data:
-            self._reading = False
-            self._transport.pause_reading()
-
-    def flush(self) -> None:
-        """Writes the connection's output in one go, without a copy where the transport can."""
-        connection = self.connection
-        output = connection.take_output()
-        if self._transport.is_closing():
-            return  # `connection_lost` is on its way
-        if output:
-            if self._vectored:
-                self._transport.writelines(output)
-            else:
-                # asyncio's writelines ignores back-pressure in some releases (CVE-2024-12254); write does not.
-                self._transport.write(b"".join(output))
-        if connection.closing is not None:
-            if self._writable:
-                self._transport.close()
-            else:
-                self._transport.abort()  # who does not read would keep it open for ever
-        elif self._writable:
-            connection.flushed()
-            self._resume_reading()
-
-    def _resume_reading(self) -> None:
-        if not self._reading and self.connection.wants_data:
-            self._reading = True
-            self._transport.resume_reading()
-
-    def pause_writing(self) -> None:
-        """The peer does not read: nothing more is served until it does."""
-        self._writable = False
-        self.connection.writable = False
-
-    def resume_writing(self) -> None:
-        """The peer reads again."""
-        self._writable = True
-        self.connection.writable = True
-        self.connection.flushed()
-        self._resume_reading()
-        self.server.after_turn()
-
-    def abort(self, reason: str) -> None:
-        """Ends the connection without waiting for its peer."""
-        self.connection.lost(reason)
-        self._transport.abort()
-
-    def eof_received(self) -> bool:
-        """The client has sent all it will: the connection ends."""
-        return False
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Withdraws what waits for this connection."""
-        if self.connection.closing is None:
-            network_log.debug("[KafkaServer id=%d] %s has disconnected", self.broker.node_id, self.connection.peer)
-        self.connection.lost("the client has disconnected")
-        self.server.closed(self)
-
-
-def _bind(listener: Listener) -> socket.socket:
-    """A socket bound to a listener's address. Raises OSError with a text for people."""
-    try:
-        host = listener.host or "0.0.0.0"  # what an empty host means in Kafka
-        found = socket.getaddrinfo(host, listener.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        # "localhost" is both ::1 and 127.0.0.1 on many systems; what clients are told is IPv4.
-        family, kind, protocol, _, address = min(found, key=lambda info: info[0] != socket.AF_INET)
-    except OSError as error:
-        raise _explained(error, listener) from error
-    bound = socket.socket(family, kind, protocol)
-    try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind(address)
-    except OSError as error:
-        bound.close()
-        raise _explained(error, listener) from error
-    return bound
-
-
-def _explained(error: OSError, listener: Listener) -> OSError:
-    reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
-    advice = "; choose another port, or port 0 for any free one" if error.errno == errno.EADDRINUSE else ""
-    return OSError(error.errno, f"cannot listen on {listener.host}:{listener.port}: {reason}{advice}")
-
-
 async def _serve(config: ClusterConfig, topics: Sequence[TopicSpec], on_ready: Callable[[Server], None]) -> None:
     server = Server(config, topics)
     ended = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, ended.set)
+    _end_by_signals(asyncio.get_running_loop(), ended)
     await server.start()
     logs.started([node.node_id for node in config.nodes])
     on_ready(server)
     await ended.wait()
     await server.stop()
     log.info("shut down completed")
+
+
+def _end_by_signals(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
+    """Has the first SIGTERM or SIGINT set `ended`. The second one ends the process at once, whatever the loop is doing."""
+
+    def first(number: int, frame: object) -> None:
+        _handle_signals(lambda number, frame: os._exit(128 + number))
+        loop.call_soon_threadsafe(ended.set)
+
+    _handle_signals(first)
+
+
+def _handle_signals(handler: Callable[[int, FrameType | None], object]) -> None:
+    # Not the loop's own handlers, which need a loop that turns, nor the system's, which does nothing in the first process of a container.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, handler)
 
 
 def run(config: ClusterConfig, *, topics: Sequence[TopicSpec] = (), on_ready: Callable[[Server], None]) -> None:

@@ -98,9 +98,9 @@ class Setting(NamedTuple):
     """One row. `default` is parsed already; None is Kafka's null. `valid` holds for each element of a list.
 
     `synonyms` are broker settings that a value falls back to, in order; `factor` is what one counts in the unit of its synonym (hours in
-    milliseconds). `dynamic` says where AlterConfigs may change a broker setting, if at all. `at_most_nodes` numbers never exceed
-    the number of nodes. `internal` rows are shown only where they are set. `acts` is False for what is checked and shown, but changes
-    nothing here.
+    milliseconds). `dynamic` says where AlterConfigs may change a broker setting, if at all: for all brokers, for one, or for one listener
+    of one. `at_most_nodes` numbers never exceed the number of nodes. `internal` rows are shown only where they are set. `acts` is False
+    for what is checked and shown, but changes nothing here.
     """
 
     scope: Scope
@@ -121,7 +121,7 @@ BOOLEAN, STRING, INT, SHORT = ConfigType.BOOLEAN, ConfigType.STRING, ConfigType.
 LONG, DOUBLE, LIST, CLASS, PASSWORD = ConfigType.LONG, ConfigType.DOUBLE, ConfigType.LIST, ConfigType.CLASS, ConfigType.PASSWORD
 UNKNOWN = ConfigType.UNKNOWN  # a plugin's: Kafka's brokers do not know it, and show it as a secret
 TOPIC, BROKER, GROUP = Scope.TOPIC, Scope.BROKER, Scope.GROUP
-PER_BROKER, CLUSTER_WIDE = "per-broker", "cluster-wide"
+PER_BROKER, CLUSTER_WIDE, PER_LISTENER = "per-broker", "cluster-wide", "per-listener"
 STANDARD_AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 INT_MAX, LONG_MAX, DOUBLE_MAX = 2**31 - 1, 2**63 - 1, 1.7976931348623157e308
 MINUTE_MS, HOUR_MS = 60_000, 3_600_000
@@ -616,25 +616,26 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(BROKER, "ssl.enabled.protocols", LIST, ("TLSv1.2", "TLSv1.3"), dynamic=PER_BROKER),
     Setting(BROKER, "ssl.endpoint.identification.algorithm", STRING, "https", dynamic=PER_BROKER),
     Setting(BROKER, "ssl.engine.factory.class", CLASS, None, dynamic=PER_BROKER),
-    Setting(BROKER, "ssl.key.password", PASSWORD, None, dynamic=PER_BROKER),
+    Setting(BROKER, "ssl.key.password", PASSWORD, None, dynamic=PER_LISTENER),
     Setting(BROKER, "ssl.keymanager.algorithm", STRING, "SunX509", dynamic=PER_BROKER),
-    Setting(BROKER, "ssl.keystore.certificate.chain", PASSWORD, None, dynamic=PER_BROKER),
-    Setting(BROKER, "ssl.keystore.key", PASSWORD, None, dynamic=PER_BROKER),
-    Setting(BROKER, "ssl.keystore.location", STRING, None, dynamic=PER_BROKER),
-    Setting(BROKER, "ssl.keystore.password", PASSWORD, None, dynamic=PER_BROKER),
-    Setting(BROKER, "ssl.keystore.type", STRING, "JKS", dynamic=PER_BROKER),
+    Setting(BROKER, "ssl.keystore.certificate.chain", PASSWORD, None, dynamic=PER_LISTENER),
+    Setting(BROKER, "ssl.keystore.key", PASSWORD, None, dynamic=PER_LISTENER),
+    Setting(BROKER, "ssl.keystore.location", STRING, None, dynamic=PER_LISTENER),
+    Setting(BROKER, "ssl.keystore.password", PASSWORD, None, dynamic=PER_LISTENER),
+    Setting(BROKER, "ssl.keystore.type", STRING, "JKS", dynamic=PER_LISTENER),
     Setting(BROKER, "ssl.principal.mapping.rules", STRING, "DEFAULT"),
     Setting(BROKER, "ssl.protocol", STRING, "TLSv1.3", dynamic=PER_BROKER),
     Setting(BROKER, "ssl.provider", STRING, None, dynamic=PER_BROKER),
     Setting(BROKER, "ssl.secure.random.implementation", STRING, None, dynamic=PER_BROKER),
     Setting(BROKER, "ssl.trustmanager.algorithm", STRING, "PKIX", dynamic=PER_BROKER),
-    Setting(BROKER, "ssl.truststore.certificates", PASSWORD, None, dynamic=PER_BROKER),
-    Setting(BROKER, "ssl.truststore.location", STRING, None, dynamic=PER_BROKER),
-    Setting(BROKER, "ssl.truststore.password", PASSWORD, None, dynamic=PER_BROKER),
-    Setting(BROKER, "ssl.truststore.type", STRING, "JKS", dynamic=PER_BROKER),
+    Setting(BROKER, "ssl.truststore.certificates", PASSWORD, None, dynamic=PER_LISTENER),
+    Setting(BROKER, "ssl.truststore.location", STRING, None, dynamic=PER_LISTENER),
+    Setting(BROKER, "ssl.truststore.password", PASSWORD, None, dynamic=PER_LISTENER),
+    Setting(BROKER, "ssl.truststore.type", STRING, "JKS", dynamic=PER_LISTENER),
     Setting(BROKER, "super.users", UNKNOWN, None, internal=True, acts=True,
             documentation="Of the authorizer: principals that may do anything, type:name, parted by semicolons."),
-    Setting(BROKER, "telemetry.max.bytes", INT, 1_048_576, Range(1)),
+    Setting(BROKER, "telemetry.max.bytes", INT, 1_048_576, Range(1), acts=True,
+            documentation="The most bytes of metrics that a client may push in one request."),
     Setting(BROKER, "transaction.abort.timed.out.transaction.cleanup.interval.ms", INT, 10_000, Range(1), acts=True,
             documentation="When to look again at a transaction that ran out of time while it had no coordinator; others end on time."),
     Setting(BROKER, "transaction.max.timeout.ms", INT, 900_000, Range(1), acts=True,

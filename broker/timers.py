@@ -7,8 +7,13 @@ replaces its deadline, so a heartbeat that renews a session leaves nothing behin
 from __future__ import annotations
 
 import heapq
+import logging
 from collections.abc import Callable, Hashable
 from itertools import count
+
+from .abridged import abridged
+
+log = logging.getLogger("kafka.utils.KafkaScheduler")
 
 
 class Timers:
@@ -51,10 +56,16 @@ class Timers:
         return None
 
     def advance(self, now_ms: int) -> None:
-        """Fires what is due, in order and each at its own moment, then stands at `now_ms`. Time never goes back."""
+        """Fires what is due, in order and each at its own moment, then stands at `now_ms`. Time never goes back.
+
+        An action that raises is logged and does not keep the others from being run.
+        """
         while (deadline_ms := self.next_deadline()) is not None and deadline_ms <= now_ms:
             _, _, key = heapq.heappop(self._heap)
             self.now_ms = max(self.now_ms, deadline_ms)
             _, _, action = self._armed.pop(key)
-            action()
+            try:
+                action()
+            except Exception:
+                log.exception("the action of the timer %s has failed", abridged(key))
         self.now_ms = max(self.now_ms, now_ms)

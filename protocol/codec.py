@@ -18,6 +18,9 @@ from .varints import put_uvarint, uvarint_rest
 _WIDTH = {"b": 1, "?": 1, "h": 2, "H": 2, "i": 4, "q": 8, "d": 8, "16s": 16}
 _ZERO: dict[object, str] = {"?": "False", "d": "0.0", "16s": "ZERO_UUID", "str": "''", "bytes": "b''", "records": "b''"}
 
+SLICE_ITEMS = 500
+"""How many items of arrays are encoded without a break, where that is done in slices: less than a millisecond's work."""
+
 _UNSET = object()  # None may be meant
 
 
@@ -28,8 +31,8 @@ def _fail(what: str, length: int) -> None:
 class _Source:
     """Lines of a function under construction, and the constants that they use."""
 
-    def __init__(self, version: int, flexible: bool) -> None:
-        self.version, self.flexible = version, flexible
+    def __init__(self, version: int, flexible: bool, *, sliced: bool = False) -> None:
+        self.version, self.flexible, self.sliced = version, flexible, sliced
         self.lines: list[str] = []
         self.depth = 1
         self.names = 0
@@ -230,7 +233,19 @@ def _decode_tags(source: _Source, tagged: list[Spec], target: str) -> None:
 
 def compile_encoder(cls: type[Any], version: int) -> Callable[..., Any]:
     """(message, out, parts) -> out."""
-    source = _Source(version, version >= cls.flexible_from)
+    return _compile_encoder(cls, _Source(version, version >= cls.flexible_from))
+
+
+def compile_sliced_encoder(cls: type[Any], version: int) -> Callable[..., Any]:
+    """(message, out, parts) -> a generator that yields between slices and returns out."""
+    source = _Source(version, version >= cls.flexible_from, sliced=True)
+    source.depth = 2
+    source.add("items = 0", "if False:", "    yield  # a generator also where there is no array")
+    return _compile_encoder(cls, source)
+
+
+def _compile_encoder(cls: type[Any], source: _Source) -> Callable[..., Any]:
+    version = source.version
     source.depth = 2
     _encode_struct(source, cls, "m", "out")
     source.add("return out")
@@ -325,6 +340,8 @@ def _encode_items(source: _Source, spec: Spec, v: str, n: str, out: str) -> None
         _encode_sized(source, spec.kind, item, source.name("n"), out)
     else:
         _encode_struct(source, spec.kind, item, out)
+    if source.sliced:
+        source.add("items += 1", f"if items == {SLICE_ITEMS}:", "    items = 0", "    yield")
     source.depth -= 1
 
 

@@ -6,6 +6,7 @@ versions on, tagged fields. Response header: correlation id i32 and, from the fl
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from struct import Struct
 from struct import error as struct_error
 from typing import Any, NamedTuple
@@ -76,11 +77,23 @@ def _skip_tags(frame: memoryview, position: int) -> int:
 
 
 def encode_response(api: Api, version: int, correlation_id: int, response: Message) -> list[Buffer]:
-    """A whole frame in one or more buffers; record bytes are among them as they are, not copied."""
+    """A whole frame in one or more buffers; record bytes are among them as they are, not copied. Raises ProtocolError."""
+    return _finish(response, version, _begun_response(api, version, correlation_id))
+
+
+def encode_response_in_slices(
+    api: Api, version: int, correlation_id: int, response: Message, parts: list[Buffer]
+) -> Generator[None, None, None]:
+    """Appends to `parts` what `encode_response` returns, and yields after every SLICE_ITEMS items of arrays. Raises ProtocolError."""
+    parts.append((yield from response.sliced_encoders[version](response, _begun_response(api, version, correlation_id), parts)))
+    _put_length(parts)
+
+
+def _begun_response(api: Api, version: int, correlation_id: int) -> bytearray:
     out = bytearray(_RESPONSE_HEADER.pack(0, correlation_id))
     if api.response_header_version(version):
         out.append(0)
-    return _finish(response, version, out)
+    return out
 
 
 def encode_request(api: Api, version: int, correlation_id: int, client_id: str, request: Message) -> list[Buffer]:
@@ -95,8 +108,12 @@ def encode_request(api: Api, version: int, correlation_id: int, client_id: str, 
 def _finish(message: Message, version: int, out: bytearray) -> list[Buffer]:
     parts: list[Any] = []
     parts.append(message.encoders[version](message, out, parts))
-    LENGTH.pack_into(parts[0], 0, sum(map(len, parts)) - LENGTH.size)
+    _put_length(parts)
     return parts
+
+
+def _put_length(parts: list[Any]) -> None:
+    LENGTH.pack_into(parts[0], 0, sum(map(len, parts)) - LENGTH.size)
 
 
 def decode_response(api: Api, version: int, frame: memoryview) -> tuple[int, Any]:

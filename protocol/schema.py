@@ -14,10 +14,10 @@ tagged fields (KIP-482). The codec of one message and version is compiled on fir
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any, ClassVar, NamedTuple, Self, cast, dataclass_transform
 
-from .codec import compile_decoder, compile_encoder, compile_init
+from .codec import compile_decoder, compile_encoder, compile_init, compile_sliced_encoder
 from .fields import (
     NEVER,
     ZERO_UUID,
@@ -81,9 +81,12 @@ class Message:
     """version -> (buffer, position) -> (message, position after it). Raises ProtocolError."""
     encoders: ClassVar[dict[int, Callable[[Any, bytearray, list[Any]], bytearray]]]
     """version -> (message, out, parts) -> out. Record bytes end `out`: both go to `parts`, and a fresh one is returned."""
+    sliced_encoders: ClassVar[dict[int, Callable[[Any, bytearray, list[Any]], Generator[None, None, bytearray]]]]
+    """The same as generators, which yield after every SLICE_ITEMS items of arrays."""
 
     def __init_subclass__(cls) -> None:
         cls.decoders, cls.encoders = _Lazy(cls, compile_decoder), _Lazy(cls, compile_encoder)
+        cls.sliced_encoders = _Lazy(cls, compile_sliced_encoder)
 
     def __init__(self, **values: Any) -> None:
         """Compiles the class's own `__init__` on first use, because start-up should not pay for messages that are never sent."""

@@ -27,11 +27,12 @@ from ..config import (
     GroupConfig,
     InvalidConfig,
     text_of,
-    validate_broker_configs,
     validate_group_configs,
     validate_topic_configs,
 )
 from ..context import Context
+from ..dynamic_broker_config import validate_broker_configs
+from ..features import ELR_VERSION
 from ..settings import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS, ConfigType, Setting, Value
 from ..topics import illegal_name
 from .config_resources import BROKER, GROUP, TOPIC, demand_configs
@@ -111,6 +112,8 @@ def _alter(
         target = _target(resource, context.broker)
         overrides = wanted(resource, target)
         _validate(resource, overrides, context.broker)
+        if resource.resource_type == BROKER:
+            _check_min_insync_replicas(resource, overrides, target, context.broker)
         if target.missing:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, target.missing)
         if not validate_only:
@@ -119,7 +122,8 @@ def _alter(
         return error.code, error.message
     except InvalidConfig as error:
         # Kafka's brokers check their own settings, its controller those of others.
-        return ErrorCode.INVALID_REQUEST if resource.resource_type == BROKER else ErrorCode.INVALID_CONFIG, str(error)
+        refusal = KafkaError(ErrorCode.INVALID_REQUEST if resource.resource_type == BROKER else ErrorCode.INVALID_CONFIG, str(error))
+        return refusal.code, refusal.message
     return ErrorCode.NONE, None
 
 
@@ -173,7 +177,18 @@ def _validate(resource: Resource, overrides: dict[str, str], broker: Broker) -> 
     elif resource.resource_type == GROUP:
         validate_group_configs(overrides, broker.config)
     else:
-        validate_broker_configs(overrides, cluster_wide=not resource.resource_name)
+        validate_broker_configs(overrides, broker.config, cluster_wide=not resource.resource_name)
+
+
+def _check_min_insync_replicas(resource: Resource, overrides: Mapping[str, str], target: Target, broker: Broker) -> None:
+    """Eligible leader replicas need one value for all brokers (KIP-966). Raises INVALID_CONFIG."""
+    name = "min.insync.replicas"
+    if not broker.cluster.features.levels[ELR_VERSION]:
+        return
+    if not resource.resource_name and name in target.overrides.keys() - overrides.keys():
+        raise KafkaError(ErrorCode.INVALID_CONFIG, f"Cluster-level {name} cannot be removed while ELR is enabled.")
+    if resource.resource_name and (name in target.overrides or any(config.name == name for config in resource.configs)):
+        raise KafkaError(ErrorCode.INVALID_CONFIG, f"Broker-level {name} cannot be altered while ELR is enabled.")
 
 
 def _target(resource: Resource, broker: Broker) -> Target:

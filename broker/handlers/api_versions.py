@@ -1,4 +1,4 @@
-"""ApiVersions: what is served, and no more."""
+"""ApiVersions: the APIs that are served, and the features of the cluster."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from ...protocol.messages.api_versions import (
     FinalizedFeatureKey,
     SupportedFeatureKey,
 )
+from ...protocol.messages.get_telemetry_subscriptions import GET_TELEMETRY_SUBSCRIPTIONS
 from ...protocol.messages.produce import PRODUCE
-from ..cluster import ClusterState
+from ...protocol.messages.push_telemetry import PUSH_TELEMETRY
 from ..context import Context
+from ..features import SUPPORTED, Features
 from .registry import HANDLERS, handles
 
-FEATURES = {"group.version": (0, 1), "metadata.version": (7, 30), "transaction.version": (0, 2)}
-"""What Kafka 4.3 supports of what is emulated here: consumer groups (KIP-848), 4.3-IV0, transactions v2 (KIP-890)."""
+HIDDEN = (GET_TELEMETRY_SUBSCRIPTIONS.key, PUSH_TELEMETRY.key)
+"""Answered but not listed, as in Kafka without a metrics reporter that takes client metrics: clients then collect none."""
 OLDEST_WITH_ZERO = 4
 """Before, clients choke on a feature that may be at level 0 (KAFKA-17011)."""
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
@@ -34,21 +36,21 @@ def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsRe
             return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST, api_keys=[])
         context.connection.software_name, context.connection.software_version = named
     return ApiVersionsResponse(
-        api_keys=[_served(key) for key in sorted(HANDLERS)],
+        api_keys=[_served(key) for key in sorted(HANDLERS) if key not in HIDDEN],
         supported_features=[
             SupportedFeatureKey(name=name, min_version=lowest, max_version=highest)
-            for name, (lowest, highest) in FEATURES.items()
+            for name, (lowest, highest) in SUPPORTED.items()
             if lowest > 0 or context.version >= OLDEST_WITH_ZERO
         ],
-        finalized_features_epoch=0,
-        finalized_features=_finalized(context.broker.cluster),
+        finalized_features_epoch=context.broker.cluster.metadata_end_offset,
+        finalized_features=_finalized(context.broker.cluster.features),
     )
 
 
-def _finalized(cluster: ClusterState) -> list[FinalizedFeatureKey]:
-    """A feature at level 0 is not there. By transaction.version 2 clients know that they may use transactions v2 (KIP-890)."""
-    levels = {name: highest for name, (_, highest) in FEATURES.items()} | {"transaction.version": cluster.transaction_version}
-    return [FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level) for name, level in levels.items() if level]
+def _finalized(features: Features) -> list[FinalizedFeatureKey]:
+    """A feature at level 0 is left out. By transaction.version 2 clients know that they may use transactions v2 (KIP-890)."""
+    levels = features.levels.items()
+    return [FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level) for name, level in levels if level]
 
 
 def _served(key: int) -> ApiVersion:

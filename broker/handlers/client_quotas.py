@@ -1,48 +1,121 @@
-"""DescribeClientQuotas: nobody has a quota, and a filter that makes no sense is told so."""
+"""AlterClientQuotas and DescribeClientQuotas (KIP-546). The rules are in quotas.py."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.messages import alter_client_quotas as altering
+from ...protocol.messages import describe_client_quotas as describing
+from ...protocol.messages.alter_client_quotas import ALTER_CLIENT_QUOTAS, AlterClientQuotasRequest, AlterClientQuotasResponse
 from ...protocol.messages.describe_client_quotas import (
     DESCRIBE_CLIENT_QUOTAS,
     ComponentData,
     DescribeClientQuotasRequest,
     DescribeClientQuotasResponse,
 )
-from ..acls import CLUSTER, DESCRIBE_CONFIGS
+from ..acls import ALTER_CONFIGS, CLUSTER, DESCRIBE_CONFIGS
 from ..context import Context
+from ..quotas import ENTITY_TYPES, IP, Entity, Match, entity_of
 from .registry import handles
 
-EXACT, DEFAULT, SPECIFIED = 0, 1, 2
-ENTITY_TYPES = ("user", "client-id", "ip")
+EXACT, DEFAULT, ANY = 0, 1, 2
+
+
+@handles(ALTER_CLIENT_QUOTAS)
+def alter_client_quotas(request: AlterClientQuotasRequest, context: Context) -> AlterClientQuotasResponse:
+    """Each entity for itself; of one that is named twice, the first changes hold and the answer is an error."""
+    if not context.may(ALTER_CONFIGS, CLUSTER):
+        return AlterClientQuotasResponse(entries=[_refused(entry) for entry in request.entries])
+    results: dict[Entity, KafkaError | None] = {}
+    for entry in request.entries:
+        entity = entity_of({part.entity_type: part.entity_name for part in entry.entity})
+        changes = {op.key: None if op.remove else op.value for op in entry.ops}
+        if entity in results or len(changes) < len(entry.ops):
+            results[entity] = KafkaError(ErrorCode.INVALID_REQUEST, f"Ignoring duplicate entity {_text(entity)}")
+        else:
+            results[entity] = _alter(entity, changes, request.validate_only, context)
+    return AlterClientQuotasResponse(
+        entries=[
+            altering.EntryResponseData(
+                error_code=error.code if error else ErrorCode.NONE,
+                error_message=error.message if error else None,
+                entity=[altering.EntityData(entity_type=kind, entity_name=name) for kind, name in entity],
+            )
+            for entity, error in results.items()
+        ]
+    )
+
+
+def _alter(entity: Entity, changes: Mapping[str, float | None], validate_only: bool, context: Context) -> KafkaError | None:
+    """Returns the error of an alteration that is refused."""
+    try:
+        context.broker.cluster.alter_quotas(entity, changes, validate_only=validate_only)
+    except KafkaError as error:
+        return error
+    return None
+
+
+def _refused(entry: altering.EntryData) -> altering.EntryResponseData:
+    return altering.EntryResponseData(
+        error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED, error_message="not allowed to ALTER_CONFIGS CLUSTER", entity=entry.entity
+    )
+
+
+def _text(entity: Entity) -> str:
+    return "ClientQuotaEntity(entries={" + ", ".join(f"{kind}={name}" for kind, name in entity) + "})"
 
 
 @handles(DESCRIBE_CLIENT_QUOTAS)
 def describe_client_quotas(request: DescribeClientQuotasRequest, context: Context) -> DescribeClientQuotasResponse:
-    """No entries."""
+    """The quotas of all entities that the filter lets pass."""
     try:
         if not context.may(DESCRIBE_CONFIGS, CLUSTER):
             raise KafkaError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
-        for component in request.components:
-            _check(component)
-        types = [component.entity_type for component in request.components]
-        if twice := next((name for name in types if types.count(name) > 1), None):
-            raise KafkaError(ErrorCode.INVALID_REQUEST, f"Entity type {twice} cannot appear more than once in the filter.")
-        if "ip" in types and len(types) > 1:
-            raise KafkaError(ErrorCode.INVALID_REQUEST, "Invalid entity filter component combination: ip goes with no other.")
+        found = context.broker.cluster.quotas.find(_match(request.components, request.strict))
     except KafkaError as error:
         return DescribeClientQuotasResponse(error_code=error.code, error_message=error.message, entries=None)
-    return DescribeClientQuotasResponse(error_message="", entries=[])
+    return DescribeClientQuotasResponse(error_message="", entries=[_entry(entity, quotas) for entity, quotas in found])
 
 
-def _check(component: ComponentData) -> None:
-    if component.match_type not in (EXACT, DEFAULT, SPECIFIED):
+def _entry(entity: Entity, quotas: Mapping[str, float]) -> describing.EntryData:
+    return describing.EntryData(
+        entity=[describing.EntityData(entity_type=kind, entity_name=name) for kind, name in entity],
+        values=[describing.ValueData(key=key, value=value) for key, value in quotas.items()],
+    )
+
+
+def _match(components: Sequence[ComponentData], strict: bool) -> Match:
+    """Raises INVALID_REQUEST, or UNSUPPORTED_VERSION for an unknown type of entity."""
+    exact: dict[str, str | None] = {}
+    any_of: set[str] = set()
+    for component in components:
+        _check(component, exact.keys() | any_of)
+        if component.match_type == ANY:
+            any_of.add(component.entity_type)
+        else:
+            exact[component.entity_type] = component.match
+    if IP in exact.keys() | any_of and len(exact) + len(any_of) > 1:
+        raise KafkaError(
+            ErrorCode.INVALID_REQUEST,
+            "Invalid entity filter component combination. IP filter component should not be used with user or clientId filter component.",
+        )
+    return Match(exact, any_of, strict)
+
+
+def _check(component: ComponentData, before: set[str]) -> None:
+    """`before` are the types of the components that came before, of which there are at most three."""
+    kind, match = component.entity_type, component.match
+    if not kind:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, "Invalid empty entity type.")
+    if kind in before:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"Entity type {kind} cannot appear more than once in the filter.")
+    if kind not in ENTITY_TYPES:
+        raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"Unsupported entity type {kind}")
+    if component.match_type not in (EXACT, DEFAULT, ANY):
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown match type {component.match_type}")
-    if component.match_type == EXACT and component.match is None:
+    if component.match_type == EXACT and match is None:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Request specified MATCH_TYPE_EXACT, but set match string to null.")
-    if component.match_type != EXACT and component.match is not None:
-        raise KafkaError(ErrorCode.INVALID_REQUEST, "Request specified MATCH_TYPE_DEFAULT or _SPECIFIED, but set a match string.")
-    if not component.entity_type:
-        raise KafkaError(ErrorCode.INVALID_REQUEST, "Unexpected empty filter component entity type")
-    if component.entity_type not in ENTITY_TYPES:
-        raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"Unsupported entity type {component.entity_type}")
+    if component.match_type != EXACT and match is not None:
+        wanted = "MATCH_TYPE_DEFAULT" if component.match_type == DEFAULT else "MATCH_TYPE_SPECIFIED"
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"Request specified {wanted}, but also specified a match string.")

@@ -26,18 +26,24 @@ from ...protocol.messages.consumer_group_heartbeat import (
 )
 from ..acls import DESCRIBE, GROUP, READ, TOPIC
 from ..context import Context
+from ..features import GROUP_VERSION
 from ..groups.assignors import Slot, by_topic
 from ..groups.consumer import ConsumerGroup
 from ..groups.consumer_member import LEAVES, LEAVES_FOR_A_WHILE, Beat, ConsumerMember
+from ..java_hash import timeline_order
 from ..topics import Topic
+from .group_order import by_coordinator
 from .registry import handles
 
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
+_TOLD_FIRST = {ErrorCode.GROUP_AUTHORIZATION_FAILED: 0, ErrorCode.INVALID_GROUP_ID: 1}
 
 
 @handles(CONSUMER_GROUP_HEARTBEAT)
 def consumer_group_heartbeat(request: ConsumerGroupHeartbeatRequest, context: Context) -> ConsumerGroupHeartbeatResponse:
     """Joins, beats or leaves; the assignment comes with the answer when it has changed."""
+    if not _is_enabled(context):
+        return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
     if not context.may(READ, GROUP, request.group_id):
         return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
     if not all(context.may(DESCRIBE, TOPIC, name) for name in request.subscribed_topic_names or ()):
@@ -58,6 +64,11 @@ def consumer_group_heartbeat(request: ConsumerGroupHeartbeatRequest, context: Co
         heartbeat_interval_ms=result.heartbeat_interval_ms,
         assignment=assignment,
     )
+
+
+def _is_enabled(context: Context) -> bool:
+    """Whether there may be consumer groups: they come with group.version 1 (KIP-1022)."""
+    return context.broker.cluster.features.levels[GROUP_VERSION] > 0
 
 
 def _check(request: ConsumerGroupHeartbeatRequest, context: Context) -> None:
@@ -121,7 +132,12 @@ def _beat(request: ConsumerGroupHeartbeatRequest, context: Context) -> Beat:
 @handles(CONSUMER_GROUP_DESCRIBE)
 def consumer_group_describe(request: ConsumerGroupDescribeRequest, context: Context) -> ConsumerGroupDescribeResponse:
     """What this broker knows of each group, and of what its members own and shall own."""
-    described = [_describe(group_id, context) for group_id in request.group_ids]
+    if not _is_enabled(context):
+        return ConsumerGroupDescribeResponse(
+            groups=[_undescribed(group_id, ErrorCode.UNSUPPORTED_VERSION) for group_id in request.group_ids]
+        )
+    described = [_describe(group_id, context) for group_id in by_coordinator(request.group_ids, context.broker)]
+    described.sort(key=lambda group: _TOLD_FIRST.get(ErrorCode(group.error_code), len(_TOLD_FIRST)))
     for group in described:
         if request.include_authorized_operations and not group.error_code:
             group.authorized_operations = context.allowed(GROUP, group.group_id)
@@ -171,7 +187,7 @@ def _described(group: ConsumerGroup, topics: Mapping[bytes, Topic]) -> Described
         group_epoch=group.epoch,
         assignment_epoch=group.assignment_epoch,
         assignor_name=group.assignor,
-        members=[_member(member, group, topics) for member in group.members.values()],
+        members=[_member(group.members[member_id], group, topics) for member_id in timeline_order(group.members)],
     )
 
 

@@ -37,7 +37,9 @@ from ..context import Context
 from ..groups.classic import ClassicGroup
 from ..groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from ..groups.states import GroupState
+from ..java_hash import hash_map_order
 from ..waiting import Reply, Wait
+from .group_order import by_coordinator, coordinated_groups
 from .registry import handles
 
 NO_REASON = "not provided"
@@ -151,7 +153,8 @@ def leave_group(request: LeaveGroupRequest, context: Context) -> LeaveGroupRespo
 @handles(DESCRIBE_GROUPS)
 def describe_groups(request: DescribeGroupsRequest, context: Context) -> DescribeGroupsResponse:
     """What this broker knows of each group; the protocol and the members' metadata only once the group is stable."""
-    described = [_describe(group_id, context) for group_id in request.groups]
+    described = [_describe(group_id, context) for group_id in by_coordinator(request.groups, context.broker)]
+    described.sort(key=lambda group: group.error_code != ErrorCode.GROUP_AUTHORIZATION_FAILED)
     for group in described:
         if request.include_authorized_operations and not group.error_code:
             group.authorized_operations = context.allowed(GROUP, group.group_id)
@@ -194,7 +197,7 @@ def _described(group: ClassicGroup) -> DescribedGroup:
                 member_metadata=member.metadata(protocol_name),
                 member_assignment=member.assignment,
             )
-            for member in group.members.values()
+            for member in map(group.members.__getitem__, hash_map_order(group.members))
         ],
     )
 
@@ -210,10 +213,9 @@ def list_groups(request: ListGroupsRequest, context: Context) -> ListGroupsRespo
             ListedGroup(
                 group_id=group.group_id, protocol_type=group.protocol_type or "", group_state=group.state.value, group_type=group.type
             )
-            for group in context.broker.groups
+            for group in coordinated_groups(context.broker)
             if (not states or group.state.value.lower() in states)
             and (not types or group.type in types)
-            and context.broker.is_coordinator(group.group_id)
             and (may_describe_all or context.may(DESCRIBE, GROUP, group.group_id))
         ]
     )
@@ -221,13 +223,11 @@ def list_groups(request: ListGroupsRequest, context: Context) -> ListGroupsRespo
 
 @handles(DELETE_GROUPS)
 def delete_groups(request: DeleteGroupsRequest, context: Context) -> DeleteGroupsResponse:
-    """Deletes groups without members; who is named twice is deleted once."""
-    return DeleteGroupsResponse(
-        results=[
-            DeletableGroupResult(group_id=group_id, error_code=_delete(group_id, context))
-            for group_id in dict.fromkeys(request.groups_names)
-        ]
-    )
+    """Deletes groups without members; one that is named twice is deleted once. Refusals for want of rights are told last."""
+    named = by_coordinator(dict.fromkeys(request.groups_names), context.broker)
+    results = [DeletableGroupResult(group_id=group_id, error_code=_delete(group_id, context)) for group_id in named]
+    results.sort(key=lambda result: result.error_code == ErrorCode.GROUP_AUTHORIZATION_FAILED)
+    return DeleteGroupsResponse(results=results)
 
 
 def _delete(group_id: str, context: Context) -> ErrorCode:

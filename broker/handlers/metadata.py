@@ -166,7 +166,7 @@ def _partition(partition: Partition, context: Context, reachable_nodes: set[int]
 
 def _offline(partition: Partition, context: Context) -> list[int]:
     brokers = context.broker.cluster.brokers
-    return [node_id for node_id in partition.replicas if not brokers[node_id].running]
+    return [node_id for node_id in partition.replicas if not (brokers[node_id].running and brokers[node_id].registered)]
 
 
 @handles(DESCRIBE_CLUSTER)
@@ -180,7 +180,7 @@ def describe_cluster(request: DescribeClusterRequest, context: Context) -> Descr
         return response
     for node_id, broker in sorted(cluster.brokers.items()):
         listener = broker.listeners.get(context.connection.listener_name)
-        if listener and (broker.running or request.include_fenced_brokers):
+        if listener and broker.registered and (broker.running or request.include_fenced_brokers):
             response.brokers.append(
                 DescribeClusterBroker(
                     broker_id=node_id,

@@ -57,7 +57,7 @@ def _describe(topic_name: str, index: int, context: Context) -> QuorumPartition:
         node_id: ReplicaState(
             replica_id=node_id, log_end_offset=end_offset, last_fetch_timestamp=context.now_ms, last_caught_up_timestamp=context.now_ms
         )
-        for node_id in cluster.running
+        for node_id in sorted({cluster.controller_id, *cluster.running})
     }
     voter = states.pop(cluster.controller_id)
     return QuorumPartition(

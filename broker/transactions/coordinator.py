@@ -46,8 +46,9 @@ class Marker(NamedTuple):
 class Partitions(Protocol):
     """What the coordinator needs of its cluster."""
 
-    transaction_version: int
-    """The finalized level of the feature: from 2 on, a transaction that is ended from outside raises the epoch too."""
+    @property
+    def transaction_version(self) -> int:
+        """The finalized level of the feature: from 2 on, a transaction that is ended from outside raises the epoch too."""
 
     def next_producer_id(self) -> int:
         """A producer id that nobody had before."""

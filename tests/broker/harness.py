@@ -1,4 +1,7 @@
-"""A cluster without sockets, and clients that speak to it in messages. Time stands still until a test moves it."""
+"""A cluster without sockets, and clients that speak to it in messages. Time stands still until a test moves it.
+
+Turns of the event loop are taken until nothing is put off any more, unless the world is `stepwise`: then a test takes them.
+"""
 
 from __future__ import annotations
 
@@ -22,19 +25,33 @@ START_MS = 1_700_000_000_000
 class World:
     """The brokers, their clock, and as many clients as a test wants."""
 
-    def __init__(self, nodes: int = 2, settings: Mapping[str, str] | None = None) -> None:
+    def __init__(self, nodes: int = 2, settings: Mapping[str, str] | None = None, *, stepwise: bool = False) -> None:
         listeners = {"listeners": "PLAINTEXT://127.0.0.1:9092"}
         self.timers = Timers(START_MS)
         self.cluster = ClusterState(cluster_of([listeners | dict(settings or {})], nodes=nodes), self.timers, Random(1))
-        self.core = Core(self.cluster)
+        self.seconds = 0.0
+        """What the core's clock shows: within a turn no time passes, unless a test lets it."""
+        self.core = Core(self.cluster, lambda: self.seconds)
+        self.stepwise = stepwise
 
     def client(self, node_id: int = 1, listener: str = "PLAINTEXT", host: str = "127.0.0.1") -> Client:
-        return Client(self.core, node_id, listener, host)
+        return Client(self, node_id, listener, host)
 
     def advance(self, milliseconds: int) -> None:
         """Moves the time on, and has what became due written."""
         self.core.advance(self.timers.now_ms + milliseconds)
+        self.end_turn()
+
+    def turn(self) -> None:
+        """One turn of the event loop: takes up what was put off, and writes."""
+        self.core.next_turn()
         self.core.flush()
+
+    def end_turn(self) -> None:
+        """Writes, and takes all turns that follow unless the world is stepwise."""
+        self.core.flush()
+        while self.core.has_more and not self.stepwise:
+            self.turn()
 
     def leader_of(self, topic: str, partition: int = 0) -> Client:
         """A client of the broker that leads a partition."""
@@ -44,16 +61,21 @@ class World:
 class Client:
     """One connection. `sent` is everything the broker wrote to it, in order."""
 
-    def __init__(self, core: Core, node_id: int, listener: str, host: str) -> None:
-        self.core = core
+    def __init__(self, world: World, node_id: int, listener: str, host: str) -> None:
+        self.world = world
+        self.core = core = world.core
+        self.aborted = False
         self.sent = bytearray()
         self._asked: list[tuple[Api, int]] = []
-        self.connection: Connection = core.connect(core.cluster.brokers[node_id], listener, host, 50_000, self._flush)
+        self.connection: Connection = core.connect(world.cluster.brokers[node_id], listener, host, 50_000, self._flush, self._abort)
 
     def _flush(self) -> None:
         for part in self.connection.take_output():
             self.sent += part
         self.connection.flushed()
+
+    def _abort(self) -> None:
+        self.aborted = True
 
     @property
     def closed(self) -> str | None:
@@ -66,9 +88,16 @@ class Client:
         self.feed(b"".join(encode_request(api, version, len(self._asked), client_id, request)))
 
     def feed(self, data: bytes) -> None:
-        """Sends bytes."""
-        self.connection.feed(data)
-        self.core.flush()
+        """Sends bytes, in pieces that the connection has room for."""
+        rest = memoryview(data)
+        while rest and self.closed is None:
+            room = self.connection.buffer()
+            n = min(len(room), len(rest))
+            assert n, "the connection is not read from while requests are held back"
+            room[:n] = rest[:n]
+            rest = rest[n:]
+            self.connection.received(n)
+            self.world.end_turn()
 
     def receive(self) -> Any:
         """The next answer, or None if there is none yet."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import logging
+import fcntl
 import os
 import re
 import signal
@@ -16,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from odradek.broker import logs
 from odradek.broker.cli import _parser, cluster_config, main, topic_specs
 from odradek.broker.config import BrokerConfig
 from odradek.broker.listeners import ClusterConfig, TopicSpec
@@ -163,44 +161,6 @@ def assert_one_line(text: str, message: str) -> None:
     assert text.count("\n") == 1
 
 
-# Log lines
-
-
-@pytest.fixture
-def root_logger() -> Iterator[logging.Logger]:
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    yield root
-    root.handlers[:] = handlers
-    root.setLevel(level)
-
-
-def test_text_lines_have_kafkas_shape(root_logger: logging.Logger, capsys: pytest.CaptureFixture[str]) -> None:
-    logs.configure("text")
-    logs.started([1, 2])
-    logging.getLogger("kafka.log").warning("late by %d ms", 5)
-    lines = capsys.readouterr().err.splitlines()
-    assert all(re.fullmatch(r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\] (INFO|WARN) .+ \([\w.]+\)", line) for line in lines)
-    assert lines[-1].endswith("] WARN late by 5 ms (kafka.log)")
-    for wanted in (r"\[KafkaServer id=2\] started", "Transitioning from RECOVERY to RUNNING", "Kafka Server started"):
-        assert any(re.search(wanted, line) for line in lines), wanted
-
-
-def test_json_lines(root_logger: logging.Logger, capsys: pytest.CaptureFixture[str]) -> None:
-    logs.configure("json")
-    logs.ignored_settings(["a.b", "c.d"])
-    logs.ignored_settings([])
-    try:
-        raise ValueError("bad")
-    except ValueError:
-        logging.getLogger("kafka.server").exception("failed")
-    first, second = map(json.loads, capsys.readouterr().err.splitlines())
-    assert first["level"] == "INFO"
-    assert first["message"].endswith(": a.b, c.d")
-    assert (second["level"], second["logger"], second["message"]) == ("ERROR", "kafka.server", "failed")
-    assert "ValueError: bad" in second["exception"]
-
-
 # Processes
 
 
@@ -240,6 +200,20 @@ def test_a_cluster_says_where_it_is_and_ends_in_good_order(signal_number: int) -
     said = {r"\[KafkaServer id=1\] started": 1, r"\[KafkaServer id=2\] started": 1, "RECOVERY to RUNNING": 2, "Kafka Server started": 1}
     assert {wanted: len(re.findall(wanted, errors)) for wanted in said} == said
     assert "Traceback" not in errors
+
+
+@pytest.mark.skipif(not hasattr(fcntl, "F_SETPIPE_SZ"), reason="this system's pipes have a fixed size")
+def test_a_full_stderr_holds_up_neither_clients_nor_sigterm() -> None:
+    with running(["--nodes", "1", "--port", "0"]) as process:
+        assert process.stderr is not None
+        pipe_bytes = fcntl.fcntl(process.stderr, fcntl.F_SETPIPE_SZ, 4096)
+        host, port = bootstrap_servers(process).split(":")
+        for _ in range(pipe_bytes // 50):  # each is a log entry of more than 50 bytes
+            with socket.create_connection((host, int(port))) as bad:
+                bad.sendall(b"GET / HTTP/1.1\r\n\r\n")
+                assert bad.recv(1) == b""
+        process.terminate()
+        assert process.wait(10) == 0
 
 
 def test_a_busy_port_is_one_line() -> None:

@@ -2,25 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.java_hash import abs_java_hash, hash_map_order
 from odradek.broker.topics import illegal_name
 from tests.broker.harness import World, produce
-
-
-@pytest.mark.parametrize(
-    ("key", "expected"),
-    [("", 0), ("a", 97), ("group", 98629247), ("console-consumer-12345", 158455506), ("ä€😀", 16603051), ("polygenelubricants", 0)],
-)
-def test_the_hash_of_java(key: str, expected: int) -> None:
-    """Taken from Java: Utils.abs(key.hashCode())."""
-    assert abs_java_hash(key) == expected
-
-
-def test_the_order_of_a_hash_map() -> None:
-    """Taken from Java: new HashSet<>(List.of(...))."""
-    keys = ["roundrobin", "range", "sticky", "cooperative-sticky", "uniform", "consumer", "x", "y", "grüße", "✓😀"]
-    expected = ["uniform", "grüße", "sticky", "x", "range", "y", "roundrobin", "✓😀", "consumer", "cooperative-sticky"]
-    assert hash_map_order(keys) == expected
 
 
 @pytest.mark.parametrize(

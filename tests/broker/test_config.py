@@ -15,7 +15,6 @@ from odradek.broker.config import (
     TopicConfig,
     parse,
     text_of,
-    validate_broker_configs,
     validate_group_configs,
     validate_topic_configs,
 )
@@ -262,19 +261,4 @@ def test_bad_group_configs(overrides: dict[str, str | None], message: str) -> No
     validate_group_configs({"consumer.session.timeout.ms": "46000"}, BrokerConfig({}))
     with pytest.raises(InvalidConfig) as refused:
         validate_group_configs(overrides, BrokerConfig({}))
-    assert str(refused.value) == message
-
-
-@pytest.mark.parametrize(
-    ("overrides", "cluster_wide", "message"),
-    [
-        ({"num.partitions": "3", "broker.id": "4"}, False, "Cannot update these configs dynamically: [num.partitions, broker.id]"),
-        ({"listeners": "a"}, True, "Cannot update these configs at default cluster level, broker id must be specified: [listeners]"),
-        ({"message.max.bytes": "-1"}, False, "Invalid value -1 for configuration message.max.bytes: Value must be at least 0"),
-    ],
-)
-def test_bad_broker_configs(overrides: dict[str, str], cluster_wide: bool, message: str) -> None:
-    validate_broker_configs({"message.max.bytes": "100000", "foo.bar": "3"}, cluster_wide=cluster_wide)
-    with pytest.raises(InvalidConfig) as refused:
-        validate_broker_configs(overrides, cluster_wide=cluster_wide)
     assert str(refused.value) == message

@@ -12,8 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from odradek.broker.client_protocol import WRITE_BYTES
+from odradek.broker.connection import LARGE_FRAME_BYTES, OUTPUT_LIMIT_BYTES, TURN_REQUESTS
 from odradek.broker.context import Context
-from odradek.broker.core import LARGE_FRAME_BYTES, OUTPUT_LIMIT_BYTES, STAGING_BYTES
+from odradek.broker.core import STAGING_BYTES
+from odradek.broker.handlers.api_versions import HIDDEN
 from odradek.broker.handlers.registry import HANDLERS, CloseConnection, Handler
 from odradek.broker.waiting import Wait
 from odradek.protocol.errors import ErrorCode
@@ -47,7 +50,7 @@ def frame(correlation_id: int = 1) -> bytes:
 def test_answers_a_request(world: World) -> None:
     response = world.client().call(API_VERSIONS, 3, ASK)
     assert response.error_code == 0
-    assert [api.api_key for api in response.api_keys] == sorted(HANDLERS)
+    assert [api.api_key for api in response.api_keys] == sorted(HANDLERS.keys() - HIDDEN)
 
 
 @given(cuts=st.lists(st.integers(1, 200), max_size=10), requests=st.integers(1, 4))
@@ -200,7 +203,7 @@ class replaced:  # noqa: N801
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_a_bug_answers_unknown_server_error_and_the_broker_goes_on(world: World, late: bool, caplog: pytest.LogCaptureFixture) -> None:
+def test_handler_that_fails_closes_its_connection_only(world: World, late: bool, caplog: pytest.LogCaptureFixture) -> None:
     def broken(request: Any, context: Context) -> Any:
         raise RuntimeError("a bug of ours")
 
@@ -208,14 +211,19 @@ def test_a_bug_answers_unknown_server_error_and_the_broker_goes_on(world: World,
         yield Wait((), context.now_ms + 5)
         raise RuntimeError("a bug of ours")
 
-    client = world.client()
-    with replaced(HEARTBEAT.key, broken_later if late else broken), caplog.at_level(logging.ERROR):
-        client.send(HEARTBEAT, 0, HeartbeatRequest(group_id="g", generation_id=1, member_id="m"))
+    client, other = world.client(), world.client()
+    with replaced(HEARTBEAT.key, broken_later if late else broken), caplog.at_level(logging.INFO):
+        client.feed(frame())
+        client.send(HEARTBEAT, 0, HeartbeatRequest(group_id="g" * 10_000, generation_id=1, member_id="m"))
         world.advance(5)
-    assert client.receive().error_code == ErrorCode.UNKNOWN_SERVER_ERROR
-    assert "Heartbeat v0 failed: HeartbeatRequest(group_id='g'" in caplog.text
-    assert "a bug of ours" in caplog.text
-    assert client.call(API_VERSIONS, 3, ASK).error_code == 0
+    assert client.closed == "an internal error"
+    assert len(client.sent) > 0  # the answer to the request before
+    (entry,) = caplog.records
+    assert "an internal error while serving Heartbeat v0: HeartbeatRequest(group_id='ggg" in entry.getMessage()
+    assert len(entry.getMessage()) < 1500
+    assert entry.exc_info is not None
+    assert "a bug of ours" in str(entry.exc_info[1])
+    assert other.call(API_VERSIONS, 3, ASK).error_code == 0
 
 
 def test_a_rule_may_end_the_connection_also_after_waiting(world: World) -> None:
@@ -246,7 +254,7 @@ def test_a_peer_that_does_not_read_is_not_served(world: World) -> None:
     assert not client.connection.wants_data
     client.connection.writable = True
     client.connection.flushed()
-    world.core.flush()
+    world.end_turn()
     assert len(client.sent) > 0
 
 
@@ -259,6 +267,51 @@ def test_output_is_bounded_though_requests_are_pipelined(world: World) -> None:
     client.feed(request * 100)
     assert max(most) < OUTPUT_LIMIT_BYTES + 600_000
     assert len(client.sent) > 100 * 500_000
+
+
+@pytest.mark.parametrize(
+    "sizes", [[5], [WRITE_BYTES], [WRITE_BYTES + 1], [3 * WRITE_BYTES], [WRITE_BYTES, 5], [600_000] * 5, [1000] * 5_000]
+)
+def test_output_is_taken_in_pieces_of_bounded_size(world: World, sizes: list[int]) -> None:
+    connection = world.client().connection
+    parts = [bytes([number % 251]) * size for number, size in enumerate(sizes)]
+    connection._write(list(parts))
+    pieces = []
+    while piece := connection.take_output(WRITE_BYTES):
+        pieces.append(b"".join(piece))
+        assert connection.output_bytes == sum(sizes) - sum(map(len, pieces))
+    assert [len(piece) for piece in pieces[:-1]] == [WRITE_BYTES] * (len(pieces) - 1)
+    assert b"".join(pieces) == b"".join(parts)
+
+
+@pytest.mark.parametrize(
+    ("start", "hint"),
+    [
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "; this looks like TLS, but the listener is PLAINTEXT"),
+        (b"GET / HTTP/1.1\r\n\r\n", "; this looks like HTTP, but the listener is PLAINTEXT"),
+        (b"PRI * HTTP/2.0\r\n\r\n", "; this looks like HTTP, but the listener is PLAINTEXT"),
+        (b"\xff\xff\xff\xff", ""),
+    ],
+)
+def test_client_of_another_protocol_is_named_in_the_log(world: World, start: bytes, hint: str, caplog: pytest.LogCaptureFixture) -> None:
+    client = world.client()
+    with caplog.at_level(logging.INFO):
+        client.feed(start)
+    assert client.closed
+    assert caplog.records[-1].getMessage().endswith(f"socket.request.max.bytes is 104857600{hint}")
+
+
+def test_reading_goes_on_after_held_requests_without_answers(world: World) -> None:
+    """Produce with acks=0 is not answered; nothing else is written that would have reading resumed."""
+    world.stepwise = True
+    client = world.leader_of("t")
+    flushes: list[bool] = []
+    client.connection.on_output = lambda: flushes.append(client.connection.wants_data)
+    request = b"".join(encode_request(PRODUCE, 9, 1, "", produce_request("t", a_batch(b"x"), acks=0)))
+    client.feed(request * (TURN_REQUESTS + 1))
+    assert not client.connection.wants_data
+    world.turn()
+    assert flushes == [True]
 
 
 @pytest.mark.parametrize("size", [LARGE_FRAME_BYTES - 200, LARGE_FRAME_BYTES, STAGING_BYTES, STAGING_BYTES * 3])

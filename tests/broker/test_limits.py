@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from odradek.broker.config import InvalidConfig
-from odradek.broker.core import LARGE_FRAME_BYTES
+from odradek.broker.connection import LARGE_FRAME_BYTES
 from odradek.broker.limits import ConnectionQuotas, RequestMemory, parse_overrides
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.frame import encode_request
@@ -179,7 +179,7 @@ def test_memory_of_lost_connections_comes_back() -> None:
     assert not second.connection.wants_data
     second.connection.lost("gone")
     first.connection.lost("gone")
-    world.core.flush()
+    world.end_turn()
     assert third.connection.wants_data
     third.feed(request[100:])
     assert answers(third) == 1

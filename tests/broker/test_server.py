@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
-from odradek.broker import Cluster, server
+from odradek.broker import Cluster, client_protocol, server
+from odradek.broker.client_protocol import WRITE_BYTES
+from odradek.broker.cluster import ClusterState
 from odradek.broker.server import Server, new_event_loop
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
@@ -149,6 +151,24 @@ def test_a_produce_reaches_a_waiting_fetch(loop_factory: object) -> None:
         assert b"hello" in bytes(read(reader, FETCH, 11).responses[0].partitions[0].records)
 
 
+def test_fetch_naming_a_partition_twice_harms_nobody(loop_factory: object) -> None:
+    def twice(topic: str, offset: int, max_wait_ms: int) -> FetchRequest:
+        wanted = [FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20) for _ in range(2)]
+        return FetchRequest(max_wait_ms=max_wait_ms, min_bytes=1, topics=[FetchTopic(topic=topic, partitions=wanted)])
+
+    with Cluster(nodes=1, topics={"t": 1, "quiet": 1}, settings={"max.connections": 3}) as cluster:
+        address = cluster.bootstrap_servers
+        with connect(address) as writer, connect(address) as canary:
+            for number in range(3):
+                with connect(address) as reader:
+                    send(reader, FETCH, 11, twice("t", number, 60_000))
+                    ask(canary, METADATA, 9, MetadataRequest(topics=None))
+                    appended = ask(writer, PRODUCE, 9, produce_request("t", a_batch(b"x"))).responses[0].partition_responses[0]
+                    assert (appended.error_code, appended.base_offset) == (0, number)
+                    assert [len(one.records) > 0 for one in read(reader, FETCH, 11).responses[0].partitions] == [True, True]
+                    assert len(ask(reader, FETCH, 11, twice("quiet", 0, 20)).responses[0].partitions) == 2  # the alarm has rung
+
+
 def test_the_alarm_answers_a_fetch_whose_time_is_up(loop_factory: object) -> None:
     with Cluster(nodes=1, topics={"t": 1}) as cluster, connect(cluster.bootstrap_servers) as reader:
         wanted = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
@@ -187,6 +207,110 @@ def test_a_reader_that_does_not_read_is_waited_for(loop_factory: object) -> None
         assert sizes.pop() > 1_000_000
 
 
+def test_flood_of_pipelined_requests_is_answered_in_order(loop_factory: object) -> None:
+    count, ask_for_versions = 5_000, ApiVersionsRequest(client_software_name="", client_software_version="")
+    with Cluster(nodes=1) as cluster, connect(cluster.bootstrap_servers) as flood:
+        requests = b"".join(b"".join(encode_request(API_VERSIONS, 0, number, "test", ask_for_versions)) for number in range(count))
+        sender = threading.Thread(target=flood.sendall, args=(requests,))
+        sender.start()
+        assert alive(cluster.bootstrap_servers)
+        for number in range(count):
+            answer = read_exactly(flood, int.from_bytes(read_exactly(flood, 4)))
+            assert int.from_bytes(answer[:4]) == number
+        sender.join()
+
+
+def test_slow_reader_costs_no_copy_of_its_answer() -> None:
+    """What is not written yet stays slices of the log; asyncio's transport, which copies, holds one piece of it."""
+
+    async def scenario() -> None:
+        async with Cluster(nodes=1, topics={"t": 1}) as cluster:
+            host, port = cluster.bootstrap_servers.split(":")
+            reader, writer = await asyncio.open_connection(host, int(port), limit=1000)
+            with socket.create_connection((host, int(port))) as slow:
+                for _ in range(30):
+                    writer.write(b"".join(encode_request(PRODUCE, 9, 1, "test", produce_request("t", a_batch(bytes(1_000_000))))))
+                    await reader.readexactly(int.from_bytes(await reader.readexactly(4)))
+                wanted = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 30)
+                send(slow, FETCH, 11, FetchRequest(max_wait_ms=0, min_bytes=1, topics=[FetchTopic(topic="t", partitions=[wanted])]))
+                (client,) = [client for client in cluster._server._clients if client.connection.peer.client_port == slow.getsockname()[1]]
+                while client.connection.writable:
+                    await asyncio.sleep(0)
+                assert client._transport.get_write_buffer_size() <= WRITE_BYTES
+                assert client.connection.output_bytes > 10_000_000
+                assert sum(len(part) for part in client.connection.output if not isinstance(part, memoryview)) < 100
+                response = await asyncio.to_thread(read, slow, FETCH, 11)
+                assert len(response.responses[0].partitions[0].records) > 30_000_000
+            writer.close()
+            await writer.wait_closed()
+
+    with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+        runner.run(scenario())
+
+
+def test_closed_connection_of_a_deaf_peer_is_aborted(
+    loop_factory: Callable[[], asyncio.AbstractEventLoop], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last answers fit into the transport's buffer, which is therefore writable, but not into the socket's."""
+    monkeypatch.setattr(client_protocol, "CLOSE_MS", 1)
+
+    async def scenario() -> None:
+        async with Cluster(nodes=1) as cluster:
+            host, port = cluster.bootstrap_servers.split(":")
+            with socket.create_connection((host, int(port))) as deaf:
+                while not cluster._server._clients:
+                    await asyncio.sleep(0)
+                (client,) = cluster._server._clients
+                while not client._transport.get_write_buffer_size():
+                    client._transport.write(bytes(10_000))
+                    await asyncio.sleep(0)
+                assert client.connection.writable
+                deaf.sendall(b"\xff\xff\xff\xff")
+                while cluster._server._clients:
+                    await asyncio.sleep(0)
+                assert cluster._server.cluster.brokers[1].connections.take(host)
+
+    with asyncio.Runner(loop_factory=loop_factory) as runner:
+        runner.run(scenario())
+
+
+def test_control_that_fails_is_logged_and_raised(
+    loop_factory: object, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("a bug of ours")
+
+    with Cluster(nodes=2, topics={"t": 2}) as cluster, connect(cluster.bootstrap_servers.split(",")[0]) as other:
+        for name, control in (("stop_node", cluster.stop_node), ("start_node", cluster.start_node)):
+            with monkeypatch.context() as patch:
+                patch.setattr(ClusterState, name, fail)
+                with pytest.raises(RuntimeError, match="a bug of ours"):
+                    control(2)
+            request = FetchRequest(
+                max_wait_ms=10,
+                min_bytes=1,
+                topics=[FetchTopic(topic="t", partitions=[FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1)])],
+            )
+            assert ask(other, FETCH, 11, request).responses[0].partitions  # the alarm is set
+            with pytest.raises(ConnectionRefusedError):
+                connect(cluster.bootstrap_servers.split(",")[1])
+            cluster.stop_node(2)
+        cluster.start_node(2)
+        assert alive(cluster.bootstrap_servers.split(",")[1])
+    errors = [entry for entry in caplog.records if entry.exc_info]
+    assert [entry.getMessage() for entry in errors] == [f"an internal error while {doing} node 2" for doing in ("stopping", "starting")]
+
+
+@pytest.mark.parametrize(("host", "warnings"), [("0.0.0.0", 1), ("127.0.0.1", 0)])
+def test_listening_on_all_addresses_is_warned_of_once(host: str, warnings: int, caplog: pytest.LogCaptureFixture) -> None:
+    settings = {"listeners": f"PLAINTEXT://{host}:0", "advertised.listeners": "PLAINTEXT://127.0.0.1:0"}
+    with Cluster(nodes=3, settings=settings):
+        pass
+    texts = [entry.getMessage() for entry in caplog.records if entry.levelname == "WARNING"]
+    assert len(texts) == warnings
+    assert all("listening on all addresses without encryption and authentication" in text for text in texts)
+
+
 def test_a_frame_of_nonsense_ends_its_connection_only(loop_factory: object) -> None:
     with Cluster(nodes=1) as cluster, connect(cluster.bootstrap_servers) as bad:
         bad.sendall(b"GET / HTTP/1.1\r\n\r\n")
@@ -201,10 +325,10 @@ def test_a_client_that_goes_away_is_forgotten(loop_factory: Callable[[], asyncio
             reader, writer = await asyncio.open_connection(*cluster.bootstrap_servers.split(":"))
             writer.write(b"".join(encode_request(METADATA, 9, 1, "test", MetadataRequest(topics=None))))
             await reader.readexactly(4)
-            assert len(running._transports) == 1
+            assert len(running._clients) == 1
             writer.close()
             await writer.wait_closed()
-            while running._transports:
+            while running._clients:
                 await asyncio.sleep(0)
 
     with asyncio.Runner(loop_factory=loop_factory) as runner:
@@ -286,7 +410,7 @@ def test_more_connections_of_all_wait_until_one_ends(loop_factory: object, caplo
                 one.close()
                 assert read(two, METADATA, 9).brokers
         assert alive(address)
-    assert "accepts nobody until somebody leaves: max.connections is 1" in caplog.text
+    assert "accepts nobody until a connection ends: max.connections is 1" in caplog.text
 
 
 def test_an_idle_connection_is_closed_also_one_that_does_not_read(loop_factory: object) -> None:

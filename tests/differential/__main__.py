@@ -30,12 +30,12 @@ class Recorded(Served):
 def main(names: list[str]) -> int:
     known, found = known_differences(), []
     for name in names or FAMILIES:
-        cases, settings, nodes = FAMILIES[name]
+        cases, settings, nodes, coordinators = FAMILIES[name]
         with ApacheKafka(nodes=nodes, settings={**QUICK, **SETTINGS, **settings}) as kafka:
-            theirs = {case.name: answers for case, answers in play(Recorded(kafka), cases())}
+            theirs = {case.name: answers for case, answers in play(Recorded(kafka), cases(), coordinators)}
         changed = sum(answers != theirs.get(case) for case, answers in read_recording(name).items())
         write_recording(name, theirs)
-        ours = {case.name: answers for case, answers in play(Emulated(settings, nodes), cases())}
+        ours = {case.name: answers for case, answers in play(Emulated(settings, nodes), cases(), coordinators)}
         differing = differences(theirs, ours)
         found += unexplained(differing, known)
         answers = sum(map(len, theirs.values()))

@@ -54,7 +54,7 @@ SETTINGS = {
     "transaction.state.log.num.partitions": "1",
     "transaction.state.log.replication.factor": "1",
 }
-INTERNAL = [Topic(name, {"cleanup.policy": "compact"}, ((1,),)) for name in ("__consumer_offsets", "__transaction_state")]
+COMPACT = {"cleanup.policy": "compact"}
 
 
 class Connection(Protocol):
@@ -181,10 +181,11 @@ class Served:
         raise NotImplementedError("only nodes of our own Apache Kafka are started")
 
 
-def play(side: Side, cases: Iterable[Case]) -> Iterator[tuple[Case, list[str]]]:
-    """The answers to each case, a line for each of its steps. All topics are made first."""
+def play(side: Side, cases: Iterable[Case], coordinators: tuple[tuple[int, ...], ...] = ((1,),)) -> Iterator[tuple[Case, list[str]]]:
+    """The answers to each case, a line for each of its steps. All topics are made first; see `Family` for `coordinators`."""
     cases = list(cases)
-    topics = {topic.name: topic for topic in (*(topic for case in cases for topic in case.topics), *INTERNAL)}
+    internal = Topic("__consumer_offsets", COMPACT, coordinators), Topic("__transaction_state", COMPACT, ((1,),))
+    topics = {topic.name: topic for topic in (*(topic for case in cases for topic in case.topics), *internal)}
     ids = _create(side, list(topics.values()))
     for case in cases:
         yield case, Playing(side, ids).play(case)
@@ -276,7 +277,9 @@ class Playing:
             self.bind(name, getattr(response, field))
         now_ms = self.side.now_ms()
         names, bound = ({real: name for name, real in named.items()} for named in (self.ids, self.bound))
-        return Renderer(names, bound, now_ms - WINDOW_MS, now_ms + WINDOW_MS, self.numbers).line(api, version, response)
+        return Renderer(names, bound, now_ms - WINDOW_MS, now_ms + WINDOW_MS, self.numbers).line(
+            api, version, response, in_order=step.in_order
+        )
 
     def bind(self, name: str, value: str | int | None) -> None:
         if isinstance(value, int):

@@ -3,7 +3,8 @@
 Replaced: topic ids by names, what a case has bound by its name, the present time by "now", ports, ids that are drawn at random, and
 texts, of which only null, empty or not is kept. Sorted: lists in the answers of `HASH_ORDERED`, which Kafka keeps in a hash table. Left
 out: fields that have their defaults, and a batch that a Fetch answer cuts at its end (Kafka sends its beginning, we do not). The records
-of a compressed batch are shown decompressed, since two codecs need not write the same bytes.
+of a compressed batch are shown decompressed, since two codecs need not write the same bytes. The APIs and features of ApiVersions are
+shown by key and by name.
 """
 
 from __future__ import annotations
@@ -47,9 +48,22 @@ HASH_ORDERED = {
     "DescribeLogDirs",
     "AlterReplicaLogDirs",
     "DescribeConfigs",
+    "AlterClientQuotas",
+    "DescribeClientQuotas",
+    "UpdateFeatures",
 }
 TEXTS = {"error_message", "batch_index_error_message", "documentation"}
-DRAWN = {"port", "controller_id", "cluster_id", "producer_id", "session_id", "log_dir", "total_bytes", "usable_bytes"}
+DRAWN = {
+    "finalized_features_epoch",
+    "port",
+    "controller_id",
+    "cluster_id",
+    "producer_id",
+    "session_id",
+    "log_dir",
+    "total_bytes",
+    "usable_bytes",
+}
 RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|(?<![\w-])[\w-]{8}[Q-T][\w-]{13}(?![\w-])")
 """UUIDs of version 4, as Java writes them and as Kafka's Uuid does."""
 SHOWN_BYTES, SHOWN_CHARACTERS = 48, 400
@@ -64,13 +78,17 @@ class Renderer:
     ) -> None:
         self.names, self.bound, self.began_ms, self.ended_ms, self.numbers = names, bound, began_ms, ended_ms, numbers or {}
 
-    def line(self, api: Api, version: int, response: Message) -> str:
-        """The answer as one line of JSON."""
+    def line(self, api: Api, version: int, response: Message, *, in_order: bool = False) -> str:
+        """The answer as one line of JSON; `in_order` keeps lists as they are."""
         value = self.message(response, version)
         if api.name == "DescribeTransactions":
             for topic in (topic for state in value["transaction_states"] for topic in state["topics"]):
                 topic["partitions"].sort()
-        return json.dumps(sort_lists(value) if api.name in HASH_ORDERED else value, separators=(",", ":"), ensure_ascii=True)
+        if api.name == "ApiVersions":
+            value = {name: _by_key(field) if isinstance(field, list) else field for name, field in value.items()}
+        return json.dumps(
+            sort_lists(value) if api.name in HASH_ORDERED and not in_order else value, separators=(",", ":"), ensure_ascii=True
+        )
 
     def message(self, message: Message, version: int) -> dict[str, Any]:
         shown = {}
@@ -130,6 +148,11 @@ class Renderer:
             f" count={header.records_count}"
             f" crc={'ok' if batch.crc_valid() else 'bad'} {_payload(batch.view[HEADER.size :], header)}"
         )
+
+
+def _by_key(items: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """The items by their first field, so that each API and each feature is compared for itself."""
+    return {str(key): rest for key, *rest in (item.values() for item in items)}
 
 
 def _payload(view: memoryview, header: BatchHeader) -> str:

@@ -34,6 +34,7 @@ class Ask(NamedTuple):
 
     Each name of a `connection` is one of its own. A request that `waits` may be answered later, to `Answer` or when the case ends.
     `binds` has names for fields of the answer that are texts or numbers of 64 bits.
+    With `in_order` the order of the answer's lists is compared too, though Kafka keeps them in a hash table.
     `host` is the address that it comes from. `settles` says that Kafka's brokers hear of the change a moment after the answer.
     """
 
@@ -48,6 +49,7 @@ class Ask(NamedTuple):
     binds: Mapping[str, str] = {}
     host: str = LOCALHOST
     settles: bool = False
+    in_order: bool = False
 
 
 class Answer(NamedTuple):
@@ -98,11 +100,15 @@ Cases: TypeAlias = Iterable[Case] | Iterator[Case]
 
 
 class Family(NamedTuple):
-    """Cases that are played against one cluster; `settings` are its own, beside those that all have."""
+    """Cases that are played against one cluster; `settings` are its own, beside those that all have.
+
+    `coordinators` are the replicas of the partitions of `__consumer_offsets`.
+    """
 
     cases: Callable[[], Cases]
     settings: Mapping[str, str] = {}
     nodes: int = 2
+    coordinators: tuple[tuple[int, ...], ...] = ((1,),)
 
 
 def id_of(name: str) -> bytes:

@@ -15,8 +15,8 @@ SHOWN = 20
 
 @cache
 def found(family: str) -> list[Difference]:
-    cases, settings, nodes = FAMILIES[family]
-    ours = {case.name: answers for case, answers in play(Emulated(settings, nodes), cases())}
+    cases, settings, nodes, coordinators = FAMILIES[family]
+    ours = {case.name: answers for case, answers in play(Emulated(settings, nodes), cases(), coordinators)}
     return differences(read_recording(family), ours)
 
 

@@ -9,6 +9,7 @@ import dataclasses
 import datetime
 import io
 import uuid
+from collections.abc import Generator
 from typing import Any, get_args
 
 import pytest
@@ -88,12 +89,24 @@ def test_kio_reads_and_writes_the_same_bytes(case: Case) -> None:
     roundtrip()
 
 
+def encoded_in_slices(message: Message, version: int) -> bytes:
+    parts: list[Any] = []
+
+    def run() -> Generator[None, None, None]:
+        parts.append((yield from message.sliced_encoders[version](message, bytearray(), parts)))
+
+    for _ in run():
+        pass
+    return b"".join(parts)
+
+
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("make", [full, empty])
 def test_the_compiled_encoder_writes_what_the_declaration_says(case: Case, make: Any) -> None:
     message = make(case.cls, case.version)
     data = joined(encode(message, case.version))
     assert message.encode(case.version) == data
+    assert encoded_in_slices(message, case.version) == data
     decoded, position = case.cls.decoders[case.version](memoryview(data), 0)
     assert decoded == message
     assert position == len(data)

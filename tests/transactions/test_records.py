@@ -83,7 +83,7 @@ def test_an_idle_id_leaves_a_tombstone() -> None:
 
 def test_before_version_1_of_the_feature_the_value_has_no_tags() -> None:
     world = World()
-    world.cluster.transaction_version = 0
+    world.cluster.features.levels["transaction.version"] = 0
     producer = Producer(world)
     (batch,) = batches(world, "__transaction_state", "x")
     (record,) = batch.records()

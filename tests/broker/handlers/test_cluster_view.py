@@ -12,8 +12,10 @@ from odradek.protocol.messages import APIS
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.describe_configs import DESCRIBE_CONFIGS, DescribeConfigsRequest, DescribeConfigsResource
 from odradek.protocol.messages.find_coordinator import FIND_COORDINATOR, FindCoordinatorRequest
+from odradek.protocol.messages.get_telemetry_subscriptions import GET_TELEMETRY_SUBSCRIPTIONS
 from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
 from odradek.protocol.messages.produce import PRODUCE
+from odradek.protocol.messages.push_telemetry import PUSH_TELEMETRY
 from odradek.protocol.schema import Api, Message, specs
 from tests.broker.harness import World
 
@@ -33,12 +35,15 @@ def test_api_versions_says_what_is_served(world: World, version: int) -> None:
     response = world.client().call(API_VERSIONS, version, request)
     served = {key.api_key: (key.min_version, key.max_version) for key in response.api_keys}
     assert served.pop(PRODUCE.key) == (0, 13)  # KAFKA-18659
-    assert served == {key: tuple(api.versions) for key, api in APIS.items() if api is not PRODUCE}
+    unlisted = (PRODUCE, GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY)
+    assert served == {key: tuple(api.versions) for key, api in APIS.items() if api not in unlisted}
     if version >= 3:
         finalized = {feature.name: feature.max_version_level for feature in response.finalized_features}
-        assert finalized == {"group.version": 1, "metadata.version": 30, "transaction.version": 2}
+        levels = {"group.version": 1, "metadata.version": 30, "transaction.version": 2, "eligible.leader.replicas.version": 1}
+        assert finalized == levels
         supported = {feature.name: (feature.min_version, feature.max_version) for feature in response.supported_features}
-        from_zero = {"group.version": (0, 1), "transaction.version": (0, 2)}
+        from_zero = dict.fromkeys(("group.version", "kraft.version", "eligible.leader.replicas.version"), (0, 1))
+        from_zero["transaction.version"] = (0, 2)
         assert supported == {"metadata.version": (7, 30)} | (from_zero if version >= 4 else {})  # KAFKA-17011
 
 

@@ -242,7 +242,7 @@ def test_describing(scene: Scene, version: int) -> None:
 
 def test_describing_what_is_no_consumer_group(scene: Scene) -> None:
     scene.commit("", -1, 0)
-    unknown, classic, nameless = scene.describe("x", "g", "", operations=True)
+    nameless, unknown, classic = scene.describe("x", "g", "", operations=True)
     assert (unknown.error_code, unknown.error_message) == (ErrorCode.GROUP_ID_NOT_FOUND, "Group x not found.")
     assert (classic.error_code, classic.error_message) == (ErrorCode.GROUP_ID_NOT_FOUND, "Group g is not a consumer group.")
     assert nameless.error_code == ErrorCode.INVALID_GROUP_ID

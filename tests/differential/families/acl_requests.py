@@ -380,6 +380,17 @@ def _cluster() -> Iterator[Row]:
     )
     yield "ListPartitionReassignments", (0,), "", CLUSTERS, lambda name: {"topics": None}
     yield "DescribeClientQuotas", (1,), "", CLUSTERS, lambda name: {"components": [], "strict": False}
+    entry = {"entity": [{"entity_type": "user", "entity_name": "u"}], "ops": [{"key": "no_such", "value": 1.0, "remove": False}]}
+    yield "AlterClientQuotas", (0, 1), "", CLUSTERS, lambda name: {"entries": [entry], "validate_only": True}
+    feature = {"feature": "transaction.version", "max_version_level": 2}
+    yield "UpdateFeatures", (0, 2), "", CLUSTERS, lambda name: {"feature_updates": [feature]}
+    yield "UnregisterBroker", (0,), "", CLUSTERS, lambda name: {"broker_id": 9}
+    voter = {"cluster_id": None, "voter_id": 9, "voter_directory_id": bytes(range(16))}
+    yield "AddRaftVoter", (0,), "", CLUSTERS, lambda name: {**voter, "timeout_ms": 100, "listeners": []}
+    yield "RemoveRaftVoter", (0,), "", CLUSTERS, lambda name: voter
+    yield "CreateDelegationToken", (3,), "", CLUSTERS, lambda name: {"renewers": [], "max_lifetime_ms": -1}
+    yield "DescribeDelegationToken", (3,), "", CLUSTERS, lambda name: {"owners": None}
+    yield "SaslHandshake", (1,), "", CLUSTERS, lambda name: {"mechanism": "PLAIN"}
     yield "DescribeUserScramCredentials", (0,), "", CLUSTERS, lambda name: {"users": [{"name": "nobody"}]}
     yield "AlterUserScramCredentials", (0,), "", CLUSTERS, lambda name: {"deletions": [], "upsertions": [upsertion]}
     yield "DescribeQuorum", (2,), "", CLUSTERS, lambda name: {"topics": [{"topic_name": "nobody", "partitions": [{"partition_index": 0}]}]}

@@ -13,7 +13,7 @@ from tests.protocol.strategies import empty, full
 from ..script import Ask, Case, Raw, all_versions
 
 # Empty requests that Kafka answers with all it has, or in its own time.
-TELLS_ALL = {"ApiVersions", "JoinGroup", "InitProducerId"}
+TELLS_ALL = {"ApiVersions", "JoinGroup", "InitProducerId", "GetTelemetrySubscriptions"}
 
 
 def cases() -> Iterator[Case]:

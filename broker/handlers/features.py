@@ -1,0 +1,31 @@
+"""UpdateFeatures: the finalized levels of the cluster's features. The rules are in features.py."""
+
+from __future__ import annotations
+
+from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.messages.update_features import (
+    UPDATE_FEATURES,
+    UpdatableFeatureResult,
+    UpdateFeaturesRequest,
+    UpdateFeaturesResponse,
+)
+from ..acls import ALTER, CLUSTER
+from ..context import Context
+from ..features import FeatureUpdate
+from .registry import handles
+
+
+@handles(UPDATE_FEATURES)
+def update_features(request: UpdateFeaturesRequest, context: Context) -> UpdateFeaturesResponse:
+    """All updates or none. Version 0 cannot lower a level: Kafka does not look at its `allow_downgrade`."""
+    if not context.may(ALTER, CLUSTER):
+        refusal = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+        return UpdateFeaturesResponse(error_code=refusal, error_message="not allowed to ALTER CLUSTER")
+    cluster = context.broker.cluster
+    updates = {update.feature: FeatureUpdate(update.max_version_level, update.upgrade_type) for update in request.feature_updates}
+    try:
+        cluster.update_features(updates, validate_only=request.validate_only)
+    except KafkaError as error:
+        return UpdateFeaturesResponse(error_code=error.code, error_message=error.message)
+    results = [UpdatableFeatureResult(feature=update.feature, error_message=ErrorCode.NONE.name) for update in request.feature_updates]
+    return UpdateFeaturesResponse(error_message=None, results=results)

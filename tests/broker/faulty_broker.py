@@ -1,0 +1,140 @@
+"""A broker process with errors in it: `python -m tests.broker.faulty_broker raise|spin`.
+
+`raise` raises from every place where clients are served, some of the time and never while it serves the canaries: the connections that come
+first, and those whose client id is not "victim". `spin` has a Heartbeat keep the event loop busy for ever.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator
+from random import Random
+from typing import Any
+
+from odradek.broker import logs
+from odradek.broker.acceptor import Acceptor
+from odradek.broker.client_protocol import ClientProtocol
+from odradek.broker.connection import Connection
+from odradek.broker.context import Context
+from odradek.broker.handlers import HANDLERS
+from odradek.broker.handlers.registry import Handler
+from odradek.broker.listeners import TopicSpec, cluster_of
+from odradek.broker.server import Server, run
+from odradek.broker.waiting import NEXT_TURN, Wait
+from odradek.protocol.messages.heartbeat import HEARTBEAT
+from odradek.protocol.messages.leave_group import LEAVE_GROUP
+from odradek.protocol.messages.list_groups import LIST_GROUPS
+
+CANARIES = 3
+PLACES = ("handler", "waiter", "slice", "timer", "flush", "connection_made", "connection_lost", "accept", "background")
+SETTINGS = {"listeners": "PLAINTEXT://127.0.0.1:0", "max.connections": "40"}
+
+random = Random(1)
+
+
+class Injected(Exception):
+    """An error that this module raises."""
+
+
+def fail(place: str, *, odds: float = 0.3) -> None:
+    if random.random() < odds:
+        raise Injected(f"injected into {place}")
+
+
+def after(cls: type, name: str, hook: Callable[..., None]) -> None:
+    """Has `hook` called after a method, with the same arguments."""
+    method = getattr(cls, name)
+
+    def replaced(self: Any, *arguments: Any) -> Any:
+        result = method(self, *arguments)
+        hook(self, *arguments)
+        return result
+
+    setattr(cls, name, replaced)
+
+
+def failing_handler(request: Any, context: Context) -> None:
+    fail("handler", odds=1)
+
+
+def failing_waiter(request: Any, context: Context) -> Generator[Wait, None, None]:
+    yield Wait((), context.now_ms + 1)
+    fail("waiter", odds=1)
+
+
+def failing_slices(request: Any, context: Context) -> Generator[Wait, None, None]:
+    yield NEXT_TURN
+    fail("slice", odds=1)
+
+
+def fail_flush(client: ClientProtocol, *_: object) -> None:
+    if client.connection.peer.client_id == "victim":
+        fail("flush")
+
+
+def fail_lost(connection: Connection, reason: str) -> None:
+    if connection.peer.client_id == "victim" and reason == "the client has disconnected":
+        fail("connection_lost")
+
+
+def fail_later_ones(place: str) -> Callable[..., None]:
+    """Fails when it is called for connections that come after the canaries."""
+    calls: list[object] = []
+
+    def hook(*_: object) -> None:
+        calls.append(None)
+        if len(calls) > CANARIES:
+            fail(place)
+
+    return hook
+
+
+def fail_timers(server: Server) -> None:
+    """A timer that fails every few milliseconds, and beside it work that fails in the background."""
+
+    def ring() -> None:
+        server.core.timers.set("faulty", 5, ring)
+        server.cluster.background(failing_background())
+        fail("timer", odds=1)
+
+    server.core.timers.set("faulty", 5, ring)
+
+
+def failing_background() -> Generator[Wait, None, None]:
+    yield NEXT_TURN
+    fail("background", odds=1)
+
+
+def spin(request: Any, context: Context) -> None:
+    while True:
+        pass
+
+
+def install(mode: str) -> None:
+    rules = {HEARTBEAT: failing_handler, LEAVE_GROUP: failing_waiter, LIST_GROUPS: failing_slices} if mode == "raise" else {HEARTBEAT: spin}
+    for api, rule in rules.items():
+        HANDLERS[api.key] = Handler(api, rule)  # type: ignore[arg-type]
+    if mode == "raise":
+        after(ClientProtocol, "_write", fail_flush)
+        after(Connection, "lost", fail_lost)
+        after(Server, "opened", fail_later_ones("connection_made"))
+        after(Server, "_warn_of_open_listeners", fail_timers)
+        fail_accept = fail_later_ones("accept")
+        original = Acceptor._open
+
+        def open_or_fail(acceptor: Acceptor, *arguments: Any) -> None:
+            fail_accept()
+            original(acceptor, *arguments)
+
+        Acceptor._open = open_or_fail  # type: ignore[method-assign]
+
+
+def say(server: Server) -> None:
+    sys.stdout.write(f"{server.bootstrap_servers}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    logs.configure("text")
+    install(sys.argv[1])
+    run(cluster_of([SETTINGS], nodes=1), topics=[TopicSpec("t", 1)], on_ready=say)
