@@ -9,10 +9,13 @@ import logging
 import resource
 import tracemalloc
 from collections import Counter
+from contextlib import suppress
 from random import Random
 from typing import NamedTuple
 
+from odradek.protocol import consumer_protocol, coordinator_records
 from odradek.protocol.messages import APIS
+from odradek.protocol.schema import Message
 
 from .batches import Batches
 from .facts import Facts
@@ -22,6 +25,8 @@ from .playing import Advance, Feed, Leave, Player, Setting, Slow, Start, Step, S
 FRAMES_A_ROUND = 1000
 CLIENTS = 6
 WARM_UP_FRAMES = 200
+NEWEST_VERSION = 5
+"""Of the records of coordinators and of what members tell each other."""
 NODES = (1, 2, 1, 3, 1)
 MEASURED_EVERY = 50
 """Every so many rounds the memory of each frame is measured, which makes the round several times as slow."""
@@ -167,6 +172,12 @@ def warm_up(seed: int, batches: Batches) -> None:
     for api in APIS.values():
         for version in range(api.versions.first, api.versions.last + 1):
             for message in (api.request, api.response):
+                message.decoders[version], message.encoders[version]
+    for message in Message.__subclasses__():
+        with suppress(TypeError):  # it has fields without a default, but its __init__ is compiled now
+            message()
+        if message.__module__ in (coordinator_records.__name__, consumer_protocol.__name__):
+            for version in range(NEWEST_VERSION + 1):
                 message.decoders[version], message.encoders[version]
     for number in range(len(NODES)):
         Round(seed, -1 - number, batches, WARM_UP_FRAMES).run()
