@@ -63,7 +63,9 @@ def _struct(cls: type[Message], version: int, flexible: bool) -> Writer:
     here = [spec for spec in specs(cls) if spec.present(version)]
     tagged = [spec for spec in here if spec.declared.tag is not None and flexible]
     fields = [_field(cls, spec, version, flexible) for spec in here if spec not in tagged]
-    tags = [(spec.declared.tag or 0, _field(cls, spec, version, flexible)) for spec in tagged]
+    # A tagged structure has no mark for null: it is left out.
+    unmarked = [spec._replace(nullable=spec.nullable and isinstance(spec.kind, str)) for spec in tagged]
+    tags = [(spec.declared.tag or 0, _field(cls, spec, version, flexible)) for spec in unmarked]
 
     def write(out: bytearray, draw: Draw) -> None:
         for field in fields:
