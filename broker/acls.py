@@ -103,6 +103,10 @@ REFUSALS = {
 _IMPLIED_BY = {DESCRIBE: (READ, WRITE, DELETE, ALTER, DESCRIBE), DESCRIBE_CONFIGS: (ALTER_CONFIGS, DESCRIBE_CONFIGS)}
 
 
+Pattern = tuple["ResourceType", str, "PatternType"]
+"""The type and name of the resources that an entry is for, and how the name is compared."""
+
+
 class Acl(NamedTuple):
     """One access control entry: who may, or may not, do what to the resources of a pattern."""
 
@@ -196,26 +200,47 @@ class Authorizer:
         self.super_users = frozenset(super_users)
         self._if_no_acl_found = allow_everyone_if_no_acl_found
         self._acls: dict[Acl, None] = {}
+        self._longest_prefix = 0
+        self._patterns: dict[Pattern, dict[Acl, None]] = {}
+        """The entries by what they are for, so that a decision looks only at those that may cover the resource."""
 
     def add(self, acl: Acl) -> None:
         """Adds an entry, unless it is there already. Raises INVALID_REQUEST for one that makes no sense."""
         acl.check()
         self._acls[acl] = None
+        self._patterns.setdefault(acl[:3], {})[acl] = None
+        if acl.pattern_type is PatternType.PREFIXED:
+            self._longest_prefix = max(self._longest_prefix, len(acl.resource_name))
 
     def remove(self, acls: Iterable[Acl]) -> None:
         """Removes entries, those that are there."""
         for acl in acls:
-            self._acls.pop(acl, None)
+            if self._acls.pop(acl, acl) is None:
+                entries = self._patterns[acl[:3]]
+                del entries[acl]
+                if not entries:
+                    del self._patterns[acl[:3]]
 
     def find(self, wanted: AclFilter) -> list[Acl]:
         """The entries that a filter lets pass, in the order in which they came."""
-        return [acl for acl in self._acls if wanted.matches(acl)]
+        entries: Iterable[Acl] = self._acls
+        is_open = wanted.resource_type is ResourceType.ANY or wanted.pattern_type in (PatternType.ANY, PatternType.MATCH)
+        if wanted.resource_name is not None and not is_open:
+            entries = self._patterns.get((wanted.resource_type, wanted.resource_name, wanted.pattern_type), ())
+        return [acl for acl in entries if wanted.matches(acl)]
+
+    def _covering(self, resource_type: ResourceType, name: str) -> list[Acl]:
+        """The entries for a resource: those of its name, those of all names, and those of each prefix of its name."""
+        patterns = [(resource_type, each, PatternType.LITERAL) for each in dict.fromkeys((name, WILDCARD))]
+        prefixes = range(1, min(len(name), self._longest_prefix) + 1)
+        patterns += [(resource_type, name[:length], PatternType.PREFIXED) for length in prefixes]
+        return [acl for pattern in patterns for acl in self._patterns.get(pattern, ())]
 
     def allows(self, principal: str, host: str, operation: Operation, resource_type: ResourceType, name: str) -> bool:
         """One entry that denies outweighs all that allow; with none for the resource the setting decides, and else nobody may."""
         if principal in self.super_users:
             return True
-        about = [acl for acl in self._acls if acl.resource_type is resource_type and acl.covers(name)]
+        about = self._covering(resource_type, name)
         if not about:
             return self._if_no_acl_found
         said = {acl.permission for acl in about if acl.concerns(principal, host) and acl.decides(operation)}

@@ -107,6 +107,8 @@ def healthcheck(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> ClusterConfig:
     """Returns the cluster that the options, the environment and the files ask for; each goes before the next. Raises InvalidConfig."""
+    from dataclasses import replace
+
     from .environment import settings_of
     from .listeners import cluster_of
     from .properties import parse_properties
@@ -120,7 +122,8 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
     files = [parse_properties(_read(name)) for name in options.config] or [{}]
     brokers = [_with_listeners(properties | over, options) for properties in files]
     nodes = options.nodes or (1 if len(files) == 1 and not options.listener and _says_where_to_listen(settings) else None)
-    return cluster_of(brokers, nodes=nodes, cluster_id=environ.get("CLUSTER_ID", DEFAULT_CLUSTER_ID))
+    cluster = cluster_of(brokers, nodes=nodes, cluster_id=environ.get("CLUSTER_ID", DEFAULT_CLUSTER_ID))
+    return replace(cluster, max_memory_bytes=options.max_memory)
 
 
 def _read(name: str) -> str:
@@ -206,6 +209,7 @@ def _add_serve(run: argparse.ArgumentParser) -> None:
         "--set", action="append", default=[], type=_pair, metavar="KEY=VALUE", help="a setting; overrides KAFKA_* and --config; repeatable"
     )
     run.add_argument("--topic", action="append", default=[], metavar="NAME:PARTITIONS[:REPLICAS]", help="a topic to begin with; repeatable")
+    run.add_argument("--max-memory", type=_size, metavar="SIZE", help="most memory for all logs, such as 512m (default: no limit)")
     run.add_argument("--log-format", choices=["text", "json"], default="text", help="format of the lines on stderr (default: %(default)s)")
 
 
@@ -219,6 +223,13 @@ def _port(text: str) -> int:
     if not re.fullmatch("[0-9]{1,5}", text) or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"invalid port '{text}': use 0 to 65535")
     return int(text)
+
+
+def _size(text: str) -> int:
+    match = re.fullmatch("([1-9][0-9]{0,15})([kmgt]?)", text.lower())
+    if match is None:
+        raise argparse.ArgumentTypeError(f"invalid size '{text}': use bytes, or k, m, g or t as in 512m")
+    return int(match[1]) << 10 * " kmgt".index(match[2] or " ")
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -6,11 +6,13 @@ import logging
 from base64 import urlsafe_b64encode
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from random import Random
 from typing import NamedTuple
 
 from ..protocol.coordinator_records import CoordinatorRecord
 from ..protocol.errors import ErrorCode, KafkaError
+from ..storage.memory import LogMemory
 from ..storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
 from .acls import authorizer_of
 from .client_metrics import ClientMetrics
@@ -18,19 +20,21 @@ from .config import BrokerConfig, GroupConfig, InvalidConfig, TopicConfig, valid
 from .features import TRANSACTION_VERSION, Features, FeatureUpdate
 from .fetch_sessions import FetchSessions
 from .groups.coordinator import Groups, GroupSettings
+from .groups.resolutions import Resolutions
 from .java_hash import abs_java_hash
 from .limits import ConnectionQuotas, RequestMemory, parse_overrides
 from .listeners import ClusterConfig, Listener, NodeConfig
 from .placement import check_assignments, check_leadable, place_replicas
 from .quotas import ClientQuotas, Entity
 from .timers import Timers
-from .topics import CONSUMER_OFFSETS, TRANSACTION_STATE, Partition, Topic, check_name
+from .topics import CONSUMER_OFFSETS, TRANSACTION_STATE, Partition, Topic, check_name, metric_name
 from .transactions.coordinator import Marker, Transactions, TransactionSettings
 from .transactions.transaction import Producer, TopicPartition
 from .upkeep import Upkeep
 from .waiting import Background
 
 MAX_PARTITIONS_PER_REQUEST = 10_000
+MIN_SEGMENT_BYTES = 1024 * 1024  # of the topic setting segment.bytes
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 _PRODUCER_TIMER = "producer expiration"
 _REBALANCE_TIMER = "leader rebalance"
@@ -101,8 +105,11 @@ class ClusterState:
         for broker in self.brokers.values():
             # A new cluster begins with it for all brokers, so that it outlives other settings (eligible leader replicas, KIP-966).
             broker.config.alter(own={}, cluster_wide={"min.insync.replicas": str(self.config.integers["min.insync.replicas"])})
+        limit_bytes = config.max_memory_bytes
+        self.log_memory = None if limit_bytes is None else LogMemory(limit_bytes, partial(_report_full, limit_bytes))
         self.topics: dict[str, Topic] = {}
         self.topics_by_id: dict[bytes, Topic] = {}
+        self._names_by_metric_name: dict[str, str] = {}
         self.topics_version = 0
         """Another number whenever a topic or a partition came or went."""
         self.metadata_records = len(self.brokers)
@@ -110,8 +117,10 @@ class ClusterState:
         self._began_ms = timers.now_ms
         self.group_configs: dict[str, GroupConfig] = {}
         """Settings of single groups, for those that have any."""
+        self.regexes = Resolutions(self.topics, lambda work: self.background(work))
+        """The regular expressions that groups subscribe to."""
         self.groups = Groups(timers, random, GroupSettings.of(self.config), self)
-        self.upkeep = Upkeep(self.topics.values(), timers, self.config)
+        self.upkeep = Upkeep(self.topics.values(), timers, self.config, lambda partition: self.wake(partition))
         self.transactions = Transactions(timers, TransactionSettings.of(self.config), self)
         self.features = Features(config.transaction_version)
         self.quotas = ClientQuotas()
@@ -253,14 +262,15 @@ class ClusterState:
         """
         if name in self.topics:
             raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
-        check_name(name, self.topics)
-        topic = Topic(name, self.random.randbytes(16), self._topic_config(configs or {}))
+        check_name(name, self._names_by_metric_name)
+        topic = Topic(name, self.random.randbytes(16), self._topic_config(configs or {}), self.log_memory)
         if assignments:
             check_assignments(assignments, self.brokers)
             check_leadable(assignments, self.running)
         topic.add_partitions(assignments or self._place(partitions, replication_factor, 0), self.running)
         if not validate_only:
             self.topics[name] = self.topics_by_id[topic.id] = topic
+            self._names_by_metric_name[metric_name(name)] = name
             self.topics_version += 1
             self.metadata_records += 1 + len(topic.config.overrides) + len(topic.partitions)
             log.info("created topic %s with %d partitions", name, len(topic.partitions))
@@ -310,12 +320,15 @@ class ClusterState:
 
     def delete_topic(self, topic: Topic) -> None:
         """Removes a topic with its records and the offsets committed for it; whoever waits for it is woken."""
-        del self.topics[topic.name], self.topics_by_id[topic.id]
+        del self.topics[topic.name], self.topics_by_id[topic.id], self._names_by_metric_name[metric_name(topic.name)]
         self.topics_version += 1
         self.metadata_records += 1
-        for partition in topic.partitions:
+        # Requests and sessions may hold a partition for some time; neither they nor the cycle of references keep its records.
+        partitions, topic.partitions = topic.partitions, []
+        for partition in partitions:
             partition.leader = -1
             self.timers.cancel(("reassignment", partition))
+            partition.delete_before(partition.log.end_offset)
             self.wake(partition)
         self.groups.topic_deleted(topic.name)
         self.transactions.write_missing_markers()
@@ -393,7 +406,10 @@ class ClusterState:
             return False
         if name not in self.topics and self.running:
             integers = self.config.integers
-            compact = {"cleanup.policy": "compact", "compression.type": "producer"}
+            segment_bytes = integers[f"{prefix}.segment.bytes"]
+            # Only the internal setting may be as small as the broker's.
+            setting = "segment.bytes" if segment_bytes >= MIN_SEGMENT_BYTES else "internal.segment.bytes"
+            compact = {"cleanup.policy": "compact", "compression.type": "producer", setting: str(segment_bytes)}
             self.create_topic(name, integers[f"{prefix}.num.partitions"], integers[f"{prefix}.replication.factor"], configs=compact)
         return True
 
@@ -454,3 +470,7 @@ class ClusterState:
 def _run_at_once(work: Background) -> None:
     for _ in work:
         pass
+
+
+def _report_full(limit_bytes: int) -> None:
+    log.error("the logs have reached the limit of %d bytes (--max-memory): Produce is refused until records are deleted", limit_bytes)

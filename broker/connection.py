@@ -38,13 +38,14 @@ Answering = Generator[Wait, None, Message | None]
 class Parked:
     """A request whose handler waits. `in_slices` is set once the handler has yielded NEXT_TURN."""
 
-    __slots__ = ("connection", "generator", "header", "in_slices", "keys", "request")
+    __slots__ = ("connection", "generator", "header", "in_slices", "keys", "request", "wait")
 
     def __init__(self, connection: Connection, header: RequestHeader, request: Message, generator: Answering) -> None:
         self.connection = connection
         self.header = header
         self.request = request
         self.generator = generator
+        self.wait: Wait | None = None
         self.keys: tuple[Hashable, ...] = ()
         self.in_slices = False
 

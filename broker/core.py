@@ -60,6 +60,9 @@ class Core:
         waiting = self._waiting.get(key)
         if waiting:
             self._ready += waiting
+            for parked in waiting:
+                if parked.wait is not None and parked.wait.woken is not None:
+                    parked.wait.woken.append(key)
 
     def run_ready(self) -> None:
         """Resumes the requests that were woken, until none is left."""
@@ -71,8 +74,10 @@ class Core:
     def _resume(self, parked: Parked) -> None:
         connection = parked.connection
         if connection.parked is parked:
-            self._unpark(parked)
+            connection.parked = None
             connection.resume(parked)
+            if connection.parked is not parked:
+                self._withdraw(parked)
             connection.proceed()
 
     def flush(self) -> None:
@@ -91,28 +96,34 @@ class Core:
         """Keeps a request until one of its keys is woken, its deadline has come or, for NEXT_TURN, the next turn."""
         parked.connection.parked = parked
         if wait is NEXT_TURN:
+            self._withdraw(parked)
             parked.in_slices = True
             self.put_off(partial(self._resume, parked))
             return
+        if parked.wait is not None and wait is parked.wait:
+            return
+        self._withdraw(parked)
+        parked.wait = wait
         parked.keys = tuple(dict.fromkeys(wait.keys))
         for key in parked.keys:
             self._waiting.setdefault(key, {})[parked] = None
         if wait.deadline_ms is not None:
             self.timers.set(parked, wait.deadline_ms - self.timers.now_ms, lambda: self._ready.append(parked))
 
-    def _unpark(self, parked: Parked) -> None:
-        parked.connection.parked = None
+    def _withdraw(self, parked: Parked) -> None:
+        """Has a request wait for nothing any more."""
         self.timers.cancel(parked)
         for key in parked.keys:
             waiting = self._waiting.get(key, {})
             waiting.pop(parked, None)
             if not waiting:
                 self._waiting.pop(key, None)
-        parked.keys = ()
+        parked.keys, parked.wait = (), None
 
     def abandon(self, parked: Parked) -> None:
         """Forgets a request whose connection is gone; its handler's `finally` runs."""
-        self._unpark(parked)
+        parked.connection.parked = None
+        self._withdraw(parked)
         try:
             parked.generator.close()
         except Exception as error:

@@ -58,12 +58,14 @@ class ClusterConfig:
     """All nodes. An empty cluster id means a random one; `ignored` names the given settings that change nothing here.
 
     `transaction_version` is the level at which the feature transaction.version is finalized: 0, 1, or 2 for transactions v2 (KIP-890).
+    `max_memory_bytes` limits the memory of all logs together; None is no limit.
     """
 
     cluster_id: str
     nodes: tuple[NodeConfig, ...]
     ignored: tuple[str, ...] = ()
     transaction_version: int = 2
+    max_memory_bytes: int | None = None
 
 
 class TopicSpec(NamedTuple):

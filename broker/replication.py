@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from ..storage.log import Log
+from ..storage.memory import LogMemory
 
 NO_LEADER = -1
 
@@ -74,7 +75,7 @@ class ReplicatedLog(ABC):
         "replicas",
     )
 
-    def __init__(self, replicas: Sequence[int], isr: Iterable[int]) -> None:
+    def __init__(self, replicas: Sequence[int], isr: Iterable[int], memory: LogMemory | None = None) -> None:
         self.replicas = list(replicas)
         self.isr = list(isr)
         self.adding: list[int] = []
@@ -84,7 +85,7 @@ class ReplicatedLog(ABC):
         self.lagging = {node: 0 for node in replicas if node not in self.isr}
         self.leader = self.isr[0] if self.isr else NO_LEADER
         self.leader_epoch = 0
-        self.log = Log()
+        self.log = Log(memory)
         self.log.begin_epoch(self.leader_epoch)
         self._held_offset: int | None = None
 

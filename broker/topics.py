@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..protocol.coordinator_records import CoordinatorRecord
 from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.record_builder import build_batch, build_marker
 from ..protocol.records import Record
+from ..storage.memory import LogMemory
 from ..storage.producers import Producers
 from ..storage.retention import UntimedAppends
 from ..storage.rolling import Rolling
@@ -30,7 +31,7 @@ class Partition(ReplicatedLog):
     __slots__ = ("cleaned_until", "index", "producers", "rolling", "topic", "untimed")
 
     def __init__(self, topic: Topic, index: int, replicas: Sequence[int], isr: Iterable[int]) -> None:
-        super().__init__(replicas, isr)
+        super().__init__(replicas, isr, topic.memory)
         self.topic = topic
         self.index = index
         self.rolling, self.untimed = Rolling(), UntimedAppends()
@@ -96,12 +97,13 @@ class Partition(ReplicatedLog):
 
 
 class Topic:
-    """A topic: its id (16 bytes), configs and partitions."""
+    """A topic: its id (16 bytes), configs and partitions. `memory` counts what their logs take, where that is limited."""
 
-    def __init__(self, name: str, topic_id: bytes, config: TopicConfig) -> None:
+    def __init__(self, name: str, topic_id: bytes, config: TopicConfig, memory: LogMemory | None = None) -> None:
         self.name = name
         self.id = topic_id
         self.config = config
+        self.memory = memory
         self.partitions: list[Partition] = []
 
     @property
@@ -132,12 +134,17 @@ def illegal_name(name: str) -> str | None:
     return None
 
 
-def check_name(name: str, existing: Iterable[str]) -> None:
-    """Raises INVALID_TOPIC_EXCEPTION for an illegal name, or one that Kafka's metrics could not tell from another."""
+def metric_name(name: str) -> str:
+    """The name under which Kafka's metrics show a topic: they do not tell '.' from '_'."""
+    return name.replace(".", "_")
+
+
+def check_name(name: str, existing: Mapping[str, str]) -> None:
+    """Raises INVALID_TOPIC_EXCEPTION for an illegal name, or one that Kafka's metrics could not tell from another.
+
+    `existing` maps the metric names of the topics that exist to their names, so that the check costs one look-up.
+    """
     if reason := illegal_name(name):
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {reason}")
-    if "." in name or "_" in name:
-        merged = name.replace(".", "_")
-        for other in existing:
-            if other.replace(".", "_") == merged:
-                raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic '{name}' collides with existing topic: {other}")
+    if other := existing.get(metric_name(name)):
+        raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic '{name}' collides with existing topic: {other}")

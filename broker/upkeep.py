@@ -7,7 +7,7 @@ compacted holds up the clients meanwhile.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from ..storage.compaction import CompactionLimits, Dirty, dirty_part
 from ..storage.retention import Retention, deletable_before
@@ -21,10 +21,11 @@ cleaner_log = logging.getLogger("kafka.log.LogCleaner")
 
 
 class Upkeep:
-    """The upkeep of all logs of a cluster. `topics` is the live view of them."""
+    """The upkeep of all logs of a cluster. `topics` is the live view of them; `wake` is called with a partition whose log begins later."""
 
-    def __init__(self, topics: Iterable[Topic], timers: Timers, config: BrokerConfig) -> None:
+    def __init__(self, topics: Iterable[Topic], timers: Timers, config: BrokerConfig, wake: Callable[[Partition], None]) -> None:
         self._topics = topics
+        self._wake = wake
         self._timers = timers
         self._config = config
         timers.set("log retention", config.integers["log.initial.task.delay.ms"], self._retention_is_due)
@@ -55,6 +56,7 @@ class Upkeep:
         )
         if offset > partition.log.start_offset:
             partition.delete_before(offset)
+            self._wake(partition)
             log.info("[UnifiedLog partition=%r] the log starts at %d: older records are beyond retention", partition, offset)
 
     def compact(self, *, now: bool = False) -> None:

@@ -36,10 +36,15 @@ T = TypeVar("T")
 
 
 class Wait(NamedTuple):
-    """Resume me when one of `keys` is woken, or at `deadline_ms` (since the Unix epoch; None: never)."""
+    """Resume me when one of `keys` is woken, or at `deadline_ms` (since the Unix epoch; None: never).
+
+    The core appends each key that is woken to `woken`, if a list is given. A handler that yields the same object again goes on waiting as
+    before, which costs nothing for keys that were not woken.
+    """
 
     keys: Iterable[Hashable]
     deadline_ms: int | None = None
+    woken: list[Hashable] | None = None
 
 
 NEXT_TURN: Final = Wait(())

@@ -14,7 +14,7 @@ from operator import attrgetter
 from struct import Struct
 
 from .epochs import LeaderEpochs
-from .memory import untouched
+from .memory import LogMemory, untouched
 from .segments import EXTENT, PREFIX_BYTES, Buffer, Segment, max_timestamp_of, split
 
 KEEP_BYTES = 32 * 1024  # from here on a copy costs more than a memory block of its own
@@ -31,9 +31,11 @@ _base_offset = attrgetter("base_offset")
 class Log:
     """Batches from `start_offset` to `end_offset` (exclusive). Views it hands out are read-only and never change."""
 
-    __slots__ = ("_arena", "_epochs", "_limit", "_segments", "_used", "_view", "end_offset", "start_offset")
+    __slots__ = ("_arena", "_epochs", "_kept", "_limit", "_segments", "_used", "_view", "end_offset", "memory", "start_offset")
 
-    def __init__(self) -> None:
+    def __init__(self, memory: LogMemory | None = None) -> None:
+        self.memory = memory
+        self._kept = 0  # bytes that are counted in `memory`
         self.start_offset = 0
         self.end_offset = 0
         self._segments: list[Segment] = []
@@ -74,6 +76,9 @@ class Log:
         last_offset_delta, max_timestamp = _TAIL.unpack_from(batch, 23)
         segment.add(size, last_offset_delta, max_timestamp)
         self.end_offset = segment.end_offset
+        if self.memory is not None:
+            self.memory.used_bytes += size
+            self._kept += size
         return base_offset
 
     def read(self, offset: int, max_bytes: int, end_offset: int, *, at_least_one: bool) -> list[memoryview]:
@@ -145,6 +150,7 @@ class Log:
             self._segments[0].delete_before(offset)
         else:
             self._close()
+        self._recount()
 
     def replace_before(self, offset: int, batches: Sequence[Buffer]) -> None:
         """Has `batches` take the place of those before `offset`, a boundary of batches (compaction).
@@ -161,6 +167,7 @@ class Log:
             log_end += segment.end - segment.start
         if not kept:
             self._close()
+        self._recount()
 
     def truncate_to(self, offset: int) -> None:
         """Drops the batches from the one that holds `offset` on; the log then ends at `offset` (an unclean election)."""
@@ -177,6 +184,7 @@ class Log:
             if last.end <= last.start:
                 self._segments.pop()
         self._close()
+        self._recount()
 
     def begin_epoch(self, epoch: int) -> None:
         """A new leader starts to write at `end_offset`."""
@@ -213,6 +221,12 @@ class Log:
         segment = Segment(view, start, self.end_offset, log_end - start)
         self._segments.append(segment)
         return segment
+
+    def _recount(self) -> None:
+        """Has what is no longer kept freed in `memory`."""
+        if self.memory is not None:
+            before, self._kept = self._kept, sum(segment.end - segment.origin for segment in self._segments)
+            self.memory.free(before - self._kept)
 
     def _close(self) -> None:
         """Lets the last segment grow no further, and the arena go if nothing is left in it."""

@@ -65,13 +65,14 @@ class Segment:
         "last_position",
         "log_start",
         "max_timestamp",
+        "origin",
         "start",
         "view",
     )
 
     def __init__(self, view: memoryview, start: int, base_offset: int, log_start: int) -> None:
         self.view = view
-        self.start = self.end = start
+        self.origin = self.start = self.end = start  # the bytes from `origin` on are kept, those from `start` on can be read
         self.base_offset = self.end_offset = base_offset
         self.log_start = log_start
         self.max_timestamp = _OLDEST

@@ -1,8 +1,8 @@
 """A group of the consumer protocol: members only send heartbeats, the broker assigns (KIP-848).
 
-The rules are Kafka's (`ConsumerGroup`, `GroupMetadataManager`), compared with Apache Kafka 4.3. Differences are meant: a regular
-expression is resolved within the heartbeat that brings it, not a moment later, and a new topic at the next heartbeat, not up to
-ten seconds later.
+The rules are Kafka's (`ConsumerGroup`, `GroupMetadataManager`), compared with Apache Kafka 4.3. One difference is intended: a regular
+expression is resolved within the heartbeat that brings it, and a new topic at the next heartbeat, where Kafka takes a moment and up to
+ten seconds. Only an expression that takes more than a few milliseconds is resolved in the background and seen by a later heartbeat.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class ConsumerGroup:
 
     def subscribes_to(self, topic: str) -> bool:
         """Whether a member reads `topic`."""
-        return topic in self.subscriptions.names(self.members.values())
+        return topic in self.subscriptions.names
 
     def check_commit(self, member_id: str, epoch: int, slots: Iterable[Slot], understands_epochs: bool) -> ErrorCode:
         """Whether these partitions may be committed: in an older epoch only those that the member had then already (KIP-1251)."""

@@ -22,7 +22,7 @@ from .consumer import ConsumerGroup
 from .consumer_member import Beat, BeatResult, ConsumerMember
 from .conversion import check_upgrade, downgrade, may_downgrade, upgrade
 from .member import CONSUMER_PROTOCOL_TYPE, Join, JoinResult, Leave, Sync, SyncResult
-from .offsets import CommittedOffset, CommittedOffsets
+from .offsets import CommittedOffset, CommittedOffsets, OffsetIndex
 from .records import classic_record, classic_tombstone, consumer_records, offset_record
 from .settings import GroupSettings
 from .states import GroupState
@@ -42,6 +42,7 @@ class Groups:
         self._timers, self._random, self.settings, self._surroundings = timers, randomness, settings, surroundings
         self._groups: dict[str, Group] = {}
         self._offsets: dict[str, CommittedOffsets] = {}
+        self._index = OffsetIndex()
 
     def __iter__(self) -> Iterator[Group]:
         return iter(self._groups.values())
@@ -190,9 +191,10 @@ class Groups:
         if error := group.delete():
             return error
         del self._groups[group_id]
-        for topic, partitions in list(self.offsets(group_id)):
-            self._delete_offsets(group_id, [(topic, index) for index in partitions])
-        self._offsets.pop(group_id, None)
+        offsets = self._offsets.pop(group_id, None) or CommittedOffsets()
+        for topic in offsets.topics():
+            self._write_deleted(group_id, [(topic, index) for index in offsets.partitions(topic)])
+            self._index.forget_topic(group_id, topic)
         self._bury(group)
         log.info("Group %s is deleted", group_id)
         return ErrorCode.NONE
@@ -241,6 +243,7 @@ class Groups:
         expire_ms = None if retention_time_ms is None else now_ms + retention_time_ms
         committed = CommittedOffset(offset, leader_epoch, metadata, now_ms, expire_ms)
         self._offsets.setdefault(group_id, CommittedOffsets()).commit(topic, partition, committed)
+        self._index.add(group_id, topic)
         self._write_offset(group_id, topic, partition, committed)
         return ErrorCode.NONE
 
@@ -272,14 +275,24 @@ class Groups:
         pending = self._offsets.setdefault(group_id, CommittedOffsets()).pending
         for (topic, partition), committed in offsets.items():
             pending.add(producer.id, topic, partition, committed)
+            self._index.add(group_id, topic, producer.id)
 
     def waiting_for(self, producer_id: int) -> list[str]:
         """The groups that have offsets in the open transaction of a producer."""
-        return [group_id for group_id, offsets in self._offsets.items() if producer_id in offsets.pending]
+        waiting = []
+        for group_id in self._index.waiting_for(producer_id):
+            if producer_id in self.offsets(group_id).pending:
+                waiting.append(group_id)
+            else:  # its offsets were deleted meanwhile
+                self._index.forget_producer(group_id, producer_id)
+        return waiting
 
     def end_transaction(self, group_id: str, producer_id: int, *, committed: bool) -> None:
         """Commits or forgets the offsets of a group that were waiting for a producer's transaction."""
-        self._offsets[group_id].end_transaction(producer_id, committed=committed)
+        offsets = self._offsets[group_id]
+        topics = offsets.end_transaction(producer_id, committed=committed)
+        self._index.forget_producer(group_id, producer_id)
+        self._forget_unused(group_id, offsets, topics)
 
     def offsets(self, group_id: str) -> CommittedOffsets:
         """What a group has committed; nothing, if there is no such group."""
@@ -303,15 +316,26 @@ class Groups:
 
     def topic_deleted(self, topic: str) -> None:
         """Forgets what was committed for a topic that is no more."""
-        for group_id, offsets in self._offsets.items():
-            self._delete_offsets(group_id, [(topic, index) for index in offsets.partitions(topic)])
+        for group_id in self._index.with_offsets_of(topic):
+            offsets = self.offsets(group_id)
             offsets.pending.delete(topic)
+            self._delete_offsets(group_id, [(topic, index) for index in offsets.partitions(topic)])
+            self._forget_unused(group_id, offsets, [topic])
 
-    def _delete_offsets(self, group_id: str, partitions: Iterable[tuple[str, int]]) -> None:
+    def _delete_offsets(self, group_id: str, partitions: Collection[tuple[str, int]]) -> None:
         offsets = self.offsets(group_id)
-        gone = [offset_record(group_id, topic, index, None) for topic, index in partitions if offsets.delete(topic, index)]
-        if gone:
-            self._surroundings.write(group_id, gone)
+        gone = [(topic, index) for topic, index in partitions if offsets.delete(topic, index)]
+        self._forget_unused(group_id, offsets, dict.fromkeys(topic for topic, _ in partitions))
+        self._write_deleted(group_id, gone)
+
+    def _write_deleted(self, group_id: str, partitions: Collection[tuple[str, int]]) -> None:
+        if partitions:
+            self._surroundings.write(group_id, [offset_record(group_id, topic, index, None) for topic, index in partitions])
+
+    def _forget_unused(self, group_id: str, offsets: CommittedOffsets, topics: Iterable[str]) -> None:
+        for topic in topics:
+            if not offsets.concerns(topic):
+                self._index.forget_topic(group_id, topic)
 
     # Groups come and go.
 

@@ -59,8 +59,11 @@ def _joining(group: ConsumerGroup, join: Join, member_id: str) -> ConsumerMember
 
 def _is_supported(group: ConsumerGroup, protocols: Iterable[Protocol]) -> bool:
     """Whether one of the protocols is known to all classic members."""
-    others = [{protocol.name for protocol in member.classic.protocols} for member in group.members.values() if member.classic]
-    return any(all(protocol.name in names for names in others) for protocol in protocols)
+    common = {protocol.name for protocol in protocols}
+    for member in group.members.values():
+        if member.classic:
+            common.intersection_update(protocol.name for protocol in member.classic.protocols)
+    return bool(common)
 
 
 def sync(group: ConsumerGroup, sync: Sync, topics_by_id: Mapping[bytes, Topic]) -> SyncResult:

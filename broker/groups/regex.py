@@ -5,15 +5,16 @@ Python's `re` would take what RE2 refuses (look-around, backreferences) and can 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Sequence
 from typing import NamedTuple
 
 from .unicode_names import CATEGORIES, SCRIPTS, belongs
 
 MAX_REPEAT = 1000
 MAX_STATES = 5_000
+MAX_STEPS = 20_000
 MAX_DEPTH = 100
-"""These bound what one expression may cost; RE2 has such bounds too."""
+"""These bound what one expression may cost. A step is one part of a sequence that is compiled, whether it adds states or not."""
 
 Test = Callable[[str], bool]
 WORD = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
@@ -67,8 +68,18 @@ class Regex:
 
     def matches(self, name: str) -> bool:
         """Whether the whole of `name` matches."""
+        matching = self.match(name)
+        while True:
+            try:
+                next(matching)
+            except StopIteration as done:
+                return bool(done.value)
+
+    def match(self, name: str) -> Generator[int, None, bool]:
+        """Whether the whole of `name` matches; yields after each character how many states it has looked at."""
         now = self._closure([self._start], name, 0)
         for position, char in enumerate(name):
+            yield 1 + len(now)
             steps = [state.following[0] for state in map(self._states.__getitem__, now) if state.test is not None and state.test(char)]
             now = self._closure(steps, name, position + 1)
         return 0 in now
@@ -90,7 +101,7 @@ class _Parser:
     def __init__(self, text: str, states: list[State]) -> None:
         self.text, self.position, self.states = text, 0, states
         self.flags: frozenset[str] = frozenset()
-        self.depth = 0
+        self.depth = self.steps = 0
 
     def parse(self) -> Build:
         build = self._alternatives()
@@ -116,7 +127,7 @@ class _Parser:
                 parts += [*quoted[:-1], *map(self._repeated, quoted[-1:])]
             else:
                 parts.append(self._repeated(self._atom()))
-        return lambda after: _chain(parts, after)
+        return lambda after: self._chain(parts, after)
 
     def _repeated(self, part: Build) -> Build:
         bounds = self._bounds()
@@ -150,7 +161,7 @@ class _Parser:
         else:
             for _ in range(high - low):
                 after = self._add(None, None, part(after), after)
-        return _chain([part] * (low - (high is None and low > 0)), after)
+        return self._chain([part] * (low - (high is None and low > 0)), after)
 
     def _atom(self) -> Build:
         char = self.text[self.position]
@@ -322,16 +333,18 @@ class _Parser:
         self.states.append(State(test, at, following))
         return len(self.states) - 1
 
+    def _chain(self, parts: Sequence[Build], after: int) -> int:
+        self.steps += 1 + len(parts)
+        if self.steps > MAX_STEPS:
+            raise InvalidRegularExpression("expression too large")
+        for part in reversed(parts):
+            after = part(after)
+        return after
+
     def _take(self, token: str) -> bool:
         found = self.text.startswith(token, self.position)
         self.position += len(token) * found
         return found
-
-
-def _chain(parts: Iterable[Build], after: int) -> int:
-    for part in reversed(list(parts)):
-        after = part(after)
-    return after
 
 
 def _negated(test: Test, negated: bool) -> Test:

@@ -11,6 +11,7 @@ from ..transactions.transaction import Producer
 if TYPE_CHECKING:
     from ..config import GroupConfig
     from ..topics import Topic
+    from .resolutions import Resolutions
 
 
 class Surroundings(Protocol):
@@ -25,6 +26,10 @@ class Surroundings(Protocol):
     @property
     def topics_version(self) -> int:
         """Another number whenever a topic or a partition came or went."""
+
+    @property
+    def regexes(self) -> Resolutions:
+        """The regular expressions of all groups, and the topics that match them."""
 
     @property
     def group_configs(self) -> Mapping[str, GroupConfig]: ...  # noqa: D102

@@ -163,7 +163,7 @@ def _edited_list(name: str, text: str, operation: OpType, overrides: Mapping[str
         raise KafkaError(ErrorCode.INVALID_CONFIG, f"Can't {operation.name} to key {name} because its type is not LIST.")
     present = overrides[name] if name in overrides else text_of(target.values.get(name)) or ""
     before = COMMA.split(present) if present else []
-    named = COMMA.split(text)
+    named = dict.fromkeys(COMMA.split(text))
     if operation is OpType.SUBTRACT:
         return ",".join(each for each in before if each not in named)
     return ",".join(dict.fromkeys([*before, *named]))

@@ -47,6 +47,9 @@ def append(partition: Partition, batch: memoryview, acks: int, transactional_id:
     """Appends a batch to a partition that this broker leads, unless it is there already: where it is, and its log_append_time_ms."""
     if acks == ALL_REPLICAS and len(partition.isr) < partition.min_isr:
         raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
+    memory = partition.log.memory
+    if memory is not None and not memory.has_room(len(batch)):
+        raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR)
     config, now_ms = partition.topic.config, context.now_ms
     rules = config.derived.get(AppendRules) or AppendRules.of(config)
     header = validate_batch(batch, rules.max_message_bytes)

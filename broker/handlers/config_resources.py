@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 from ...protocol.errors import ErrorCode
 from ...protocol.messages.list_config_resources import (
     LIST_CONFIG_RESOURCES,
@@ -11,7 +13,9 @@ from ...protocol.messages.list_config_resources import (
 )
 from ..acls import DESCRIBE_CONFIGS, Operation, ResourceType
 from ..context import Context
+from ..waiting import NEXT_TURN, Wait
 from .registry import handles
+from .slices import Slices, chunks
 
 TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
 
@@ -27,7 +31,7 @@ def demand_configs(operation: Operation, resource_type: int, name: str, context:
 
 
 @handles(LIST_CONFIG_RESOURCES)
-def list_config_resources(request: ListConfigResourcesRequest, context: Context) -> ListConfigResourcesResponse:
+def list_config_resources(request: ListConfigResourcesRequest, context: Context) -> Generator[Wait, None, ListConfigResourcesResponse]:
     """The resources of the types that were asked for, or of all; in version 0 of client metrics."""
     context.demand(DESCRIBE_CONFIGS)
     cluster = context.broker.cluster
@@ -37,8 +41,10 @@ def list_config_resources(request: ListConfigResourcesRequest, context: Context)
     wanted = {CLIENT_METRICS} if context.version == 0 else set(request.resource_types) or set(names)
     if wanted - set(names):
         return ListConfigResourcesResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, config_resources=[])
-    return ListConfigResourcesResponse(
-        config_resources=[
-            ConfigResource(resource_name=name, resource_type=kind) for kind in names if kind in wanted for name in names[kind]
-        ]
-    )
+    response, slices = ListConfigResourcesResponse(config_resources=[]), Slices()
+    for kind in (kind for kind in names if kind in wanted):
+        for some in chunks(names[kind]):
+            response.config_resources += [ConfigResource(resource_name=name, resource_type=kind) for name in some]
+            if slices.full(len(some)):
+                yield NEXT_TURN
+    return response

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Generator
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.describe_configs import (
@@ -18,14 +18,20 @@ from ..acls import REFUSALS, Operation
 from ..config import ConfigEntry, GroupConfig
 from ..context import Context
 from ..topics import illegal_name
+from ..waiting import NEXT_TURN, Wait
 from .config_resources import BROKER, GROUP, TOPIC, demand_configs
 from .registry import handles
+from .slices import Slices
 
 
 @handles(DESCRIBE_CONFIGS)
-def describe_configs(request: DescribeConfigsRequest, context: Context) -> DescribeConfigsResponse:
+def describe_configs(request: DescribeConfigsRequest, context: Context) -> Generator[Wait, None, DescribeConfigsResponse]:
     """The settings of topics, of this broker and of groups; no names, or null, means all of them. Who may not is told last."""
-    results = [_describe(resource, request, context) for resource in request.resources]
+    results, slices = [], Slices()
+    for resource in request.resources:
+        results.append(_describe(resource, request, context))
+        if slices.full(1 + len(results[-1].configs)):
+            yield NEXT_TURN
     refusals = set(REFUSALS.values())
     return DescribeConfigsResponse(results=sorted(results, key=lambda result: result.error_code in refusals))
 
@@ -34,14 +40,14 @@ def _describe(resource: DescribeConfigsResource, request: DescribeConfigsRequest
     result = DescribeConfigsResult(error_message="", resource_type=resource.resource_type, resource_name=resource.resource_name, configs=[])
     try:
         demand_configs(Operation.DESCRIBE_CONFIGS, resource.resource_type, resource.resource_name, context)
-        entries = _entries(resource, resource.configuration_keys, context)
+        entries = _entries(resource, frozenset(resource.configuration_keys or ()), context)
         result.configs = [_config(entry, request) for entry in entries]
     except KafkaError as error:
         result.error_code, result.error_message = error.code, error.message or ""
     return result
 
 
-def _entries(resource: DescribeConfigsResource, names: Collection[str] | None, context: Context) -> list[ConfigEntry]:
+def _entries(resource: DescribeConfigsResource, names: frozenset[str], context: Context) -> list[ConfigEntry]:
     broker, name = context.broker, resource.resource_name
     if resource.resource_type == TOPIC:
         if reason := illegal_name(name):

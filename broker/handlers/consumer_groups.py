@@ -6,7 +6,7 @@ by a regular expression. ConsumerGroupDescribe: v1 tells which protocol a member
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError
@@ -32,11 +32,13 @@ from ..groups.consumer import ConsumerGroup
 from ..groups.consumer_member import LEAVES, LEAVES_FOR_A_WHILE, Beat, ConsumerMember
 from ..java_hash import timeline_order
 from ..topics import Topic
+from ..waiting import NEXT_TURN, Wait
 from .group_order import by_coordinator
 from .registry import handles
+from .slices import Slices
 
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
-_TOLD_FIRST = {ErrorCode.GROUP_AUTHORIZATION_FAILED: 0, ErrorCode.INVALID_GROUP_ID: 1}
+_TOLD_FIRST: dict[int, int] = {ErrorCode.GROUP_AUTHORIZATION_FAILED: 0, ErrorCode.INVALID_GROUP_ID: 1}
 
 
 @handles(CONSUMER_GROUP_HEARTBEAT)
@@ -130,17 +132,23 @@ def _beat(request: ConsumerGroupHeartbeatRequest, context: Context) -> Beat:
 
 
 @handles(CONSUMER_GROUP_DESCRIBE)
-def consumer_group_describe(request: ConsumerGroupDescribeRequest, context: Context) -> ConsumerGroupDescribeResponse:
+def consumer_group_describe(
+    request: ConsumerGroupDescribeRequest, context: Context
+) -> Generator[Wait, None, ConsumerGroupDescribeResponse]:
     """What this broker knows of each group, and of what its members own and shall own."""
     if not _is_enabled(context):
         return ConsumerGroupDescribeResponse(
             groups=[_undescribed(group_id, ErrorCode.UNSUPPORTED_VERSION) for group_id in request.group_ids]
         )
-    described = [_describe(group_id, context) for group_id in by_coordinator(request.group_ids, context.broker)]
-    described.sort(key=lambda group: _TOLD_FIRST.get(ErrorCode(group.error_code), len(_TOLD_FIRST)))
-    for group in described:
+    described, slices = [], Slices()
+    for group_id in by_coordinator(request.group_ids, context.broker):
+        group = _describe(group_id, context)
         if request.include_authorized_operations and not group.error_code:
-            group.authorized_operations = context.allowed(GROUP, group.group_id)
+            group.authorized_operations = context.allowed(GROUP, group_id)
+        described.append(group)
+        if slices.full(1 + 4 * len(group.members)):
+            yield NEXT_TURN
+    described.sort(key=lambda group: _TOLD_FIRST.get(group.error_code, len(_TOLD_FIRST)))
     return ConsumerGroupDescribeResponse(groups=described)
 
 

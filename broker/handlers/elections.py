@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.elect_leaders import (
     ELECT_LEADERS,
@@ -13,13 +15,17 @@ from ...protocol.messages.elect_leaders import (
 from ..acls import ALTER
 from ..context import Context
 from ..topics import Partition
+from ..waiting import NEXT_TURN, Wait
 from .registry import handles
+from .slices import Slices
 
 PREFERRED, UNCLEAN = 0, 1
+# Left out where all partitions are asked for: those that need no election, or were deleted since the answer was begun.
+_UNTOLD = (ErrorCode.ELECTION_NOT_NEEDED, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
 @handles(ELECT_LEADERS)
-def elect_leaders(request: ElectLeadersRequest, context: Context) -> ElectLeadersResponse:
+def elect_leaders(request: ElectLeadersRequest, context: Context) -> Generator[Wait, None, ElectLeadersResponse]:
     """One election for each partition; where all are asked for, those that need none are left out of the answer."""
     context.demand(ALTER)
     cluster = context.broker.cluster
@@ -29,12 +35,16 @@ def elect_leaders(request: ElectLeadersRequest, context: Context) -> ElectLeader
         wanted = [(topic.topic, topic.partitions) for topic in request.topic_partitions]
     if request.election_type not in (PREFERRED, UNCLEAN):
         return _unknown_type(request, wanted)
-    results = []
+    results, slices = [], Slices()
     for name, indexes in wanted:
         elections = [_elect(name, index, request.election_type, context) for index in indexes]
         if request.topic_partitions is None:
-            elections = [election for election in elections if election.error_code != ErrorCode.ELECTION_NOT_NEEDED]
+            elections = [election for election in elections if election.error_code not in _UNTOLD]
         results.append(ReplicaElectionResult(topic=name, partition_result=elections))
+        if slices.full(1 + len(indexes)):
+            context.broker.transactions.write_missing_markers()
+            yield NEXT_TURN
+    context.broker.transactions.write_missing_markers()
     return ElectLeadersResponse(replica_election_results=results)
 
 
@@ -65,7 +75,6 @@ def _elect(name: str, index: int, election_type: int, context: Context) -> Parti
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {name}-{index}")
         (_prefer if election_type == PREFERRED else _elect_uncleanly)(partition, context)
         context.broker.cluster.partition_changed(partition)
-        context.broker.transactions.write_missing_markers()
     except KafkaError as error:
         return PartitionResult(partition_id=index, error_code=error.code, error_message=error.message)
     return PartitionResult(partition_id=index, error_message=None)

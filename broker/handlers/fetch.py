@@ -5,7 +5,8 @@ An answer waits until `min_bytes` are there, an error is, or `max_wait_ms` is ov
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Hashable, Iterable, Sequence
+from typing import NamedTuple, cast
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.fetch import (
@@ -82,12 +83,18 @@ def _read(request: FetchRequest, context: Context, session: FetchSession | None)
 
 
 def _wait(read: Read, session: FetchSession | None) -> Generator[Wait, None, FetchResponse]:
-    """Reads again whenever one of the partitions changed, until there is enough, one of them is gone, or the time is up."""
+    """Reads what changed again, until there is enough, one of the partitions is gone, or the time is up."""
     request, context, wanted = read.request, read.context, len(read.partitions)
     deadline_ms = context.now_ms + request.max_wait_ms
+    wait = Wait(read.partitions, deadline_ms, [])
     while not read.complete and context.now_ms < deadline_ms and len(read.partitions) == wanted:
-        yield Wait(read.partitions, deadline_ms)
-        read = _read(request, context, session)
+        yield wait
+        woken = wait.woken or []
+        if read.update(woken):
+            woken.clear()
+        else:
+            read = _read(request, context, session)
+            wait = Wait(read.partitions, deadline_ms, [])
     return _response(read, session)
 
 
@@ -122,11 +129,22 @@ def _response(read: Read, session: FetchSession | None) -> FetchResponse:
     return FetchResponse(session_id=session_id, responses=topics, node_endpoints=endpoints)
 
 
+class Reading(NamedTuple):
+    """What was read of one partition, and as what it was asked for."""
+
+    named: FetchTopic
+    wanted: FetchPartition
+    data: PartitionData
+
+
 class Read:
-    """One pass over the partitions of `topics`; those of `quiet` are known to have nothing."""
+    """One pass over the partitions of `topics`; those of `quiet` are known to have nothing.
+
+    `partitions` are those that may be waited for. `update` reads single ones again, unless what one gets depends on what others got.
+    """
 
     __slots__ = (
-        *("_follower", "_limit", "_or_followed", "_rack", "_unknown", "bytes", "context", "failed", "leaders"),
+        *("_depends", "_follower", "_limit", "_or_followed", "_rack", "_unknown", "bytes", "context", "failed", "leaders"),
         *("partitions", "request", "topics"),
     )
 
@@ -134,8 +152,9 @@ class Read:
         self.request = request
         self.context = context
         self.topics: list[FetchableTopicResponse] = []
-        self.partitions = list(quiet)
+        self.partitions: dict[Partition, Reading | None] = dict.fromkeys(quiet)
         self.leaders: list[int] = []
+        self._depends = False
         self.bytes = 0
         self.failed = False
         broker = context.broker
@@ -156,6 +175,21 @@ class Read:
         """Whether there is nothing to wait for."""
         return self.failed or not self.partitions or self.bytes >= self.request.min_bytes or self.bytes >= self._limit
 
+    def update(self, partitions: Iterable[Hashable]) -> bool:
+        """Reads some of the partitions again, in place; False if everything has to be read anew."""
+        for partition in dict.fromkeys(partitions):
+            reading = self.partitions.get(cast(Partition, partition))
+            if reading is None or self._depends or self._rack:
+                return False
+            del self.partitions[cast(Partition, partition)]
+            self.bytes -= _size(reading.data)
+            data = self._partition(reading.named, reading.wanted)
+            if data is None or self.failed or self._depends:
+                return False
+            vars(reading.data).update(vars(data))
+            self.partitions[cast(Partition, partition)] = reading
+        return True
+
     def _append_unknown(self) -> None:
         for topic, data in sorted(self._unknown, key=lambda one: _UNKNOWN[ErrorCode(one[1].error_code)]):
             last = self.topics[-1] if self.topics else None
@@ -174,7 +208,7 @@ class Read:
                 topic = self._find_followed(named, wanted.partition)
             epoch = wanted.current_leader_epoch if wanted.current_leader_epoch >= 0 else -1  # here any negative one is none
             partition = find_led_partition(broker, topic, wanted.partition, epoch, or_followed=self._or_followed)
-            return self._read(partition, wanted)
+            return self._read(partition, named, wanted)
         except KafkaError as error:
             code = error.code
             if code == ErrorCode.UNKNOWN_TOPIC_ID and named.topic:
@@ -198,7 +232,7 @@ class Read:
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         return topic
 
-    def _read(self, partition: Partition, wanted: FetchPartition) -> PartitionData:
+    def _read(self, partition: Partition, named: FetchTopic, wanted: FetchPartition) -> PartitionData:
         log = partition.log
         read_committed = self.request.isolation_level == READ_COMMITTED
         high_watermark, last_stable_offset = partition.high_watermark, partition.last_stable_offset
@@ -221,7 +255,8 @@ class Read:
             return data
         if not log.start_offset <= wanted.fetch_offset <= log.end_offset:
             raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
-        self.partitions.append(partition)
+        self._depends |= partition in self.partitions  # it is named twice
+        self.partitions[partition] = Reading(named, wanted, data)
         # The first batch of the first partition that has one comes whatever its size, so that nobody is stuck (KIP-74).
         left = self._limit - self.bytes
         room = wanted.partition_max_bytes if wanted.partition_max_bytes < left else left
@@ -232,8 +267,13 @@ class Read:
                 raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # as Kafka, which fails on it
             room = 0
         records = log.read(wanted.fetch_offset, room, end_offset, at_least_one=not self.bytes)
+        size = sum(map(len, records))
+        # What was read before decides about more than was asked for, which only the first may have, and about less than there is.
+        self._depends |= size > room
+        if room < wanted.partition_max_bytes or not records:
+            self._depends |= size < log.available(wanted.fetch_offset, end_offset)
         if records:
-            self.bytes += sum(map(len, records))
+            self.bytes += size
             data.records = records
             if read_committed:
                 data.aborted_transactions = _aborted(partition, wanted.fetch_offset, records[-1], end_offset)
@@ -264,6 +304,10 @@ class Read:
             aborted_transactions=[] if code in _UNKNOWN else None,
             records=b"",
         )
+
+
+def _size(data: PartitionData) -> int:
+    return sum(map(len, cast("list[memoryview]", data.records)))
 
 
 def _aborted(partition: Partition, fetch_offset: int, last: memoryview, end_offset: int) -> list[AbortedTransaction]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.find_coordinator import FIND_COORDINATOR, Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 from ..acls import DESCRIBE, GROUP, REFUSALS, TRANSACTIONAL_ID
 from ..context import Context
+from ..listeners import Listener
 from ..topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from .metadata import reachable
 from .registry import handles
@@ -17,9 +20,10 @@ RESOURCES = {0: GROUP, 1: TRANSACTIONAL_ID}
 @handles(FIND_COORDINATOR)
 def find_coordinator(request: FindCoordinatorRequest, context: Context) -> FindCoordinatorResponse:
     """One key at the top level up to v3, a list of them from v4 on."""
+    listeners = {broker.node_id: listener for broker, listener in reachable(context)}
     if context.version >= 4:
-        return FindCoordinatorResponse(coordinators=[_find(key, request.key_type, context) for key in request.coordinator_keys])
-    found = _find(request.key, request.key_type, context)
+        return FindCoordinatorResponse(coordinators=[_find(key, request.key_type, listeners, context) for key in request.coordinator_keys])
+    found = _find(request.key, request.key_type, listeners, context)
     return FindCoordinatorResponse(
         error_code=found.error_code,
         error_message=found.error_message or ErrorCode(found.error_code).name,
@@ -29,7 +33,7 @@ def find_coordinator(request: FindCoordinatorRequest, context: Context) -> FindC
     )
 
 
-def _find(key: str, key_type: int, context: Context) -> Coordinator:
+def _find(key: str, key_type: int, listeners: Mapping[int, Listener], context: Context) -> Coordinator:
     try:
         topic = TOPICS.get(key_type)
         if topic is None:
@@ -39,7 +43,6 @@ def _find(key: str, key_type: int, context: Context) -> Coordinator:
         cluster = context.broker.cluster
         cluster.ensure_internal(topic)
         partition = cluster.coordinator(key, topic)
-        listeners = {broker.node_id: listener for broker, listener in reachable(context)}
         if partition is None or partition.leader not in listeners:
             raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
     except KafkaError as error:

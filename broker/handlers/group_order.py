@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 
 from ..cluster import Broker
 from ..groups.coordinator import Group
 from ..java_hash import abs_java_hash, partitions_order, timeline_order
 from ..topics import CONSUMER_OFFSETS, Topic
+from ..waiting import NEXT_TURN, Wait
+from .slices import Slices
 
 
-def coordinated_groups(broker: Broker) -> Iterator[Group]:
-    """Yields the groups that a broker coordinates, in the order of ListGroups."""
+def coordinated_groups(broker: Broker, slices: Slices) -> Generator[Wait, None, list[Group]]:
+    """Returns the groups that a broker coordinates, in the order of ListGroups."""
     offsets = broker.cluster.topics.get(CONSUMER_OFFSETS)
     if offsets is None:
-        return
+        return []
     led = [partition.index for partition in offsets.partitions if partition.leader == broker.node_id]
     shards: dict[int, dict[str, Group]] = {index: {} for index in led}
-    for group in broker.groups:
+    for group in list(broker.groups):
         index = _partition_of(group.group_id, offsets)
         if index in shards:
             shards[index][group.group_id] = group
+        if slices.full():
+            yield NEXT_TURN
+    found: list[Group] = []
     for index in partitions_order(CONSUMER_OFFSETS, led, concurrent=True):
-        yield from (shards[index][group_id] for group_id in timeline_order(shards[index]))
+        found += [shards[index][group_id] for group_id in timeline_order(shards[index])]
+        if slices.full(len(shards[index])):
+            yield NEXT_TURN
+    return found
 
 
 def by_coordinator(group_ids: Iterable[str], broker: Broker) -> list[str]:

@@ -38,9 +38,10 @@ from ..groups.classic import ClassicGroup
 from ..groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from ..groups.states import GroupState
 from ..java_hash import hash_map_order
-from ..waiting import Reply, Wait
+from ..waiting import NEXT_TURN, Reply, Wait
 from .group_order import by_coordinator, coordinated_groups
 from .registry import handles
+from .slices import Slices, chunks
 
 NO_REASON = "not provided"
 
@@ -151,13 +152,17 @@ def leave_group(request: LeaveGroupRequest, context: Context) -> LeaveGroupRespo
 
 
 @handles(DESCRIBE_GROUPS)
-def describe_groups(request: DescribeGroupsRequest, context: Context) -> DescribeGroupsResponse:
+def describe_groups(request: DescribeGroupsRequest, context: Context) -> Generator[Wait, None, DescribeGroupsResponse]:
     """What this broker knows of each group; the protocol and the members' metadata only once the group is stable."""
-    described = [_describe(group_id, context) for group_id in by_coordinator(request.groups, context.broker)]
-    described.sort(key=lambda group: group.error_code != ErrorCode.GROUP_AUTHORIZATION_FAILED)
-    for group in described:
+    described, slices = [], Slices()
+    for group_id in by_coordinator(request.groups, context.broker):
+        group = _describe(group_id, context)
         if request.include_authorized_operations and not group.error_code:
-            group.authorized_operations = context.allowed(GROUP, group.group_id)
+            group.authorized_operations = context.allowed(GROUP, group_id)
+        described.append(group)
+        if slices.full(1 + len(group.members)):
+            yield NEXT_TURN
+    described.sort(key=lambda group: group.error_code != ErrorCode.GROUP_AUTHORIZATION_FAILED)
     return DescribeGroupsResponse(groups=described)
 
 
@@ -203,22 +208,26 @@ def _described(group: ClassicGroup) -> DescribedGroup:
 
 
 @handles(LIST_GROUPS)
-def list_groups(request: ListGroupsRequest, context: Context) -> ListGroupsResponse:
+def list_groups(request: ListGroupsRequest, context: Context) -> Generator[Wait, None, ListGroupsResponse]:
     """The groups that this broker coordinates; an empty filter is none."""
     states = {state.strip().lower() for state in request.states_filter}
     may_describe_all = context.may(DESCRIBE, CLUSTER)
     types = {group_type.lower() for group_type in request.types_filter}
-    return ListGroupsResponse(
-        groups=[
+    response, slices = ListGroupsResponse(groups=[]), Slices()
+    for some in chunks((yield from coordinated_groups(context.broker, slices))):
+        response.groups += [
             ListedGroup(
                 group_id=group.group_id, protocol_type=group.protocol_type or "", group_state=group.state.value, group_type=group.type
             )
-            for group in coordinated_groups(context.broker)
-            if (not states or group.state.value.lower() in states)
+            for group in some
+            if context.broker.groups.get(group.group_id) is group  # it was not deleted meanwhile
+            and (not states or group.state.value.lower() in states)
             and (not types or group.type in types)
             and (may_describe_all or context.may(DESCRIBE, GROUP, group.group_id))
         ]
-    )
+        if slices.full(len(some)):
+            yield NEXT_TURN
+    return response
 
 
 @handles(DELETE_GROUPS)

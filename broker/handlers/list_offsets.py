@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.list_offsets import (
     LIST_OFFSETS,
@@ -37,13 +39,12 @@ NOT_FOUND = (-1, -1)
 @handles(LIST_OFFSETS)
 def list_offsets(request: ListOffsetsRequest, context: Context) -> ListOffsetsResponse:
     """One answer for each partition, in Kafka's map of them; a partition that is named twice is refused."""
-    named = [(topic.name, partition.partition_index) for topic in request.topics for partition in topic.partitions]
-    twice = {name for name in named if named.count(name) > 1} if len(set(named)) < len(named) else set()
+    named = Counter((topic.name, partition.partition_index) for topic in request.topics for partition in topic.partitions)
     topics: dict[str, dict[int, ListOffsetsPartitionResponse]] = {}
     for topic in request.topics:
         for wanted in topic.partitions:
             try:
-                if (topic.name, wanted.partition_index) in twice:
+                if named[topic.name, wanted.partition_index] > 1:
                     raise KafkaError(ErrorCode.INVALID_REQUEST)
                 answer = _find(topic.name, wanted, request.isolation_level, context)
             except KafkaError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator, Sequence
+
 from ...protocol.errors import ErrorCode
 from ...protocol.messages.alter_replica_log_dirs import (
     ALTER_REPLICA_LOG_DIRS,
@@ -22,7 +24,9 @@ from ..acls import ALTER, CLUSTER, DESCRIBE
 from ..cluster import Broker
 from ..context import Context
 from ..topics import Partition
+from ..waiting import NEXT_TURN, Wait
 from .registry import handles
+from .slices import Slices, chunks
 
 
 def log_dir(broker: Broker) -> str:
@@ -39,22 +43,27 @@ def _replica(broker: Broker, topic_name: str, index: int) -> Partition | None:
 
 
 @handles(DESCRIBE_LOG_DIRS)
-def describe_log_dirs(request: DescribeLogDirsRequest, context: Context) -> DescribeLogDirsResponse:
+def describe_log_dirs(request: DescribeLogDirsRequest, context: Context) -> Generator[Wait, None, DescribeLogDirsResponse]:
     """The replicas that the broker has of the topics that were asked for, or of all; others are left out."""
     if not context.may(DESCRIBE, CLUSTER):
         return DescribeLogDirsResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED, results=[])
     broker = context.broker
     if request.topics is None:
-        wanted = {topic.name: [partition.index for partition in topic.partitions] for topic in broker.cluster.topics.values()}
+        wanted: dict[str, Sequence[int]] = {topic.name: range(len(topic.partitions)) for topic in broker.cluster.topics.values()}
     else:
-        wanted = {}
-        for topic in request.topics:
-            wanted[topic.topic] = list(dict.fromkeys([*wanted.get(topic.topic, ()), *topic.partitions]))
-    topics = []
+        named: dict[str, dict[int, None]] = {}
+        for each in request.topics:
+            named.setdefault(each.topic, {}).update(dict.fromkeys(each.partitions))
+        wanted = {name: list(indexes) for name, indexes in named.items()}
+    topics, slices = [], Slices()
     for name, indexes in wanted.items():
-        replicas = [replica for index in indexes if (replica := _replica(broker, name, index))]
-        if replicas:
-            topics.append(DescribeLogDirsTopic(name=name, partitions=[_describe(replica) for replica in replicas]))
+        described = DescribeLogDirsTopic(name=name, partitions=[])
+        for some in chunks(indexes):
+            described.partitions += [_describe(replica) for index in some if (replica := _replica(broker, name, index))]
+            if slices.full(1 + len(some)):
+                yield NEXT_TURN
+        if described.partitions:
+            topics.append(described)
     return DescribeLogDirsResponse(results=[DescribeLogDirsResult(log_dir=log_dir(broker), topics=topics)])
 
 

@@ -8,7 +8,7 @@ epochs, v7 asks for stable offsets (KIP-447), v8 for several groups (KIP-709), v
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from typing import NamedTuple
 
 from ...protocol.errors import ErrorCode
@@ -44,7 +44,9 @@ from ...protocol.schema import ZERO_UUID
 from ..acls import DELETE, DESCRIBE, GROUP, READ, TOPIC
 from ..context import Context
 from ..groups.offsets import CommittedOffset, CommittedOffsets
+from ..waiting import NEXT_TURN, Wait
 from .registry import handles
+from .slices import Slices, chunks
 from .sorting import Found, sort_partitions
 
 BY_MEMBER_EPOCH, BY_TOPIC_ID = 9, 10
@@ -119,10 +121,14 @@ class _Fetched(NamedTuple):
 
 
 @handles(OFFSET_FETCH)
-def offset_fetch(request: OffsetFetchRequest, context: Context) -> OffsetFetchResponse:
+def offset_fetch(request: OffsetFetchRequest, context: Context) -> Generator[Wait, None, OffsetFetchResponse]:
     """A group or an offset that does not exist is no error: its offset is -1."""
+    slices = Slices()
     if context.version >= 8:
-        return OffsetFetchResponse(groups=[_fetch_group(group, request.require_stable, context) for group in request.groups])
+        response = OffsetFetchResponse(groups=[])
+        for group in request.groups:
+            response.groups.append((yield from _fetch_group(group, request.require_stable, slices, context)))
+        return response
     error = _check_fetch(request.group_id, context)
     if not error:
         fetched = _fetch(request.group_id, request.topics, request.require_stable, context)
@@ -130,50 +136,48 @@ def offset_fetch(request: OffsetFetchRequest, context: Context) -> OffsetFetchRe
         return OffsetFetchResponse(error_code=error)
     else:
         fetched = [_nothing(topic.name, ZERO_UUID, topic.partition_indexes, error) for topic in request.topics or []]
-    return OffsetFetchResponse(
-        topics=[
-            OffsetFetchResponseTopic(
-                name=topic.name,
-                partitions=[
-                    OffsetFetchResponsePartition(
-                        partition_index=index,
-                        committed_offset=committed.offset,
-                        committed_leader_epoch=committed.leader_epoch,
-                        metadata=committed.metadata,
-                        error_code=topic.error_of(committed),
-                    )
-                    for index, committed in topic.partitions
-                ],
-            )
-            for topic in fetched
-        ]
-    )
+    response = OffsetFetchResponse(topics=[])
+    for topic in fetched:
+        answer = OffsetFetchResponseTopic(name=topic.name, partitions=[])
+        response.topics.append(answer)
+        for some in chunks(topic.partitions):
+            answer.partitions += [
+                OffsetFetchResponsePartition(
+                    partition_index=index,
+                    committed_offset=committed.offset,
+                    committed_leader_epoch=committed.leader_epoch,
+                    metadata=committed.metadata,
+                    error_code=topic.error_of(committed),
+                )
+                for index, committed in some
+            ]
+            if slices.full(1 + len(some)):
+                yield NEXT_TURN
+    return response
 
 
-def _fetch_group(group: OffsetFetchRequestGroup, require_stable: bool, context: Context) -> OffsetFetchResponseGroup:
+def _fetch_group(
+    group: OffsetFetchRequestGroup, require_stable: bool, slices: Slices, context: Context
+) -> Generator[Wait, None, OffsetFetchResponseGroup]:
     error = _check_fetch(group.group_id, context) or context.broker.groups.check_fetch(group.group_id, group.member_id, group.member_epoch)
-    if error:
-        return OffsetFetchResponseGroup(group_id=group.group_id, topics=[], error_code=error)
-    return OffsetFetchResponseGroup(
-        group_id=group.group_id,
-        topics=[
-            OffsetFetchResponseTopics(
-                name=topic.name,
-                topic_id=topic.topic_id,
-                partitions=[
-                    OffsetFetchResponsePartitions(
-                        partition_index=index,
-                        committed_offset=committed.offset,
-                        committed_leader_epoch=committed.leader_epoch,
-                        metadata=committed.metadata,
-                        error_code=topic.error_of(committed),
-                    )
-                    for index, committed in topic.partitions
-                ],
-            )
-            for topic in _fetch(group.group_id, group.topics, require_stable, context)
-        ],
-    )
+    response = OffsetFetchResponseGroup(group_id=group.group_id, topics=[], error_code=error)
+    for topic in [] if error else _fetch(group.group_id, group.topics, require_stable, context):
+        answer = OffsetFetchResponseTopics(name=topic.name, topic_id=topic.topic_id, partitions=[])
+        response.topics.append(answer)
+        for some in chunks(topic.partitions):
+            answer.partitions += [
+                OffsetFetchResponsePartitions(
+                    partition_index=index,
+                    committed_offset=committed.offset,
+                    committed_leader_epoch=committed.leader_epoch,
+                    metadata=committed.metadata,
+                    error_code=topic.error_of(committed),
+                )
+                for index, committed in some
+            ]
+            if slices.full(1 + len(some)):
+                yield NEXT_TURN
+    return response
 
 
 def _check_fetch(group_id: str, context: Context) -> ErrorCode:

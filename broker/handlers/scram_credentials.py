@@ -89,8 +89,8 @@ def describe_user_scram_credentials(request: DescribeUserScramCredentialsRequest
     if not context.may(DESCRIBE, CLUSTER):
         raise KafkaError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     users = context.broker.cluster.scram_credentials
-    names = [user.name for user in request.users or []] or [name for name, credentials in users.items() if credentials]
-    results = [_describe(name, names.count(name) > 1, users.get(name, {})) for name in sorted(set(names))]
+    named = Counter(user.name for user in request.users or []) or Counter(name for name, credentials in users.items() if credentials)
+    results = [_describe(name, times > 1, users.get(name, {})) for name, times in sorted(named.items())]
     return DescribeUserScramCredentialsResponse(error_message="", results=results)
 
 

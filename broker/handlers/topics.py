@@ -123,20 +123,27 @@ def delete_topics(request: DeleteTopicsRequest, context: Context) -> DeleteTopic
         raise KafkaError(ErrorCode.TOPIC_DELETION_DISABLED if context.version >= 3 else ErrorCode.INVALID_REQUEST)
     wanted = request.topics or [DeleteTopicState(name=name, topic_id=ZERO_UUID) for name in request.topic_names]
     named = Counter((state.name, state.topic_id) for state in wanted)
-    senseless = [state for state in wanted if (state.name is None) == (state.topic_id == ZERO_UUID)]  # each is told so
-    once = {(state.name, state.topic_id): state for state in wanted if state not in senseless}
+    senseless = [state for state in wanted if not _names_one(state)]  # each is told so
+    once = {(state.name, state.topic_id): state for state in wanted if _names_one(state)}
     found, results = Counter[Topic](), []
     for state in (*senseless, *once.values()):
         result = DeletableTopicResult(name=state.name, topic_id=state.topic_id)
         try:
-            if named[state.name, state.topic_id] > 1 or state in senseless:
+            if named[state.name, state.topic_id] > 1 or not _names_one(state):
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Either a name or an id is needed, not both, and only once.")
             found[_find_deletable(result, context)] += 1
         except KafkaError as error:
-            result.error_code, result.error_message = error.code, error.message or error.code.name
+            # The text of an authorization error names the topic, which a client that gave its id may not be told.
+            told = None if error.code is ErrorCode.TOPIC_AUTHORIZATION_FAILED else error.message
+            result.error_code, result.error_message = error.code, told or error.code.name
             results.append(result)
     results += [_delete_topic(topic, times, context) for topic, times in found.items()]
     return DeleteTopicsResponse(responses=results)
+
+
+def _names_one(state: DeleteTopicState) -> bool:
+    """Whether a topic is named by its name or by its id, and not by both."""
+    return (state.name is None) != (state.topic_id == ZERO_UUID)
 
 
 def _find_deletable(result: DeletableTopicResult, context: Context) -> Topic:
@@ -166,28 +173,30 @@ def _delete_topic(topic: Topic, times: int, context: Context) -> DeletableTopicR
 def create_partitions(request: CreatePartitionsRequest, context: Context) -> CreatePartitionsResponse:
     """Adds partitions; what a group consumes of them it finds at its next rebalance."""
     named = Counter(topic.name for topic in request.topics)
-    results = []
+    results, room = [], MAX_PARTITIONS_PER_REQUEST
     for wanted in {topic.name: topic for topic in request.topics}.values():
         result = CreatePartitionsTopicResult(name=wanted.name)
         try:
             if named[wanted.name] > 1:
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
-            _add_partitions(wanted, request.validate_only, context)
+            room -= _add_partitions(wanted, room, request.validate_only, context)
         except KafkaError as error:
             result.error_code, result.error_message = error.code, error.message
         results.append(result)
     return CreatePartitionsResponse(results=results)
 
 
-def _add_partitions(wanted: CreatePartitionsTopic, validate_only: bool, context: Context) -> None:
+def _add_partitions(wanted: CreatePartitionsTopic, room: int, validate_only: bool, context: Context) -> int:
+    """Adds partitions, at most `room`, and returns how many. Raises KafkaError."""
     cluster = context.broker.cluster
     topic = find_topic(context, ALTER, wanted.name)
     assignments = None if wanted.assignments is None else [assignment.broker_ids for assignment in wanted.assignments]
-    if wanted.count - len(topic.partitions) > MAX_PARTITIONS_PER_REQUEST:
+    if wanted.count - len(topic.partitions) > room:
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # more records than Kafka's controller writes at once
     placed = cluster.new_partitions(topic, wanted.count, assignments)
     if not validate_only:
         cluster.add_partitions(topic, placed)
+    return len(placed)
 
 
 @handles(DELETE_RECORDS)

@@ -5,6 +5,8 @@ DescribeTransactions, ListTransactions and DescribeProducers show; WriteTxnMarke
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.describe_producers import (
     DESCRIBE_PRODUCERS,
@@ -38,9 +40,11 @@ from ..context import Context
 from ..groups.regex import InvalidRegularExpression, Regex
 from ..topics import TRANSACTION_STATE, illegal_name
 from ..transactions.coordinator import Marker
-from ..transactions.transaction import NO_PRODUCER_EPOCH, Producer, Transaction, TransactionState
+from ..transactions.transaction import NO_PRODUCER_EPOCH, Producer, TransactionState
+from ..waiting import NEXT_TURN, Wait
 from .leadership import find_led_partition, find_topic
 from .registry import handles
+from .slices import Slices, chunks
 from .transactions import check_coordinator
 
 
@@ -81,69 +85,84 @@ def _describe(transactional_id: str, context: Context) -> DescribedTransaction:
 
 
 @handles(LIST_TRANSACTIONS)
-def list_transactions(request: ListTransactionsRequest, context: Context) -> ListTransactionsResponse:
+def list_transactions(request: ListTransactionsRequest, context: Context) -> Generator[Wait, None, ListTransactionsResponse]:
     """Those that this broker coordinates and that pass every filter; an empty filter lets all pass."""
-    known = {state.value for state in TransactionState}
-    unknown = [name for name in dict.fromkeys(request.state_filters) if name not in known]
+    known, states = {state.value for state in TransactionState}, dict.fromkeys(request.state_filters)
+    unknown = [name for name in states if name not in known]
+    response = ListTransactionsResponse(unknown_state_filters=unknown, transaction_states=[])
     try:
         pattern = Regex(request.transactional_id_pattern) if request.transactional_id_pattern else None
     except InvalidRegularExpression:
-        return ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION, unknown_state_filters=[], transaction_states=[])
-    found = [
-        ListedTransaction(transactional_id=each.transactional_id, producer_id=each.producer.id, transaction_state=each.state.value)
-        for each in context.broker.transactions
-        if context.broker.is_coordinator(each.transactional_id, TRANSACTION_STATE)
-        and _passes(each, request, context.now_ms)
-        and context.may(DESCRIBE, TRANSACTIONAL_ID, each.transactional_id)
-        and (pattern is None or pattern.matches(each.transactional_id))
-    ]
-    return ListTransactionsResponse(unknown_state_filters=unknown, transaction_states=found)
+        response.error_code, response.unknown_state_filters = ErrorCode.INVALID_REGULAR_EXPRESSION, []
+        return response
+    producer_ids, slices = frozenset(request.producer_id_filters), Slices()
+    for each in list(context.broker.transactions):
+        if (
+            context.broker.is_coordinator(each.transactional_id, TRANSACTION_STATE)
+            and (not states or each.state.value in states)
+            and (not producer_ids or each.producer.id in producer_ids)
+            and (request.duration_filter < 0 or context.now_ms - each.start_ms > request.duration_filter)
+            and context.may(DESCRIBE, TRANSACTIONAL_ID, each.transactional_id)
+            and (pattern is None or (yield from _matches(pattern, each.transactional_id, slices)))
+        ):
+            response.transaction_states.append(
+                ListedTransaction(transactional_id=each.transactional_id, producer_id=each.producer.id, transaction_state=each.state.value)
+            )
+        if slices.full():
+            yield NEXT_TURN
+    return response
 
 
-def _passes(transaction: Transaction, request: ListTransactionsRequest, now_ms: int) -> bool:
-    states, producer_ids = request.state_filters, request.producer_id_filters
-    return (
-        (not states or transaction.state.value in states)
-        and (not producer_ids or transaction.producer.id in producer_ids)
-        and (request.duration_filter < 0 or now_ms - transaction.start_ms > request.duration_filter)
-    )
+def _matches(pattern: Regex, transactional_id: str, slices: Slices) -> Generator[Wait, None, bool]:
+    matching = pattern.match(transactional_id)
+    while True:
+        try:
+            visits = next(matching)
+        except StopIteration as done:
+            return bool(done.value)
+        if slices.full(1 + visits // 10):
+            yield NEXT_TURN
 
 
 @handles(DESCRIBE_PRODUCERS)
-def describe_producers(request: DescribeProducersRequest, context: Context) -> DescribeProducersResponse:
+def describe_producers(request: DescribeProducersRequest, context: Context) -> Generator[Wait, None, DescribeProducersResponse]:
     """What each partition remembers of its producers; every replica answers."""
-    return DescribeProducersResponse(
-        topics=[
-            TopicResponse(name=topic.name, partitions=[_producers(topic.name, index, context) for index in topic.partition_indexes])
-            for topic in request.topics
-        ]
-    )
+    response, slices = DescribeProducersResponse(topics=[]), Slices()
+    for topic in request.topics:
+        described = TopicResponse(name=topic.name, partitions=[])
+        response.topics.append(described)
+        for index in topic.partition_indexes:
+            described.partitions.append((yield from _producers(topic.name, index, slices, context)))
+    return response
 
 
-def _producers(name: str, index: int, context: Context) -> PartitionResponse:
+def _producers(name: str, index: int, slices: Slices, context: Context) -> Generator[Wait, None, PartitionResponse]:
+    response = PartitionResponse(partition_index=index, active_producers=[])
     try:
         if reason := illegal_name(name):
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {reason}")
         context.demand(READ, TOPIC, name)
         if name not in context.broker.cluster.topics:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition.")
-        partition = find_led_partition(context.broker, find_topic(context, None, name), index, or_followed=True)
+        producers = find_led_partition(context.broker, find_topic(context, None, name), index, or_followed=True).producers
     except KafkaError as error:
-        return PartitionResponse(partition_index=index, error_code=error.code, error_message=error.message, active_producers=[])
-    return PartitionResponse(
-        partition_index=index,
-        active_producers=[
+        response.error_code, response.error_message = error.code, error.message
+        return response
+    for some in chunks(list(producers)):
+        response.active_producers += [
             ProducerState(
                 producer_id=producer_id,
                 producer_epoch=state.epoch,
                 last_sequence=state.last_batch.last_sequence if state.last_batch else -1,
                 last_timestamp=state.timestamp,
                 coordinator_epoch=state.coordinator_epoch,
-                current_txn_start_offset=partition.producers.open_since(producer_id),
+                current_txn_start_offset=producers.open_since(producer_id),
             )
-            for producer_id, state in partition.producers
-        ],
-    )
+            for producer_id, state in some
+        ]
+        if slices.full(1 + len(some)):
+            yield NEXT_TURN
+    return response
 
 
 @handles(WRITE_TXN_MARKERS)

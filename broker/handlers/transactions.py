@@ -18,6 +18,7 @@ from ...protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnResult,
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTopicResult,
+    AddPartitionsToTxnTransaction,
 )
 from ...protocol.messages.end_txn import END_TXN, EndTxnRequest, EndTxnResponse
 from ..acls import CLUSTER, CLUSTER_ACTION, GROUP, READ, TOPIC, TRANSACTIONAL_ID, WRITE
@@ -50,6 +51,7 @@ def add_partitions_to_txn(request: AddPartitionsToTxnRequest, context: Context) 
         return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_results(topics, errors))
     if not context.may(CLUSTER_ACTION, CLUSTER):
         return AddPartitionsToTxnResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+    _add_together(request.transactions, context)
     return AddPartitionsToTxnResponse(
         results_by_transaction=[
             AddPartitionsToTxnResult(
@@ -89,6 +91,18 @@ def _results(topics: Sequence[AddPartitionsToTxnTopic], errors: Mapping[TopicPar
         )
         for name, named in indexes.items()
     ]
+
+
+def _add_together(transactions: Sequence[AddPartitionsToTxnTransaction], context: Context) -> None:
+    """Adds at once what several entries name for one transaction, because each addition writes all partitions of the transaction."""
+    together: dict[tuple[str, Producer], list[TopicPartition]] = {}
+    for each in transactions:
+        partitions = _partitions(each.topics)
+        if not (each.verify_only or any(_refusal(partition, context) for partition in partitions)):
+            key = each.transactional_id, Producer(each.producer_id, each.producer_epoch)
+            together.setdefault(key, []).extend(partitions)
+    for (transactional_id, producer), partitions in together.items():
+        _add(transactional_id, producer, partitions, False, context)
 
 
 def _add(

@@ -90,6 +90,8 @@ class Transactions:
     def __init__(self, timers: Timers, settings: TransactionSettings, partitions: Partitions) -> None:
         self._timers, self._settings, self._partitions = timers, settings, partitions
         self._transactions: dict[str, Transaction] = {}
+        self._unfinished: dict[str, Transaction] = {}
+        """Those that are decided and wait for a leader to write their markers."""
 
     def __iter__(self) -> Iterator[Transaction]:
         return iter(self._transactions.values())
@@ -167,9 +169,8 @@ class Transactions:
 
     def write_missing_markers(self) -> None:
         """Partitions have a leader again, or are gone: goes on with the transactions that waited for it."""
-        for transaction in list(self._transactions.values()):
-            if transaction.state in PREPARED:
-                self._write_markers(transaction)
+        for transaction in list(self._unfinished.values()):
+            self._write_markers(transaction)
 
     def _time_is_up(self, transaction: Transaction) -> None:
         """Aborts, once there is somebody who coordinates."""
@@ -225,6 +226,7 @@ class Transactions:
         self._write_markers(transaction)
 
     def _write_markers(self, transaction: Transaction) -> None:
+        self._unfinished[transaction.transactional_id] = transaction
         coordinator_epoch = self._partitions.coordinator_epoch(transaction.transactional_id)
         if coordinator_epoch is None:
             return
@@ -234,6 +236,7 @@ class Transactions:
             if self._partitions.write_marker(partition, marker):
                 del transaction.partitions[partition]
         if not transaction.partitions:
+            del self._unfinished[transaction.transactional_id]
             transaction.complete()
             self._write(transaction)
             self._rest(transaction)

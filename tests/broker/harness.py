@@ -6,6 +6,7 @@ Turns of the event loop are taken until nothing is put off any more, unless the 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -25,10 +26,18 @@ START_MS = 1_700_000_000_000
 class World:
     """The brokers, their clock, and as many clients as a test wants."""
 
-    def __init__(self, nodes: int = 2, settings: Mapping[str, str] | None = None, *, stepwise: bool = False) -> None:
+    def __init__(
+        self,
+        nodes: int = 2,
+        settings: Mapping[str, str] | None = None,
+        *,
+        stepwise: bool = False,
+        max_memory_bytes: int | None = None,
+    ) -> None:
         listeners = {"listeners": "PLAINTEXT://127.0.0.1:9092"}
         self.timers = Timers(START_MS)
-        self.cluster = ClusterState(cluster_of([listeners | dict(settings or {})], nodes=nodes), self.timers, Random(1))
+        config = cluster_of([listeners | dict(settings or {})], nodes=nodes)
+        self.cluster = ClusterState(replace(config, max_memory_bytes=max_memory_bytes), self.timers, Random(1))
         self.seconds = 0.0
         """What the core's clock shows: within a turn no time passes, unless a test lets it."""
         self.core = Core(self.cluster, lambda: self.seconds)

@@ -34,6 +34,7 @@ from odradek.broker.settings import STANDARD_AUTHORIZER
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT, ConsumerGroupHeartbeatRequest
 from odradek.protocol.messages.create_acls import CREATE_ACLS, AclCreation, CreateAclsRequest
+from odradek.protocol.messages.delete_topics import DELETE_TOPICS, DeleteTopicsRequest, DeleteTopicState
 from odradek.protocol.messages.describe_transactions import DESCRIBE_TRANSACTIONS, DescribeTransactionsRequest
 from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
 from odradek.protocol.messages.produce import PRODUCE
@@ -240,3 +241,17 @@ def test_a_regular_expression_finds_what_its_client_may_describe() -> None:
     )
     response = world.client().call(CONSUMER_GROUP_HEARTBEAT, 1, request)
     assert [topic.topic_id for topic in response.assignment.topic_partitions] == [world.cluster.topics["open"].id]
+
+
+@pytest.mark.parametrize(("entries", "name"), [([], None), ([acl("secret", DESCRIBE, principal="User:*")], "secret")])
+def test_delete_by_id_names_only_a_topic_that_may_be_described(entries: list[Acl], name: str | None) -> None:
+    world = World(nodes=1, settings=AUTHORIZED)
+    topic = world.cluster.create_topic("secret", 1)
+    assert world.cluster.authorizer is not None
+    for each in entries:
+        world.cluster.authorizer.add(each)
+    request = DeleteTopicsRequest(topics=[DeleteTopicState(name=None, topic_id=topic.id)], timeout_ms=1000)
+    (result,) = world.client().call(DELETE_TOPICS, 6, request).responses
+    assert (result.name, result.topic_id, result.error_code) == (name, topic.id, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    assert "secret" not in (result.error_message or "")
+    assert "secret" in world.cluster.topics

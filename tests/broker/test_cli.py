@@ -108,6 +108,12 @@ def test_topics() -> None:
     assert topic_specs(options, {}, cluster_config(options, {})) == [TopicSpec("a", 1), TopicSpec("b", 2, 2)]
 
 
+@pytest.mark.parametrize(("text", "size"), [("4096", 4096), ("3k", 3072), ("512m", 512 << 20), ("2G", 2 << 30), ("1t", 1 << 40)])
+def test_max_memory_takes_sizes_with_units(text: str, size: int) -> None:
+    assert configured("--max-memory", text).max_memory_bytes == size
+    assert configured().max_memory_bytes is None
+
+
 # What is refused
 
 
@@ -119,6 +125,8 @@ def test_topics() -> None:
         (["serve", "--nodes", "0"], "invalid number of nodes '0': use 1 to 999"),
         (["serve", "--nope"], "unrecognized arguments: --nope"),
         (["serve", "--set", "num.partitions"], "invalid setting 'num.partitions': use key=value"),
+        (["serve", "--max-memory", "0"], "invalid size '0'"),
+        (["serve", "--max-memory", "2gb"], "invalid size '2gb'"),
         (["serve", "--log-format", "xml"], "invalid choice: 'xml'"),
         (["healthcheck", "--bootstrap-server", "9092"], "invalid address '9092': use HOST:PORT"),
     ],

@@ -86,7 +86,7 @@ def read_by_code() -> set[str]:
     source = "\n".join(path.read_text(encoding="utf-8") for path in files)
     words = {word.replace("_", ".") for word in re.findall(r"[a-z]+(?:[._][a-z0-9]+)+", source)} | set(re.findall(r'"(\w+)"', source))
     for prefix in ("offsets.topic", "transaction.state.log", "share.coordinator.state.topic"):  # internal topics share their code
-        words |= {f"{prefix}.{rest}" for rest in ("num.partitions", "replication.factor", "min.isr")}
+        words |= {f"{prefix}.{rest}" for rest in ("num.partitions", "replication.factor", "min.isr", "segment.bytes")}
     for inheriting in (*TOPIC_SETTINGS.values(), *GROUP_SETTINGS.values()):
         if inheriting.name in words:
             words.update(inheriting.synonyms)

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from random import Random
 
 from odradek.broker.config import BrokerConfig, GroupConfig, TopicConfig
+from odradek.broker.groups.resolutions import Resolutions
 from odradek.broker.groups.surroundings import CoordinatorRecord
 from odradek.broker.topics import Topic
+from odradek.broker.waiting import Background
 
 
 class Surroundings:
@@ -16,6 +18,9 @@ class Surroundings:
         self.topics_by_id: dict[bytes, Topic] = {}
         self.topics_version = 0
         self.group_configs: dict[str, GroupConfig] = {}
+        self.background: list[Background] = []
+        """Work that was put off; a test does it, or nobody."""
+        self.regexes = Resolutions(self.topics, self.background.append)
         self.written: list[tuple[str, list[CoordinatorRecord]]] = []
         for name, partitions in (topics or {}).items():
             self.create(name, partitions)

@@ -181,7 +181,7 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
         if group is None or not all(name in {client.name for client in self.clients if client.epoch > 0} for name in group.members):
             return  # Some are gone without a word, and their sessions are not over yet.
         assert group.state in (ConsumerGroupState.STABLE, ConsumerGroupState.EMPTY)
-        names = group.subscriptions.names(group.members.values())
+        names = group.subscriptions.names
         read = {(topic.id, index) for name in names if (topic := self.world.topics.get(name)) for index in range(len(topic.partitions))}
         assert set(group.owners) == read
         for client in self.clients:

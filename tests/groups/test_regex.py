@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.broker.groups.regex import InvalidRegularExpression, Regex
+from odradek.broker.groups.regex import MAX_STATES, InvalidRegularExpression, Regex
 
 ATOMS = [
     "a",
@@ -122,3 +122,18 @@ def test_what_is_refused(text: str, reason: str) -> None:
 def test_no_expression_runs_away() -> None:
     """Python's `re` would need longer than the universe has existed."""
     assert not Regex("(a*)*(a*)*(a+)+b").matches("a" * 249)
+
+
+@pytest.mark.parametrize(
+    "text", ["(?:(?:(?:){1000}){1000}){50}", "(?:(?:){1000}){1000}", "(?:" + "|" * 30_000 + "){1000}", r"(?:\Q\E{1000}){1000}"]
+)
+def test_parts_without_states_repeated_too_often_are_refused(text: str) -> None:
+    with pytest.raises(InvalidRegularExpression):
+        Regex(text)
+
+
+def test_match_of_an_expensive_expression_comes_in_steps() -> None:
+    expensive = Regex("(?:t.*)(?:.*a.*){500}").match("ta" * 20)
+    visits = list(expensive)
+    assert len(visits) == 40, "one for each character"
+    assert max(visits) <= MAX_STATES

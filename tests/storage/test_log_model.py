@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from odradek.storage.log import KEEP_BYTES, Log
+from odradek.storage.memory import LogMemory
 from odradek.storage.segments import max_timestamp_of, split
 from tests.storage.batches import HEADER_BYTES, make_batch, stored
 
@@ -38,7 +39,8 @@ class Batch:
 class LogMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.log = Log()
+        self.memory = LogMemory(1, lambda: None)
+        self.log = Log(self.memory)
         self.start = self.end = 0
         self.batches: list[Batch] = []
         self.epoch = -1
@@ -187,6 +189,11 @@ class LogMachine(RuleBasedStateMachine):
             following = next(one for one in known if one > epoch)
             expected = (max((one for one in known if one <= epoch), default=epoch), self.epochs[following])
         assert self.log.end_offset_for_epoch(epoch) == expected
+
+    @invariant()
+    def memory_counts_what_is_kept(self) -> None:
+        assert self.memory.used_bytes >= self.log.size
+        assert self.log.size or not self.memory.used_bytes, "an empty log keeps nothing"
 
     @invariant()
     def agrees(self) -> None:

@@ -363,3 +363,22 @@ def test_the_records_of_a_classic_group(scene: Scene) -> None:
     scene.world.advance(10_000)
     scene.client.call(DELETE_GROUPS, 2, DeleteGroupsRequest(groups_names=["g"]))
     assert [(version, value and value.generation) for *_, version, value in scene.records()] == [(3, 0), (3, 1), (3, 2), (-1, None)]
+
+
+def test_expensive_regular_expression_holds_nobody_up() -> None:
+    scene = Scene()
+    scene.world.stepwise = True
+    for number in range(50):
+        scene.world.cluster.create_topic(f"t{'a' * 100}{number}", 1)
+    joined = scene.beat(subscribed_topic_names=None, subscribed_topic_regex="(?:t.*)(?:.*a.*){50}")
+    assert (joined.error_code, joined.assignment.topic_partitions) == (0, []), "the answer does not wait for what matches"
+    turns = 0
+    while scene.world.core.has_more:
+        scene.world.turn()
+        turns += 1
+        assert scene.beat(epoch=joined.member_epoch).error_code == 0, "others are served between"
+    assert turns > 10
+    scene.world.advance(scene.world.cluster.config.integers["group.consumer.assignment.interval.ms"])
+    told = scene.beat(epoch=joined.member_epoch)
+    assert told.assignment
+    assert len(told.assignment.topic_partitions) == 50

@@ -217,3 +217,27 @@ def test_deletes_records() -> None:
     assert delete_records(world, 0, "compacted") == (ErrorCode.POLICY_VIOLATION, -1)
     world.cluster.ensure_internal("__consumer_offsets")
     assert delete_records(world, 0, "__consumer_offsets") == (ErrorCode.INVALID_TOPIC_EXCEPTION, -1)
+
+
+def test_create_partitions_adds_at_most_what_kafka_writes_at_once() -> None:
+    world = World(1)
+    for name in ("a", "b", "c"):
+        world.cluster.create_topic(name, 1)
+    wanted = [CreatePartitionsTopic(name=name, count=count, assignments=None) for name, count in (("a", 6001), ("b", 5001), ("c", 4001))]
+    results = (
+        world.client().call(CREATE_PARTITIONS, 3, CreatePartitionsRequest(topics=wanted, timeout_ms=1000, validate_only=False)).results
+    )
+    assert [result.error_code for result in results] == [0, ErrorCode.UNKNOWN_SERVER_ERROR, 0]
+    assert [len(world.cluster.topics[name].partitions) for name in ("a", "b", "c")] == [6001, 1, 4001]
+
+
+def test_topic_name_is_free_again_for_its_like_when_deleted(world: World) -> None:
+    assert create(world, topic("a.b"))[0].error_code == 0
+    assert create(world, topic("a_b"))[0].error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
+    world.cluster.delete_topic(world.cluster.topics["a.b"])
+    assert create(world, topic("a_b"))[0].error_code == 0
+
+
+def test_replica_named_twice_among_many_is_refused(world: World) -> None:
+    (result,) = create(world, topic("t", replicas=[(0, [*range(1, 30_001), 30_000])]))
+    assert result.error_code == ErrorCode.INVALID_REPLICA_ASSIGNMENT

@@ -213,6 +213,29 @@ def test_brokers_ask_for_several_transactions(world: World, version: int) -> Non
     assert ask((one, True, [0, 1]), (two, False, [8])) == {"one": [0, abortable], "two": [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]}
 
 
+def test_entries_of_one_transaction_are_written_once() -> None:
+    world = World(nodes=1)
+    world.cluster.create_topic("t", 50)
+    producer = Producer(world, "one")
+    entries = [
+        AddPartitionsToTxnTransaction(
+            transactional_id=producer.transactional_id,
+            producer_id=producer.id,
+            producer_epoch=producer.epoch,
+            verify_only=False,
+            topics=[AddPartitionsToTxnTopic(name="t", partitions=[index])],
+        )
+        for index in (*range(50), 99)
+    ]
+    partition = world.cluster.coordinator(producer.transactional_id, STATE)
+    assert partition is not None
+    before = partition.log.end_offset
+    answer = producer.coordinator().call(ADD_PARTITIONS_TO_TXN, 5, AddPartitionsToTxnRequest(transactions=entries))
+    errors = [each.topic_results[0].results_by_partition[0].partition_error_code for each in answer.results_by_transaction]
+    assert errors == [0] * 50 + [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
+    assert partition.log.end_offset == before + 1
+
+
 @pytest.mark.parametrize("version", range(5))
 def test_a_groups_partition_is_added(world: World, version: int) -> None:
     producer = Producer(world)

@@ -1,0 +1,128 @@
+"""A fetch that waits: it reads again only what changed, and what it answers is what a fetch at that moment would get."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import pytest
+
+from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchResponse, FetchTopic
+from odradek.storage.log import Log
+from tests.broker.harness import Client, World, produce
+
+PARTITIONS, POLLS = 200, 20
+
+
+@pytest.fixture
+def world() -> World:
+    world = World(nodes=1)
+    world.cluster.create_topic("t", PARTITIONS)
+    return world
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[Log]:
+    """The logs that are read, in order."""
+    found: list[Log] = []
+    read = Log.read
+
+    def count(log: Log, *args: Any, **options: Any) -> list[memoryview]:
+        found.append(log)
+        return read(log, *args, **options)
+
+    monkeypatch.setattr(Log, "read", count)
+    return found
+
+
+def request(indexes: Sequence[int] = range(PARTITIONS), *, partition_max_bytes: int = 1 << 20, **options: Any) -> FetchRequest:
+    wanted = [FetchPartition(partition=index, fetch_offset=0, partition_max_bytes=partition_max_bytes) for index in indexes]
+    topics = [FetchTopic(topic="t", topic_id=bytes(16), partitions=wanted)]
+    return FetchRequest(**({"max_wait_ms": 1000, "min_bytes": 1, "max_bytes": 1 << 20, "topics": topics} | options))
+
+
+def polling(world: World, count: int = POLLS, **options: Any) -> list[Client]:
+    clients = [world.client() for _ in range(count)]
+    for client in clients:
+        client.send(FETCH, 11, request(**options))
+    return clients
+
+
+def records(response: FetchResponse) -> dict[int, int]:
+    """Partition -> bytes, for those with records."""
+    found = {each.partition_index: len(bytes(each.records)) for topic in response.responses for each in topic.partitions}
+    return {index: size for index, size in found.items() if size}
+
+
+def test_produce_has_each_poll_read_one_partition(world: World, reads: list[Log]) -> None:
+    clients = polling(world)
+    assert len(reads) == POLLS * PARTITIONS
+    reads.clear()
+    produce(world, "t", b"v", partition=7)
+    assert reads == [world.cluster.topics["t"].partitions[7].log] * POLLS
+    assert [list(records(client.receive())) for client in clients] == [[7]] * POLLS
+
+
+def test_produce_that_is_not_enough_has_the_poll_wait_on(world: World, reads: list[Log]) -> None:
+    (client,) = polling(world, 1, min_bytes=300)
+    reads.clear()
+    for index in (3, 5):
+        produce(world, "t", b"v" * 50, partition=index)
+    assert client.receive() is None
+    produce(world, "t", b"v" * 50, partition=3)
+    assert list(records(client.receive())) == [3, 5]
+    assert len(reads) == 3
+
+
+def test_poll_whose_time_is_up_reads_nothing_again(world: World, reads: list[Log]) -> None:
+    clients = polling(world)
+    reads.clear()
+    world.advance(1000)
+    assert [records(client.receive()) for client in clients] == [{}] * POLLS
+    assert not reads
+
+
+def test_poll_over_a_partition_named_twice_is_answered_for_both(world: World) -> None:
+    (client,) = polling(world, 1, indexes=[4, 4, 5])
+    produce(world, "t", b"v", partition=4)
+    (topic,) = client.receive().responses
+    assert [(each.partition_index, bool(each.records)) for each in topic.partitions] == [(4, True), (4, True), (5, False)]
+
+
+@pytest.mark.parametrize("change", ["delete", "elect", "retention"])
+def test_poll_answers_what_else_changed(world: World, change: str) -> None:
+    topic = world.cluster.topics["t"]
+    produce(world, "t", b"v", partition=1)
+    (client,) = polling(world, 1, min_bytes=10_000)
+    match change:
+        case "delete":
+            world.cluster.delete_topic(topic)
+        case "elect":
+            topic.partitions[1].leader, topic.partitions[1].replicas = 2, [2]
+            world.cluster.wake(topic.partitions[1])
+        case "retention":
+            topic.config.alter({"retention.bytes": "0", "internal.segment.bytes": "1"})
+            world.cluster.upkeep.delete_old()
+    world.core.run_ready()
+    world.end_turn()
+    answers = [(each.partition_index, each.error_code) for topic in client.receive().responses for each in topic.partitions]
+    failed = {"delete": (3, PARTITIONS), "elect": (6, 1), "retention": (1, 1)}[change]
+    assert len([code for _, code in answers if code == failed[0]]) == failed[1]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_poll_answers_as_a_fetch_at_that_moment(seed: int) -> None:
+    random = Random(seed)
+    world = World(nodes=1)
+    world.cluster.create_topic("t", 4)
+    indexes = [random.randrange(4) for _ in range(random.randint(1, 5))]
+    limits = {"max_bytes": random.choice([300, 1000, 1 << 20]), "partition_max_bytes": random.choice([10, 200, 1 << 20])}
+    (client,) = polling(world, 1, indexes=indexes, min_bytes=random.choice([1, 400, 900]), **limits)
+    for _ in range(12):
+        produce(world, "t", b"v" * random.choice([1, 100, 300]), partition=random.randrange(4))
+        if answer := client.receive():
+            assert answer == world.client().call(FETCH, 11, request(indexes, max_wait_ms=0, **limits))
+            return
+    world.advance(1000)
+    assert client.receive() == world.client().call(FETCH, 11, request(indexes, max_wait_ms=0, **limits))

@@ -1,0 +1,135 @@
+"""The memory of logs: it is freed when records are deleted, and it can be limited for all logs of a cluster together."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import weakref
+from collections.abc import Iterator
+
+import pytest
+
+from odradek.protocol.errors import ErrorCode
+from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
+from odradek.protocol.messages.produce import PRODUCE
+from odradek.storage.log import Log
+from tests.broker.harness import Client, World, a_batch, produce, produce_request
+
+LIMIT = 300_000
+VALUE = b"v" * 20_000
+
+
+@pytest.fixture
+def without_collector() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def mapping(log: Log) -> weakref.ref[object]:
+    """The memory that the newest records of a log lie in."""
+    return weakref.ref(log.read(log.end_offset - 1, 1, log.end_offset, at_least_one=True)[0].obj)
+
+
+@pytest.mark.usefixtures("without_collector")
+@pytest.mark.parametrize("size", [10, 200_000], ids=["copied", "kept"])
+def test_topic_when_deleted_frees_its_memory_at_once(size: int) -> None:
+    world = World(1)
+    topic = world.cluster.create_topic("t", 3)
+    produce(world, "t", b"v" * size)
+    memory = mapping(topic.partitions[0].log)
+    world.cluster.delete_topic(topic)
+    assert memory() is None
+
+
+@pytest.mark.usefixtures("without_collector")
+def test_topic_when_deleted_is_in_no_cycle() -> None:
+    world = World(1)
+    topic = world.cluster.create_topic("t", 3)
+    known = weakref.ref(topic)
+    world.cluster.delete_topic(topic)
+    del topic
+    assert known() is None
+
+
+@pytest.mark.usefixtures("without_collector")
+def test_records_of_a_deleted_topic_are_kept_by_no_connection() -> None:
+    world = World(1)
+    topic = world.cluster.create_topic("t", 1)
+    produce(world, "t", VALUE)
+    memory = mapping(topic.partitions[0].log)
+    client = world.client()
+    wanted = FetchTopic(
+        topic="t", topic_id=bytes(16), partitions=[FetchPartition(partition=0, fetch_offset=1, partition_max_bytes=1 << 20)]
+    )
+    client.send(FETCH, 12, FetchRequest(max_wait_ms=1000, min_bytes=1, max_bytes=1 << 20, topics=[wanted], session_epoch=0))
+    world.cluster.delete_topic(topic)
+    assert memory() is None
+
+
+def limited_world(limit: int = LIMIT) -> World:
+    world = World(1, max_memory_bytes=limit)
+    for name in ("t", "u"):
+        world.cluster.create_topic(name, 1)
+    return world
+
+
+def errors_of(client: Client, topic: str, count: int = 1) -> list[int]:
+    answers = [client.call(PRODUCE, 9, produce_request(topic, a_batch(VALUE))) for _ in range(count)]
+    return [answer.responses[0].partition_responses[0].error_code for answer in answers]
+
+
+def test_produce_at_the_limit_is_refused_and_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    world = limited_world()
+    client = world.client()
+    fitting = LIMIT // len(a_batch(VALUE))
+    with caplog.at_level(logging.ERROR):
+        errors = errors_of(client, "t", fitting + 3)
+    assert errors == [0] * fitting + [ErrorCode.KAFKA_STORAGE_ERROR] * 3
+    assert [record.getMessage() for record in caplog.records if "--max-memory" in record.getMessage()] == [
+        f"the logs have reached the limit of {LIMIT} bytes (--max-memory): Produce is refused until records are deleted"
+    ]
+    assert errors_of(world.client(), "u") == [ErrorCode.KAFKA_STORAGE_ERROR], "the limit is for all logs together"
+    assert world.cluster.topics["t"].partitions[0].log.end_offset == fitting
+    assert world.cluster.log_memory is not None
+    assert world.cluster.log_memory.used_bytes == world.cluster.topics["t"].partitions[0].log.size
+
+
+@pytest.mark.parametrize("way", ["delete-topic", "delete-records", "retention"])
+def test_produce_after_records_were_deleted_is_taken_again(way: str, caplog: pytest.LogCaptureFixture) -> None:
+    world = limited_world()
+    client = world.client()
+    assert errors_of(client, "t", 20)[-1] == ErrorCode.KAFKA_STORAGE_ERROR
+    topic = world.cluster.topics["t"]
+    match way:
+        case "delete-topic":
+            world.cluster.delete_topic(topic)
+        case "delete-records":
+            topic.partitions[0].delete_before(topic.partitions[0].log.end_offset)
+        case "retention":
+            topic.config.alter({"retention.bytes": "0", "internal.segment.bytes": "1"})
+            world.cluster.upkeep.delete_old()
+    assert errors_of(client, "u") == [0]
+    caplog.clear()
+    errors_of(client, "u", 20)
+    assert sum("--max-memory" in record.getMessage() for record in caplog.records) == 1, "another crossing is another line"
+
+
+def test_group_at_the_limit_commits_offsets() -> None:
+    world = limited_world(limit=1)
+    world.cluster.ensure_internal("__consumer_offsets")
+    assert world.cluster.groups.commit("g", "t", 0, 5, -1, "") == ErrorCode.NONE
+    assert errors_of(world.client(), "t") == [ErrorCode.KAFKA_STORAGE_ERROR]
+
+
+def test_consumer_offsets_of_several_segments_are_compacted() -> None:
+    world = World(1, {"offsets.topic.segment.bytes": "1000", "offsets.topic.num.partitions": "1"})
+    world.cluster.ensure_internal("__consumer_offsets")
+    world.cluster.groups.check_commit("g", "", None, -1)
+    for offset in range(500):
+        world.cluster.groups.commit("g", "t", 0, offset, -1, "")
+    log = world.cluster.topics["__consumer_offsets"].partitions[0].log
+    before = log.size
+    world.advance(world.cluster.config.integers["log.cleaner.backoff.ms"])
+    assert log.size < 2000 < before

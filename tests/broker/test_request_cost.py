@@ -1,0 +1,87 @@
+"""No request costs more than its size: four times the elements in any array of any API take about four times the work."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from time import thread_time
+
+import pytest
+
+from odradek.broker.handlers import HANDLERS
+from odradek.protocol.frame import encode_request
+from tests.broker.harness import World
+from tests.broker.requests import Maker, Naming, Place, names_ids, places, populate
+
+SIZE = 500
+MOST = 8
+"""Four times the elements may take so many times as long: four would be linear, sixteen quadratic."""
+NAMINGS = {"known": Naming(), "alike": Naming(alike=True), "unknown": Naming("b."), "by-id": Naming(by_id=True)}
+SETTINGS = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
+    "auto.create.topics.enable": "false",
+}
+
+CASES = [
+    pytest.param(place, naming, id=f"{place}-{key}")
+    for handler in HANDLERS.values()
+    for place in places(handler.api)
+    for key, naming in NAMINGS.items()
+    if names_ids(place) or not naming.by_id
+]
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    world = World(1, SETTINGS)
+    for name in ("__consumer_offsets", "__transaction_state"):
+        world.cluster.ensure_internal(name)
+    return world
+
+
+def growth(small: Callable[[], float], large: Callable[[], float]) -> float:
+    """How many times as long the large one takes; measured again while that seems too much, because noise only ever adds."""
+    small_s, large_s = min(small(), small()), large()
+    for _ in range(5):
+        if large_s <= MOST * small_s:
+            break
+        small_s, large_s = min(small_s, small()), min(large_s, large())
+    return large_s / small_s
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """The processor time that `work` takes on this thread, without the garbage collector's."""
+    gc.disable()
+    try:
+        began = thread_time()
+        work()
+        return thread_time() - began
+    finally:
+        gc.enable()
+
+
+def answering(world: World, place: Place, size: int, naming: Naming) -> float:
+    """The time in which a cluster answers a request with so many elements."""
+    populate(world, 4 * SIZE)
+    request = Maker(world, place, size, naming).request()
+    frame = b"".join(encode_request(place.api, place.version, 1, "test", request))
+    client = world.client()
+    took = seconds(lambda: client.feed(frame))
+    client.connection.lost("the test is over")
+    return took
+
+
+@pytest.mark.parametrize(("place", "naming"), CASES)
+def test_request_of_four_times_the_size_takes_as_much_longer(world: World, place: Place, naming: Naming) -> None:
+    answering(world, place, 1, naming)  # compiles the codecs
+    grown = growth(lambda: answering(world, place, SIZE, naming), lambda: answering(world, place, 4 * SIZE, naming))
+    assert grown <= MOST, f"{4 * SIZE} elements take {grown:.1f} times as long as {SIZE}"
+
+
+def test_growth_of_quadratic_work_is_seen() -> None:
+    def compare_all(size: int) -> None:
+        names = [f"a_{number}" for number in range(size)]
+        assert not any(names.count(name) > 1 for name in names)
+
+    assert growth(lambda: seconds(lambda: compare_all(SIZE)), lambda: seconds(lambda: compare_all(4 * SIZE))) > MOST

@@ -1,0 +1,91 @@
+"""The index of committed offsets says of every topic and producer which groups they concern, whatever happens to the groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import Any
+
+import pytest
+
+from odradek.broker.groups.coordinator import Groups
+from odradek.broker.groups.offsets import CommittedOffset, CommittedOffsets, OffsetIndex
+from odradek.broker.transactions.transaction import Producer
+from tests.broker.harness import World
+
+GROUPS, TOPICS, PRODUCERS = [f"g{n}" for n in range(4)], ["t", "u", "v"], [1, 2]
+
+
+def test_topic_deletion_asks_only_groups_that_it_concerns(monkeypatch: pytest.MonkeyPatch) -> None:
+    groups = World(1).cluster.groups
+    for number in range(100):
+        groups.commit(f"g{number}", "t" if number == 7 else "u", 0, 1, -1, "")
+    asked: list[CommittedOffsets] = []
+    partitions = CommittedOffsets.partitions
+
+    def count(offsets: CommittedOffsets, topic: str) -> list[int]:
+        asked.append(offsets)
+        return partitions(offsets, topic)
+
+    monkeypatch.setattr(CommittedOffsets, "partitions", count)
+    groups.topic_deleted("t")
+    assert len(asked) == 1
+    assert groups.offsets("g7").get("t", 0) is None
+    assert groups.offsets("g8").get("u", 0) is not None
+
+
+def test_index_forgets_groups_without_offsets() -> None:
+    index = OffsetIndex()
+    index.add("g", "t", 1)
+    index.add("h", "t")
+    assert (index.with_offsets_of("t"), index.waiting_for(1)) == (["g", "h"], ["g"])
+    index.forget_topic("g", "t")
+    index.forget_producer("g", 1)
+    assert (index.with_offsets_of("t"), index.waiting_for(1)) == (["h"], [])
+    index.forget_topic("g", "t")
+
+
+def step(groups: Groups, random: Random) -> None:
+    group, topic, partition = random.choice(GROUPS), random.choice(TOPICS), random.randrange(2)
+    producer = Producer(random.choice(PRODUCERS), 0)
+    match random.randrange(6):
+        case 0:
+            groups.check_commit(group, "", None, -1)
+            groups.commit(group, topic, partition, 1, -1, "")
+        case 1:
+            groups.check_transactional_commit(group, "", None, -1, [])
+            groups.commit_in_transaction(group, producer, {(topic, partition): CommittedOffset(1, -1, "", 0)})
+        case 2:
+            for waiting in groups.waiting_for(producer.id):
+                groups.end_transaction(waiting, producer.id, committed=random.random() < 0.5)
+        case 3 if groups.get(group) is not None:
+            groups.delete_offset(group, topic, partition)
+        case 4:
+            groups.delete(group)
+        case 5:
+            groups.topic_deleted(topic)
+
+
+@pytest.fixture
+def index(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[OffsetIndex]]:
+    """The indexes that are made."""
+    made: list[OffsetIndex] = []
+    begin = OffsetIndex.__init__
+
+    def note(self: OffsetIndex, *args: Any) -> None:
+        begin(self, *args)
+        made.append(self)
+
+    monkeypatch.setattr(OffsetIndex, "__init__", note)
+    yield made
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_index_agrees_with_the_offsets_of_all_groups(seed: int, index: list[OffsetIndex]) -> None:
+    groups, random = World(1).cluster.groups, Random(seed)
+    for _ in range(60):
+        step(groups, random)
+        for topic in TOPICS:
+            assert sorted(index[-1].with_offsets_of(topic)) == [group for group in GROUPS if groups.offsets(group).concerns(topic)]
+        for producer in PRODUCERS:
+            assert sorted(groups.waiting_for(producer)) == [group for group in GROUPS if producer in groups.offsets(group).pending]
