@@ -59,7 +59,7 @@ def test_two_records_at_one_offset_are_found() -> None:
     assert any("was" in text for text in history([(0, 0)], reader=[(0, 1)]).violations())
 
 
-def test_a_skipped_record_is_found_unless_partitions_were_assigned_anew() -> None:
+def test_a_skipped_record_is_found_but_not_after_an_assignment() -> None:
     everything: list[tuple[int, int] | None] = [(0, 0), (1, 1), (2, 2)]
     assert "skipped" in kinds(history([(0, 0), (2, 2)], acknowledged={1: 1}, reader=everything))
     assert "skipped" not in kinds(history([(0, 0), None, (2, 2), None, (1, 1)], acknowledged={1: 1}, reader=everything))
