@@ -136,9 +136,9 @@ class Record(NamedTuple):
 
 
 def _load_crc32c(data: Buffer) -> int:
-    """Puts the real function in its own place: its package takes 32 ms to import, which start-up shall not pay."""
+    """Replaces itself by the real function when it is first called, because importing that at start-up would cost 32 ms."""
     global _crc32c
-    from crc32c import crc32c
+    from .checksum import crc32c
 
     _crc32c = crc32c
     return _crc32c(data)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from crc32c import crc32c
 
 from ..protocol.compression import Compression, InvalidCompression, decompress
 from ..protocol.frame import LENGTH
@@ -90,6 +89,8 @@ class Batches(NamedTuple):
 
     def check_crcs(self) -> None:
         """Raises CorruptBatch where the bytes are not those that the producer wrote."""
+        from ..protocol.checksum import crc32c  # here, because it warns of a missing package where checksums are made: in Spark's workers
+
         columns = (self.positions, self.sizes, self.crcs, self.base_offsets)
         for position, size, crc, offset in zip(*(column.tolist() for column in columns), strict=True):
             if crc32c(self.view[position + CRC_START : position + size]) != crc:

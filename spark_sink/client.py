@@ -18,6 +18,7 @@ from ..protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition,
 from ..protocol.messages.metadata import METADATA, MetadataRequest, MetadataRequestTopic
 from ..protocol.schema import Api, Message
 from .connection import Address, Connection
+from .connector import Connector
 
 T = TypeVar("T")
 
@@ -106,12 +107,14 @@ class KafkaClient:
 
     def __init__(self, config: ClientConfig) -> None:
         self.config = config
+        self._connector = Connector(config.bootstrap_servers, config.client_id, config.request_timeout_ms)
         self._idle: dict[Address, Connection] = {}
         self._nodes: dict[int, Address] = {}
         self._leaders: dict[TopicPartition, int] = {}
 
     def close(self) -> None:
         """Ends the connections; the client makes new ones when it is used again."""
+        self._connector.stop_waiting()
         while self._idle:
             self._idle.popitem()[1].close()
 
@@ -226,10 +229,14 @@ class KafkaClient:
                 self.forget_leaders()
                 patience.wait_after(error)
 
+    def connect(self, address: Address) -> Connection:
+        """A new connection, which the caller closes. Raises OSError, KafkaError."""
+        return self._connector.connect(address)
+
     @contextmanager
     def connection(self, address: Address) -> Iterator[Connection]:
         """A connection for oneself; it is kept for the next user if all went well."""
-        connection = self._idle.pop(address, None) or Connection(address, self.config.client_id, self.config.request_timeout_ms)
+        connection = self._idle.pop(address, None) or self.connect(address)
         try:
             yield connection
         except BaseException:

@@ -38,7 +38,7 @@ def warn_of_unknown(given: Given, known: Iterable[str] = ACTING | WITHOUT_EFFECT
     """Settings that mean nothing to Kafka's consumer either are most likely misspelt."""
     for name in given.kafka_settings():
         if name not in known and not name.startswith(("sasl.", "ssl.")):
-            warnings.warn(f"Kafka option '{name}' is not known here and has no effect", stacklevel=2)
+            warnings.warn(f"Kafka option 'kafka.{name}' is not known here and has no effect", stacklevel=2)
 
 
 def client_config(given: Given) -> ClientConfig:
@@ -46,7 +46,7 @@ def client_config(given: Given) -> ClientConfig:
     default = ClientConfig(())
     protocol = given.text("kafka.security.protocol", "PLAINTEXT")
     if protocol.upper() != "PLAINTEXT":
-        raise ValueError(f"Kafka option 'security.protocol' is not supported yet with the value {protocol}")
+        raise ValueError(f"Kafka option 'kafka.security.protocol' is not supported yet with the value {protocol}")
     retries = given.integer("fetchOffset.numRetries", 3)
     return ClientConfig(
         bootstrap_servers=_bootstrap_servers(given),
@@ -70,12 +70,12 @@ def _bootstrap_servers(given: Given) -> tuple[Address, ...]:
         raise ValueError(f"Option '{BOOTSTRAP_SERVERS}' must be specified for configuring Kafka consumer")
     servers = [server.strip() for server in given.text(BOOTSTRAP_SERVERS, "").split(",")]
     if not any(servers):
-        raise ValueError("No resolvable bootstrap urls given in bootstrap.servers")
+        raise ValueError(f"No resolvable bootstrap urls given in {BOOTSTRAP_SERVERS}: write host:port, with commas between several")
     return tuple(_address(server) for server in servers if server)
 
 
 def _address(server: str) -> Address:
     host, colon, port = server.rpartition(":")
     if not colon or not host or not port.isdecimal():
-        raise ValueError(f"Invalid url in bootstrap.servers: {server}")
+        raise ValueError(f"Invalid url in {BOOTSTRAP_SERVERS}: {server}. Write host:port, with commas between several")
     return host.removeprefix("[").removesuffix("]"), int(port)

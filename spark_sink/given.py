@@ -23,7 +23,7 @@ class Given:
         """Kafka settings that may not be given, and what is said about each."""
         for name, why in refused.items():
             if f"kafka.{name}" in self:
-                raise ValueError(f"Kafka option '{name}' {why}")
+                raise ValueError(f"Kafka option 'kafka.{name}' {why}")
 
     def kafka_settings(self) -> list[str]:
         """The names of Kafka's own settings that were given, without `kafka.`, sorted."""
@@ -46,8 +46,7 @@ class Given:
         if not re.fullmatch(r"[+-]?\d+", value):
             raise self.not_understood(name)
         if not least <= int(value) <= most:
-            name = name.removeprefix("kafka.")
-            raise ValueError(f"Invalid value {value} for configuration {name}: Value must be at least {least} and at most {most}")
+            raise ValueError(f"Invalid value {value} for option {name!r}: Value must be at least {least} and at most {most}")
         return int(value)
 
     def choice(self, name: str, default: str, choices: Mapping[str, int]) -> int:
@@ -55,7 +54,7 @@ class Given:
         value = self.text(name, default)
         if value not in choices:
             names = ", ".join(sorted(choices))
-            raise ValueError(f"Invalid value {value} for configuration {name.removeprefix('kafka.')}: String must be one of: {names}")
+            raise ValueError(f"Invalid value {value} for option {name!r}: String must be one of: {names}")
         return choices[value]
 
     def json_object(self, name: str, example: str) -> dict[str, Any]:

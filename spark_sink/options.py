@@ -15,11 +15,11 @@ from .offset_options import Bound, ending, starting
 from .trigger_options import TriggerOptions, trigger_options
 
 ASSIGN_EXAMPLE = '{"topicA":[0,1],"topicB":[0,1]}'
-STRATEGIES = ("subscribe", "subscribepattern", "assign")
+STRATEGIES = ("subscribe", "subscribePattern", "assign")
 
 _DESERIALIZED = "is not supported as {} are deserialized as byte arrays with ByteArrayDeserializer. Columns can be cast."
 REFUSED = {
-    "auto.offset.reset": "is not supported. Instead set the source option 'startingoffsets' to 'earliest' or 'latest'.",
+    "auto.offset.reset": "is not supported. Instead set the source option 'startingOffsets' to 'earliest' or 'latest'.",
     "key.deserializer": _DESERIALIZED.format("keys"),
     "value.deserializer": _DESERIALIZED.format("values"),
     "enable.auto.commit": "is not supported",
@@ -100,18 +100,18 @@ def _read_options(given: Given, start: str) -> ReadOptions:
         ending=ending(given),
         include_headers=given.boolean("includeHeaders", False),
         fail_on_data_loss=given.boolean("failOnDataLoss", True),
-        min_partitions=_positive(given, "minPartitions", "minPartitions"),
-        max_records_per_partition=_positive(given, "maxRecordsPerPartition", "maxrecordsperpartition"),
+        min_partitions=_positive(given, "minPartitions"),
+        max_records_per_partition=_positive(given, "maxRecordsPerPartition"),
         client=client_config(given),
     )
 
 
-def _positive(given: Given, name: str, known_as: str) -> int | None:
+def _positive(given: Given, name: str) -> int | None:
     if name not in given:
         return None
     value = given.integer(name, 0, -INT64_MAX, INT64_MAX)
     if value <= 0:
-        raise ValueError(f"{known_as} must be positive")
+        raise ValueError(f"{name} must be positive")
     return value
 
 
@@ -131,7 +131,7 @@ def _subscription(given: Given) -> Subscription:
         beginning = "Only one of the following options can" if chosen else "One of the following options must"
         raise ValueError(f"{beginning} be specified for Kafka source: {', '.join(STRATEGIES)}. See the docs for more details.")
     (name,) = chosen
-    return {"subscribe": _subscribe, "subscribepattern": _subscribe_pattern, "assign": _assign}[name](given)
+    return {"subscribe": _subscribe, "subscribePattern": _subscribe_pattern, "assign": _assign}[name](given)
 
 
 def _subscribe(given: Given) -> Subscription:

@@ -220,8 +220,7 @@ class Producer:
 
     def _send(self, leader: Address, batches: list[_Batch], patience: Patience) -> None:
         if leader not in self._links:
-            config = self.config.client
-            self._links[leader] = _Link(Connection(leader, config.client_id, config.request_timeout_ms))
+            self._links[leader] = _Link(self._client.connect(leader))
         link = self._links[leader]
         while self._has_to_wait(link, batches):
             self._acknowledge(link, patience)

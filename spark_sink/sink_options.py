@@ -49,7 +49,7 @@ def sink_options(options: Mapping[str, str], schema: StructType) -> SinkOptions:
     given = Given(options)
     given.refuse(REFUSED)
     if BOOTSTRAP_SERVERS not in given:
-        raise KafkaCondition("MISSING_KAFKA_OPTION", "Kafka option bootstrap.servers is not set. It names the brokers to write to.")
+        raise KafkaCondition("MISSING_KAFKA_OPTION", f"Kafka option '{BOOTSTRAP_SERVERS}' is not set. It names the brokers to write to.")
     warn_of_unknown(given, ACTING | WITHOUT_EFFECT)
     topic = given.text("topic", "") if "topic" in given else None
     check_schema(schema, topic)
@@ -84,7 +84,9 @@ def _producer_config(given: Given) -> ProducerConfig:
     acks = given.choice("kafka.acks", "all", ACKS)
     idempotent = given.boolean("kafka.enable.idempotence", acks == ALL_REPLICAS)
     if idempotent and acks != ALL_REPLICAS:
-        raise ValueError("Must set acks to all in order to use the idempotent producer. Otherwise we cannot guarantee idempotence.")
+        raise ValueError(
+            "Must set kafka.acks to all in order to use the idempotent producer: set kafka.enable.idempotence to false or leave it out."
+        )
     codec = Compression(given.choice("kafka.compression.type", "none", CODECS))
     return ProducerConfig(
         client=default.client,

@@ -20,6 +20,7 @@ from pyspark.sql.types import (
 from .client_options import warn_of_unknown
 from .decoder import COLUMN_TYPES
 from .given import Given
+from .interpreter import choose_interpreter
 from .options import batch_options, read_options, stream_options
 from .reader import BatchReader, batch_reader
 from .sink_options import sink_options
@@ -45,7 +46,8 @@ class OdradekDataSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """What `format` takes."""
+        """What `format` takes. `spark.dataSource.register` asks for it before it notes which Python the workers are to run."""
+        choose_interpreter()
         return "odradek"
 
     def schema(self) -> StructType:

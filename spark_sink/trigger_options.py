@@ -26,7 +26,7 @@ def trigger_options(given: Given) -> TriggerOptions:
     """Raises ValueError."""
     least, most = _offsets(given, "minOffsetsPerTrigger"), _offsets(given, "maxOffsetsPerTrigger")
     if least is not None and most is not None and least > most:
-        raise ValueError(f"The value of minOffsetPerTrigger({least}) is higher than the maxOffsetsPerTrigger({most}).")
+        raise ValueError(f"The value of minOffsetsPerTrigger({least}) is higher than the maxOffsetsPerTrigger({most}).")
     return TriggerOptions(max_offsets=most, min_offsets=least, max_delay_ms=_duration_ms(given, "maxTriggerDelay", "15m"))
 
 

@@ -123,7 +123,7 @@ def _check_sizes(sizes: Longs, most: int) -> None:
     if size > most:
         raise ValueError(
             f"The message is {size} bytes when serialized which is larger than {most}, "
-            "which is the value of the max.request.size configuration."
+            "which is the value of the option 'kafka.max.request.size'."
         )
 
 

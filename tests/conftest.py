@@ -1,12 +1,17 @@
-"""Hypothesis: few examples by default, many with ODRADEK_HYPOTHESIS=long; every run prints its seed."""
+"""Hypothesis: few examples by default, many with ODRADEK_HYPOTHESIS=long; every run prints its seed. And the wheel, which is built once."""
 
 from __future__ import annotations
 
 import os
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).parents[1]
 
 # A codec is compiled when it is first used: the first example may be slow.
 _COMMON = settings(deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
@@ -25,3 +30,36 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_report_header(config: pytest.Config) -> str:
     return f"this run again: --hypothesis-seed={config.getoption('--hypothesis-seed')}"
+
+
+@pytest.fixture(scope="session")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns a copy of the tracked files, because building leaves files behind in the tree that it builds from."""
+    copy = tmp_path_factory.mktemp("clone") / "odradek"
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
+    for name in filter(None, tracked):
+        if (ROOT / name).is_file() and not name.startswith((".dev", "tests", "benchmarks")):
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            (copy / name).write_bytes((ROOT / name).read_bytes())
+    return copy
+
+
+@pytest.fixture(scope="session")
+def wheel(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    build = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-index",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        str(folder),
+        str(source),
+    ]
+    subprocess.run(build, check=True, capture_output=True)
+    (built,) = folder.glob("odradek-*.whl")
+    return built

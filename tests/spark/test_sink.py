@@ -143,13 +143,19 @@ def test_options() -> None:
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        ({"kafka.key.serializer": "x"}, "Kafka option 'key.serializer' is not supported as keys are serialized with ByteArraySerializer."),
-        ({"kafka.value.serializer": "x"}, "Kafka option 'value.serializer' is not supported as value are serialized with ByteArray"),
-        ({"kafka.acks": "2"}, "Invalid value 2 for configuration acks: String must be one of: -1, 0, 1, all"),
-        ({"kafka.acks": "1", "kafka.enable.idempotence": "true"}, "Must set acks to all in order to use the idempotent producer."),
+        (
+            {"kafka.key.serializer": "x"},
+            "Kafka option 'kafka.key.serializer' is not supported as keys are serialized with ByteArraySerializer.",
+        ),
+        ({"kafka.value.serializer": "x"}, "Kafka option 'kafka.value.serializer' is not supported as value are serialized with ByteArray"),
+        ({"kafka.acks": "2"}, "Invalid value 2 for option 'kafka.acks': String must be one of: -1, 0, 1, all"),
+        (
+            {"kafka.acks": "1", "kafka.enable.idempotence": "true"},
+            "Must set kafka.acks to all in order to use the idempotent producer: set",
+        ),
         (
             {"kafka.compression.type": "lzma"},
-            "Invalid value lzma for configuration compression.type: String must be one of: gzip, lz4, none",
+            "Invalid value lzma for option 'kafka.compression.type': String must be one of: gzip, lz4, none",
         ),
         ({"kafka.batch.size": "x"}, 'For input string: "x"'),
     ],
@@ -161,13 +167,13 @@ def test_options_that_are_refused(given: dict[str, str], text: str) -> None:
 
 
 def test_misspelt_settings_are_told() -> None:
-    with pytest.warns(UserWarning, match=r"Kafka option 'compresion\.type' is not known here"):
+    with pytest.warns(UserWarning, match=r"Kafka option 'kafka\.compresion\.type' is not known here"):
         options_of(kafka__compresion__type="lz4")
     options_of(kafka__linger__ms=5)
 
 
 def test_no_brokers_are_named() -> None:
-    with pytest.raises(KafkaCondition, match=r"Kafka option bootstrap\.servers is not set"):
+    with pytest.raises(KafkaCondition, match=r"Kafka option 'kafka\.bootstrap\.servers' is not set"):
         sink_options({"topic": "t"}, StructType().add("value", "string"))
 
 

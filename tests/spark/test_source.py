@@ -140,9 +140,9 @@ def test_a_broker_that_was_restarted_between_two_queries(spark: SparkSession) ->
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({}, "One of the following options must be specified for Kafka source: subscribe, subscribepattern, assign."),
+        ({}, "One of the following options must be specified for Kafka source: subscribe, subscribePattern, assign."),
         ({"subscribe": "t", "startingOffsets": "foo"}, 'Expected e.g. {"topicA":{"0":23,"1":-1},"topicB":{"0":-2}}, got foo'),
-        ({"subscribe": "t", "kafka__enable__auto__commit": "true"}, "Kafka option 'enable.auto.commit' is not supported"),
+        ({"subscribe": "t", "kafka__enable__auto__commit": "true"}, "Kafka option 'kafka.enable.auto.commit' is not supported"),
     ],
 )
 def test_wrong_options_fail_at_load(spark: SparkSession, cluster: Cluster, options: dict[str, str], text: str) -> None:

@@ -204,7 +204,7 @@ def test_what_cannot_be_written(broker: Broker) -> None:
     one: list[Written] = [(None, b"x", [])]
     assert failure(one, partition=[9]).startswith(f"Partition 9 of topic {topic} with partition count 2 is not present in metadata after")
     assert failure(one, partition=[-1]) == "Invalid partition: -1. Partition number should always be non-negative or null."
-    assert "larger than 5000, which is the value of the max.request.size" in failure([(None, b"x" * 5000, [])])
+    assert "larger than 5000, which is the value of the option 'kafka.max.request.size'" in failure([(None, b"x" * 5000, [])])
     read_by_confluent(broker, topic, 2, 0)
 
 

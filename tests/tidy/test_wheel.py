@@ -45,27 +45,6 @@ print("read", OdradekDataSource.name())
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns a copy of the tracked files, because building leaves files behind in the tree that it builds from."""
-    copy = tmp_path_factory.mktemp("clone") / "odradek"
-    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
-    for name in filter(None, tracked):
-        if (ROOT / name).is_file() and not name.startswith((".dev", "tests", "benchmarks")):
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            (copy / name).write_bytes((ROOT / name).read_bytes())
-    return copy
-
-
-@pytest.fixture(scope="module")
-def wheel(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("dist")
-    build = [*PYTHON, "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", str(folder), str(source)]
-    subprocess.run(build, check=True, capture_output=True)
-    (built,) = folder.glob("odradek-*.whl")
-    return built
-
-
-@pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("installed")
     subprocess.run([*PYTHON, "pip", "install", "--quiet", "--no-deps", "--target", str(folder), str(wheel)], check=True)

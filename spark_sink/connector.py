@@ -1,0 +1,84 @@
+"""Makes connections, and reports early which ones cannot be made: a wrong address would be silent until the time-out is over."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from ..protocol.errors import KafkaError
+from .connection import Address, Connection
+
+REPORT_AFTER_S = 2.0
+logger = logging.getLogger("odradek.spark_sink")
+
+
+class Alarm(Protocol):
+    """The part of `threading.Timer` that is used."""
+
+    def start(self) -> None:
+        """Starts to wait."""
+
+    def cancel(self) -> None:
+        """Ends the waiting."""
+
+
+def _timer(seconds: float, function: Callable[[], None]) -> Alarm:
+    timer = threading.Timer(seconds, function)
+    timer.daemon = True
+    return timer
+
+
+class Connector:
+    """Connects to brokers. When no connection comes about for two seconds, it logs once what has been tried."""
+
+    def __init__(
+        self,
+        bootstrap_servers: Iterable[Address],
+        client_id: str,
+        timeout_ms: int,
+        new_alarm: Callable[[float, Callable[[], None]], Alarm] = _timer,
+    ) -> None:
+        """`new_alarm` makes an alarm of some seconds and the function to call then."""
+        self._bootstrap_servers = tuple(bootstrap_servers)
+        self._client_id, self._timeout_ms, self._new_alarm = client_id, timeout_ms, new_alarm
+        self._alarm: Alarm | None = None
+        self._tried: dict[Address, str] = {}
+
+    def connect(self, address: Address) -> Connection:
+        """A new connection. Raises OSError, KafkaError; the alarm then stays set for the attempts that follow."""
+        self._tried[address] = "no answer yet"
+        if self._alarm is None:
+            self._alarm = self._new_alarm(REPORT_AFTER_S, self._report)
+            self._alarm.start()
+        try:
+            connection = Connection(address, self._client_id, self._timeout_ms)
+        except (OSError, KafkaError) as error:
+            self._tried[address] = str(error)
+            raise
+        self.stop_waiting()
+        return connection
+
+    def stop_waiting(self) -> None:
+        """Nothing is to be reported any more: there is a connection, or no more attempts are made."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm = None
+        self._tried.clear()
+
+    def _report(self) -> None:
+        logger.warning(
+            "No connection to a Kafka broker for %g s. Tried from %s: %s. kafka.bootstrap.servers is %s; brokers are then connected to at "
+            "the addresses that they advertise. Attempts go on until the time-out: kafka.default.api.timeout.ms in the driver, "
+            "kafkaConsumer.pollTimeoutMs in a task that reads, kafka.max.block.ms in one that writes.",
+            REPORT_AFTER_S,
+            socket.gethostname(),
+            ", ".join(f"{_text(address)} ({outcome})" for address, outcome in self._tried.copy().items()),
+            ",".join(map(_text, self._bootstrap_servers)),
+        )
+
+
+def _text(address: Address) -> str:
+    return "{}:{}".format(*address)

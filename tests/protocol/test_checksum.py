@@ -1,0 +1,66 @@
+"""CRC-32C: the numpy function against the compiled one and published values, and which of the two is chosen."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import crc32c as compiled
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from odradek.protocol import checksum, numpy_crc32c
+from odradek.protocol.record_builder import build_batch
+from odradek.protocol.records import Record
+
+# RFC 3720, appendix B.4, and the check value of the catalogues.
+PUBLISHED = [
+    (b"", 0x00000000),
+    (b"123456789", 0xE3069283),
+    (bytes(32), 0x8A9136AA),
+    (b"\xff" * 32, 0x62A8AB43),
+    (bytes(range(32)), 0x46DD794E),
+    (bytes(range(31, -1, -1)), 0x113FDB5C),
+]
+
+
+@pytest.mark.parametrize(("message", "expected"), PUBLISHED)
+def test_numpy_crc32c_of_published_messages(message: bytes, expected: int) -> None:
+    assert numpy_crc32c.crc32c(message) == expected
+
+
+@given(st.binary(max_size=300))
+def test_numpy_crc32c_equals_the_compiled(message: bytes) -> None:
+    assert numpy_crc32c.crc32c(message) == compiled.crc32c(message)
+
+
+@pytest.mark.parametrize("size", [16_323, 65_537, 1 << 20])
+def test_numpy_crc32c_of_large_views(size: int) -> None:
+    message = memoryview(bytearray(n * n >> 3 & 0xFF for n in range(size + 3)))[3:]
+    assert numpy_crc32c.crc32c(message) == compiled.crc32c(message)
+
+
+def test_checksum_with_the_package_is_compiled() -> None:
+    assert checksum.crc32c is compiled.crc32c
+
+
+# The package is hidden as if it were not installed: its import fails.
+WITHOUT_THE_PACKAGE = """
+import logging, sys
+sys.modules["crc32c"] = None
+logging.basicConfig(format="%(name)s %(levelname)s")
+from odradek.protocol.record_builder import build_batch
+from odradek.protocol.records import Record, RecordBatch
+for _ in range(2):
+    batch = build_batch([Record(0, 0, b"key", b"value", [])])
+    assert RecordBatch(batch).crc_valid()
+print(batch.hex())
+"""
+
+
+def test_checksum_without_the_package_is_slow_and_logged_once() -> None:
+    child = [sys.executable, "-c", WITHOUT_THE_PACKAGE]
+    done = subprocess.run(child, capture_output=True, text=True, check=True, env={"PYTHONPATH": ":".join(sys.path)})
+    assert bytes.fromhex(done.stdout) == build_batch([Record(0, 0, b"key", b"value", [])])
+    assert done.stderr.splitlines() == ["odradek.protocol WARNING"]

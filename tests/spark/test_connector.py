@@ -1,0 +1,100 @@
+"""The connector tells early what it cannot connect to. The alarm is the test's own, so no time passes."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from contextlib import closing
+
+import pytest
+
+from odradek import Cluster
+from odradek.spark_sink.client import ClientConfig, KafkaClient
+from odradek.spark_sink.connection import Address
+from odradek.spark_sink.connector import REPORT_AFTER_S, Connector
+from tests.spark.producing import config_of
+
+
+class ByHand:
+    """An alarm that rings when the test says so."""
+
+    def __init__(self) -> None:
+        self.set_for: list[float] = []
+        self.waiting = 0
+
+    def new(self, seconds: float, function: Callable[[], None]) -> ByHand:
+        self.set_for.append(seconds)
+        self.ring = function
+        return self
+
+    def start(self) -> None:
+        self.waiting += 1
+
+    def cancel(self) -> None:
+        self.waiting -= 1
+
+
+class RingsAtOnce(ByHand):
+    """As if the time had passed while the first connection is made."""
+
+    def start(self) -> None:
+        super().start()
+        self.ring()
+
+
+@pytest.fixture
+def alarm() -> ByHand:
+    return ByHand()
+
+
+def refusing() -> Address:
+    """An address at which nobody listens."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+        address: Address = silent.getsockname()
+    return address
+
+
+def test_connector_reports_once_what_was_refused(alarm: ByHand, caplog: pytest.LogCaptureFixture) -> None:
+    first, second = refusing(), refusing()
+    connector = Connector([first, second], "me", 1000, alarm.new)
+    for address in (first, second, first):
+        with pytest.raises(ConnectionRefusedError):
+            connector.connect(address)
+    assert (alarm.set_for, alarm.waiting) == ([REPORT_AFTER_S], 1)
+    alarm.ring()
+    (record,) = caplog.records
+    assert (record.name, record.levelname) == ("odradek.spark_sink", "WARNING")
+    for host, port in (first, second):
+        assert f"{host}:{port} ([Errno" in record.getMessage()
+    assert f"kafka.bootstrap.servers is {first[0]}:{first[1]},{second[0]}:{second[1]};" in record.getMessage()
+
+
+def test_connector_reports_a_silent_peer(caplog: pytest.LogCaptureFixture) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+        host, port = silent.getsockname()
+        with pytest.raises(TimeoutError):
+            Connector([(host, port)], "me", 20, RingsAtOnce().new).connect((host, port))
+    assert f"{host}:{port} (no answer yet)" in caplog.text
+
+
+def test_connector_that_connects_reports_nothing(cluster: Cluster, alarm: ByHand) -> None:
+    (there, *_) = config_of(cluster).bootstrap_servers
+    connector = Connector([there], "me", 10_000, alarm.new)
+    with pytest.raises(ConnectionRefusedError):
+        connector.connect(refusing())
+    assert alarm.waiting == 1
+    connector.connect(there).close()
+    assert alarm.waiting == 0
+    connector.connect(there).close()
+    assert (len(alarm.set_for), alarm.waiting) == (2, 0)
+
+
+def test_client_with_a_wrong_address_reports_it(alarm: ByHand, caplog: pytest.LogCaptureFixture) -> None:
+    wrong = refusing()
+    client = KafkaClient(ClientConfig((wrong,), request_timeout_ms=100, api_timeout_ms=100))
+    client._connector = Connector([wrong], "me", 100, alarm.new)
+    with closing(client), pytest.raises(ConnectionRefusedError):
+        client.partitions_where(str)
+    alarm.ring()
+    assert f"{wrong[0]}:{wrong[1]}" in caplog.text
+    assert alarm.waiting == 0
