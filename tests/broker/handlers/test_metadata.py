@@ -214,9 +214,9 @@ def test_describe_topic_partitions_of_unknown_topics_and_bad_cursors(world: Worl
         assert pages(world, "t", cursor=cursor).topics[0].error_code == ErrorCode.INVALID_REQUEST
 
 
-def test_metadata_internal_topic_without_brokers_fails() -> None:
+def test_metadata_internal_topic_no_brokers_unknown() -> None:
     world = World(nodes=1)
     client = world.client()
     world.cluster.unregister_node(1)
     response = client.call(METADATA, 9, MetadataRequest(topics=named("__transaction_state")))
-    assert response.topics[0].error_code == ErrorCode.INVALID_REPLICATION_FACTOR
+    assert response.topics[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
