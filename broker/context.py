@@ -39,7 +39,7 @@ class Shortcut(Protocol):
 
 
 class Context:
-    """One request's surroundings: its API version, the connection it came by, the broker that answers.
+    """One request's cluster: its API version, the connection it came by, the broker that answers.
 
     `frame` is the request's bytes without their length; `owns_buffer` says that nobody will write to their memory again. A rule may
     leave a `shortcut`, which is then asked first by every further request of the connection.
