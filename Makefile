@@ -3,7 +3,8 @@
 PYTHON ?= python3
 
 PIP_INSTALL = .venv/bin/python -m pip install --quiet --disable-pip-version-check
-PYTEST = .venv/bin/python -m pytest -n 2
+# Tests of one file share what is expensive to make, so a file runs in one process.
+PYTEST = .venv/bin/python -m pytest -n 2 --dist loadfile
 MODULE = PYTHONPATH=.dev:. .venv/bin/python -m
 
 .PHONY: help run demo test-fast test test-all lint differential damaged fuzz soak bench venv
@@ -21,7 +22,8 @@ demo: .venv/.test ## show a cluster, a client and Spark in a minute
 
 test-fast: .venv/.test ## run the tests that need neither sockets nor Spark; for use after every edit
 	ODRADEK_HYPOTHESIS=fast $(PYTEST) -p tests.without_sockets -m "not (spark or clients or sockets or slow)" \
-	  --ignore-glob='*/test_failing_writes.py' --ignore-glob='*/test_request_cost.py' --ignore-glob='*/test_many_members.py'
+	  --ignore-glob='*/test_failing_writes.py' --ignore-glob='*/test_request_cost.py' --ignore-glob='*/test_many_members.py' \
+	  --ignore-glob='*/test_fuzz.py'
 
 test: .venv/.test ## run the tests of every part of the project
 	$(PYTEST) -m "not (official or apache_kafka or slow)"

@@ -1,6 +1,7 @@
 """Settings of Hypothesis, the mark `sockets`, and the wheel, which is built once.
 
-Hypothesis tries 10 examples of each property, 200 with ODRADEK_HYPOTHESIS=long and 3 with ODRADEK_HYPOTHESIS=fast. Every run prints its seed.
+Hypothesis tries 10 examples of each property, 200 with ODRADEK_HYPOTHESIS=long and 3 with ODRADEK_HYPOTHESIS=fast. Every run prints its
+seed.
 """
 
 from __future__ import annotations
