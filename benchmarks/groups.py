@@ -14,6 +14,7 @@ from odradek.broker.cluster import ClusterState
 from odradek.broker.connection import Connection
 from odradek.broker.core import Core
 from odradek.broker.groups.consumer import ConsumerGroup
+from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.listeners import cluster_of
 from odradek.broker.timers import Timers
 from odradek.protocol.frame import decode_response, encode_request
@@ -189,8 +190,7 @@ def idle_groups() -> int:
     tracemalloc.start()
     for number in range(GROUPS):
         group_id = f"group-{number}"
-        groups.check_commit(group_id, "", None, -1)
-        groups.commit(group_id, "t", 0, 5, -1, "")
+        groups.commit(group_id, {("t", 0): CommittedOffset(5, -1, "", 0)})
     used, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return used

@@ -157,6 +157,10 @@ class BrokerConfig(Config):
         self.nodes = nodes
         self.defaults = {name: self._capped(row, row.default) for name, row in BROKER_SETTINGS.items()}
         self.alter(own={}, cluster_wide={})
+        if "classic" not in self.lists["group.coordinator.rebalance.protocols"]:
+            raise InvalidConfig(
+                "group.coordinator.rebalance.protocols must contain classic: Disabling the 'classic' protocol is not supported."
+            )
 
     def alter(self, *, own: Mapping[str, str], cluster_wide: Mapping[str, str]) -> None:
         """Replaces what was set dynamically; topics that inherit from this node are to be told by `TopicConfig.reload`."""

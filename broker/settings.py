@@ -293,7 +293,9 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(BROKER, "group.coordinator.background.threads", INT, 2, Range(1)),
     Setting(BROKER, "group.coordinator.cached.buffer.max.bytes", INT, 1_048_588, Range(524_288), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "group.coordinator.rebalance.protocols", LIST, ("classic", "consumer", "streams"),
-            OneOf("consumer", "classic", "share", "streams")),
+            OneOf("consumer", "classic", "share", "streams"), acts=True,
+            documentation="The protocols that groups may use. Without `consumer`, requests of that protocol are refused with "
+            "UNSUPPORTED_VERSION; a broker without `classic` does not start."),
     Setting(BROKER, "group.coordinator.threads", INT, 4, Range(1)),
     Setting(BROKER, "group.initial.rebalance.delay.ms", INT, 0, acts=True,
             documentation="How long a new classic group waits for more members. Not Kafka's 3000: tests should not wait."),

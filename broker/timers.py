@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import heapq
 import logging
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from itertools import count
 
 from .abridged import abridged
@@ -24,6 +25,8 @@ class Timers:
         self._armed: dict[Hashable, tuple[int, int, Callable[[], None]]] = {}
         self._heap: list[tuple[int, int, Hashable]] = []
         self._order = count()
+        self._replaced: dict[Hashable, tuple[int, int, Callable[[], None]] | None] | None = None
+        """What `taken_back_on_failure` would set again: key -> how it was set; None: it was not. None: nothing is noted."""
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._armed
@@ -33,6 +36,8 @@ class Timers:
 
     def set(self, key: Hashable, delay_ms: int, action: Callable[[], None]) -> None:
         """Runs `action` once in `delay_ms`, unless `key` is set again or cancelled before."""
+        if self._replaced is not None:
+            self._replaced.setdefault(key, self._armed.get(key))
         deadline_ms, order = self.now_ms + delay_ms, next(self._order)
         self._armed[key] = (deadline_ms, order, action)
         heapq.heappush(self._heap, (deadline_ms, order, key))
@@ -43,7 +48,29 @@ class Timers:
 
     def cancel(self, key: Hashable) -> None:
         """Forgets `key`; a key that is not set is no error."""
-        self._armed.pop(key, None)
+        armed = self._armed.pop(key, None)
+        if self._replaced is not None:
+            self._replaced.setdefault(key, armed)
+
+    @contextmanager
+    def taken_back_on_failure(self) -> Iterator[None]:
+        """Takes back what is set and cancelled meanwhile if it ends with an exception. Not to be used within itself."""
+        self._replaced = {}
+        try:
+            yield
+        except BaseException:
+            self._take_back(self._replaced)
+            raise
+        finally:
+            self._replaced = None
+
+    def _take_back(self, replaced: dict[Hashable, tuple[int, int, Callable[[], None]] | None]) -> None:
+        for key, armed in replaced.items():
+            if armed is None:
+                self._armed.pop(key, None)
+            else:
+                self._armed[key] = armed
+                heapq.heappush(self._heap, (*armed[:2], key))  # it may have gone from the heap when that was rebuilt
 
     def next_deadline(self) -> int | None:
         """When `advance` has something to do, or None."""

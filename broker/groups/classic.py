@@ -126,14 +126,15 @@ class ClassicGroup:
             return ErrorCode.FENCED_INSTANCE_ID
         return ErrorCode.NONE if known_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
 
-    def delete(self) -> ErrorCode:
-        """Ends the group; NON_EMPTY_GROUP if it has members or is about to have them."""
-        if self.state is not GroupState.EMPTY:
-            return ErrorCode.NON_EMPTY_GROUP
+    def check_delete(self) -> ErrorCode:
+        """NON_EMPTY_GROUP if it has members or is about to have them."""
+        return ErrorCode.NONE if self.is_empty else ErrorCode.NON_EMPTY_GROUP
+
+    def delete(self) -> None:
+        """Ends the group, after `check_delete`."""
         for member_id in list(self.pending):
             self._remove(member_id)
         self.state = GroupState.DEAD
-        return ErrorCode.NONE
 
     # When the group changes its protocol.
 
@@ -195,8 +196,7 @@ class ClassicGroup:
 
     def _join_new(self, join: Join, reply: Reply[JoinResult]) -> None:
         instance_id = join.group_instance_id
-        stem = join.client_id if instance_id is None else instance_id
-        new_id = f"{stem}-{uuid.UUID(int=self._random.getrandbits(128), version=4)}"
+        new_id = f"{join.stem}-{uuid.UUID(int=self._random.getrandbits(128), version=4)}"
         if instance_id is not None and (old_id := self.members.static_id(instance_id)):
             self._replace_static(self.members[old_id], new_id, join, reply)
         elif instance_id is None and join.requires_known_member_id:

@@ -23,7 +23,7 @@ from .member import CONSUMER_PROTOCOL_TYPE
 from .reconciliation import Reconciliation
 from .settings import GroupSettings
 from .states import ConsumerGroupState
-from .subscriptions import Subscriptions
+from .subscriptions import NO_TOPICS, Subscriptions
 from .surroundings import Surroundings
 
 FIRST_EPOCH = 1
@@ -117,12 +117,13 @@ class ConsumerGroup:
             return ErrorCode.NONE
         return ErrorCode.STALE_MEMBER_EPOCH if member.classic is None else ErrorCode.ILLEGAL_GENERATION
 
-    def delete(self) -> ErrorCode:
-        """Ends the group; NON_EMPTY_GROUP if it has members."""
-        if self.members:
-            return ErrorCode.NON_EMPTY_GROUP
-        self._bury()
-        return ErrorCode.NONE
+    def check_delete(self) -> ErrorCode:
+        """NON_EMPTY_GROUP if it has members."""
+        return ErrorCode.NON_EMPTY_GROUP if self.members else ErrorCode.NONE
+
+    def delete(self) -> None:
+        """Ends the group, after `check_delete`."""
+        self.is_dead = True
 
     # What members say.
 
@@ -137,10 +138,28 @@ class ConsumerGroup:
         self.subscriptions.check(beat.regex)
         self.subscriptions.may_describe = beat.may_describe
         before = self.subscribe(member, beat, None, beat.owned)
+        return self._answer(member, changed=beat.is_full or before != member.assigned)
+
+    def beat_without_news(self, beat: Beat) -> BeatResult:
+        """The same, where `has_no_news` says that a session is all that changes. Raises KafkaError."""
+        return self._answer(self.find(beat.member_id, beat.instance_id), changed=beat.is_full)
+
+    def _answer(self, member: ConsumerMember, *, changed: bool) -> BeatResult:
         self.renew_session(member)
-        changed = beat.is_full or before != member.assigned
         interval_ms = self._setting("consumer.heartbeat.interval.ms", self.settings.group_consumer_heartbeat_interval_ms)
         return BeatResult(member.member_id, member.epoch, interval_ms, frozenset(member.assigned) if changed else None)
+
+    def has_no_news(self, beat: Beat) -> bool:
+        """Whether all that a heartbeat can do is to renew a session: nothing has changed, neither by the member nor around it."""
+        member = self.members.get(beat.member_id)
+        return (
+            member is not None
+            and beat.epoch == member.epoch
+            and self.epoch == self.assignment_epoch
+            and member.is_reconciled_to(self.assignment_epoch)
+            and self.subscriptions.are_current
+            and not member.would_change(beat)
+        )
 
     def new_member_id(self) -> str:
         """For clients that do not make their own, in the form of Kafka's Uuid."""
@@ -168,7 +187,7 @@ class ConsumerGroup:
 
     def _known(self, beat: Beat) -> ConsumerMember:
         member = self.find(beat.member_id, beat.instance_id)
-        _check_epoch(member, beat)
+        member.check_epoch(beat)
         return member
 
     def find(self, member_id: str, instance_id: str | None) -> ConsumerMember:
@@ -197,14 +216,18 @@ class ConsumerGroup:
         if self.members.get(member.member_id) is not member:
             self._add(member)
         before, topics, regex, resolved = member.assigned, member.topics, member.regex, {"", *self.subscriptions.regexes}
+        read = NO_TOPICS if beat.regex is None else self.subscriptions.names_of(member)
         if member.update(beat, classic):
             self.journal.touch(RecordType.MEMBER_METADATA, member.member_id)
         if member.instance_id is not None:
             self.static_ids[member.instance_id] = member.member_id
         renamed, changed = topics != member.topics, (topics, regex) != (member.topics, member.regex)
         news = self.subscriptions.refresh(self.members.values(), changed)
-        if renamed or news or (changed and member.regex in resolved):
-            self._begin_epoch()  # Who brings a new regular expression, of which no new topic comes, changes nothing for the group.
+        # A regular expression that is new to the group and brings no new topic changes nothing, unless the member gives topics up by it:
+        # others read those, but have no part in them before there is a new target. Kafka leaves such partitions without an owner.
+        gave_up = not read <= self.subscriptions.names_of(member)
+        if renamed or news or gave_up or (changed and member.regex in resolved):
+            self._begin_epoch()
         self._assign_if_due()
         self._reconcile(member, owned, changed)
         return before
@@ -384,17 +407,3 @@ class ConsumerGroup:
     def _setting(self, name: str, default: int) -> int:
         config = self._surroundings.group_configs.get(self.group_id)
         return default if config is None else config.integers[name]
-
-
-def _check_epoch(member: ConsumerMember, beat: Beat) -> None:
-    """Raises FENCED_MEMBER_EPOCH. The epoch before is taken from who has not got the last answer, and owns nothing that it may not."""
-    if beat.epoch == member.epoch:
-        return
-    lost_answer = beat.epoch == member.previous_epoch and beat.owned is not None and beat.owned <= member.assigned.keys()
-    if beat.epoch > member.epoch or not lost_answer:
-        size = "greater" if beat.epoch > member.epoch else "smaller"
-        raise KafkaError(
-            ErrorCode.FENCED_MEMBER_EPOCH,
-            f"The consumer group member has a {size} member epoch ({beat.epoch}) than the one known by the group coordinator"
-            f" ({member.epoch}). The member must abandon all its partitions and rejoin.",
-        )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
+from ...protocol.errors import ErrorCode, KafkaError
 from .assignors import Slot
 from .member import Protocol
 
@@ -70,6 +71,20 @@ class ClassicProtocols(NamedTuple):
     protocols: tuple[Protocol, ...]
 
 
+class Said(NamedTuple):
+    """All that a member says of itself."""
+
+    instance_id: str | None
+    rack_id: str | None
+    rebalance_timeout_ms: int
+    topics: frozenset[str]
+    regex: str
+    assignor: str | None
+    client_id: str
+    client_host: str
+    classic: ClassicProtocols | None
+
+
 class Standing(NamedTuple):
     """Where a member stands: all that reconciliation changes."""
 
@@ -127,19 +142,50 @@ class ConsumerMember:
 
     def update(self, beat: Beat, classic: ClassicProtocols | None = None) -> bool:
         """Takes over what a heartbeat or a JoinGroup says; whether that is news."""
-        before = self._said()
-        self.instance_id = self.instance_id if beat.instance_id is None else beat.instance_id
-        self.rack_id = self.rack_id if beat.rack_id is None else beat.rack_id
-        self.rebalance_timeout_ms = self.rebalance_timeout_ms if beat.rebalance_timeout_ms == -1 else beat.rebalance_timeout_ms
-        self.topics = self.topics if beat.topics is None else beat.topics
-        self.regex = self.regex if beat.regex is None else beat.regex
-        self.assignor = self.assignor if beat.assignor is None else beat.assignor
-        self.client_id, self.client_host = beat.client_id, beat.client_host
-        self.classic = classic
-        return before != self._said()
+        before, said = self._said(), self._saying(beat, classic)
+        (
+            self.instance_id,
+            self.rack_id,
+            self.rebalance_timeout_ms,
+            self.topics,
+            self.regex,
+            self.assignor,
+            self.client_id,
+            self.client_host,
+            self.classic,
+        ) = said
+        return before != said
 
-    def _said(self) -> tuple[object, ...]:
+    def would_change(self, beat: Beat) -> bool:
+        """Whether a heartbeat says anything new."""
         return (
+            self.classic is not None
+            or (beat.instance_id is not None and beat.instance_id != self.instance_id)
+            or (beat.rack_id is not None and beat.rack_id != self.rack_id)
+            or (beat.rebalance_timeout_ms != -1 and beat.rebalance_timeout_ms != self.rebalance_timeout_ms)
+            or (beat.topics is not None and beat.topics != self.topics)
+            or (beat.regex is not None and beat.regex != self.regex)
+            or (beat.assignor is not None and beat.assignor != self.assignor)
+            or beat.client_id != self.client_id
+            or beat.client_host != self.client_host
+        )
+
+    def _saying(self, beat: Beat, classic: ClassicProtocols | None) -> Said:
+        """What the member says from a heartbeat or a JoinGroup on; what that leaves out stays."""
+        return Said(
+            self.instance_id if beat.instance_id is None else beat.instance_id,
+            self.rack_id if beat.rack_id is None else beat.rack_id,
+            self.rebalance_timeout_ms if beat.rebalance_timeout_ms == -1 else beat.rebalance_timeout_ms,
+            self.topics if beat.topics is None else beat.topics,
+            self.regex if beat.regex is None else beat.regex,
+            self.assignor if beat.assignor is None else beat.assignor,
+            beat.client_id,
+            beat.client_host,
+            classic,
+        )
+
+    def _said(self) -> Said:
+        return Said(
             self.instance_id,
             self.rack_id,
             self.rebalance_timeout_ms,
@@ -150,6 +196,22 @@ class ConsumerMember:
             self.client_host,
             self.classic,
         )
+
+    def check_epoch(self, beat: Beat) -> None:
+        """Raises FENCED_MEMBER_EPOCH for a heartbeat of another epoch.
+
+        The previous epoch is accepted from a member that has not got the last answer, and owns nothing that it may not.
+        """
+        if beat.epoch == self.epoch:
+            return
+        lost_answer = beat.epoch == self.previous_epoch and beat.owned is not None and beat.owned <= self.assigned.keys()
+        if beat.epoch > self.epoch or not lost_answer:
+            size = "greater" if beat.epoch > self.epoch else "smaller"
+            raise KafkaError(
+                ErrorCode.FENCED_MEMBER_EPOCH,
+                f"The consumer group member has a {size} member epoch ({beat.epoch}) than the one known by the group coordinator"
+                f" ({self.epoch}). The member must abandon all its partitions and rejoin.",
+            )
 
     @property
     def standing(self) -> Standing:

@@ -40,19 +40,15 @@ def _refusal(group: ClassicGroup, reason: str) -> KafkaError:
     return KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Cannot upgrade classic group {group.group_id} to consumer group because {reason}")
 
 
-def upgrade(classic: ClassicGroup, group: ConsumerGroup, regex: str | None, surroundings: Surroundings) -> None:
-    """Fills a new consumer group with a classic one's members; who waits there is told to join again.
+def upgrade(classic: ClassicGroup, group: ConsumerGroup, surroundings: Surroundings) -> None:
+    """Fills a new consumer group with a classic one's members. The classic one stays as it is until all of it is written.
 
-    Raises GROUP_ID_NOT_FOUND, and INVALID_REGULAR_EXPRESSION for the `regex` of who comes, so that nothing is done then.
+    Raises GROUP_ID_NOT_FOUND.
     """
     members = [_upgraded(classic, member, surroundings) for member in classic.members.values()]
-    group.subscriptions.check(regex)
     group.epoch = group.assignment_epoch = classic.generation_id
     group.restore(members)
-    classic.dissolve()
-    for member in members:
-        group.renew_session(member)
-    log.info("Group %s is a consumer group from now on", classic.group_id)
+    log.info("Group %s becomes a consumer group", classic.group_id)
 
 
 def _upgraded(classic: ClassicGroup, member: Member, surroundings: Surroundings) -> ConsumerMember:

@@ -10,10 +10,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ...protocol.codec import MAX_STRING_BYTES
 from ...protocol.errors import ErrorCode
 from ..waiting import Reply
 
 CONSUMER_PROTOCOL_TYPE = "consumer"
+UUID_LENGTH = 36
 
 
 class Protocol(NamedTuple):
@@ -40,6 +42,16 @@ class Join:
     """A new dynamic member is told its id first and joins with it then (v4+, KIP-394)."""
     supports_skip_assignment: bool = False
     """The leader understands that it shall not assign (v9+, KIP-814)."""
+
+    @property
+    def stem(self) -> str:
+        """What the id of a new member begins with."""
+        return self.client_id if self.group_instance_id is None else self.group_instance_id
+
+    @property
+    def can_be_answered(self) -> bool:
+        """Whether the id that a new member is given may stand in an answer: a UUID is added to the stem."""
+        return bool(self.member_id) or len(self.stem.encode()) <= MAX_STRING_BYTES - len("-") - UUID_LENGTH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,6 +68,12 @@ class Members(Mapping[str, Member]):
             member.join_reply = None
             self.joined -= 1
 
+    def parts(self, member_ids: Iterable[str]) -> list[object]:
+        """The objects that change when some of the members, as far as they are there, are removed, replaced or answered."""
+        members = [self._members[member_id] for member_id in member_ids if member_id in self._members]
+        replies = [reply for member in members for reply in (member.join_reply, member.sync_reply) if reply is not None]
+        return [self, *members, *replies]
+
     def static_id(self, group_instance_id: str) -> str | None:
         """The id of a static member."""
         return self._static_ids.get(group_instance_id)

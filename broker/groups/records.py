@@ -84,6 +84,14 @@ def classic_tombstone(group_id: str) -> CoordinatorRecord:
     return CoordinatorRecord(_group_key(RecordType.GROUP_METADATA, group_id), None)
 
 
+def tombstones(group: ClassicGroup | ConsumerGroup) -> list[CoordinatorRecord]:
+    """A group without members is no more."""
+    if isinstance(group, ClassicGroup):
+        return [classic_tombstone(group.group_id)]
+    kinds = (RecordType.TARGET_ASSIGNMENT_METADATA, RecordType.CONSUMER_GROUP_METADATA)
+    return [CoordinatorRecord(_group_key(kind, group.group_id), None) for kind in kinds]
+
+
 def consumer_records(group: ConsumerGroup, now_ms: int) -> list[CoordinatorRecord]:
     """What of a consumer group has changed since this was last asked."""
     return [

@@ -35,6 +35,11 @@ class Subscriptions:
         """The regular expressions of the members, kept so that topics are compared with them once."""
         self._surroundings, self._journal = surroundings, journal
 
+    @property
+    def are_current(self) -> bool:
+        """Whether no topic or partition came or went since they were looked up."""
+        return self._version == self._surroundings.topics_version
+
     def check(self, regex: str | None) -> None:
         """Raises INVALID_REGULAR_EXPRESSION for what RE2 would not take."""
         if regex and regex not in self._resolutions:
@@ -82,8 +87,11 @@ class Subscriptions:
         subscriptions = {(member.topics, member.regex) for member in members}
         return NO_TOPICS.union(*(names | self.regexes.get(regex, NO_TOPICS) for names, regex in subscriptions))
 
+    def names_of(self, member: ConsumerMember) -> frozenset[str]:
+        """The topics that one member reads, whether they exist or not."""
+        return member.topics | self.regexes.get(member.regex, NO_TOPICS)
+
     def topic_ids(self, member: ConsumerMember) -> frozenset[bytes]:
         """Of the topics that one member reads, as far as they exist."""
         topics = self._surroundings.topics
-        names = member.topics | self.regexes.get(member.regex, NO_TOPICS)
-        return frozenset(topic.id for name in names if (topic := topics.get(name)))
+        return frozenset(topic.id for name in self.names_of(member) if (topic := topics.get(name)))

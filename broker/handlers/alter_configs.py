@@ -38,7 +38,7 @@ from ..topics import illegal_name
 from .config_resources import BROKER, GROUP, TOPIC, demand_configs
 from .registry import handles
 
-MAX_VALUE_LENGTH = 32_767
+MAX_VALUE_BYTES = 32_767
 Resource = replacing.AlterConfigsResource | changing.AlterConfigsResource
 Answer = TypeVar("Answer", replacing.AlterConfigsResourceResponse, changing.AlterConfigsResourceResponse)
 
@@ -170,8 +170,8 @@ def _edited_list(name: str, text: str, operation: OpType, overrides: Mapping[str
 
 
 def _validate(resource: Resource, overrides: dict[str, str], broker: Broker) -> None:
-    if any(len(text) > MAX_VALUE_LENGTH for text in overrides.values()):
-        raise KafkaError(ErrorCode.INVALID_CONFIG, f"A configuration value is longer than {MAX_VALUE_LENGTH} bytes.")
+    if any(len(text.encode()) > MAX_VALUE_BYTES for text in overrides.values()):
+        raise KafkaError(ErrorCode.INVALID_CONFIG, f"A configuration value is longer than {MAX_VALUE_BYTES} bytes.")
     if resource.resource_type == TOPIC:
         validate_topic_configs(overrides)
     elif resource.resource_type == GROUP:

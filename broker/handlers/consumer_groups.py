@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping
 from functools import partial
 
-from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.errors import ErrorCode, KafkaError, shortened
 from ...protocol.messages import consumer_group_describe as describing
 from ...protocol.messages import consumer_group_heartbeat as beating
 from ...protocol.messages.consumer_group_describe import (
@@ -69,8 +69,10 @@ def consumer_group_heartbeat(request: ConsumerGroupHeartbeatRequest, context: Co
 
 
 def _is_enabled(context: Context) -> bool:
-    """Whether there may be consumer groups: they come with group.version 1 (KIP-1022)."""
-    return context.broker.cluster.features.levels[GROUP_VERSION] > 0
+    """Whether there may be consumer groups: they come with group.version 1 (KIP-1022), and a setting can rule them out."""
+    broker = context.broker
+    enabled = "consumer" in broker.config.lists["group.coordinator.rebalance.protocols"]
+    return enabled and broker.cluster.features.levels[GROUP_VERSION] > 0
 
 
 def _check(request: ConsumerGroupHeartbeatRequest, context: Context) -> None:
@@ -153,6 +155,8 @@ def consumer_group_describe(
 
 
 def _describe(group_id: str, context: Context) -> DescribedGroup:
+    if not _is_enabled(context):
+        return _undescribed(group_id, ErrorCode.UNSUPPORTED_VERSION)
     if not context.may(DESCRIBE, GROUP, group_id):
         return _undescribed(group_id, ErrorCode.GROUP_AUTHORIZATION_FAILED)
     if not group_id:
@@ -172,7 +176,7 @@ def _describe(group_id: str, context: Context) -> DescribedGroup:
             return described
         return _undescribed(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, "The group has topics that the client may not describe.")
     reason = "not found" if group is None else "is not a consumer group"
-    return _undescribed(group_id, ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.")
+    return _undescribed(group_id, ErrorCode.GROUP_ID_NOT_FOUND, shortened(f"Group {group_id} {reason}."))
 
 
 def _undescribed(group_id: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:

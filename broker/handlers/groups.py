@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TypeVar
 
-from ...protocol.errors import ErrorCode
+from ...protocol.errors import ErrorCode, shortened
 from ...protocol.messages.delete_groups import DELETE_GROUPS, DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 from ...protocol.messages.describe_groups import (
     DESCRIBE_GROUPS,
@@ -177,7 +177,7 @@ def _describe(group_id: str, context: Context) -> DescribedGroup:
     if context.version < 6:
         return _undescribed(group_id, GroupState.DEAD.value, ErrorCode.NONE)
     reason = "not found" if group is None else "is not a classic group"
-    return _undescribed(group_id, GroupState.DEAD.value, ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.")
+    return _undescribed(group_id, GroupState.DEAD.value, ErrorCode.GROUP_ID_NOT_FOUND, shortened(f"Group {group_id} {reason}."))
 
 
 def _undescribed(group_id: str, state: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:

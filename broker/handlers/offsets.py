@@ -44,6 +44,7 @@ from ...protocol.schema import ZERO_UUID
 from ..acls import DELETE, DESCRIBE, GROUP, READ, TOPIC
 from ..context import Context
 from ..groups.offsets import CommittedOffset, CommittedOffsets
+from ..java_long import wrapped_long
 from ..waiting import NEXT_TURN, Wait
 from .registry import handles
 from .slices import Slices, chunks
@@ -61,9 +62,10 @@ def offset_commit(request: OffsetCommitRequest, context: Context) -> OffsetCommi
     context.demand(READ, GROUP, request.group_id)
     topics = [((topic.name, topic.topic_id), topic.partitions) for topic in request.topics]
     found, answers = sort_partitions(topics, context, by_id=context.version >= BY_TOPIC_ID)
-    group_error = _check_commit(request, found, context)
-    for key, topic, wanted in found:
-        answers.setdefault(key, []).append((wanted.partition_index, group_error or _commit(request, topic.name, wanted, context)))
+    error = _check_commit(request, found, context)
+    errors = [error] * len(found) if error else _commit(request, found, context)
+    for (key, _, wanted), each in zip(found, errors, strict=True):
+        answers.setdefault(key, []).append((wanted.partition_index, each))
     return OffsetCommitResponse(
         topics=[
             OffsetCommitResponseTopic(
@@ -95,16 +97,22 @@ def _check_commit(request: OffsetCommitRequest, found: list[Found[OffsetCommitRe
     return error
 
 
-def _commit(request: OffsetCommitRequest, topic_name: str, partition: OffsetCommitRequestPartition, context: Context) -> ErrorCode:
-    return context.broker.groups.commit(
-        request.group_id,
-        topic_name,
-        partition.partition_index,
-        partition.committed_offset,
-        partition.committed_leader_epoch,
-        partition.committed_metadata or "",
-        retention_time_ms=None if request.retention_time_ms == -1 else request.retention_time_ms,
-    )
+def _commit(request: OffsetCommitRequest, found: list[Found[OffsetCommitRequestPartition]], context: Context) -> list[ErrorCode]:
+    """An error for each partition. Those without are committed together, the last one if a partition is named twice."""
+    groups = context.broker.groups
+    expires_ms = None if request.retention_time_ms == -1 else wrapped_long(context.now_ms + request.retention_time_ms)
+    accepted: dict[tuple[str, int], CommittedOffset] = {}
+    errors = []
+    for _, topic, each in found:
+        metadata = each.committed_metadata or ""
+        error = groups.check_metadata(metadata)
+        if not error:
+            committed = CommittedOffset(each.committed_offset, each.committed_leader_epoch, metadata, context.now_ms, expires_ms)
+            accepted[topic.name, each.partition_index] = committed
+        errors.append(error)
+    if accepted:
+        groups.commit(request.group_id, accepted)
+    return errors
 
 
 class _Fetched(NamedTuple):

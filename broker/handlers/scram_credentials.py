@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.errors import ErrorCode, KafkaError, shortened
 from ...protocol.messages.alter_user_scram_credentials import (
     ALTER_USER_SCRAM_CREDENTIALS,
     AlterUserScramCredentialsRequest,
@@ -98,10 +98,10 @@ def _describe(name: str, twice: bool, credentials: Mapping[int, ScramCredential]
     result = DescribeUserScramCredentialsResult(user=name, error_message="", credential_infos=[])
     if twice:
         result.error_code = ErrorCode.DUPLICATE_RESOURCE
-        result.error_message = f"Cannot describe SCRAM credentials for the same user twice in a single request: {name}"
+        result.error_message = shortened(f"Cannot describe SCRAM credentials for the same user twice in a single request: {name}")
     elif not credentials:
         result.error_code = ErrorCode.RESOURCE_NOT_FOUND
-        result.error_message = f"Attempt to describe a user credential that does not exist: {name}"
+        result.error_message = shortened(f"Attempt to describe a user credential that does not exist: {name}")
     else:
         result.credential_infos = [CredentialInfo(mechanism=key, iterations=value.iterations) for key, value in sorted(credentials.items())]
     return result

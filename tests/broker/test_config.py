@@ -262,3 +262,9 @@ def test_bad_group_configs(overrides: dict[str, str | None], message: str) -> No
     with pytest.raises(InvalidConfig) as refused:
         validate_group_configs(overrides, BrokerConfig({}))
     assert str(refused.value) == message
+
+
+def test_broker_config_without_classic_protocol_raises() -> None:
+    assert BrokerConfig({"group.coordinator.rebalance.protocols": "classic"}).lists["group.coordinator.rebalance.protocols"] == ("classic",)
+    with pytest.raises(InvalidConfig, match=r"must contain classic: Disabling the 'classic' protocol is not supported\."):
+        BrokerConfig({"group.coordinator.rebalance.protocols": "consumer"})

@@ -13,6 +13,7 @@ from odradek.broker.groups.consumer import ConsumerGroup
 from odradek.broker.groups.consumer_member import Beat
 from odradek.broker.groups.coordinator import Groups, GroupSettings
 from odradek.broker.groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.groups.states import ConsumerGroupState
 from odradek.broker.timers import Timers
 from odradek.broker.waiting import Reply
@@ -145,7 +146,8 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
             if error is ErrorCode.NONE and self.group is not None and self.group.members:
                 assert self.group.owners.get(slot) == client.name or self.group.members[client.name].epoch == client.epoch
                 self.offsets[slot] = self.offsets.get(slot, 0) + advance
-                self.groups.commit("g", slot[0].hex(), slot[1], self.offsets[slot], -1, "")
+                committed = CommittedOffset(self.offsets[slot], -1, "", self.timers.now_ms)
+                self.groups.commit("g", {(slot[0].hex(), slot[1]): committed})
 
     @rule(delay_ms=st.sampled_from([0, 1, PAUSE_MS, REBALANCE_MS, SESSION_MS - 1, SESSION_MS]))
     def advance(self, delay_ms: int) -> None:
