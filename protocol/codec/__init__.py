@@ -45,5 +45,6 @@ from __future__ import annotations
 from .decoders import compile_decoder
 from .encoders import compile_encoder, compile_sliced_encoder
 from .initializers import compile_init
+from .source import MAX_STRING_BYTES
 
-__all__ = ["compile_decoder", "compile_encoder", "compile_init", "compile_sliced_encoder"]
+__all__ = ["MAX_STRING_BYTES", "compile_decoder", "compile_encoder", "compile_init", "compile_sliced_encoder"]
