@@ -16,11 +16,12 @@ from ..protocol.messages.api_versions import API_VERSIONS
 from ..protocol.schema import Message, ProtocolError
 from ..storage.memory import untouched
 from .abridged import abridged
-from .cluster import Broker
+from .cluster.state import Broker
 from .context import Context, Peer, Shortcut
+from .failure import failure
 from .foreign import foreign_protocol
-from .handlers import HANDLERS, CloseConnection, failure, unsupported_version
-from .waiting import NEXT_TURN, Wait
+from .handlers import HANDLERS, CloseConnection, unsupported_version
+from .scheduling.waiting import NEXT_TURN, Wait
 
 if TYPE_CHECKING:
     from .core import Core

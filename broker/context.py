@@ -6,11 +6,11 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..protocol.errors import KafkaError
-from .acls import ANONYMOUS, CLUSTER, CLUSTER_NAME, OPERATIONS, REFUSALS, Operation, ResourceType
-from .waiting import Reply
+from .scheduling.waiting import Reply
+from .security.acls import ANONYMOUS, CLUSTER, CLUSTER_NAME, OPERATIONS, REFUSALS, Operation, ResourceType
 
 if TYPE_CHECKING:
-    from .cluster import Broker
+    from .cluster.state import Broker
 
 
 class Peer:

@@ -14,10 +14,10 @@ from collections import deque
 from collections.abc import Callable, Hashable
 from functools import partial
 
-from .cluster import Broker, ClusterState
+from .cluster.state import Broker, ClusterState
 from .connection import TURN_S, Connection, Parked
 from .context import Peer
-from .waiting import NEXT_TURN, Background, Wait
+from .scheduling.waiting import NEXT_TURN, Background, Wait
 
 STAGING_BYTES = 256 * 1024
 

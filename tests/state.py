@@ -13,12 +13,12 @@ from random import Random
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
-from odradek.broker.acls import Authorizer
-from odradek.broker.cluster import ClusterState
-from odradek.broker.config import BrokerConfig, GroupConfig, TopicConfig
+from odradek.broker.cluster.state import ClusterState
 from odradek.broker.groups.settings import GroupSettings
-from odradek.broker.timers import Timers
-from odradek.broker.topics import Topic
+from odradek.broker.scheduling.timers import Timers
+from odradek.broker.security.acls import Authorizer
+from odradek.broker.settings.values import BrokerConfig, GroupConfig, TopicConfig
+from odradek.broker.topics.topic import Topic
 from odradek.storage.log import Log
 
 _PLAIN = {int, str, bytes, float, bool, type(None)}

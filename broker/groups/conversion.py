@@ -11,11 +11,11 @@ from ...protocol import consumer_protocol
 from ...protocol.consumer_protocol import ConsumerProtocolAssignment
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.schema import ProtocolError
-from .classic import ClassicGroup, log
-from .consumer import ConsumerGroup
-from .consumer_member import Beat, ClassicProtocols, ConsumerMember
+from .classic.group import ClassicGroup, log
+from .classic.member import CONSUMER_PROTOCOL_TYPE, Join, Member
+from .consumer.group import ConsumerGroup
+from .consumer.member import Beat, ClassicProtocols, ConsumerMember
 from .emulation import read_subscription, slots_of, write_assignment
-from .member import CONSUMER_PROTOCOL_TYPE, Join, Member
 from .settings import GroupSettings
 from .surroundings import Surroundings
 

@@ -13,17 +13,17 @@ from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.schema import ZERO_UUID
-from ..savepoint import taken_back_on_failure
-from ..timers import Timers
+from ..scheduling.savepoint import taken_back_on_failure
+from ..scheduling.timers import Timers
+from ..scheduling.waiting import Reply
 from ..transactions.transaction import Producer
-from ..waiting import Reply
 from . import emulation
-from .assignors import Slot
-from .classic import ClassicGroup, log
-from .consumer import ConsumerGroup
-from .consumer_member import Beat, BeatResult, ConsumerMember
+from .classic.group import ClassicGroup, log
+from .classic.member import CONSUMER_PROTOCOL_TYPE, Join, JoinResult, Leave, Sync, SyncResult
+from .consumer.assignors import Slot
+from .consumer.group import ConsumerGroup
+from .consumer.member import Beat, BeatResult, ConsumerMember
 from .conversion import check_upgrade, downgrade, may_downgrade, upgrade
-from .member import CONSUMER_PROTOCOL_TYPE, Join, JoinResult, Leave, Sync, SyncResult
 from .offsets import CommittedOffset, CommittedOffsets, OffsetIndex
 from .records import classic_record, classic_tombstone, consumer_records, offset_record, tombstones
 from .retention import has_expired

@@ -26,11 +26,11 @@ from ...protocol.coordinator_records import (
     write_value,
 )
 from ...protocol.schema import ZERO_UUID, Message
-from .assignors import Slot, by_topic
-from .classic import ClassicGroup
-from .consumer import ConsumerGroup
-from .consumer_member import ConsumerMember
-from .journal import RecordType
+from .classic.group import ClassicGroup
+from .consumer.assignors import Slot, by_topic
+from .consumer.group import ConsumerGroup
+from .consumer.journal import RecordType
+from .consumer.member import ConsumerMember
 from .offsets import CommittedOffset
 
 _OF_GROUPS = (RecordType.CONSUMER_GROUP_METADATA, RecordType.TARGET_ASSIGNMENT_METADATA)

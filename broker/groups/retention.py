@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .classic import ClassicGroup
-from .consumer import ConsumerGroup
-from .member import CONSUMER_PROTOCOL_TYPE
+from .classic.group import ClassicGroup
+from .classic.member import CONSUMER_PROTOCOL_TYPE
+from .consumer.group import ConsumerGroup
 from .offsets import CommittedOffset
 from .settings import GroupSettings
 from .states import GroupState

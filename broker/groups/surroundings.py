@@ -9,9 +9,9 @@ from ...protocol.coordinator_records import CoordinatorRecord
 from ..transactions.transaction import Producer
 
 if TYPE_CHECKING:
-    from ..config import GroupConfig
-    from ..topics import Topic
-    from .resolutions import Resolutions
+    from ..settings.values import GroupConfig
+    from ..topics.topic import Topic
+    from .consumer.resolutions import Resolutions
 
 
 class Surroundings(Protocol):

@@ -1,6 +1,6 @@
 """DescribeAcls, CreateAcls and DeleteAcls. Without an authorizer each says SECURITY_DISABLED, which admin tools take for an answer.
 
-The entries and what follows from them are in broker/acls.py.
+The entries and what follows from them are in broker/security/acls.py.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from ...protocol.messages.describe_acls import (
     DescribeAclsResource,
     DescribeAclsResponse,
 )
-from ..acls import ALTER, DESCRIBE, Acl, AclFilter, Authorizer, Operation, PatternType, Permission, ResourceType
 from ..context import Context
-from .registry import CloseConnection, handles
+from ..registry import CloseConnection, handles
+from ..security.acls import ALTER, DESCRIBE, Acl, AclFilter, Authorizer, Operation, PatternType, Permission, ResourceType
 
 UNKNOWN = 0
 

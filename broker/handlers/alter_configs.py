@@ -20,23 +20,16 @@ from ...protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
-from ..acls import Operation
-from ..cluster import Broker
-from ..config import (
-    COMMA,
-    GroupConfig,
-    InvalidConfig,
-    text_of,
-    validate_group_configs,
-    validate_topic_configs,
-)
+from ..cluster.features import ELR_VERSION
+from ..cluster.state import Broker
 from ..context import Context
-from ..dynamic_broker_config import validate_broker_configs
-from ..features import ELR_VERSION
-from ..settings import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS, ConfigType, Setting, Value
-from ..topics import illegal_name
+from ..registry import handles
+from ..security.acls import Operation
+from ..settings.dynamic import validate_broker_configs
+from ..settings.rows import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS, ConfigType, Setting, Value
+from ..settings.values import COMMA, GroupConfig, InvalidConfig, text_of, validate_group_configs, validate_topic_configs
+from ..topics.topic import illegal_name
 from .config_resources import BROKER, GROUP, TOPIC, demand_configs
-from .registry import handles
 
 MAX_VALUE_BYTES = 32_767
 Resource = replacing.AlterConfigsResource | changing.AlterConfigsResource

@@ -16,9 +16,9 @@ from ...protocol.messages.api_versions import (
 from ...protocol.messages.get_telemetry_subscriptions import GET_TELEMETRY_SUBSCRIPTIONS
 from ...protocol.messages.produce import PRODUCE
 from ...protocol.messages.push_telemetry import PUSH_TELEMETRY
+from ..cluster.features import SUPPORTED, Features
 from ..context import Context
-from ..features import SUPPORTED, Features
-from .registry import HANDLERS, handles
+from ..registry import HANDLERS, handles
 
 HIDDEN = (GET_TELEMETRY_SUBSCRIPTIONS.key, PUSH_TELEMETRY.key)
 """Answered but not listed, as in Kafka without a metrics reporter that takes client metrics: clients then collect none."""

@@ -14,10 +14,10 @@ from ...protocol.messages.describe_client_quotas import (
     DescribeClientQuotasRequest,
     DescribeClientQuotasResponse,
 )
-from ..acls import ALTER_CONFIGS, CLUSTER, DESCRIBE_CONFIGS
+from ..cluster.quotas import ENTITY_TYPES, IP, Entity, Match, entity_of
 from ..context import Context
-from ..quotas import ENTITY_TYPES, IP, Entity, Match, entity_of
-from .registry import handles
+from ..registry import handles
+from ..security.acls import ALTER_CONFIGS, CLUSTER, DESCRIBE_CONFIGS
 
 EXACT, DEFAULT, ANY = 0, 1, 2
 

@@ -11,11 +11,11 @@ from ...protocol.messages.list_config_resources import (
     ListConfigResourcesRequest,
     ListConfigResourcesResponse,
 )
-from ..acls import DESCRIBE_CONFIGS, Operation, ResourceType
 from ..context import Context
-from ..waiting import NEXT_TURN, Wait
-from .registry import handles
-from .slices import Slices, chunks
+from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
+from ..security.acls import DESCRIBE_CONFIGS, Operation, ResourceType
+from ..slices import Slices, chunks
 
 TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
 

@@ -14,14 +14,14 @@ from ...protocol.messages.describe_configs import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
-from ..acls import REFUSALS, Operation
-from ..config import ConfigEntry, GroupConfig
 from ..context import Context
-from ..topics import illegal_name
-from ..waiting import NEXT_TURN, Wait
+from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
+from ..security.acls import REFUSALS, Operation
+from ..settings.values import ConfigEntry, GroupConfig
+from ..slices import Slices
+from ..topics.topic import illegal_name
 from .config_resources import BROKER, GROUP, TOPIC, demand_configs
-from .registry import handles
-from .slices import Slices
 
 
 @handles(DESCRIBE_CONFIGS)

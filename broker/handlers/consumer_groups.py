@@ -24,18 +24,18 @@ from ...protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
 )
-from ..acls import DESCRIBE, GROUP, READ, TOPIC
+from ..cluster.features import GROUP_VERSION
+from ..cluster.group_order import by_coordinator
 from ..context import Context
-from ..features import GROUP_VERSION
-from ..groups.assignors import Slot, by_topic
-from ..groups.consumer import ConsumerGroup
-from ..groups.consumer_member import LEAVES, LEAVES_FOR_A_WHILE, Beat, ConsumerMember
-from ..java_hash import timeline_order
-from ..topics import Topic
-from ..waiting import NEXT_TURN, Wait
-from .group_order import by_coordinator
-from .registry import handles
-from .slices import Slices
+from ..groups.consumer.assignors import Slot, by_topic
+from ..groups.consumer.group import ConsumerGroup
+from ..groups.consumer.member import LEAVES, LEAVES_FOR_A_WHILE, Beat, ConsumerMember
+from ..kafka_quirks.java_hash import timeline_order
+from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
+from ..security.acls import DESCRIBE, GROUP, READ, TOPIC
+from ..slices import Slices
+from ..topics.topic import Topic
 
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
 _TOLD_FIRST: dict[int, int] = {ErrorCode.GROUP_AUTHORIZATION_FAILED: 0, ErrorCode.INVALID_GROUP_ID: 1}

@@ -24,7 +24,7 @@ from ...protocol.messages.renew_delegation_token import (
     RenewDelegationTokenResponse,
 )
 from ..context import Context
-from .registry import handles
+from ..registry import handles
 
 NO_TIME = -1
 REFUSAL = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED

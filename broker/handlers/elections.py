@@ -12,12 +12,12 @@ from ...protocol.messages.elect_leaders import (
     PartitionResult,
     ReplicaElectionResult,
 )
-from ..acls import ALTER
 from ..context import Context
-from ..topics import Partition
-from ..waiting import NEXT_TURN, Wait
-from .registry import handles
-from .slices import Slices
+from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
+from ..security.acls import ALTER
+from ..slices import Slices
+from ..topics.topic import Partition
 
 PREFERRED, UNCLEAN = 0, 1
 # Left out where all partitions are asked for: those that need no election, or were deleted since the answer was begun.

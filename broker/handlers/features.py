@@ -9,10 +9,10 @@ from ...protocol.messages.update_features import (
     UpdateFeaturesRequest,
     UpdateFeaturesResponse,
 )
-from ..acls import ALTER, CLUSTER
+from ..cluster.features import FeatureUpdate
 from ..context import Context
-from ..features import FeatureUpdate
-from .registry import handles
+from ..registry import handles
+from ..security.acls import ALTER, CLUSTER
 
 
 @handles(UPDATE_FEATURES)

@@ -21,13 +21,13 @@ from ...protocol.messages.fetch import (
     PartitionData,
 )
 from ...storage.segments import end_offset_of
-from ..acls import CLUSTER, CLUSTER_ACTION, READ
+from ..cluster.fetch_sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchSession, next_epoch
 from ..context import Context
-from ..fetch_sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchSession, next_epoch
-from ..topics import Partition, Topic
-from ..waiting import Wait
-from .leadership import current_leader, find_led_partition, find_topic, node_endpoints
-from .registry import handles
+from ..lookup import current_leader, find_led_partition, find_topic, node_endpoints
+from ..registry import handles
+from ..scheduling.waiting import Wait
+from ..security.acls import CLUSTER, CLUSTER_ACTION, READ
+from ..topics.topic import Partition, Topic
 
 ISOLATION_LEVELS = (0, 1)
 READ_COMMITTED = 1

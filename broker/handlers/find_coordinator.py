@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.find_coordinator import FIND_COORDINATOR, Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
-from ..acls import DESCRIBE, GROUP, REFUSALS, TRANSACTIONAL_ID
 from ..context import Context
-from ..listeners import Listener
-from ..topics import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ..registry import handles
+from ..security.acls import DESCRIBE, GROUP, REFUSALS, TRANSACTIONAL_ID
+from ..settings.listeners import Listener
+from ..topics.topic import CONSUMER_OFFSETS, TRANSACTION_STATE
 from .metadata import reachable
-from .registry import handles
 
 TOPICS = {0: CONSUMER_OFFSETS, 1: TRANSACTION_STATE}  # by key type
 RESOURCES = {0: GROUP, 1: TRANSACTIONAL_ID}

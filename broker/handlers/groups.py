@@ -32,16 +32,16 @@ from ...protocol.messages.join_group import JOIN_GROUP, JoinGroupRequest, JoinGr
 from ...protocol.messages.leave_group import LEAVE_GROUP, LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
 from ...protocol.messages.list_groups import LIST_GROUPS, ListedGroup, ListGroupsRequest, ListGroupsResponse
 from ...protocol.messages.sync_group import SYNC_GROUP, SyncGroupRequest, SyncGroupResponse
-from ..acls import CLUSTER, DELETE, DESCRIBE, GROUP, READ
+from ..cluster.group_order import by_coordinator, coordinated_groups
 from ..context import Context
-from ..groups.classic import ClassicGroup
-from ..groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from ..groups.classic.group import ClassicGroup
+from ..groups.classic.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from ..groups.states import GroupState
-from ..java_hash import hash_map_order
-from ..waiting import NEXT_TURN, Reply, Wait
-from .group_order import by_coordinator, coordinated_groups
-from .registry import handles
-from .slices import Slices, chunks
+from ..kafka_quirks.java_hash import hash_map_order
+from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Reply, Wait
+from ..security.acls import CLUSTER, DELETE, DESCRIBE, GROUP, READ
+from ..slices import Slices, chunks
 
 NO_REASON = "not provided"
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from ...protocol.errors import ErrorCode
 from ...protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest, InitProducerIdResponse
-from ..acls import CLUSTER, IDEMPOTENT_WRITE, TOPIC, TRANSACTIONAL_ID, WRITE
 from ..context import Context
-from ..topics import TRANSACTION_STATE
+from ..registry import handles
+from ..security.acls import CLUSTER, IDEMPOTENT_WRITE, TOPIC, TRANSACTIONAL_ID, WRITE
+from ..topics.topic import TRANSACTION_STATE
 from ..transactions.coordinator import NO_PRODUCER, Answer
 from ..transactions.transaction import Producer
-from .registry import handles
 
 KNOWS_FENCED = 4
 

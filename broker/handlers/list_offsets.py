@@ -23,11 +23,11 @@ from ...protocol.messages.offset_for_leader_epoch import (
 )
 from ...protocol.records import RecordBatch, read_header
 from ...storage.log import Log
-from ..acls import CLUSTER, CLUSTER_ACTION, DESCRIBE
 from ..context import Context
-from ..topics import Partition
-from .leadership import find_led_partition, find_topic
-from .registry import handles
+from ..lookup import find_led_partition, find_topic
+from ..registry import handles
+from ..security.acls import CLUSTER, CLUSTER_ACTION, DESCRIBE
+from ..topics.topic import Partition
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -1, -2, -3, -4, -5, -6
 # The version from which a special timestamp may be asked for.

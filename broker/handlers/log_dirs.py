@@ -20,13 +20,13 @@ from ...protocol.messages.describe_log_dirs import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
-from ..acls import ALTER, CLUSTER, DESCRIBE
-from ..cluster import Broker
+from ..cluster.state import Broker
 from ..context import Context
-from ..topics import Partition
-from ..waiting import NEXT_TURN, Wait
-from .registry import handles
-from .slices import Slices, chunks
+from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
+from ..security.acls import ALTER, CLUSTER, DESCRIBE
+from ..slices import Slices, chunks
+from ..topics.topic import Partition
 
 
 def log_dir(broker: Broker) -> str:

@@ -36,14 +36,14 @@ from ...protocol.messages.metadata import (
     MetadataResponseTopic,
 )
 from ...protocol.schema import ZERO_UUID
-from ..acls import CLUSTER, CREATE, DESCRIBE, TOPIC
-from ..cluster import Broker
+from ..cluster.state import Broker
 from ..context import Context
-from ..listeners import Listener
-from ..topics import Partition, Topic, illegal_name
-from ..waiting import NEXT_TURN, Wait
-from .registry import handles
-from .slices import Slices, chunks
+from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
+from ..security.acls import CLUSTER, CREATE, DESCRIBE, TOPIC
+from ..settings.listeners import Listener
+from ..slices import Slices, chunks
+from ..topics.topic import Partition, Topic, illegal_name
 
 # Topics whose errors keep it secret what else may be done to them.
 _UNTOLD = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
@@ -164,9 +164,13 @@ def _by_name(name: str, request: MetadataRequest, view: View) -> Generator[Wait,
 
 
 def _create(name: str, context: Context) -> Topic:
-    """The new topic. Raises KafkaError as CreateTopics would answer."""
+    """Returns the new topic. Raises KafkaError as CreateTopics would answer."""
     cluster = context.broker.cluster
-    return cluster.topics[name] if cluster.ensure_internal(name) else cluster.create_topic(name)
+    if not cluster.ensure_internal(name):
+        return cluster.create_topic(name)
+    if name not in cluster.topics:
+        raise KafkaError(ErrorCode.INVALID_REPLICATION_FACTOR, "No broker is running that could hold a replica.")
+    return cluster.topics[name]
 
 
 def _describe(topic: Topic, view: View) -> Generator[Wait, None, MetadataResponseTopic]:

@@ -41,14 +41,14 @@ from ...protocol.messages.offset_fetch import (
     OffsetFetchResponseTopics,
 )
 from ...protocol.schema import ZERO_UUID
-from ..acls import DELETE, DESCRIBE, GROUP, READ, TOPIC
 from ..context import Context
 from ..groups.offsets import CommittedOffset, CommittedOffsets
-from ..java_long import wrapped_long
-from ..waiting import NEXT_TURN, Wait
-from .registry import handles
-from .slices import Slices, chunks
-from .sorting import Found, sort_partitions
+from ..kafka_quirks.java_long import wrapped_long
+from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
+from ..security.acls import DELETE, DESCRIBE, GROUP, READ, TOPIC
+from ..slices import Slices, chunks
+from ..sorting import Found, sort_partitions
 
 BY_MEMBER_EPOCH, BY_TOPIC_ID = 9, 10
 NOTHING_COMMITTED = CommittedOffset(-1, -1, "", -1)

@@ -9,6 +9,7 @@ from collections.abc import Generator
 from struct import Struct
 from typing import cast
 
+from ...protocol.batch_validation import NotOneBatch
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.produce import (
     PRODUCE,
@@ -29,20 +30,19 @@ from ...protocol.records import (
     BatchError,
     CorruptBatch,
     InvalidRecords,
-    NotOneBatch,
     first_batch_size,
     read_header,
 )
 from ...protocol.schema import ZERO_UUID
 from ...storage.producers import OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen
-from ..acls import TRANSACTIONAL_ID, WRITE
+from ..appending.append import ADDS_PARTITIONS, ALL_REPLICAS, ATTRIBUTES_POSITION, append, one_batch
+from ..appending.produce_shortcut import recognise
+from ..appending.transaction_check import NotInTransaction
 from ..context import Context
-from ..waiting import Wait
-from .append import ADDS_PARTITIONS, ALL_REPLICAS, ATTRIBUTES_POSITION, append, one_batch
-from .leadership import current_leader, find_led_partition, find_topic, node_endpoints
-from .registry import CloseConnection, handles
-from .repeated_produce import recognise
-from .verification import NotInTransaction
+from ..lookup import current_leader, find_led_partition, find_topic, node_endpoints
+from ..registry import CloseConnection, handles
+from ..scheduling.waiting import Wait
+from ..security.acls import TRANSACTIONAL_ID, WRITE
 
 ADMIN_CLIENT_ID = "__admin_client"
 _unpack_start = Struct(">8xi4xb4xh").unpack_from  # batch length, magic, attributes

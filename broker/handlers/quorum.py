@@ -13,9 +13,9 @@ from ...protocol.messages.describe_quorum import (
     QuorumTopic,
     ReplicaState,
 )
-from ..acls import CLUSTER, DESCRIBE
 from ..context import Context
-from .registry import handles
+from ..registry import handles
+from ..security.acls import CLUSTER, DESCRIBE
 
 METADATA_TOPIC = "__cluster_metadata"
 FIRST_EPOCH = 1

@@ -6,11 +6,11 @@ from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.add_raft_voter import ADD_RAFT_VOTER, AddRaftVoterRequest, AddRaftVoterResponse
 from ...protocol.messages.remove_raft_voter import REMOVE_RAFT_VOTER, RemoveRaftVoterRequest, RemoveRaftVoterResponse
 from ...protocol.schema import ZERO_UUID
-from ..acls import ALTER
-from ..cluster import ClusterState
+from ..cluster.features import KRAFT_VERSION
+from ..cluster.state import ClusterState
 from ..context import Context
-from ..features import KRAFT_VERSION
-from .registry import handles
+from ..registry import handles
+from ..security.acls import ALTER
 
 DEFAULT_CONTROLLER_LISTENER = "CONTROLLER"
 

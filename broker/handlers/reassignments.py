@@ -19,11 +19,11 @@ from ...protocol.messages.list_partition_reassignments import (
     OngoingPartitionReassignment,
     OngoingTopicReassignment,
 )
-from ..acls import ALTER, DESCRIBE
+from ..cluster.placement import check_assignments
 from ..context import Context
-from ..placement import check_assignments
-from ..topics import Partition, Topic
-from .registry import handles
+from ..registry import handles
+from ..security.acls import ALTER, DESCRIBE
+from ..topics.topic import Partition, Topic
 
 
 @handles(ALTER_PARTITION_REASSIGNMENTS)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...protocol.messages.unregister_broker import UNREGISTER_BROKER, UnregisterBrokerRequest, UnregisterBrokerResponse
-from ..acls import ALTER
 from ..context import Context
-from .registry import handles
+from ..registry import handles
+from ..security.acls import ALTER
 
 
 @handles(UNREGISTER_BROKER)

@@ -22,10 +22,10 @@ from ...protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsResponse,
     DescribeUserScramCredentialsResult,
 )
-from ..acls import ALTER, CLUSTER, DESCRIBE
-from ..cluster import ScramCredential
+from ..cluster.state import ScramCredential
 from ..context import Context
-from .registry import handles
+from ..registry import handles
+from ..security.acls import ALTER, CLUSTER, DESCRIBE
 
 MAX_ITERATIONS = 16384
 

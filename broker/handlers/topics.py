@@ -36,12 +36,12 @@ from ...protocol.messages.delete_topics import (
     DeleteTopicState,
 )
 from ...protocol.schema import ZERO_UUID
-from ..acls import ALTER, CLUSTER, CREATE, DELETE, DESCRIBE, DESCRIBE_CONFIGS, TOPIC
-from ..cluster import MAX_PARTITIONS_PER_REQUEST
+from ..cluster.state import MAX_PARTITIONS_PER_REQUEST
 from ..context import Context
-from ..topics import Topic
-from .leadership import find_led_partition, find_topic
-from .registry import handles
+from ..lookup import find_led_partition, find_topic
+from ..registry import handles
+from ..security.acls import ALTER, CLUSTER, CREATE, DELETE, DESCRIBE, DESCRIBE_CONFIGS, TOPIC
+from ..topics.topic import Topic
 
 HIGH_WATERMARK = -1
 

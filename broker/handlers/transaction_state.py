@@ -35,16 +35,16 @@ from ...protocol.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 from ...storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
-from ..acls import ALTER, CLUSTER, CLUSTER_ACTION, DESCRIBE, READ, TOPIC, TRANSACTIONAL_ID
 from ..context import Context
-from ..groups.regex import InvalidRegularExpression, Regex
-from ..topics import TRANSACTION_STATE, illegal_name
+from ..kafka_quirks.re2 import InvalidRegularExpression, Regex
+from ..lookup import find_led_partition, find_topic
+from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
+from ..security.acls import ALTER, CLUSTER, CLUSTER_ACTION, DESCRIBE, READ, TOPIC, TRANSACTIONAL_ID
+from ..slices import Slices, chunks
+from ..topics.topic import TRANSACTION_STATE, illegal_name
 from ..transactions.coordinator import Marker
 from ..transactions.transaction import NO_PRODUCER_EPOCH, Producer, TransactionState
-from ..waiting import NEXT_TURN, Wait
-from .leadership import find_led_partition, find_topic
-from .registry import handles
-from .slices import Slices, chunks
 from .transactions import check_coordinator
 
 

@@ -21,12 +21,12 @@ from ...protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTransaction,
 )
 from ...protocol.messages.end_txn import END_TXN, EndTxnRequest, EndTxnResponse
-from ..acls import CLUSTER, CLUSTER_ACTION, GROUP, READ, TOPIC, TRANSACTIONAL_ID, WRITE
 from ..context import Context
-from ..topics import CONSUMER_OFFSETS, INTERNAL_TOPICS, TRANSACTION_STATE
+from ..registry import handles
+from ..security.acls import CLUSTER, CLUSTER_ACTION, GROUP, READ, TOPIC, TRANSACTIONAL_ID, WRITE
+from ..topics.topic import CONSUMER_OFFSETS, INTERNAL_TOPICS, TRANSACTION_STATE
 from ..transactions.coordinator import Answer
 from ..transactions.transaction import TV_0, TV_2, Producer, TopicPartition
-from .registry import handles
 
 BATCHED = 4
 KNOWS_FENCED = 2

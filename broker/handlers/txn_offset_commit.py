@@ -18,14 +18,14 @@ from ...protocol.messages.txn_offset_commit import (
     TxnOffsetCommitResponseTopic,
 )
 from ...protocol.schema import ZERO_UUID
-from ..acls import GROUP, READ, TRANSACTIONAL_ID, WRITE
+from ..appending.transaction_check import NotInTransaction, join_transaction
 from ..context import Context
 from ..groups.offsets import CommittedOffset
-from ..topics import CONSUMER_OFFSETS
+from ..registry import handles
+from ..security.acls import GROUP, READ, TRANSACTIONAL_ID, WRITE
+from ..sorting import Found, sort_partitions
+from ..topics.topic import CONSUMER_OFFSETS
 from ..transactions.transaction import Producer, TopicPartition
-from .registry import handles
-from .sorting import Found, sort_partitions
-from .verification import NotInTransaction, join_transaction
 
 KNOWS_ABORTABLE, ADDS_PARTITIONS = 4, 5
 

@@ -9,9 +9,9 @@ from typing import NamedTuple, Protocol
 
 from ...protocol.coordinator_records import CoordinatorRecord
 from ...protocol.errors import ErrorCode
-from ..config import BrokerConfig
-from ..savepoint import taken_back_on_failure
-from ..timers import Timers
+from ..scheduling.savepoint import taken_back_on_failure
+from ..scheduling.timers import Timers
+from ..settings.values import BrokerConfig
 from .records import tombstone, transaction_record
 from .transaction import (
     IDLE,

@@ -12,15 +12,15 @@ from random import Random
 from typing import Any
 
 from odradek.broker import logs
-from odradek.broker.acceptor import Acceptor
-from odradek.broker.client_protocol import ClientProtocol
 from odradek.broker.connection import Connection
 from odradek.broker.context import Context
 from odradek.broker.handlers import HANDLERS
-from odradek.broker.handlers.registry import Handler
-from odradek.broker.listeners import TopicSpec, cluster_of
-from odradek.broker.server import Server, run
-from odradek.broker.waiting import NEXT_TURN, Wait
+from odradek.broker.network.acceptor import Acceptor
+from odradek.broker.network.client_protocol import ClientProtocol
+from odradek.broker.network.server import Server, run
+from odradek.broker.registry import Handler
+from odradek.broker.scheduling.waiting import NEXT_TURN, Wait
+from odradek.broker.settings.listeners import TopicSpec, cluster_of
 from odradek.protocol.messages.heartbeat import HEARTBEAT
 from odradek.protocol.messages.leave_group import LEAVE_GROUP
 from odradek.protocol.messages.list_groups import LIST_GROUPS

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.acls import (
+from odradek.broker.security.acls import (
     ALTER,
     ALTER_CONFIGS,
     CLUSTER,
@@ -29,8 +29,8 @@ from odradek.broker.acls import (
     ResourceType,
     authorizer_of,
 )
-from odradek.broker.config import BrokerConfig, InvalidConfig
-from odradek.broker.settings import STANDARD_AUTHORIZER
+from odradek.broker.settings.rows import STANDARD_AUTHORIZER
+from odradek.broker.settings.values import BrokerConfig, InvalidConfig
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT, ConsumerGroupHeartbeatRequest
 from odradek.protocol.messages.create_acls import CREATE_ACLS, AclCreation, CreateAclsRequest

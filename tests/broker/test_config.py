@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.config import (
+from odradek.broker.settings.rows import TOPIC_SETTINGS
+from odradek.broker.settings.values import (
     BrokerConfig,
     ConfigEntry,
     ConfigSource,
@@ -18,7 +19,6 @@ from odradek.broker.config import (
     validate_group_configs,
     validate_topic_configs,
 )
-from odradek.broker.settings import TOPIC_SETTINGS
 
 TOPIC, OWN, CLUSTER_WIDE = ConfigSource.TOPIC, ConfigSource.DYNAMIC_BROKER, ConfigSource.DYNAMIC_DEFAULT_BROKER
 STATIC, DEFAULT = ConfigSource.STATIC_BROKER, ConfigSource.DEFAULT

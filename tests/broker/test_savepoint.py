@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.savepoint import taken_back_on_failure
-from odradek.broker.timers import Timers
+from odradek.broker.scheduling.savepoint import taken_back_on_failure
+from odradek.broker.scheduling.timers import Timers
 
 
 class Slotted:

@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from odradek.broker import Cluster, client_protocol, server
-from odradek.broker.client_protocol import WRITE_BYTES
-from odradek.broker.cluster import ClusterState
-from odradek.broker.server import Server, new_event_loop
+from odradek.broker import Cluster
+from odradek.broker.cluster.state import ClusterState
+from odradek.broker.network import client_protocol, server
+from odradek.broker.network.client_protocol import WRITE_BYTES
+from odradek.broker.network.server import Server, new_event_loop
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic

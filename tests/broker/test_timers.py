@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.timers import Timers
+from odradek.broker.scheduling.timers import Timers
 
 
 def test_fires_in_order_each_at_its_own_moment() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from odradek.broker.cluster import ClusterState
+from odradek.broker.cluster.state import ClusterState
 from odradek.protocol.errors import ErrorCode
 from tests.state import Armed, Known, changes, cluster_state, deadlines
 

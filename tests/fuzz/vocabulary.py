@@ -12,7 +12,7 @@ from random import Random
 from types import NoneType
 from typing import Any
 
-from odradek.broker.settings import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS
+from odradek.broker.settings.rows import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS
 from odradek.protocol.consumer_protocol import (
     ConsumerProtocolAssignment,
     ConsumerProtocolSubscription,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from odradek.broker.groups.assignors import Slot
-from odradek.broker.groups.consumer import ConsumerGroup
-from odradek.broker.groups.consumer_member import Beat, ConsumerMember, MemberState
+from odradek.broker.groups.consumer.assignors import Slot
+from odradek.broker.groups.consumer.group import ConsumerGroup
+from odradek.broker.groups.consumer.member import Beat, ConsumerMember, MemberState
 from odradek.broker.groups.coordinator import Groups
 from odradek.protocol.errors import KafkaError
 from tests.groups.scene import Surroundings

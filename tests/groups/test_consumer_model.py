@@ -8,15 +8,15 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from odradek.broker.groups.assignors import Slot
-from odradek.broker.groups.consumer import ConsumerGroup
-from odradek.broker.groups.consumer_member import Beat
+from odradek.broker.groups.classic.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from odradek.broker.groups.consumer.assignors import Slot
+from odradek.broker.groups.consumer.group import ConsumerGroup
+from odradek.broker.groups.consumer.member import Beat
 from odradek.broker.groups.coordinator import Groups, GroupSettings
-from odradek.broker.groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.groups.states import ConsumerGroupState
-from odradek.broker.timers import Timers
-from odradek.broker.waiting import Reply
+from odradek.broker.scheduling.timers import Timers
+from odradek.broker.scheduling.waiting import Reply
 from odradek.protocol.consumer_protocol import (
     ConsumerProtocolAssignment,
     ConsumerProtocolSubscription,

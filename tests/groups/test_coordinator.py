@@ -7,12 +7,12 @@ import re
 
 import pytest
 
-from odradek.broker.config import BrokerConfig
+from odradek.broker.groups.classic.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult, subscribed_topics
 from odradek.broker.groups.coordinator import Groups, GroupSettings
-from odradek.broker.groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult, subscribed_topics
 from odradek.broker.groups.offsets import CommittedOffset
-from odradek.broker.timers import Timers
-from odradek.broker.waiting import Reply
+from odradek.broker.scheduling.timers import Timers
+from odradek.broker.scheduling.waiting import Reply
+from odradek.broker.settings.values import BrokerConfig
 from odradek.protocol.errors import ErrorCode
 from tests.groups.scene import Surroundings
 

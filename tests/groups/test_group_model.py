@@ -9,12 +9,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from odradek.broker.groups.classic import ClassicGroup
+from odradek.broker.groups.classic.group import ClassicGroup
+from odradek.broker.groups.classic.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from odradek.broker.groups.coordinator import Groups, GroupSettings
-from odradek.broker.groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from odradek.broker.groups.states import GroupState
-from odradek.broker.timers import Timers
-from odradek.broker.waiting import Reply
+from odradek.broker.scheduling.timers import Timers
+from odradek.broker.scheduling.waiting import Reply
 from odradek.protocol.errors import ErrorCode
 from tests.groups.scene import Surroundings
 

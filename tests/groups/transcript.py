@@ -19,12 +19,12 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from odradek.broker.groups.assignors import by_topic
-from odradek.broker.groups.consumer import ConsumerGroup
+from odradek.broker.groups.classic.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from odradek.broker.groups.consumer.assignors import by_topic
+from odradek.broker.groups.consumer.group import ConsumerGroup
 from odradek.broker.groups.coordinator import Groups, GroupSettings
-from odradek.broker.groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
-from odradek.broker.timers import Timers
-from odradek.broker.waiting import Reply
+from odradek.broker.scheduling.timers import Timers
+from odradek.broker.scheduling.waiting import Reply
 from odradek.protocol.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartitions, read, write
 from odradek.protocol.schema import Message, ProtocolError
 from tests.groups.consumer_verbs import ConsumerVerbs

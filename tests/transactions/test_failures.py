@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.timers import Timers
+from odradek.broker.scheduling.timers import Timers
 from odradek.broker.transactions.coordinator import Transactions, TransactionSettings
 from odradek.broker.transactions.transaction import Producer, TopicPartition, TransactionState
 from odradek.protocol.errors import ErrorCode

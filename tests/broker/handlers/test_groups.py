@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.acls import GROUP, OPERATIONS
+from odradek.broker.security.acls import GROUP, OPERATIONS
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.delete_groups import DELETE_GROUPS, DeleteGroupsRequest
 from odradek.protocol.messages.describe_groups import DESCRIBE_GROUPS, DescribedGroup, DescribeGroupsRequest

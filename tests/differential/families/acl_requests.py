@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from odradek.broker.acls import CLUSTER, GROUP, TOPIC, TRANSACTIONAL_ID, ResourceType
+from odradek.broker.security.acls import CLUSTER, GROUP, TOPIC, TRANSACTIONAL_ID, ResourceType
 from odradek.protocol.messages import APIS
 from odradek.protocol.schema import ZERO_UUID, Api
 

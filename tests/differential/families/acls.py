@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from odradek.broker.acls import CLUSTER, CLUSTER_NAME, GROUP, TOPIC, TRANSACTIONAL_ID, Operation, ResourceType
-from odradek.broker.settings import STANDARD_AUTHORIZER
+from odradek.broker.security.acls import CLUSTER, CLUSTER_NAME, GROUP, TOPIC, TRANSACTIONAL_ID, Operation, ResourceType
+from odradek.broker.settings.rows import STANDARD_AUTHORIZER
 from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT
 from odradek.protocol.messages.create_acls import CREATE_ACLS
 from odradek.protocol.messages.delete_acls import DELETE_ACLS
