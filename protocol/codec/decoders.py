@@ -1,4 +1,4 @@
-"""Compiles decoders. In the functions that are made, `b` is the buffer, `e` its length and `p` the position."""
+"""Compiles decoders. In the compiled functions, `b` is the buffer, `e` its length and `p` the position."""
 
 from __future__ import annotations
 
