@@ -9,7 +9,7 @@ from ..protocol.messages.common import LeaderIdAndEpoch, NodeEndpoint
 from ..protocol.schema import ZERO_UUID
 from .cluster.state import Broker
 from .context import Context
-from .security.acls import TOPIC, Operation
+from .security.acls import Operation, ResourceType
 from .topics.topic import Partition, Topic
 
 
@@ -18,13 +18,17 @@ def find_topic(context: Context, operation: Operation | None, name: str, topic_i
 
     Raises KafkaError with 3, 29 or 100: whether there is a topic of a name is told only to those who may.
     """
-    cluster = context.broker.cluster
+    cluster = context.cluster
     if topic_id == ZERO_UUID:
         topic = cluster.topics.get(name)
     elif (topic := cluster.topics_by_id.get(topic_id)) is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
     # The authorizer is looked at here too, to spare who has none a call for each partition.
-    if cluster.authorizer is not None and operation is not None and not context.may(operation, TOPIC, topic.name if topic else name):
+    if (
+        cluster.authorizer is not None
+        and operation is not None
+        and not context.may(operation, ResourceType.TOPIC, topic.name if topic else name)
+    ):
         raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     if topic is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
@@ -56,8 +60,8 @@ def node_endpoints(context: Context, leaders: Iterable[int]) -> list[NodeEndpoin
     """Where those leaders listen, by the listener that the client came in by."""
     endpoints = []
     for node_id in sorted(set(leaders)):
-        broker = context.broker.cluster.brokers.get(node_id)
-        listener = broker.listeners.get(context.connection.listener_name) if broker else None
+        broker = context.cluster.brokers.get(node_id)
+        listener = broker.listeners.get(context.client.listener_name) if broker else None
         if broker and listener:
             endpoints.append(NodeEndpoint(node_id=node_id, host=listener.advertised_host, port=listener.advertised_port, rack=broker.rack))
     return endpoints

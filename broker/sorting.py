@@ -9,7 +9,7 @@ from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.schema import ZERO_UUID
 from .context import Context
 from .lookup import find_topic
-from .security.acls import READ
+from .security.acls import Operation
 from .topics.topic import Topic
 
 
@@ -44,7 +44,7 @@ def sort_partitions(topics: Iterable[tuple[Key, Sequence[P]]], context: Context,
         try:
             if by_id and key[1] == ZERO_UUID:
                 raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
-            topic = find_topic(context, READ, *key)
+            topic = find_topic(context, Operation.READ, *key)
         except KafkaError as error:
             for wanted in partitions:
                 refused.setdefault(key, []).append((wanted.partition_index, error.code))

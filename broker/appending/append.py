@@ -25,7 +25,7 @@ SEQUENCE_MASK = 0x7FFFFFFF
 ATTRIBUTES_POSITION = 22  # of the byte in use
 KNOWS_ABORTABLE, ADDS_PARTITIONS = 11, 12  # the versions of KIP-890
 
-REFUSALS = (KafkaError, BatchError, InvalidRecords, OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen)
+APPEND_REFUSALS = (KafkaError, BatchError, InvalidRecords, OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen)
 """What is raised for a batch that does not get in. Nothing has been changed then that a second try would change again."""
 
 

@@ -16,7 +16,7 @@ from ...protocol.schema import ProtocolError
 from ...protocol.varints import uvarint_rest
 from ..context import Context
 from ..topics.topic import Partition
-from .append import ATTRIBUTES_POSITION, REFUSALS, append, one_batch
+from .append import APPEND_REFUSALS, ATTRIBUTES_POSITION, append, one_batch
 
 MAX_KNOWN = 1000
 _HEADER = Struct(">ii")
@@ -79,7 +79,7 @@ class RepeatedProduce:
             return None
         (topic_data,) = request.topic_data
         (data,) = topic_data.partition_data
-        cluster = context.broker.cluster
+        cluster = context.cluster
         topic = cluster.topics.get(topic_data.name) or cluster.topics_by_id[topic_data.topic_id]
         assert isinstance(data.records, memoryview)
         return None if topic.is_internal else cls(request, topic.partitions[data.index], data.records, context)
@@ -101,7 +101,7 @@ class RepeatedProduce:
             if self._transactional_id is None and batch[ATTRIBUTES_POSITION] & TRANSACTIONAL_BIT:
                 return None
             appended = append(partition, batch, self._acks, self._transactional_id, context)
-        except (ProtocolError, *REFUSALS):
+        except (ProtocolError, *APPEND_REFUSALS):
             return None
         log_start_offset = (partition.log.start_offset,) if self._has_log_start else ()
         offsets = self._offsets.pack(appended.base_offset, appended.timestamp, *log_start_offset)

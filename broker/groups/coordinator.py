@@ -20,6 +20,7 @@ from ..transactions.transaction import Producer
 from . import emulation
 from .classic.group import ClassicGroup, log
 from .classic.member import CONSUMER_PROTOCOL_TYPE, Join, JoinResult, Leave, Sync, SyncResult
+from .cluster_view import ClusterView
 from .consumer.assignors import Slot
 from .consumer.group import ConsumerGroup
 from .consumer.member import Beat, BeatResult, ConsumerMember
@@ -28,7 +29,6 @@ from .offsets import CommittedOffset, CommittedOffsets, OffsetIndex
 from .records import classic_record, classic_tombstone, consumer_records, offset_record, tombstones
 from .retention import has_expired
 from .settings import GroupSettings
-from .surroundings import Surroundings
 
 __all__ = ["Group", "GroupSettings", "Groups"]
 
@@ -40,8 +40,8 @@ Group = ClassicGroup | ConsumerGroup
 class Groups:
     """The groups of a cluster. Member ids are made with `randomness`, time-outs are kept in `timers`."""
 
-    def __init__(self, timers: Timers, randomness: random.Random, settings: GroupSettings, surroundings: Surroundings) -> None:
-        self._timers, self._random, self.settings, self._surroundings = timers, randomness, settings, surroundings
+    def __init__(self, timers: Timers, randomness: random.Random, settings: GroupSettings, cluster: ClusterView) -> None:
+        self._timers, self._random, self.settings, self._cluster = timers, randomness, settings, cluster
         self._groups: dict[str, Group] = {}
         self._offsets: dict[str, CommittedOffsets] = {}
         self._index = OffsetIndex()
@@ -79,16 +79,16 @@ class Groups:
 
     def _begin_consumer_group(self, group_id: str, classic: ClassicGroup | None, beat: Beat) -> BeatResult:
         """The first heartbeat: its group takes the place of a classic one, if there is one, only when all is written."""
-        group = ConsumerGroup(group_id, self._timers, self._random, self.settings, self._surroundings, self._retire)
+        group = ConsumerGroup(group_id, self._timers, self._random, self.settings, self._cluster, self._retire)
         now_ms = self._timers.now_ms
         with self._timers.taken_back_on_failure():
             records = [] if classic is None else [classic_tombstone(group_id)]
             if classic is not None and not classic.is_empty:
                 check_upgrade(classic, self.settings)
-                upgrade(classic, group, self._surroundings)
+                upgrade(classic, group, self._cluster)
                 records += consumer_records(group, now_ms)
             result = group.beat(beat)
-            self._surroundings.write(group_id, [*records, *consumer_records(group, now_ms)])
+            self._cluster.write(group_id, [*records, *consumer_records(group, now_ms)])
         if classic is not None:
             classic.dissolve()
             for member in group.members.values():
@@ -98,7 +98,7 @@ class Groups:
 
     def _write(self, group: ConsumerGroup) -> None:
         if records := consumer_records(group, self._timers.now_ms):
-            self._surroundings.write(group.group_id, records)
+            self._cluster.write(group.group_id, records)
 
     @contextmanager
     def _taken_back_on_failure(self, group: ConsumerGroup, member_id: str) -> Iterator[None]:
@@ -122,10 +122,10 @@ class Groups:
 
     def _downgrade(self, group: ConsumerGroup, going: Collection[ConsumerMember]) -> ClassicGroup:
         classic = self._new_classic_group(group.group_id)
-        downgrade(group, going, classic, self._surroundings)
+        downgrade(group, going, classic, self._cluster)
         self._groups[group.group_id] = classic
         now_ms = self._timers.now_ms
-        self._surroundings.write(group.group_id, [*consumer_records(group, now_ms), classic_record(classic, now_ms)])
+        self._cluster.write(group.group_id, [*consumer_records(group, now_ms), classic_record(classic, now_ms)])
         return classic
 
     # Members of classic groups.
@@ -158,7 +158,7 @@ class Groups:
             if self.settings.group_consumer_migration_policy.lower() == "disabled":
                 raise KafkaError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
             with self._taken_back_on_failure(group, join.member_id):
-                result = emulation.join(group, join, self._surroundings.topics)
+                result = emulation.join(group, join, self._cluster.topics)
                 # A static member may have come back that was the last one of the consumer protocol.
                 if not result.error and join.group_instance_id is not None and may_downgrade(group, (), self.settings):
                     classic = self._downgrade(group, ())
@@ -180,7 +180,7 @@ class Groups:
             reply.set(SyncResult(_missing(group_id)))
         else:
             try:
-                reply.set(emulation.sync(group, sync, self._surroundings.topics_by_id))
+                reply.set(emulation.sync(group, sync, self._cluster.topics_by_id))
             except KafkaError as error:
                 reply.set(SyncResult(error.code))
 
@@ -220,7 +220,7 @@ class Groups:
             return error
         offsets = [(topic, index) for topic, partitions in self.offsets(group_id) for index in partitions]
         gone = [offset_record(group_id, topic, index, None) for topic, index in offsets]
-        self._surroundings.write(group_id, [*gone, *tombstones(group)])
+        self._cluster.write(group_id, [*gone, *tombstones(group)])
         group.delete()
         del self._groups[group_id]
         for topic in (self._offsets.pop(group_id, None) or CommittedOffsets()).topics():
@@ -264,12 +264,12 @@ class Groups:
 
     def commit(self, group_id: str, offsets: Mapping[tuple[str, int], CommittedOffset]) -> None:
         """Commits offsets, by topic and partition, after `check_commit` and `check_metadata`; a group that is not there is made."""
-        topics = self._surroundings.topics
+        topics = self._cluster.topics
         records = [
             offset_record(group_id, topic, partition, committed, topics[topic].id if topic in topics else ZERO_UUID)
             for (topic, partition), committed in offsets.items()
         ]
-        self._surroundings.write(group_id, records)
+        self._cluster.write(group_id, records)
         self._ensure_group(group_id)
         kept = self._offsets.setdefault(group_id, CommittedOffsets())
         for (topic, partition), committed in offsets.items():
@@ -296,7 +296,7 @@ class Groups:
         Raises StaleProducerEpoch.
         """
         records = [offset_record(group_id, topic, partition, committed) for (topic, partition), committed in offsets.items()]
-        self._surroundings.write(group_id, records, producer)
+        self._cluster.write(group_id, records, producer)
         self._ensure_group(group_id)
         pending = self._offsets.setdefault(group_id, CommittedOffsets()).pending
         for (topic, partition), committed in offsets.items():
@@ -352,7 +352,7 @@ class Groups:
         offsets, partitions = self.offsets(group_id), list(partitions)
         gone = [offset_record(group_id, *each, None) for each in partitions if offsets.get(*each) is not None]
         if gone:
-            self._surroundings.write(group_id, gone)
+            self._cluster.write(group_id, gone)
         for each in partitions:
             offsets.delete(*each)
         self._forget_unused(group_id, offsets, dict.fromkeys(topic for topic, _ in partitions))
@@ -376,7 +376,7 @@ class Groups:
             return group
         classic = self._new_classic_group(group_id)
         records = [] if group is None else tombstones(group)
-        self._surroundings.write(group_id, [*records, classic_record(classic, self._timers.now_ms)])
+        self._cluster.write(group_id, [*records, classic_record(classic, self._timers.now_ms)])
         if group is not None:
             group.delete()
         self._store(classic)
@@ -385,7 +385,7 @@ class Groups:
     def _new_classic_group(self, group_id: str) -> ClassicGroup:
         def write() -> None:
             if self._groups.get(group_id) is group:
-                self._surroundings.write(group_id, [classic_record(group, self._timers.now_ms)])
+                self._cluster.write(group_id, [classic_record(group, self._timers.now_ms)])
 
         group = ClassicGroup(group_id, self._timers, self._random, self.settings, write)
         return group

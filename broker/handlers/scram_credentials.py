@@ -25,7 +25,7 @@ from ...protocol.messages.describe_user_scram_credentials import (
 from ..cluster.state import ScramCredential
 from ..context import Context
 from ..registry import handles
-from ..security.acls import ALTER, CLUSTER, DESCRIBE
+from ..security.acls import Operation, ResourceType
 
 MAX_ITERATIONS = 16384
 
@@ -43,7 +43,7 @@ MECHANISMS = {1: Mechanism("SCRAM-SHA-256", 4096), 2: Mechanism("SCRAM-SHA-512",
 @handles(ALTER_USER_SCRAM_CREDENTIALS)
 def alter_user_scram_credentials(request: AlterUserScramCredentialsRequest, context: Context) -> AlterUserScramCredentialsResponse:
     """Every user for himself; one that is named twice is refused."""
-    context.demand(ALTER)
+    context.demand(Operation.ALTER)
     wanted: list[ScramCredentialDeletion | ScramCredentialUpsertion] = [*request.deletions, *request.upsertions]
     named = Counter(change.name for change in wanted)
     results = {}
@@ -53,7 +53,7 @@ def alter_user_scram_credentials(request: AlterUserScramCredentialsRequest, cont
             _check(change)
             if named[change.name] > 1:
                 raise KafkaError(ErrorCode.DUPLICATE_RESOURCE, "A user credential cannot be altered twice in the same request")
-            _change(change, context.broker.cluster.scram_credentials)
+            _change(change, context.cluster.scram_credentials)
         except KafkaError as error:
             code, message = error.code, error.message
         results[change.name] = AlterUserScramCredentialsResult(user=change.name, error_code=code, error_message=message)
@@ -86,9 +86,9 @@ def _change(change: ScramCredentialDeletion | ScramCredentialUpsertion, users: d
 @handles(DESCRIBE_USER_SCRAM_CREDENTIALS)
 def describe_user_scram_credentials(request: DescribeUserScramCredentialsRequest, context: Context) -> DescribeUserScramCredentialsResponse:
     """Mechanisms and iterations, never the secrets; RESOURCE_NOT_FOUND for users that have none."""
-    if not context.may(DESCRIBE, CLUSTER):
+    if not context.may(Operation.DESCRIBE, ResourceType.CLUSTER):
         raise KafkaError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
-    users = context.broker.cluster.scram_credentials
+    users = context.cluster.scram_credentials
     named = Counter(user.name for user in request.users or []) or Counter(name for name, credentials in users.items() if credentials)
     results = [_describe(name, times > 1, users.get(name, {})) for name, times in sorted(named.items())]
     return DescribeUserScramCredentialsResponse(error_message="", results=results)

@@ -24,7 +24,7 @@ def get_telemetry_subscriptions(request: GetTelemetrySubscriptionsRequest, conte
     """No metrics are wanted. A client without an id is given one."""
     client = request.client_instance_id
     if client == ZERO_UUID:
-        client = context.broker.cluster.random.randbytes(16)
+        client = context.cluster.random.randbytes(16)
     response = GetTelemetrySubscriptionsResponse(
         client_instance_id=ZERO_UUID,
         subscription_id=0,

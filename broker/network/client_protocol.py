@@ -138,7 +138,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         """Releases what the connection held, and makes room for another one."""
         connection = self.connection
         if connection.closing is None:
-            network_log.debug("[KafkaServer id=%d] %s has disconnected", self.broker.node_id, connection.peer)
+            network_log.debug("[KafkaServer id=%d] %s has disconnected", self.broker.node_id, connection.client)
         self.server.begin_turn()
         self.server.core.timers.cancel(self)
         try:

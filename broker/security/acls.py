@@ -79,28 +79,43 @@ class Permission(Code):
     ALLOW = 3
 
 
-# By these short names the handlers say what they check.
-READ, WRITE, CREATE, DELETE, ALTER, DESCRIBE = list(Operation)[3:9]
-CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS, IDEMPOTENT_WRITE = list(Operation)[9:13]
-TOPIC, GROUP, CLUSTER, TRANSACTIONAL_ID = list(ResourceType)[2:6]
-
 OPERATIONS: dict[ResourceType, tuple[Operation, ...]] = {
-    TOPIC: (READ, WRITE, CREATE, DELETE, ALTER, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS),
-    GROUP: (READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS, ALTER_CONFIGS),
-    CLUSTER: (CREATE, ALTER, DESCRIBE, CLUSTER_ACTION, DESCRIBE_CONFIGS, ALTER_CONFIGS, IDEMPOTENT_WRITE),
+    ResourceType.TOPIC: (
+        Operation.READ,
+        Operation.WRITE,
+        Operation.CREATE,
+        Operation.DELETE,
+        Operation.ALTER,
+        Operation.DESCRIBE,
+        Operation.DESCRIBE_CONFIGS,
+        Operation.ALTER_CONFIGS,
+    ),
+    ResourceType.GROUP: (Operation.READ, Operation.DELETE, Operation.DESCRIBE, Operation.DESCRIBE_CONFIGS, Operation.ALTER_CONFIGS),
+    ResourceType.CLUSTER: (
+        Operation.CREATE,
+        Operation.ALTER,
+        Operation.DESCRIBE,
+        Operation.CLUSTER_ACTION,
+        Operation.DESCRIBE_CONFIGS,
+        Operation.ALTER_CONFIGS,
+        Operation.IDEMPOTENT_WRITE,
+    ),
 }
 """The operations that clients are told about, for those types that they can ask for (AclEntry)."""
 
-REFUSALS = {
-    TOPIC: ErrorCode.TOPIC_AUTHORIZATION_FAILED,
-    GROUP: ErrorCode.GROUP_AUTHORIZATION_FAILED,
-    CLUSTER: ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
-    TRANSACTIONAL_ID: ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+ACCESS_DENIED_ERRORS = {
+    ResourceType.TOPIC: ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+    ResourceType.GROUP: ErrorCode.GROUP_AUTHORIZATION_FAILED,
+    ResourceType.CLUSTER: ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+    ResourceType.TRANSACTIONAL_ID: ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
 }
-"""What who may not is told."""
+"""Error code returned when access to a resource of that type is denied."""
 
 # To be allowed the ones implies to be allowed the other; to be denied them does not.
-_IMPLIED_BY = {DESCRIBE: (READ, WRITE, DELETE, ALTER, DESCRIBE), DESCRIBE_CONFIGS: (ALTER_CONFIGS, DESCRIBE_CONFIGS)}
+_IMPLIED_BY = {
+    Operation.DESCRIBE: (Operation.READ, Operation.WRITE, Operation.DELETE, Operation.ALTER, Operation.DESCRIBE),
+    Operation.DESCRIBE_CONFIGS: (Operation.ALTER_CONFIGS, Operation.DESCRIBE_CONFIGS),
+}
 
 
 Pattern = tuple["ResourceType", str, "PatternType"]
@@ -146,7 +161,7 @@ class Acl(NamedTuple):
 
     def check(self) -> None:
         """Raises INVALID_REQUEST for what no entry can be (AclControlManager)."""
-        if self.resource_type is CLUSTER and self.resource_name != CLUSTER_NAME:
+        if self.resource_type is ResourceType.CLUSTER and self.resource_name != CLUSTER_NAME:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}")
         if not self.resource_name:
             raise KafkaError(ErrorCode.INVALID_REQUEST, "Invalid empty resource name")

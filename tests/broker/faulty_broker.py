@@ -68,12 +68,12 @@ def failing_slices(request: Any, context: Context) -> Generator[Wait, None, None
 
 
 def fail_flush(client: ClientProtocol, *_: object) -> None:
-    if client.connection.peer.client_id == "victim":
+    if client.connection.client.client_id == "victim":
         fail("flush")
 
 
 def fail_lost(connection: Connection, reason: str) -> None:
-    if connection.peer.client_id == "victim" and reason == "the client has disconnected":
+    if connection.client.client_id == "victim" and reason == "the client has disconnected":
         fail("connection_lost")
 
 

@@ -342,8 +342,8 @@ def test_the_log_keeps_its_bytes_when_the_staging_memory_is_used_again(world: Wo
 def test_the_client_id_and_the_software_are_known(world: World) -> None:
     client = world.client()
     client.call(API_VERSIONS, 3, ASK, client_id="alice")
-    assert str(client.connection.peer) == "127.0.0.1:50000 on PLAINTEXT, client id 'alice'"
-    assert client.connection.peer.software_name == "test"
+    assert str(client.connection.client) == "127.0.0.1:50000 on PLAINTEXT, client id 'alice'"
+    assert client.connection.client.software_name == "test"
 
 
 def test_a_request_that_is_wrong_as_a_whole_is_answered_as_a_whole(world: World) -> None:

@@ -234,7 +234,7 @@ def test_slow_reader_costs_no_copy_of_its_answer() -> None:
                     await reader.readexactly(int.from_bytes(await reader.readexactly(4)))
                 wanted = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 30)
                 send(slow, FETCH, 11, FetchRequest(max_wait_ms=0, min_bytes=1, topics=[FetchTopic(topic="t", partitions=[wanted])]))
-                (client,) = [client for client in cluster._server._clients if client.connection.peer.client_port == slow.getsockname()[1]]
+                (client,) = [client for client in cluster._server._clients if client.connection.client.client_port == slow.getsockname()[1]]
                 while client.connection.writable:
                     await asyncio.sleep(0)
                 assert client._transport.get_write_buffer_size() <= WRITE_BYTES

@@ -14,7 +14,7 @@ from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.waiting import Reply
 from odradek.broker.settings.values import BrokerConfig
 from odradek.protocol.errors import ErrorCode
-from tests.groups.scene import Surroundings
+from tests.groups.scene import ClusterView
 
 MINUTE_MS = 60_000
 WEEK_MS = 10_080 * MINUTE_MS
@@ -24,7 +24,7 @@ SUBSCRIBED_TO_T = b"\x00\x03\x00\x00\x00\x01\x00\x01t\xff\xff\xff\xff\x00\x00\x0
 class Scene:
     def __init__(self, **settings: int) -> None:
         self.timers = Timers(1_000)
-        self.groups = Groups(self.timers, random.Random(0), GroupSettings(**settings), Surroundings())
+        self.groups = Groups(self.timers, random.Random(0), GroupSettings(**settings), ClusterView())
 
     def commit(self, group_id: str, topic: str, partition: int, offset: int, expires_ms: int | None = None) -> None:
         self.groups.commit(group_id, {(topic, partition): CommittedOffset(offset, -1, "", self.timers.now_ms, expires_ms)})

@@ -17,9 +17,9 @@ from ....protocol.errors import ErrorCode, KafkaError
 from ...scheduling.timers import Timers
 from ..classic.group import log
 from ..classic.member import CONSUMER_PROTOCOL_TYPE
+from ..cluster_view import ClusterView
 from ..settings import GroupSettings
 from ..states import ConsumerGroupState
-from ..surroundings import Surroundings
 from .assignors import ASSIGNORS, Slot, Subscriber
 from .journal import Journal, RecordType
 from .member import LEAVES, LEAVES_FOR_A_WHILE, Beat, BeatResult, ClassicProtocols, ConsumerMember, MemberState
@@ -43,7 +43,7 @@ class ConsumerGroup:
         timers: Timers,
         randomness: random.Random,
         settings: GroupSettings,
-        surroundings: Surroundings,
+        cluster: ClusterView,
         retire: Callable[[ConsumerGroup, list[ConsumerMember]], None],
     ) -> None:
         self.group_id = group_id
@@ -57,11 +57,11 @@ class ConsumerGroup:
         self.owners: dict[Slot, str] = {}
         """Who has a partition or has not yet given it up."""
         self.journal = Journal()
-        self.subscriptions = Subscriptions(surroundings, self.journal)
+        self.subscriptions = Subscriptions(cluster, self.journal)
         self.assigned_at_ms: int | None = None
         self.is_dead = False
         self._timers, self._random, self.settings = timers, randomness, settings
-        self._surroundings, self._retire = surroundings, retire
+        self._cluster, self._retire = cluster, retire
 
     # What is asked about the group.
 
@@ -332,7 +332,7 @@ class ConsumerGroup:
             if topics is None:
                 topics = ids[subscription] = self.subscriptions.topic_ids(member)
             subscribers.append(Subscriber(member.member_id, member.instance_id, topics, self.targets.get(member.member_id, NO_SLOTS)))
-        by_id = self._surroundings.topics_by_id
+        by_id = self._cluster.topics_by_id
         partitions = {topic_id: len(by_id[topic_id].partitions) for topic_id in sorted(frozenset().union(*ids.values()))}
         targets = ASSIGNORS[self.assignor](subscribers, partitions)
         for member_id, target in targets.items():
@@ -405,5 +405,5 @@ class ConsumerGroup:
         self._retire(self, [self.members[member_id]])
 
     def _setting(self, name: str, default: int) -> int:
-        config = self._surroundings.group_configs.get(self.group_id)
+        config = self._cluster.group_configs.get(self.group_id)
         return default if config is None else config.integers[name]

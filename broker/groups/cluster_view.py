@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .consumer.resolutions import Resolutions
 
 
-class Surroundings(Protocol):
+class ClusterView(Protocol):
     """Topics by name and id, settings of single groups by their names, and where records go."""
 
     @property
