@@ -118,6 +118,7 @@ class Producers:
                 raise OutOfOrderSequence(producer_id, epoch, base_sequence, 0)
             return None
         if epoch == state.epoch:
+            # A batch that is sent again is found among the last five, because an idempotent producer has at most five in flight.
             if base_sequence != state.next_sequence:
                 for batch in state.batches:
                     if (batch.epoch, batch.base_sequence, batch.last_sequence) == (epoch, base_sequence, last_sequence):
