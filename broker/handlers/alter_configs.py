@@ -26,8 +26,12 @@ from ..context import Context
 from ..registry import handles
 from ..security.acls import Operation
 from ..settings.dynamic import validate_broker_configs
-from ..settings.rows import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS, ConfigType, Setting, Value
-from ..settings.values import COMMA, GroupConfig, InvalidConfig, text_of, validate_group_configs, validate_topic_configs
+from ..settings.parsing import COMMA, text_of
+from ..settings.properties import InvalidConfig
+from ..settings.rows import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS
+from ..settings.types import ConfigType, Setting, Value
+from ..settings.validation import validate_group_configs, validate_topic_configs
+from ..settings.values import GroupConfig
 from ..topics.topic import illegal_name
 from .config_resources import BROKER, GROUP, TOPIC, demand_configs
 

@@ -1,21 +1,28 @@
-"""Which settings of brokers AlterConfigs may change while they run (Kafka's DynamicBrokerConfig)."""
+"""Checks of broker settings that AlterConfigs changes at run time (Kafka's DynamicBrokerConfig, KIP-226). Error messages are Kafka's."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from .rows import BROKER_SETTINGS, PER_BROKER, PER_LISTENER, ConfigType
-from .values import LISTENER_PREFIX, BrokerConfig, InvalidConfig, base_name, parse, text_of
+from .listener_prefix import LISTENER_PREFIX, base_name
+from .parsing import parse, text_of
+from .properties import InvalidConfig
+from .rows import BROKER_SETTINGS
+from .types import PER_BROKER, PER_LISTENER, ConfigType
+from .values import BrokerConfig
 
 CLUSTER_LEVEL_OF_LISTENERS = {"max.connections", "max.connection.creation.rate", "num.network.threads"}
-"""Settings that may be set for a listener on all brokers at once."""
+"""Settings that may be set cluster-wide for a listener; all others of a listener are per broker."""
 FIXED = ("listeners", "listener.security.protocol.map")
-"""Settings that Kafka can change and this broker cannot, because its sockets stay as they are."""
+"""Settings that Kafka can change at run time but this broker cannot, because it opens its sockets only at startup."""
 THREADS = ("background.threads", "num.io.threads", "num.network.threads", "num.recovery.threads.per.data.dir", "num.replica.fetchers")
 
 
 def validate_broker_configs(overrides: Mapping[str, str], present: BrokerConfig, *, cluster_wide: bool) -> None:
-    """Raises InvalidConfig for what may not be set for one broker, or for all; settings that nobody knows are allowed."""
+    """Raises InvalidConfig for settings that may not be changed to these values, for one broker or cluster-wide.
+
+    Unknown settings are accepted, as in Kafka.
+    """
     modes = {name: row.dynamic for name in overrides if (row := BROKER_SETTINGS.get(name))}
     _refuse("Cannot update these configs dynamically", [name for name, mode in modes.items() if mode is None])
     _refuse(
@@ -29,7 +36,7 @@ def validate_broker_configs(overrides: Mapping[str, str], present: BrokerConfig,
             if row.type is ConfigType.CLASS and text != text_of(present.values[row.name]):
                 raise InvalidConfig(f"Invalid value {text} for configuration {row.name}: Class {text} could not be found.")
     if cluster_wide:
-        single = [name for name in overrides if modes.get(name) == PER_BROKER or _is_of_one_brokers_listener(name)]
+        single = [name for name in overrides if modes.get(name) == PER_BROKER or _is_per_broker_listener_setting(name)]
         _refuse("Cannot update these configs at default cluster level, broker id must be specified", single)
     for name in FIXED:
         if name in values and values[name] != present.values[name]:
@@ -44,13 +51,13 @@ def _refuse(problem: str, names: Collection[str]) -> None:
         raise InvalidConfig(f"{problem}: [{', '.join(names)}]")
 
 
-def _is_of_one_brokers_listener(name: str) -> bool:
+def _is_per_broker_listener_setting(name: str) -> bool:
     match = LISTENER_PREFIX.fullmatch(name)
     return match is not None and match[1] not in CLUSTER_LEVEL_OF_LISTENERS
 
 
 def _check_threads(name: str, wanted: int, present: int) -> None:
-    """A pool of threads grows and shrinks to twice and half its size at most."""
+    """Raises InvalidConfig for less than half or more than twice the current number of threads, which Kafka rejects."""
     problem = f"Dynamic thread count update validation failed for {name}={wanted}"
     if wanted < present // 2:
         raise InvalidConfig(f"{problem}, value should be at least half the current value {present}")

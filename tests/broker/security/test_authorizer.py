@@ -19,8 +19,9 @@ from odradek.broker.security.acls import (
     ResourceType,
     authorizer_of,
 )
+from odradek.broker.settings.properties import InvalidConfig
 from odradek.broker.settings.rows import STANDARD_AUTHORIZER
-from odradek.broker.settings.values import BrokerConfig, InvalidConfig
+from odradek.broker.settings.values import BrokerConfig
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT, ConsumerGroupHeartbeatRequest
 from odradek.protocol.messages.create_acls import CREATE_ACLS, AclCreation, CreateAclsRequest

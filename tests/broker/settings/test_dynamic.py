@@ -1,11 +1,12 @@
-"""Settings of brokers that are altered while they run."""
+"""Broker settings that are changed at run time. Expected messages were recorded from Apache Kafka 4.3.1."""
 
 from __future__ import annotations
 
 import pytest
 
 from odradek.broker.settings.dynamic import validate_broker_configs
-from odradek.broker.settings.values import BrokerConfig, InvalidConfig
+from odradek.broker.settings.properties import InvalidConfig
+from odradek.broker.settings.values import BrokerConfig
 
 PRESENT = BrokerConfig({"listeners": "PLAINTEXT://127.0.0.1:9092"})
 ONLY_WITH_PREFIX = "These security configs can be dynamically updated only per-listener using the listener prefix"
@@ -36,7 +37,7 @@ THREADS = "Dynamic thread count update validation failed for"
         ),
     ],
 )
-def test_validate_broker_configs_refuses_as_kafka(overrides: dict[str, str], cluster_wide: bool, message: str) -> None:
+def test_validate_broker_configs_raises_as_kafka(overrides: dict[str, str], cluster_wide: bool, message: str) -> None:
     with pytest.raises(InvalidConfig) as refused:
         validate_broker_configs(overrides, PRESENT, cluster_wide=cluster_wide)
     assert str(refused.value) == message
@@ -52,5 +53,5 @@ def test_validate_broker_configs_refuses_as_kafka(overrides: dict[str, str], clu
         ({"listeners": "PLAINTEXT://127.0.0.1:9092"}, False),
     ],
 )
-def test_validate_broker_configs_allows_the_others(overrides: dict[str, str], cluster_wide: bool) -> None:
+def test_validate_broker_configs_allowed_change_passes(overrides: dict[str, str], cluster_wide: bool) -> None:
     validate_broker_configs(overrides, PRESENT, cluster_wide=cluster_wide)

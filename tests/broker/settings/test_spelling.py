@@ -1,12 +1,12 @@
-"""Misspelt settings are told from those that belong to other versions, images and plugins."""
+"""Misspelt settings are distinguished from settings of other versions, images and plugins."""
 
 from __future__ import annotations
 
 import pytest
 
+from odradek.broker.settings.properties import InvalidConfig
 from odradek.broker.settings.rows import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS
 from odradek.broker.settings.spelling import check_scope, check_spelling
-from odradek.broker.settings.values import InvalidConfig
 
 FOREIGN = """
 zookeeper.connect zookeeper.session.timeout.ms zookeeper.set.acl zookeeper.metadata.migration.enable zookeeper.ssl.client.enable host.name
@@ -24,11 +24,11 @@ remote.log.storage.manager.impl.prefix some.plugin.level schema.registry.url con
 
 
 @pytest.mark.parametrize("name", FOREIGN.split())
-def test_foreign_setting_passes(name: str) -> None:
+def test_check_spelling_foreign_setting_passes(name: str) -> None:
     check_spelling([name])
 
 
-def test_every_setting_of_kafka_passes() -> None:
+def test_check_spelling_every_kafka_setting_passes() -> None:
     check_spelling({*BROKER_SETTINGS, *TOPIC_SETTINGS, *GROUP_SETTINGS})
     check_scope(BROKER_SETTINGS.keys())
 
@@ -44,7 +44,7 @@ def test_every_setting_of_kafka_passes() -> None:
         ("message.max.byte", "message.max.bytes"),
     ],
 )
-def test_misspelt_setting_is_refused(name: str, meant: str) -> None:
+def test_check_spelling_misspelt_setting_raises(name: str, meant: str) -> None:
     with pytest.raises(InvalidConfig, match=rf"^unknown setting {name}; did you mean {meant}\?$"):
         check_spelling([name])
 
@@ -57,6 +57,6 @@ def test_misspelt_setting_is_refused(name: str, meant: str) -> None:
         ("consumer.session.timeout.ms", "group", "group.consumer.session.timeout.ms"),
     ],
 )
-def test_setting_of_another_scope_is_refused(name: str, scope: str, meant: str) -> None:
-    with pytest.raises(InvalidConfig, match=rf"^{name} is a setting of a {scope}; did you mean {meant}, which all of them inherit\?$"):
+def test_check_scope_setting_of_other_scope_raises(name: str, scope: str, meant: str) -> None:
+    with pytest.raises(InvalidConfig, match=rf"^{name} is a {scope} setting; did you mean the broker setting {meant}\?$"):
         check_scope([name])

@@ -1,12 +1,12 @@
-"""Environments of the images that people come from: each starts, and means here what it means there."""
+"""Environment variables of other Kafka images are accepted, with the same meaning."""
 
 from __future__ import annotations
 
 import pytest
 
 from odradek.broker.cli import _parser, cluster_config, topic_specs
+from odradek.broker.settings.cluster_config import TopicSpec
 from odradek.broker.settings.environment import settings_of
-from odradek.broker.settings.listeners import TopicSpec
 from odradek.broker.settings.properties import InvalidConfig
 
 BITNAMI_KRAFT = {
@@ -91,14 +91,14 @@ ENVIRONMENTS = {
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-def test_environment_of_an_image_means_the_same_here(name: str) -> None:
+def test_environment_of_image_configures_same_listeners(name: str) -> None:
     environ, expected = ENVIRONMENTS[name]
     cluster = cluster_config(_parser().parse_args(["serve"]), environ)
     listeners = [each for node in cluster.nodes for each in node.listeners]
     assert [f"{each.node_id} {each.name} {each.host}:{each.port} {each.advertised}" for each in listeners] == expected
 
 
-def test_settings_of_takes_what_kafkas_images_take() -> None:
+def test_settings_of_skips_variables_of_start_scripts() -> None:
     environ = {
         "KAFKA_BROKER_ID": "1",
         "KAFKA_LISTENER_NAME_A__B_SSL_KEY": "x",
@@ -118,7 +118,7 @@ def test_settings_of_takes_what_kafkas_images_take() -> None:
     assert settings_of(environ) == {"broker.id": "1", "listener.name.a_b.ssl.key": "x", "foo-bar": "y"}
 
 
-def test_settings_of_prefers_bitnamis_names() -> None:
+def test_settings_of_prefers_bitnami_names() -> None:
     assert settings_of({"KAFKA_CFG_NUM_PARTITIONS": "3", "KAFKA_NUM_PARTITIONS": "2", "KAFKA_CFG_A__B": "c"}) == {
         "num.partitions": "3",
         "a_b": "c",
@@ -131,7 +131,7 @@ def created(text: str) -> list[TopicSpec]:
     return topic_specs(options, environ, cluster_config(options, environ))[1:]
 
 
-def test_create_topics_makes_topics() -> None:
+def test_create_topics_returns_topic_specs() -> None:
     compacted = TopicSpec("Topic2", 3, 2, {"cleanup.policy": "compact"})
     assert created("Topic1:1:1, Topic2:3:2:compact,") == [TopicSpec("Topic1", 1, 1), compacted]
     assert created("a:1:1\nb:2\n") == [TopicSpec("a", 1, 1), TopicSpec("b", 2)]
@@ -147,12 +147,12 @@ def test_create_topics_makes_topics() -> None:
         ("first:1:1", "topic first is named twice"),
     ],
 )
-def test_create_topics_refuses_what_is_no_topic(text: str, message: str) -> None:
+def test_create_topics_invalid_raises(text: str, message: str) -> None:
     with pytest.raises(InvalidConfig, match=message):
         created(text)
 
 
-def test_number_of_nodes_with_listeners_of_the_environment() -> None:
+def test_listeners_in_environment_make_one_node() -> None:
     def nodes(*argv: str, **environ: str) -> int:
         return len(cluster_config(_parser().parse_args(["serve", *argv]), environ).nodes)
 
@@ -163,7 +163,7 @@ def test_number_of_nodes_with_listeners_of_the_environment() -> None:
     assert nodes(KAFKA_NUM_PARTITIONS="3") == 2
 
 
-def test_setting_of_a_topic_in_the_environment_does_no_harm() -> None:
+def test_topic_setting_in_environment_is_ignored() -> None:
     cluster = cluster_config(_parser().parse_args(["serve"]), {"KAFKA_MAX_MESSAGE_BYTES": "1000", "KAFKA_RETENTION_MS": "5"})
     assert cluster.ignored == ("max.message.bytes", "retention.ms")
 
@@ -176,6 +176,6 @@ def test_setting_of_a_topic_in_the_environment_does_no_harm() -> None:
         ("KAFKA_LOG_RETENTION_HOUR", "log.retention.hours"),
     ],
 )
-def test_misspelt_variable_is_refused(name: str, meant: str) -> None:
+def test_misspelt_variable_raises(name: str, meant: str) -> None:
     with pytest.raises(InvalidConfig, match=rf"unknown setting \S+; did you mean {meant}\?"):
         cluster_config(_parser().parse_args(["serve"]), {name: "1"})

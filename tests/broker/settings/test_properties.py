@@ -1,4 +1,4 @@
-"""server.properties is read as Java reads it, and a program's values become the same texts."""
+"""server.properties is parsed as by Java, and a program's values are converted to the same texts."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from odradek.broker.settings.properties import SettingValue, as_text, parse_prop
         ("", {}),
     ],
 )
-def test_parse_properties(text: str, pairs: dict[str, str]) -> None:
+def test_parse_properties_returns_what_java_loads(text: str, pairs: dict[str, str]) -> None:
     assert parse_properties(text) == pairs
 
 
 @pytest.mark.parametrize(("value", "text"), [("x", "x"), (3, "3"), (0.5, "0.5"), (True, "true"), (False, "false")])
-def test_as_text(value: SettingValue, text: str) -> None:
+def test_as_text_returns_text_of_properties_file(value: SettingValue, text: str) -> None:
     assert as_text("name", value) == text
