@@ -145,7 +145,7 @@ def test_bad_options_are_one_line(argv: list[str], message: str, capsys: pytest.
         (["--set", "listeners=nonsense"], "use NAME://host:port"),
         (["--listener", "A://127.0.0.1:1", "--port", "2"], "--port has no effect where listeners are set"),
         (["--set", "num.partition=3"], "unknown setting num.partition; did you mean num.partitions?"),
-        (["--set", "retention.ms=3"], "retention.ms is a setting of a topic; did you mean log.retention.ms"),
+        (["--set", "retention.ms=3"], "retention.ms is a topic setting; did you mean the broker setting log.retention.ms"),
         (["--config", "missing.properties"], "cannot read --config missing.properties: No such file or directory; give the path"),
         (["--config", "."], "cannot read --config .: Is a directory; give the path of a server.properties"),
         (["--topic", "or ders:1"], "invalid topic name: 'or ders' contains"),
