@@ -19,7 +19,7 @@ from ..groups.coordinator import Groups, GroupSettings
 from ..kafka_quirks.java_hash import abs_java_hash
 from ..scheduling.timers import Timers
 from ..scheduling.waiting import Background
-from ..security.acls import authorizer_of
+from ..security.authorizer import authorizer_of
 from ..settings.cluster_config import ClusterConfig, NodeConfig
 from ..settings.listeners import Listener
 from ..settings.properties import InvalidConfig
