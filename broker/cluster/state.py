@@ -27,8 +27,9 @@ from ..settings.validation import validate_topic_configs
 from ..settings.values import BrokerConfig, GroupConfig, TopicConfig
 from ..topics.cleaning import Upkeep
 from ..topics.topic import CONSUMER_OFFSETS, TRANSACTION_STATE, Partition, Topic, check_name, metric_name
-from ..transactions.coordinator import Marker, Transactions, TransactionSettings
-from ..transactions.transaction import Producer, TopicPartition
+from ..transactions.coordinator import Transactions
+from ..transactions.settings import TransactionSettings
+from ..transactions.transaction import Marker, Producer, TopicPartition
 from .client_metrics import ClientMetrics
 from .features import TRANSACTION_VERSION, Features, FeatureUpdate
 from .fetch_sessions import FetchSessions

@@ -11,7 +11,7 @@ from ..context import Context
 from ..registry import handles
 from ..security.acls import Operation, ResourceType
 from ..topics.topic import TRANSACTION_STATE
-from ..transactions.coordinator import NO_PRODUCER, Answer
+from ..transactions.coordinator import NO_PRODUCER, ProducerResult
 from ..transactions.transaction import Producer
 
 KNOWS_FENCED = 4
@@ -21,15 +21,15 @@ KNOWS_FENCED = 4
 def init_producer_id(request: InitProducerIdRequest, context: Context) -> InitProducerIdResponse:
     """Without a transactional id: a fresh id and epoch 0, also for who asks again (no state is kept for it)."""
     if (request.producer_id == -1) != (request.producer_epoch == -1) or request.transactional_id == "":
-        answer = Answer(ErrorCode.INVALID_REQUEST)
+        answer = ProducerResult(ErrorCode.INVALID_REQUEST)
     elif request.transactional_id and not context.may(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id):
-        answer = Answer(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+        answer = ProducerResult(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     elif not request.transactional_id and not (
         context.may(Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER) or context.may_somewhere(Operation.WRITE, ResourceType.TOPIC)
     ):
-        answer = Answer(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+        answer = ProducerResult(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     elif request.transactional_id is None:
-        answer = Answer(ErrorCode.NONE, Producer(context.cluster.next_producer_id(), 0))
+        answer = ProducerResult(ErrorCode.NONE, Producer(context.cluster.next_producer_id(), 0))
     else:
         answer = _init(request.transactional_id, request, context)
     error = answer.error
@@ -38,11 +38,11 @@ def init_producer_id(request: InitProducerIdRequest, context: Context) -> InitPr
     return InitProducerIdResponse(error_code=error, producer_id=answer.producer.id, producer_epoch=answer.producer.epoch)
 
 
-def _init(transactional_id: str, request: InitProducerIdRequest, context: Context) -> Answer:
+def _init(transactional_id: str, request: InitProducerIdRequest, context: Context) -> ProducerResult:
     transactions = context.broker.transactions
     if not transactions.allows_timeout(request.transaction_timeout_ms):
-        return Answer(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
+        return ProducerResult(ErrorCode.INVALID_TRANSACTION_TIMEOUT)
     if not context.broker.is_coordinator(transactional_id, TRANSACTION_STATE):
-        return Answer(ErrorCode.NOT_COORDINATOR)
+        return ProducerResult(ErrorCode.NOT_COORDINATOR)
     expected = Producer(request.producer_id, request.producer_epoch)
     return transactions.init_producer_id(transactional_id, request.transaction_timeout_ms, None if expected == NO_PRODUCER else expected)

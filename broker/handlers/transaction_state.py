@@ -43,8 +43,7 @@ from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
 from ..slices import Slices, chunks
 from ..topics.topic import TRANSACTION_STATE, illegal_name
-from ..transactions.coordinator import Marker
-from ..transactions.transaction import NO_PRODUCER_EPOCH, Producer, TransactionState
+from ..transactions.transaction import NO_PRODUCER_EPOCH, Marker, Producer, TransactionState
 from .transactions import check_coordinator
 
 

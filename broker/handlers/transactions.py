@@ -25,7 +25,7 @@ from ..context import Context
 from ..registry import handles
 from ..security.acls import Operation, ResourceType
 from ..topics.topic import CONSUMER_OFFSETS, INTERNAL_TOPICS, TRANSACTION_STATE
-from ..transactions.coordinator import Answer
+from ..transactions.coordinator import ProducerResult
 from ..transactions.transaction import TV_0, TV_2, Producer, TopicPartition
 
 BATCHED = 4
@@ -156,9 +156,9 @@ def add_offsets_to_txn(request: AddOffsetsToTxnRequest, context: Context) -> Add
 def end_txn(request: EndTxnRequest, context: Context) -> EndTxnResponse:
     """Answers when it is decided; with all leaders there, the markers are written by then."""
     if not context.may(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id):
-        answer = Answer(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+        answer = ProducerResult(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     elif error := check_coordinator(request.transactional_id, context):
-        answer = Answer(error)
+        answer = ProducerResult(error)
     else:
         producer = Producer(request.producer_id, request.producer_epoch)
         answer = context.broker.transactions.end(

@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from odradek.broker.scheduling.timers import Timers
-from odradek.broker.transactions.coordinator import Answer, Marker, Transactions, TransactionSettings
-from odradek.broker.transactions.transaction import Producer, TopicPartition
+from odradek.broker.transactions.coordinator import ProducerResult, Transactions
+from odradek.broker.transactions.settings import TransactionSettings
+from odradek.broker.transactions.transaction import Marker, Producer, TopicPartition
 from odradek.protocol.coordinator_records import CoordinatorRecord
 from odradek.protocol.errors import ErrorCode
 
@@ -87,7 +88,7 @@ class Player:
             producer = Producer(*map(int, options["as"].split(".")))
         return self.ids[name], producer
 
-    def tell(self, name: str, verb: str, answer: Answer) -> None:
+    def tell(self, name: str, verb: str, answer: ProducerResult) -> None:
         self.shown.append(f"{name} {verb} {answer.error.name if answer.error else text(answer.producer)}")
 
     def do_init(self, words: list[str], options: dict[str, str]) -> None:
