@@ -1,6 +1,7 @@
-"""What administrators see of transactions, and how they end one that hangs (KIP-664).
+"""Tools for administrators to find hanging transactions and to end them (KIP-664).
 
-DescribeTransactions, ListTransactions and DescribeProducers show; WriteTxnMarkers, which brokers send to each other, writes markers.
+DescribeTransactions, ListTransactions and DescribeProducers return the state of coordinators and partitions. WriteTxnMarkers, which brokers
+otherwise send to each other, ends a transaction in single partitions.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ from .transactions import check_coordinator
 
 @handles(DESCRIBE_TRANSACTIONS)
 def describe_transactions(request: DescribeTransactionsRequest, context: Context) -> DescribeTransactionsResponse:
-    """Each transactional id for itself."""
+    """Describes each transactional id, or returns its own error."""
     return DescribeTransactionsResponse(transaction_states=[_describe(each, context) for each in request.transactional_ids])
 
 
@@ -85,7 +86,7 @@ def _describe(transactional_id: str, context: Context) -> DescribedTransaction:
 
 @handles(LIST_TRANSACTIONS)
 def list_transactions(request: ListTransactionsRequest, context: Context) -> Generator[Wait, None, ListTransactionsResponse]:
-    """Those that this broker coordinates and that pass every filter; an empty filter lets all pass."""
+    """Returns the transactions that this broker coordinates and that match all filters. An empty filter matches everything."""
     known, states = {state.value for state in TransactionState}, dict.fromkeys(request.state_filters)
     unknown = [name for name in states if name not in known]
     response = ListTransactionsResponse(unknown_state_filters=unknown, transaction_states=[])
@@ -113,6 +114,7 @@ def list_transactions(request: ListTransactionsRequest, context: Context) -> Gen
 
 
 def _matches(pattern: Regex, transactional_id: str, slices: Slices) -> Generator[Wait, None, bool]:
+    """Matches in slices, because a regular expression may take long for a long transactional id."""
     matching = pattern.match(transactional_id)
     while True:
         try:
@@ -125,7 +127,7 @@ def _matches(pattern: Regex, transactional_id: str, slices: Slices) -> Generator
 
 @handles(DESCRIBE_PRODUCERS)
 def describe_producers(request: DescribeProducersRequest, context: Context) -> Generator[Wait, None, DescribeProducersResponse]:
-    """What each partition remembers of its producers; every replica answers."""
+    """Returns the producer states of each partition that this broker has a replica of."""
     response, slices = DescribeProducersResponse(topics=[]), Slices()
     for topic in request.topics:
         described = TopicResponse(name=topic.name, partitions=[])
@@ -166,7 +168,7 @@ def _producers(name: str, index: int, slices: Slices, context: Context) -> Gener
 
 @handles(WRITE_TXN_MARKERS)
 def write_txn_markers(request: WriteTxnMarkersRequest, context: Context) -> WriteTxnMarkersResponse:
-    """Writes each marker into each of its partitions."""
+    """Writes each marker to each of its partitions."""
     if not context.may(Operation.ALTER, ResourceType.CLUSTER):
         context.demand(Operation.CLUSTER_ACTION)
     return WriteTxnMarkersResponse(
@@ -189,16 +191,16 @@ def write_txn_markers(request: WriteTxnMarkersRequest, context: Context) -> Writ
     )
 
 
-def _write(asked: WritableTxnMarker, name: str, index: int, context: Context) -> ErrorCode:
-    producer = Producer(asked.producer_id, asked.producer_epoch)
-    marker = Marker(producer, asked.coordinator_epoch, asked.transaction_result, raises_epoch=asked.transaction_version >= 2)
+def _write(request: WritableTxnMarker, name: str, index: int, context: Context) -> ErrorCode:
+    producer = Producer(request.producer_id, request.producer_epoch)
+    marker = Marker(producer, request.coordinator_epoch, request.transaction_result, raises_epoch=request.transaction_version >= 2)
     try:
         topic = find_topic(context, None, name)
         replicas = found.replicas if (found := topic.partition(index)) else ()
         if context.broker.node_id not in replicas:
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         if producer.epoch == NO_PRODUCER_EPOCH:
-            return ErrorCode.UNKNOWN_SERVER_ERROR  # Kafka's builder of batches complains
+            return ErrorCode.UNKNOWN_SERVER_ERROR  # Kafka's MemoryRecordsBuilder throws an IllegalArgumentException.
         context.cluster.end_transaction(find_led_partition(context.broker, topic, index), marker)
     except KafkaError as error:
         return error.code
