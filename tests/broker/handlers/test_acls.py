@@ -11,12 +11,15 @@ from odradek.broker.settings.rows import STANDARD_AUTHORIZER
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT, ConsumerGroupHeartbeatRequest
 from odradek.protocol.messages.create_acls import CREATE_ACLS, AclCreation, CreateAclsRequest
+from odradek.protocol.messages.delete_acls import DELETE_ACLS, DeleteAclsFilter, DeleteAclsRequest
 from odradek.protocol.messages.delete_topics import DELETE_TOPICS, DeleteTopicsRequest, DeleteTopicState
+from odradek.protocol.messages.describe_acls import DESCRIBE_ACLS, DescribeAclsRequest
 from odradek.protocol.messages.describe_transactions import DESCRIBE_TRANSACTIONS, DescribeTransactionsRequest
 from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
 from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import World, a_batch, produce_request
 
+ANY: dict[str, Any] = {"pattern_type_filter": 1, "principal_filter": None, "host_filter": None, "operation": 1, "permission_type": 1}
 AUTHORIZED = {"authorizer.class.name": STANDARD_AUTHORIZER}
 
 
@@ -89,3 +92,15 @@ def test_delete_topics_by_id_names_visible_topic_only(entries: list[Acl], name: 
     assert (result.name, result.topic_id, result.error_code) == (name, topic.id, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     assert "secret" not in (result.error_message or "")
     assert "secret" in world.cluster.topics
+
+
+def test_acl_apis_without_authorizer_return_security_disabled() -> None:
+    client = World().client()
+    described = client.call(DESCRIBE_ACLS, 3, DescribeAclsRequest(resource_type_filter=1, resource_name_filter=None, **ANY))
+    assert (described.error_code, described.error_message) == (ErrorCode.SECURITY_DISABLED, "No Authorizer is configured on the broker")
+    entry = AclCreation(resource_type=2, resource_name="t", principal="User:a", host="*", operation=3, permission_type=3)
+    created = client.call(CREATE_ACLS, 3, CreateAclsRequest(creations=[entry, entry]))
+    assert [result.error_code for result in created.results] == [ErrorCode.SECURITY_DISABLED] * 2
+    wanted = DeleteAclsFilter(resource_type_filter=1, resource_name_filter=None, **ANY)
+    deleted = client.call(DELETE_ACLS, 3, DeleteAclsRequest(filters=[wanted]))
+    assert [(result.error_code, result.matching_acls) for result in deleted.filter_results] == [(ErrorCode.SECURITY_DISABLED, [])]

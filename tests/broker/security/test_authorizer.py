@@ -21,7 +21,6 @@ from odradek.broker.security.authorizer import Authorizer, authorizer_of
 from odradek.broker.settings.properties import InvalidConfig
 from odradek.broker.settings.rows import STANDARD_AUTHORIZER
 from odradek.broker.settings.values import BrokerConfig
-from odradek.protocol.errors import ErrorCode, KafkaError
 
 ALICE, HERE = "User:alice", "10.0.0.1"
 DENY, ALLOW = Permission.DENY, Permission.ALLOW
@@ -143,24 +142,6 @@ def test_find_and_remove_entries() -> None:
     assert made.find(EVERY._replace(principal="User:bob")) == []
     made.remove([entries[1], entries[1], acl("nothing")])
     assert made.find(EVERY) == [entries[0], *entries[2:]]
-
-
-@pytest.mark.parametrize(
-    "entry",
-    [
-        acl(""),
-        acl("any", resource_type=ResourceType.CLUSTER),
-        acl(principal="alice"),
-        acl(resource_type=ResourceType(99)),
-        acl(pattern_type=PatternType(-1)),
-        acl(operation=Operation(99)),
-        acl(permission=Permission(4)),
-    ],
-)
-def test_add_invalid_entry_raises(entry: Acl) -> None:
-    with pytest.raises(KafkaError) as raised:
-        authorizer(entry)
-    assert raised.value.code is ErrorCode.INVALID_REQUEST
 
 
 def configured(settings: Mapping[str, str]) -> Authorizer | None:

@@ -1,11 +1,11 @@
-"""What is written to `__transaction_state` and `__consumer_offsets`: as Apache Kafka 4.3.1 wrote it of the same requests."""
+"""Records of `__transaction_state` and `__consumer_offsets` equal those that Apache Kafka 4.3.1 wrote for the same requests."""
 
 from __future__ import annotations
 
 from odradek.protocol.coordinator_records import TransactionLogValue
 from odradek.protocol.records import RecordBatch
-from tests.broker.handlers.test_transactions import Producer
 from tests.broker.harness import START_MS, World
+from tests.broker.transactions.producer import Producer
 
 FORGOTTEN_AFTER_MS = 604_800_000
 
@@ -17,7 +17,7 @@ def batches(world: World, topic: str, key: str) -> list[RecordBatch]:
 
 
 def states(world: World) -> list[str]:
-    """id before/epoch, status, time-out, partitions, version of the client's transactions."""
+    """Returns previous id/epoch, status, timeout, partitions and the client's version of transactions, as text."""
     shown = []
     for batch in batches(world, "__transaction_state", "x"):
         (record,) = batch.records()
@@ -37,7 +37,7 @@ def states(world: World) -> list[str]:
     return shown
 
 
-def test_a_transactional_id_of_both_versions() -> None:
+def test_transaction_record_of_both_versions() -> None:
     world = World(settings={"offsets.topic.num.partitions": "1"})
     world.cluster.create_topic("t", assignments=[[1], [1]])
     producer = Producer(world)
@@ -74,14 +74,14 @@ def test_a_transactional_id_of_both_versions() -> None:
     ]
 
 
-def test_an_idle_id_leaves_a_tombstone() -> None:
+def test_tombstone_of_expired_id_is_written() -> None:
     world = World()
     Producer(world)
     world.advance(FORGOTTEN_AFTER_MS)
     assert states(world) == ["0 0 60000 none 0", "gone"]
 
 
-def test_before_version_1_of_the_feature_the_value_has_no_tags() -> None:
+def test_transaction_record_before_version_1_has_no_tags() -> None:
     world = World()
     world.cluster.features.levels["transaction.version"] = 0
     producer = Producer(world)
@@ -92,7 +92,7 @@ def test_before_version_1_of_the_feature_the_value_has_no_tags() -> None:
     assert (value.producer_id, value.producer_epoch, value.transaction_partitions) == (producer.id, 0, None)
 
 
-def test_offsets_are_batches_of_the_transaction_and_its_marker_ends_them() -> None:
+def test_offsets_are_transactional_batches_and_marker() -> None:
     world = World(settings={"offsets.topic.num.partitions": "1"})
     world.cluster.create_topic("t", assignments=[[1]])
     producer = Producer(world)

@@ -1,4 +1,4 @@
-"""Any course of transactions over two nodes, through the brokers' doors: what read_committed sees is what was committed."""
+"""In random sequences of requests to two nodes, read_committed returns exactly the committed records (Hypothesis)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from odradek.protocol.messages.end_txn import END_TXN, EndTxnRequest
 from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
 from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import Client, World, a_batch, produce_request
-from tests.transactions.reading import read_committed
+from tests.broker.transactions.reading import read_committed
 
 PARTITIONS = range(3)
 IDS = ("a", "b", "c")
@@ -25,7 +25,7 @@ TIMEOUT_MS = 10_000
 
 @dataclass
 class Producer:
-    """What a client knows of itself, and what its open transaction wrote."""
+    """The state of a producing client, and the records of its open transaction."""
 
     id: int
     epoch: int
@@ -37,12 +37,12 @@ class Producer:
 class TransactionMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.world = World(nodes=2, settings={"log.retention.ms": "-1"})  # the records are older than any retention
-        self.world.cluster.create_topic("t", len(PARTITIONS), 1)  # a partition goes with its node
+        self.world = World(nodes=2, settings={"log.retention.ms": "-1"})  # The records have timestamps near 0, and must not be deleted.
+        self.world.cluster.create_topic("t", len(PARTITIONS), 1)  # A partition is unavailable while its node is stopped.
         self.world.cluster.ensure_internal("__transaction_state")
         self.producers: dict[str, Producer] = {}
         self.committed: set[bytes] = set()
-        self.order: dict[int, list[bytes]] = {index: [] for index in PARTITIONS}  # all values as they were appended
+        self.order: dict[int, list[bytes]] = {index: [] for index in PARTITIONS}  # All values in the order in which they were appended.
         self.stable = dict.fromkeys(PARTITIONS, 0)
         self.number = 0
 
@@ -67,7 +67,7 @@ class TransactionMachine(RuleBasedStateMachine):
         if not busy:
             self.producers[transactional_id] = Producer(answer.producer_id, answer.producer_epoch)
         else:
-            self.producers.pop(transactional_id, None)  # what it had open is aborted, and it is fenced
+            self.producers.pop(transactional_id, None)  # Its open transaction is aborted, and the producer is fenced.
 
     @precondition(lambda self: self.producers)
     @rule(data=st.data(), index=st.sampled_from(PARTITIONS), v2=st.booleans())
@@ -133,7 +133,7 @@ class TransactionMachine(RuleBasedStateMachine):
         for transactional_id, producer in list(self.producers.items()):
             transaction = self.world.cluster.transactions.get(transactional_id)
             if producer.open and (transaction is None or transaction.state is not TransactionState.ONGOING):
-                del self.producers[transactional_id]  # its time was up
+                del self.producers[transactional_id]  # The transaction timed out.
 
     @rule(node=st.sampled_from([1, 2]))
     def stop_or_start(self, node: int) -> None:

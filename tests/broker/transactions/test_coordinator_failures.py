@@ -1,4 +1,4 @@
-"""Markers, time-outs and tombstones that cannot be written when they are due, by a failure of ours, are written later."""
+"""Markers, timeouts and tombstones that cannot be written because of an internal error are written later."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from odradek.broker.transactions.coordinator import Transactions
 from odradek.broker.transactions.settings import TransactionSettings
 from odradek.broker.transactions.transaction import Producer, TopicPartition, TransactionState
 from odradek.protocol.errors import ErrorCode
-from tests.transactions.transcript import FakePartitions
+from tests.broker.transactions.transcript import FakeCluster
 
 PARTITIONS = [TopicPartition("t", 0), TopicPartition("t", 1)]
 RETRY_MS, WEEK_MS = 10_000, 604_800_000
@@ -21,11 +21,10 @@ RETRY_MS, WEEK_MS = 10_000, 604_800_000
 
 class Scene:
     def __init__(self) -> None:
-        self.timers, self.partitions = Timers(0), FakePartitions()
-        self.transactions = Transactions(self.timers, TransactionSettings(), self.partitions)
+        self.timers, self.cluster = Timers(0), FakeCluster()
+        self.transactions = Transactions(self.timers, TransactionSettings(), self.cluster)
         self.producer = self.transactions.init_producer_id("x", 60_000).producer
 
-    @property
     def state(self) -> TransactionState:
         transaction = self.transactions.get("x")
         assert transaction is not None
@@ -49,51 +48,53 @@ def scene() -> Iterator[Scene]:
 
 
 def failing_once(real: Callable[..., Any], when: Callable[..., bool] = lambda *_: True) -> Callable[..., Any]:
-    failed = []
+    failed = False
 
     def call(*arguments: Any) -> Any:
+        nonlocal failed
         if not failed and when(*arguments):
-            failed.append(arguments)
+            failed = True
             raise MemoryError
         return real(*arguments)
 
     return call
 
 
-def test_marker_not_written_is_written_later(scene: Scene) -> None:
+def test_marker_not_written_is_written_later(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     scene.begin()
-    scene.partitions.write_marker = failing_once(scene.partitions.write_marker, lambda partition, _: partition == PARTITIONS[1])  # type: ignore[method-assign]
+    write = failing_once(scene.cluster.write_marker, lambda partition, _: partition == PARTITIONS[1])
+    monkeypatch.setattr(scene.cluster, "write_marker", write)
     assert scene.end() is ErrorCode.NONE
-    assert scene.state is TransactionState.PREPARE_COMMIT
-    assert scene.partitions.written == ["t-0 commit 1.0 by 0"]
+    assert scene.state() is TransactionState.PREPARE_COMMIT
+    assert scene.cluster.written == ["t-0 commit 1.0 by 0"]
     scene.advance(RETRY_MS)
-    assert scene.state is TransactionState.COMPLETE_COMMIT
-    assert scene.partitions.written == ["t-0 commit 1.0 by 0", "t-1 commit 1.0 by 0"]
+    assert scene.state() is TransactionState.COMPLETE_COMMIT
+    assert scene.cluster.written == ["t-0 commit 1.0 by 0", "t-1 commit 1.0 by 0"]
 
 
-def test_completion_not_written_is_written_later(scene: Scene) -> None:
+def test_completion_not_written_is_written_later(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     scene.begin()
-    records = len(scene.partitions.records)
-    write = scene.partitions.write_transaction
-    scene.partitions.write_transaction = failing_once(write, lambda *_: len(scene.partitions.records) > records)  # type: ignore[method-assign]
+    records = len(scene.cluster.records)
+    write = scene.cluster.write_transaction
+    monkeypatch.setattr(scene.cluster, "write_transaction", failing_once(write, lambda *_: len(scene.cluster.records) > records))
     assert scene.end() is ErrorCode.NONE
-    assert scene.state is TransactionState.PREPARE_COMMIT
+    assert scene.state() is TransactionState.PREPARE_COMMIT
     scene.advance(RETRY_MS)
-    assert scene.state is TransactionState.COMPLETE_COMMIT
-    assert len(scene.partitions.written) == len(PARTITIONS)
+    assert scene.state() is TransactionState.COMPLETE_COMMIT
+    assert len(scene.cluster.written) == len(PARTITIONS)
 
 
-def test_time_out_not_written_aborts_later(scene: Scene) -> None:
+def test_timeout_not_written_aborts_later(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     scene.begin()
-    scene.partitions.write_transaction = failing_once(scene.partitions.write_transaction)  # type: ignore[method-assign]
+    monkeypatch.setattr(scene.cluster, "write_transaction", failing_once(scene.cluster.write_transaction))
     scene.advance(60_000)
-    assert scene.state is TransactionState.ONGOING
+    assert scene.state() is TransactionState.ONGOING
     scene.advance(RETRY_MS)
-    assert scene.state is TransactionState.COMPLETE_ABORT
+    assert scene.state() is TransactionState.COMPLETE_ABORT
 
 
-def test_expiry_not_written_forgets_later(scene: Scene) -> None:
-    scene.partitions.write_transaction = failing_once(scene.partitions.write_transaction)  # type: ignore[method-assign]
+def test_expiry_not_written_removes_id_later(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scene.cluster, "write_transaction", failing_once(scene.cluster.write_transaction))
     scene.advance(WEEK_MS)
     assert scene.transactions.verify("x", scene.producer, PARTITIONS[:1]) == {PARTITIONS[0]: ErrorCode.TRANSACTION_ABORTABLE}
     scene.advance(WEEK_MS)
@@ -101,8 +102,8 @@ def test_expiry_not_written_forgets_later(scene: Scene) -> None:
     assert len(scene.timers) == 0
 
 
-def test_init_producer_id_not_written_makes_no_id(scene: Scene) -> None:
-    scene.partitions.write_transaction = failing_once(scene.partitions.write_transaction)  # type: ignore[method-assign]
+def test_init_producer_id_not_written_creates_no_id(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scene.cluster, "write_transaction", failing_once(scene.cluster.write_transaction))
     with pytest.raises(MemoryError):
         scene.transactions.init_producer_id("y", 60_000)
     assert [each.transactional_id for each in scene.transactions] == ["x"]

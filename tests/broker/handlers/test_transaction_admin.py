@@ -1,4 +1,4 @@
-"""DescribeTransactions, ListTransactions, DescribeProducers, WriteTxnMarkers."""
+"""DescribeTransactions, ListTransactions, DescribeProducers and WriteTxnMarkers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from odradek.protocol.messages.write_txn_markers import (
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
 )
-from tests.broker.handlers.test_transactions import STATE, Producer, wrong_node
 from tests.broker.harness import START_MS, World
-from tests.transactions.reading import fetch, read_committed
+from tests.broker.transactions.producer import STATE, Producer, wrong_node
+from tests.broker.transactions.reading import fetch, read_committed
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def describe(world: World, transactional_id: str) -> Any:
     return state
 
 
-def test_a_transaction_is_described(world: World) -> None:
+def test_describe_transactions_returns_state(world: World) -> None:
     producer = Producer(world, timeout_ms=7000)
     world.advance(5)
     state = describe(world, "x")
@@ -52,7 +52,7 @@ def test_a_transaction_is_described(world: World) -> None:
     assert (state.transaction_state, state.producer_epoch, state.topics) == ("CompleteCommit", 1, [])
 
 
-def test_what_cannot_be_described(world: World) -> None:
+def test_describe_transactions_unknown_returns_error(world: World) -> None:
     Producer(world)
     assert describe(world, "nobody").error_code == ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
     assert describe(world, "").error_code == ErrorCode.INVALID_REQUEST
@@ -70,7 +70,7 @@ def listed(world: World, version: int = 2, **options: Any) -> list[tuple[str, st
     return sorted(found)
 
 
-def test_each_node_lists_what_it_coordinates(world: World) -> None:
+def test_list_transactions_returns_matching_transactions(world: World) -> None:
     one, two = Producer(world, "one"), Producer(world, "two")
     assert one.write(b"v", transactional_id="one") == 0
     world.advance(1000)
@@ -89,7 +89,7 @@ def test_each_node_lists_what_it_coordinates(world: World) -> None:
     assert listed(world, transactional_id_pattern="") == everything
 
 
-def test_filters_that_make_no_sense(world: World) -> None:
+def test_list_transactions_invalid_filter_returns_error(world: World) -> None:
     request = ListTransactionsRequest(state_filters=["Dead", "Bogus", "PrepareEpochFence"], producer_id_filters=[])
     assert world.client().call(LIST_TRANSACTIONS, 0, request).unknown_state_filters == ["Bogus"]
     request = ListTransactionsRequest(state_filters=[], producer_id_filters=[], transactional_id_pattern="(")
@@ -101,7 +101,7 @@ def producers(world: World, topic: str = "t", partition: int = 0) -> Any:
     return world.leader_of("t").call(DESCRIBE_PRODUCERS, 0, request).topics[0].partitions[0]
 
 
-def test_producers_are_described(world: World) -> None:
+def test_describe_producers_returns_state(world: World) -> None:
     producer = Producer(world)
     assert producers(world).active_producers == []
     assert producer.write(b"a", b"b") == 0
@@ -114,7 +114,7 @@ def test_producers_are_described(world: World) -> None:
     assert (state.coordinator_epoch, state.current_txn_start_offset) == (0, -1)
 
 
-def test_producers_are_described_by_followers_too(world: World) -> None:
+def test_describe_producers_on_follower_returns_state(world: World) -> None:
     producer = Producer(world)
     assert producer.write(b"a") == 0
     request = DescribeProducersRequest(topics=[TopicRequest(name="t", partition_indexes=[0])])
@@ -122,7 +122,7 @@ def test_producers_are_described_by_followers_too(world: World) -> None:
     assert [(answer.error_code, len(answer.active_producers)) for answer in answers] == [(0, 1), (0, 1)]
 
 
-def test_producers_of_partitions_that_are_not_there(world: World) -> None:
+def test_describe_producers_unknown_partition_returns_error(world: World) -> None:
     leader = world.cluster.topics["t"].partitions[0].leader
     world.cluster.create_topic("elsewhere", assignments=[[3 - leader]])
     for topic, partition, code, message in (
@@ -141,30 +141,30 @@ def mark(world: World, version: int = 1, topic: str = "t", partition: int = 0, *
     return int(answer.markers[0].topics[0].partitions[0].error_code)
 
 
-def test_a_hanging_transaction_is_ended_by_hand(world: World) -> None:
+def test_write_txn_markers_ends_hanging_transaction(world: World) -> None:
     producer = Producer(world)
     assert producer.write(b"a") == 0
-    known = {"producer_id": producer.id, "producer_epoch": 0, "transaction_result": False}
-    assert mark(world, **known, coordinator_epoch=3) == 0
+    marker = {"producer_id": producer.id, "producer_epoch": 0, "transaction_result": False}
+    assert mark(world, **marker, coordinator_epoch=3) == 0
     assert read_committed(world, "t", 0) == ([], 2)
-    assert mark(world, **known, coordinator_epoch=2) == ErrorCode.TRANSACTION_COORDINATOR_FENCED
-    # The coordinator's own marker comes from an older epoch now, and is not needed.
+    assert mark(world, **marker, coordinator_epoch=2) == ErrorCode.TRANSACTION_COORDINATOR_FENCED
+    # The coordinator's own marker is stale now, because it has a lower coordinator epoch.
     assert producer.end(commit=True).error_code == 0
     assert read_committed(world, "t", 0) == ([], 2)
 
 
-def test_markers_that_come_too_late(world: World) -> None:
+def test_write_txn_markers_stale_returns_error(world: World) -> None:
     producer = Producer(world)
     assert producer.write(b"a") == 0
-    known = {"producer_id": producer.id, "transaction_result": True, "coordinator_epoch": 0}
-    assert mark(world, **known, producer_epoch=-2) == ErrorCode.INVALID_PRODUCER_EPOCH
-    assert mark(world, **known, producer_epoch=-1) == ErrorCode.UNKNOWN_SERVER_ERROR
-    assert mark(world, 2, **known, producer_epoch=0, transaction_version=2) == ErrorCode.INVALID_PRODUCER_EPOCH
-    assert mark(world, 2, **known, producer_epoch=1, transaction_version=2) == 0
+    marker = {"producer_id": producer.id, "transaction_result": True, "coordinator_epoch": 0}
+    assert mark(world, **marker, producer_epoch=-2) == ErrorCode.INVALID_PRODUCER_EPOCH
+    assert mark(world, **marker, producer_epoch=-1) == ErrorCode.UNKNOWN_SERVER_ERROR
+    assert mark(world, 2, **marker, producer_epoch=0, transaction_version=2) == ErrorCode.INVALID_PRODUCER_EPOCH
+    assert mark(world, 2, **marker, producer_epoch=1, transaction_version=2) == 0
     assert fetch(world, "t", 0, committed=True).last_stable_offset == 2
 
 
-def test_markers_for_partitions_that_are_not_here(world: World) -> None:
-    known = {"producer_id": 1, "producer_epoch": 0, "transaction_result": True, "coordinator_epoch": 0}
-    assert mark(world, **known, topic="nope") == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    assert mark(world, **known, partition=1) == ErrorCode.NOT_LEADER_OR_FOLLOWER
+def test_write_txn_markers_unknown_partition_returns_error(world: World) -> None:
+    marker: dict[str, Any] = {"producer_id": 1, "producer_epoch": 0, "transaction_result": True, "coordinator_epoch": 0}
+    assert mark(world, **marker, topic="nope") == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert mark(world, **marker, partition=1) == ErrorCode.NOT_LEADER_OR_FOLLOWER

@@ -1,4 +1,4 @@
-"""A consumer of read_committed, as the clients do it: the broker says which transactions were aborted, the reader leaves them out."""
+"""A consumer with isolation level read_committed, which skips the aborted transactions that the broker returns, as clients do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.broker.harness import World
 
 
 def fetch(world: World, topic: str, partition: int, offset: int = 0, *, committed: bool, max_bytes: int = 1 << 20) -> PartitionData:
-    """The answer for one partition, asked of its leader."""
+    """Returns the response of a partition's leader."""
     wanted = FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=max_bytes)
     request = FetchRequest(
         max_wait_ms=0, min_bytes=0, isolation_level=int(committed), topics=[FetchTopic(topic=topic, partitions=[wanted])]
@@ -19,7 +19,7 @@ def fetch(world: World, topic: str, partition: int, offset: int = 0, *, committe
 
 
 def read_committed(world: World, topic: str, partition: int, max_bytes: int = 200) -> tuple[list[bytes | None], int]:
-    """(the values, the last stable offset), in many small fetches."""
+    """Returns the values and the last stable offset, from many small fetches."""
     values: list[bytes | None] = []
     offset = 0
     while True:
@@ -32,7 +32,7 @@ def read_committed(world: World, topic: str, partition: int, max_bytes: int = 20
 
 
 def visible(data: PartitionData, offset: int) -> tuple[list[bytes | None], int]:
-    """(what a reader shows of an answer, the offset behind it)."""
+    """Returns the values of a response that a consumer returns to its application, and the next offset."""
     aborted = sorted((each.first_offset, each.producer_id) for each in data.aborted_transactions or [])
     skipped: set[int] = set()
     values: list[bytes | None] = []

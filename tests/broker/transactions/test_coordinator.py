@@ -1,4 +1,4 @@
-"""Every tests/transactions/*.txt is played."""
+"""The transaction coordinator answers requests and times out as in each transcript, tests/broker/transactions/*.txt."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.transactions.transcript import Player
+from tests.broker.transactions.transcript import Player
 from tests.transcripts import replay
 
 TRANSCRIPTS = sorted(Path(__file__).parent.glob("*.txt"))

@@ -1,12 +1,12 @@
-"""Plays transcripts: `command` lines, `----`, and what the client is told, what is written, and how the transactional ids stand.
+"""Runs transcripts: lines with commands, `----`, and the expected responses, markers and states of transactional ids.
 
     init NAME [id=I] [timeout=MS] [as=PID.EPOCH]      add | verify NAME PARTITION... [as=PID.EPOCH]
     commit | abort NAME [v2] [as=PID.EPOCH]      advance MS      # comment
     leaderless | led PARTITION      coordinator gone|N      version N      epoch ID N
 
-A NAME is a client: it remembers its transactional id (x if it does not say) and the producer that it was told to be; `as` claims another.
-An answer is the error, or the producer. A line `t-0 commit 1.0 by 3` is a marker with producer id 1, epoch 0 and coordinator epoch 3;
-`^` behind it says that it raised the epoch. `epoch` makes the id's producer that old.
+A NAME is a client with a transactional id (default x) and the producer id and epoch of its last response, which `as` overrides.
+A response is shown as the error, or as the producer. A line `t-0 commit 1.0 by 3` is a marker with producer id 1, epoch 0 and coordinator
+epoch 3; a `^` at its end means that the marker raised the epoch. `epoch` sets the epoch of the id's producer.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def text(producer: Producer) -> str:
     return f"{producer.id}.{producer.epoch}"
 
 
-class FakePartitions:
-    """Some have no leader; what is written into the others is shown."""
+class FakeCluster:
+    """A cluster view in which `leaderless` partitions have no leader. Markers in all others are recorded in `written`."""
 
     def __init__(self) -> None:
         self.transaction_version = 2
@@ -60,14 +60,14 @@ class FakePartitions:
 class Player:
     def __init__(self) -> None:
         self.timers = Timers(START_MS)
-        self.partitions = FakePartitions()
-        self.transactions = Transactions(self.timers, TransactionSettings(), self.partitions)
+        self.cluster = FakeCluster()
+        self.transactions = Transactions(self.timers, TransactionSettings(), self.cluster)
         self.ids: dict[str, str] = {}
         self.producers: dict[str, Producer] = {}
         self.shown: list[str] = []
 
     def play(self, commands: list[str]) -> str:
-        self.shown = self.partitions.written = []
+        self.shown = self.cluster.written = []
         for command in commands:
             verb, *words = command.split()
             options = dict(word.split("=", 1) for word in words if "=" in word)
@@ -129,17 +129,17 @@ class Player:
         self.timers.advance(self.timers.now_ms + int(words[0]))
 
     def do_leaderless(self, words: list[str], options: dict[str, str]) -> None:
-        self.partitions.leaderless.update(self.parts(words))
+        self.cluster.leaderless.update(self.parts(words))
 
     def do_led(self, words: list[str], options: dict[str, str]) -> None:
-        self.partitions.leaderless.difference_update(self.parts(words))
+        self.cluster.leaderless.difference_update(self.parts(words))
         self.transactions.write_missing_markers()
 
     def do_coordinator(self, words: list[str], options: dict[str, str]) -> None:
-        self.partitions.epoch = None if words == ["gone"] else int(words[0])
+        self.cluster.epoch = None if words == ["gone"] else int(words[0])
 
     def do_version(self, words: list[str], options: dict[str, str]) -> None:
-        self.partitions.transaction_version = int(words[0])
+        self.cluster.transaction_version = int(words[0])
 
     def do_epoch(self, words: list[str], options: dict[str, str]) -> None:
         transaction = self.transactions.get(words[0])
