@@ -140,11 +140,11 @@ def list_config_resources(request: ListConfigResourcesRequest, context: Context)
         ConfigResourceType.CLIENT_METRICS: [],
         ConfigResourceType.GROUP: list(cluster.group_configs),
     }
-    wanted = {ConfigResourceType.CLIENT_METRICS} if context.version == 0 else set(request.resource_types) or set(names)
-    if wanted - set(names):
+    types = {ConfigResourceType.CLIENT_METRICS} if context.version == 0 else set(request.resource_types) or set(names)
+    if types - set(names):
         return ListConfigResourcesResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, config_resources=[])
     response, slices = ListConfigResourcesResponse(config_resources=[]), Slices()
-    for resource_type in (each for each in names if each in wanted):
+    for resource_type in (each for each in names if each in types):
         for some in chunks(names[resource_type]):
             response.config_resources += [ConfigResource(resource_name=name, resource_type=resource_type) for name in some]
             if slices.full(len(some)):

@@ -18,7 +18,7 @@ FIXED = ("listeners", "listener.security.protocol.map")
 THREADS = ("background.threads", "num.io.threads", "num.network.threads", "num.recovery.threads.per.data.dir", "num.replica.fetchers")
 
 
-def validate_broker_configs(overrides: Mapping[str, str], present: BrokerConfig, *, cluster_wide: bool) -> None:
+def validate_broker_configs(overrides: Mapping[str, str], current: BrokerConfig, *, cluster_wide: bool) -> None:
     """Raises InvalidConfig for settings that may not be changed to these values, for one broker or cluster-wide.
 
     Unknown settings are accepted, as in Kafka.
@@ -33,17 +33,17 @@ def validate_broker_configs(overrides: Mapping[str, str], present: BrokerConfig,
     for name, text in overrides.items():
         if row := BROKER_SETTINGS.get(base_name(name)):
             values[name] = parse(row, text)
-            if row.type is ConfigType.CLASS and text != text_of(present.values[row.name]):
+            if row.type is ConfigType.CLASS and text != text_of(current.values[row.name]):
                 raise InvalidConfig(f"Invalid value {text} for configuration {row.name}: Class {text} could not be found.")
     if cluster_wide:
         single = [name for name in overrides if modes.get(name) == PER_BROKER or _is_per_broker_listener_setting(name)]
         _refuse("Cannot update these configs at default cluster level, broker id must be specified", single)
     for name in FIXED:
-        if name in values and values[name] != present.values[name]:
+        if name in values and values[name] != current.values[name]:
             raise InvalidConfig(f"{name} cannot be changed while the broker runs; restart it with {name}={overrides[name]}")
     for name in THREADS:
         if isinstance(value := values.get(name), int):
-            _check_threads(name, value, present.integers[name])
+            _check_threads(name, value, current.integers[name])
 
 
 def _refuse(problem: str, names: Collection[str]) -> None:
@@ -56,10 +56,10 @@ def _is_per_broker_listener_setting(name: str) -> bool:
     return match is not None and match[1] not in CLUSTER_LEVEL_OF_LISTENERS
 
 
-def _check_threads(name: str, wanted: int, present: int) -> None:
+def _check_threads(name: str, count: int, current: int) -> None:
     """Raises InvalidConfig for less than half or more than twice the current number of threads, which Kafka rejects."""
-    problem = f"Dynamic thread count update validation failed for {name}={wanted}"
-    if wanted < present // 2:
-        raise InvalidConfig(f"{problem}, value should be at least half the current value {present}")
-    if wanted > present * 2:
-        raise InvalidConfig(f"{problem}, value should not be greater than double the current value {present}")
+    problem = f"Dynamic thread count update validation failed for {name}={count}"
+    if count < current // 2:
+        raise InvalidConfig(f"{problem}, value should be at least half the current value {current}")
+    if count > current * 2:
+        raise InvalidConfig(f"{problem}, value should not be greater than double the current value {current}")

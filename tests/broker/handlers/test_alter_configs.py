@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from odradek.broker.settings.types import ConfigResourceType
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages import alter_configs as full
 from odradek.protocol.messages import incremental_alter_configs as incremental
@@ -13,7 +14,7 @@ from odradek.protocol.messages.incremental_alter_configs import INCREMENTAL_ALTE
 from odradek.protocol.messages.list_config_resources import LIST_CONFIG_RESOURCES, ListConfigResourcesRequest
 from tests.broker.harness import World
 
-TOPIC, BROKER, GROUP = 2, 4, 32
+TOPIC, BROKER, GROUP = ConfigResourceType.TOPIC, ConfigResourceType.BROKER, ConfigResourceType.GROUP
 SET, DELETE, APPEND, SUBTRACT = range(4)
 Answer = tuple[int, str | None]
 

@@ -88,11 +88,11 @@ IMPLIED = [(Operation.DESCRIBE, each) for each in (Operation.READ, Operation.WRI
 ]
 
 
-@pytest.mark.parametrize(("operation", "given"), list(product(OPERATIONS[ResourceType.TOPIC], OPERATIONS[ResourceType.TOPIC])))
-def test_allows_operations_implied_by_allow_only(operation: Operation, given: Operation) -> None:
-    assert allows(authorizer(acl(operation=given)), operation) is (operation == given or (operation, given) in IMPLIED)
+@pytest.mark.parametrize(("operation", "named"), list(product(OPERATIONS[ResourceType.TOPIC], OPERATIONS[ResourceType.TOPIC])))
+def test_allows_operations_implied_by_allow_only(operation: Operation, named: Operation) -> None:
+    assert allows(authorizer(acl(operation=named)), operation) is (operation == named or (operation, named) in IMPLIED)
     everything = acl(operation=Operation.ALL)
-    assert allows(authorizer(everything, acl(operation=given, permission=DENY)), operation) is (operation != given)
+    assert allows(authorizer(everything, acl(operation=named, permission=DENY)), operation) is (operation != named)
 
 
 @pytest.mark.parametrize(

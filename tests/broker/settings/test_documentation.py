@@ -18,6 +18,6 @@ def test_as_markdown_has_a_table_row_for_each_setting_that_acts() -> None:
     assert "| `segment.bytes` | int | 1073741824 | ≥ 1048576 | " in next(line for line in lines if "| `segment.bytes`" in line)
 
 
-def test_as_markdown_names_broker_settings_that_a_topic_falls_back_to() -> None:
+def test_as_markdown_names_fallbacks_of_topic_settings() -> None:
     (line,) = (line for line in as_markdown().splitlines() if line.startswith("| `retention.ms` |"))
     assert line.endswith("Falls back to the broker's `log.retention.ms`, `log.retention.minutes`, `log.retention.hours`. |")

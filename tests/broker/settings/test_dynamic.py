@@ -8,7 +8,7 @@ from odradek.broker.settings.dynamic import validate_broker_configs
 from odradek.broker.settings.properties import InvalidConfig
 from odradek.broker.settings.values import BrokerConfig
 
-PRESENT = BrokerConfig({"listeners": "PLAINTEXT://127.0.0.1:9092"})
+CURRENT = BrokerConfig({"listeners": "PLAINTEXT://127.0.0.1:9092"})
 ONLY_WITH_PREFIX = "These security configs can be dynamically updated only per-listener using the listener prefix"
 NOT_FOR_ALL = "Cannot update these configs at default cluster level, broker id must be specified"
 THREADS = "Dynamic thread count update validation failed for"
@@ -39,7 +39,7 @@ THREADS = "Dynamic thread count update validation failed for"
 )
 def test_validate_broker_configs_raises_as_kafka(overrides: dict[str, str], cluster_wide: bool, message: str) -> None:
     with pytest.raises(InvalidConfig) as refused:
-        validate_broker_configs(overrides, PRESENT, cluster_wide=cluster_wide)
+        validate_broker_configs(overrides, CURRENT, cluster_wide=cluster_wide)
     assert str(refused.value) == message
 
 
@@ -54,4 +54,4 @@ def test_validate_broker_configs_raises_as_kafka(overrides: dict[str, str], clus
     ],
 )
 def test_validate_broker_configs_allowed_change_passes(overrides: dict[str, str], cluster_wide: bool) -> None:
-    validate_broker_configs(overrides, PRESENT, cluster_wide=cluster_wide)
+    validate_broker_configs(overrides, CURRENT, cluster_wide=cluster_wide)

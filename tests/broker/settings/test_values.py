@@ -30,8 +30,8 @@ def test_config_values_are_looked_up_by_type() -> None:
 def test_broker_config_caps_replicas_at_number_of_nodes() -> None:
     factors = [BrokerConfig({}, nodes=nodes).integers["default.replication.factor"] for nodes in (1, 2, 3, 5)]
     assert factors == [1, 2, 3, 3]
-    given = BrokerConfig({"offsets.topic.replication.factor": "3", "transaction.state.log.min.isr": "2"}, nodes=1)
-    assert given.integers["offsets.topic.replication.factor"] == given.integers["transaction.state.log.min.isr"] == 1
+    config = BrokerConfig({"offsets.topic.replication.factor": "3", "transaction.state.log.min.isr": "2"}, nodes=1)
+    assert config.integers["offsets.topic.replication.factor"] == config.integers["transaction.state.log.min.isr"] == 1
 
 
 def test_broker_config_rejects_invalid_and_keeps_unknown() -> None:

@@ -7,7 +7,7 @@ from odradek.protocol.records import RecordBatch
 from tests.broker.harness import START_MS, World
 from tests.broker.transactions.producer import Producer
 
-FORGOTTEN_AFTER_MS = 604_800_000
+EXPIRATION_MS = 604_800_000
 
 
 def batches(world: World, topic: str, key: str) -> list[RecordBatch]:
@@ -23,7 +23,7 @@ def states(world: World) -> list[str]:
         (record,) = batch.records()
         assert record.key == b"\0\0\0\1x"
         if record.value is None:
-            shown.append("gone")
+            shown.append("tombstone")
             continue
         assert record.value[:2] == b"\0\1"
         value = TransactionLogValue.decode(1, record.value[2:])
@@ -77,8 +77,8 @@ def test_transaction_record_of_both_versions() -> None:
 def test_tombstone_of_expired_id_is_written() -> None:
     world = World()
     Producer(world)
-    world.advance(FORGOTTEN_AFTER_MS)
-    assert states(world) == ["0 0 60000 none 0", "gone"]
+    world.advance(EXPIRATION_MS)
+    assert states(world) == ["0 0 60000 none 0", "tombstone"]
 
 
 def test_transaction_record_before_version_1_has_no_tags() -> None:

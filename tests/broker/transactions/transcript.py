@@ -88,8 +88,8 @@ class Player:
             producer = Producer(*map(int, options["as"].split(".")))
         return self.ids[name], producer
 
-    def tell(self, name: str, verb: str, answer: ProducerResult) -> None:
-        self.shown.append(f"{name} {verb} {answer.error.name if answer.error else text(answer.producer)}")
+    def show(self, name: str, verb: str, result: ProducerResult) -> None:
+        self.shown.append(f"{name} {verb} {result.error.name if result.error else text(result.producer)}")
 
     def do_init(self, words: list[str], options: dict[str, str]) -> None:
         (name,) = words
@@ -98,7 +98,7 @@ class Player:
         answer = self.transactions.init_producer_id(self.ids[name], int(options.get("timeout", 60_000)), expected)
         if not answer.error:
             self.producers[name] = answer.producer
-        self.tell(name, "init", answer)
+        self.show(name, "init", answer)
 
     def parts(self, words: list[str]) -> list[TopicPartition]:
         return [TopicPartition(topic, int(index)) for topic, _, index in (word.rpartition("-") for word in words)]
@@ -117,7 +117,7 @@ class Player:
         answer = self.transactions.end(transactional_id, producer, commit=commit, raise_epoch=v2)
         if answer.error is ErrorCode.NONE and v2:
             self.producers[name] = answer.producer
-        self.tell(name, "commit" if commit else "abort", answer)
+        self.show(name, "commit" if commit else "abort", answer)
 
     def do_commit(self, words: list[str], options: dict[str, str]) -> None:
         self.end(words, options, commit=True)
