@@ -21,6 +21,7 @@ from .context import Client, Context, Shortcut
 from .failure import failure
 from .foreign import foreign_protocol
 from .handlers import HANDLERS, CloseConnection, unsupported_version
+from .scheduling.turns import TURN_S
 from .scheduling.waiting import NEXT_TURN, Wait
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 LARGE_FRAME_BYTES = 128 * 1024
 OUTPUT_LIMIT_BYTES = 1024 * 1024
 TURN_REQUESTS = 100
-TURN_S = 0.0005
 
 network_log = logging.getLogger("kafka.network.SocketServer")
 
@@ -132,7 +132,7 @@ class Connection:
 
     def _put_off(self) -> None:
         self._is_put_off = True
-        self.core.put_off(self._take_up)
+        self.core.turns.put_off(self._take_up)
 
     def _take_up(self) -> None:
         self._is_put_off = False
@@ -225,7 +225,7 @@ class Connection:
         except ProtocolError as error:
             return self.close(str(error))
         self.client.client_id = header.client_id or ""
-        context = Context(version, self.client, self.broker, frame, owns_buffer, self.core.wake, self._shortcut)
+        context = Context(version, self.client, self.broker, frame, owns_buffer, self._shortcut)
         try:
             answer = HANDLERS[api.key].rule(request, context)
             if isinstance(answer, Generator):
@@ -307,7 +307,7 @@ class Connection:
         """Has the connection flushed again in the next turn: it has output left, and others are served first."""
         if not self._flush_is_put_off:
             self._flush_is_put_off = True
-            self.core.put_off(self._flush_now)
+            self.core.turns.put_off(self._flush_now)
 
     def _flush_now(self) -> None:
         self._flush_is_put_off = False

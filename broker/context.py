@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..protocol.errors import KafkaError
@@ -45,7 +45,7 @@ class Context:
     leave a `shortcut`, which is then asked first by every further request of the connection.
     """
 
-    __slots__ = ("_wake", "broker", "client", "cluster", "frame", "owns_buffer", "shortcut", "version")
+    __slots__ = ("broker", "client", "cluster", "frame", "owns_buffer", "shortcut", "version")
 
     def __init__(
         self,
@@ -54,7 +54,6 @@ class Context:
         broker: Broker,
         frame: memoryview,
         owns_buffer: bool,
-        wake: Callable[[Hashable], None],
         shortcut: Shortcut | None,
     ) -> None:
         self.version = version
@@ -64,7 +63,6 @@ class Context:
         self.broker = broker
         self.cluster = broker.cluster
         self.owns_buffer = owns_buffer
-        self._wake = wake
 
     @property
     def now_ms(self) -> int:
@@ -97,10 +95,6 @@ class Context:
             operations = authorizer.allowed(client.principal, client.client_host, resource_type, name)
         return sum(1 << operation for operation in operations)
 
-    def wake(self, key: Hashable) -> None:
-        """Resumes, after this request, every handler that waits for `key`."""
-        self._wake(key)
-
     def reply(self) -> Reply[Any]:
         """An answer to be given later by a state machine; wait for it with `yield Wait((reply,))`."""
-        return Reply(self._wake)
+        return Reply(self.cluster.wake)

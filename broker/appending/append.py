@@ -62,7 +62,7 @@ def append(partition: Partition, batch: memoryview, acks: int, transactional_id:
         appended = Duplicate(partition.log.append(batch, partition.leader_epoch, owned=is_new or context.owns_buffer), append_time)
         if append_time == latest == NO_TIMESTAMP:
             partition.untimed.note(appended.base_offset, now_ms)
-    context.wake(partition)
+    context.cluster.wake(partition)
     return appended
 
 

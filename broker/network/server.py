@@ -17,8 +17,10 @@ from typing import cast
 
 from .. import logs
 from ..cluster.state import Broker, ClusterState
+from ..connection import Parked
 from ..core import Core
 from ..scheduling.timers import Timers
+from ..scheduling.turns import Turns
 from ..settings.endpoints import WILDCARDS
 from ..settings.listeners import ClusterConfig, Listener, NodeConfig, TopicSpec
 from .acceptor import Acceptor, bind
@@ -72,8 +74,9 @@ class Server:
         """Binds every listener, makes the cluster and accepts. Raises OSError with a text for people when an address is taken."""
         try:
             self.config = replace(self.config, nodes=tuple(self._reserve(node) for node in self.config.nodes))
-            self.cluster = ClusterState(self.config, Timers(self.now_ms), self._random)
-            self.core = Core(self.cluster, time.monotonic)
+            turns = Turns[Parked](Timers(self.now_ms), time.monotonic)
+            self.cluster = ClusterState(self.config, turns, self._random)
+            self.core = Core(self.cluster, turns)
             for topic in self._topics:
                 self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
             for node in self.config.nodes:
@@ -181,7 +184,7 @@ class Server:
         finally:
             # Only now: a flush lets requests begin that waited for it, and they may set deadlines of their own.
             self._set_alarm()
-            if self.core.has_more and self._next_turn is None:
+            if self.core.turns.has_more and self._next_turn is None:
                 self._next_turn = self._loop.call_soon(self._take_next_turn)
 
     def _set_alarm(self) -> None:

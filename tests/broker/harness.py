@@ -11,8 +11,10 @@ from random import Random
 from typing import Any
 
 from odradek.broker.cluster.state import ClusterState
-from odradek.broker.core import Connection, Core
+from odradek.broker.connection import Connection, Parked
+from odradek.broker.core import Core
 from odradek.broker.scheduling.timers import Timers
+from odradek.broker.scheduling.turns import Turns
 from odradek.broker.settings.listeners import cluster_of
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
@@ -36,11 +38,12 @@ class World:
     ) -> None:
         listeners = {"listeners": "PLAINTEXT://127.0.0.1:9092"}
         self.timers = Timers(START_MS)
+        self.turns = Turns[Parked](self.timers, lambda: self.seconds)
         config = cluster_of([listeners | dict(settings or {})], nodes=nodes)
-        self.cluster = ClusterState(replace(config, max_memory_bytes=max_memory_bytes), self.timers, Random(1))
+        self.cluster = ClusterState(replace(config, max_memory_bytes=max_memory_bytes), self.turns, Random(1))
         self.seconds = 0.0
         """What the core's clock shows: within a turn no time passes, unless a test lets it."""
-        self.core = Core(self.cluster, lambda: self.seconds)
+        self.core = Core(self.cluster, self.turns)
         self.stepwise = stepwise
 
     def client(self, node_id: int = 1, listener: str = "PLAINTEXT", host: str = "127.0.0.1") -> Client:
@@ -59,7 +62,7 @@ class World:
     def end_turn(self) -> None:
         """Writes, and takes all turns that follow unless the world is stepwise."""
         self.core.flush()
-        while self.core.has_more and not self.stepwise:
+        while self.turns.has_more and not self.stepwise:
             self.turn()
 
     def leader_of(self, topic: str, partition: int = 0) -> Client:

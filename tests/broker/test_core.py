@@ -164,7 +164,7 @@ def test_a_deadline_answers(world: World) -> None:
     world.advance(1)
     assert client.receive().responses[0].partitions[0].records == b""
     assert len(world.timers) == timers
-    assert not world.core._waiting
+    assert not world.turns._waiting
 
 
 def test_a_lost_connection_leaves_nothing_behind(world: World) -> None:
@@ -185,7 +185,7 @@ def test_a_lost_connection_leaves_nothing_behind(world: World) -> None:
         client.connection.lost("gone")
     assert closed == [True]
     assert len(world.timers) == timers
-    assert not world.core._waiting
+    assert not world.turns._waiting
 
 
 class replaced:  # noqa: N801

@@ -50,9 +50,9 @@ def others_are_served(world: World) -> Iterator[None]:
     yield
     assert canary.closed is None
     assert canary.call(API_VERSIONS, 3, ASK).error_code == 0
-    assert not world.core._waiting
-    assert not world.core._ready
-    assert not world.core.has_more
+    assert not world.turns._waiting
+    assert not world.turns._woken
+    assert not world.turns.has_more
     assert world.cluster.brokers[1].request_memory.used_bytes == 0
 
 

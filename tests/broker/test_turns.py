@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.broker.connection import TURN_REQUESTS, TURN_S
+from odradek.broker.connection import TURN_REQUESTS
 from odradek.broker.context import Context
+from odradek.broker.scheduling.turns import TURN_S
 from odradek.broker.scheduling.waiting import NEXT_TURN, Background, Wait
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.frame import encode_request, encode_response
@@ -70,7 +71,7 @@ def test_pipelined_requests_take_turns_with_others() -> None:
     world.turn()
     assert answers(flood) == list(range(2 * TURN_REQUESTS + 10))
     assert flood.connection.wants_data
-    assert not world.core.has_more
+    assert not world.turns.has_more
 
 
 def test_pipelined_requests_end_their_turn_when_time_is_up() -> None:
@@ -125,7 +126,7 @@ def test_connection_lost_while_put_off_is_served_nothing() -> None:
     client.connection.lost("gone")
     world.turn()
     assert len(answers(client)) == TURN_REQUESTS
-    assert not world.core.has_more
+    assert not world.turns.has_more
 
 
 # Handlers that work in slices
@@ -187,7 +188,7 @@ def test_handler_in_slices_is_closed_with_its_connection() -> None:
         client.connection.lost("gone")
     assert ended == [True]
     world.turn()
-    assert not world.core.has_more
+    assert not world.turns.has_more
 
 
 def test_long_response_is_encoded_in_slices() -> None:
@@ -200,7 +201,7 @@ def test_long_response_is_encoded_in_slices() -> None:
     client, turns = world.client(), 0
     with replaced(METADATA.key, sliced):
         client.send(METADATA, 9, MetadataRequest(topics=None))
-        while world.core.has_more:
+        while world.turns.has_more:
             world.turn()
             turns += 1
     assert turns > 5
@@ -237,7 +238,7 @@ def test_background_work_runs_a_slice_in_each_turn() -> None:
         world.turn()
         assert len(steps) == done
     world.turn()
-    assert not world.core.has_more
+    assert not world.turns.has_more
 
 
 def test_background_work_may_be_ended_by_its_owner() -> None:
@@ -254,7 +255,7 @@ def test_background_work_may_be_ended_by_its_owner() -> None:
     running.close()
     world.turn()
     assert steps == [1]
-    assert not world.core.has_more
+    assert not world.turns.has_more
 
 
 def test_background_work_that_fails_is_logged_and_ends(caplog: pytest.LogCaptureFixture) -> None:
@@ -268,14 +269,14 @@ def test_background_work_that_fails_is_logged_and_ends(caplog: pytest.LogCapture
         assert world.client().call(API_VERSIONS, 3, ASK).error_code == 0
     assert "background work has failed" in caplog.text
     assert "a bug of ours" in caplog.text
-    assert not world.core.has_more
+    assert not world.turns.has_more
 
 
 def test_background_work_wakes_requests_in_the_same_turn() -> None:
     world = World(stepwise=True)
 
     def work() -> Background:
-        world.core.wake("key")
+        world.turns.wake("key")
         yield NEXT_TURN
 
     def waiting(request: Any, context: Context) -> Generator[Wait, None, HeartbeatResponse]:
@@ -347,7 +348,7 @@ def test_answers_come_whole_and_in_order_whatever_happens(steps: list[Any], cut:
                     count += 1
             go_on()
         hear(True)
-        while unsent or client.connection.parked or world.core.has_more or len(answers(client)) < count:
+        while unsent or client.connection.parked or world.turns.has_more or len(answers(client)) < count:
             world.turn()
             world.advance(5)
             go_on()
