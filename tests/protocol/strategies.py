@@ -16,7 +16,14 @@ TEXT = st.text(max_size=6) | st.sampled_from(["x" * 125, "x" * 126, "x" * 127, "
 BINARY = st.binary(max_size=6) | st.sampled_from([bytes(126), bytes(127), bytes(128), bytes(20_000)])
 # kio's timestamps and 64-bit durations are made of floats: whole seconds are exact in them.
 LATEST_SECOND = 253402214400  # year 9999
-KIO_TIMES = {"log_append_time_ms", "retention_time_ms", "max_lifetime_ms", "renew_period_ms", "expiry_time_period_ms"}
+KIO_TIMES = {
+    "log_append_time_ms",
+    "retention_time_ms",
+    "max_lifetime_ms",
+    "session_lifetime_ms",
+    "renew_period_ms",
+    "expiry_time_period_ms",
+}
 KIO_TIMES_NEVER_NONE = {
     "transaction_start_time_ms",
     *("issue_timestamp_ms", "expiry_timestamp_ms", "max_timestamp_ms"),

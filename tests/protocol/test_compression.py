@@ -138,7 +138,7 @@ def test_a_bomb_costs_no_more_than_the_limit(name: str, little_memory: None) -> 
 def test_memory_is_kept_up_to_a_size(codec: Compression, monkeypatch: pytest.MonkeyPatch) -> None:
     spare: list[bytearray] = []
     monkeypatch.setattr(compression, "_spare", spare)
-    monkeypatch.setattr(compression, "KEPT", compression.FIRST_GUESS)
+    monkeypatch.setattr(compression, "KEPT_BYTES", compression.FIRST_GUESS)
     for data, kept in ((b"x", 1), (TEXT * 50, 0), (b"y", 1)):
         assert decompress(codec, compress(codec, data), 64 << 20) == data
         assert len(spare) == kept

@@ -10,20 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.protocol import record_checks
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.record_builder import build_batch
-from odradek.protocol.record_checks import Demands, RejectedRecords, UnreadableRecords, check_records
+from odradek.protocol.record_checks import RecordRules, RejectedRecords, UnreadableRecords, check_records, checks, templates
 from odradek.protocol.records import HEADER, BatchHeader, InvalidRecords, Record, read_header
 
 START_MS = 1_700_000_000_000
-NOTHING = Demands()
+NOTHING = RecordRules()
 
 
-def outcome(payload: bytes, header: BatchHeader, demands: Demands, lenient: bool) -> object:
+def outcome(payload: bytes, header: BatchHeader, rules: RecordRules, lenient: bool) -> object:
     """What is found, or what is raised."""
     try:
-        return check_records(payload, header, demands, lenient=lenient)
+        return check_records(payload, header, rules, lenient=lenient)
     except RejectedRecords as error:
         return error.error_code, [number for number, _ in error.record_errors]
     except InvalidRecords:
@@ -32,12 +31,12 @@ def outcome(payload: bytes, header: BatchHeader, demands: Demands, lenient: bool
         return UnreadableRecords
 
 
-def by_both_ways(payload: bytes, header: BatchHeader, demands: Demands = NOTHING, lenient: bool = False) -> object:
-    found = outcome(payload, header, demands, lenient)
+def by_both_ways(payload: bytes, header: BatchHeader, rules: RecordRules = NOTHING, lenient: bool = False) -> object:
+    found = outcome(payload, header, rules, lenient)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(record_checks, "SHORTEST_RUN", 1 << 31)
-        patch.setattr(record_checks, "_is_like_a_known_one", lambda *_: False)
-        singly = outcome(payload, header, demands, lenient)
+        patch.setattr(checks, "SHORTEST_RUN", 1 << 31)
+        patch.setattr(checks, "matches_template", lambda *_: False)
+        singly = outcome(payload, header, rules, lenient)
     if not lenient and isinstance(found, tuple) and isinstance(singly, tuple) and isinstance(found[1], bool):
         found, singly = found[0], singly[0]
     assert found == singly
@@ -90,13 +89,13 @@ def test_offsets_that_are_not_consecutive() -> None:
 
 def test_what_topics_demand() -> None:
     keyless = [record._replace(key=b"k" if n % 7 else None) for n, record in enumerate(alike(30))]
-    assert by_both_ways(*split(build_batch(keyless)), Demands(keys=True)) == (ErrorCode.INVALID_RECORD, [0, 7, 14, 21, 28])
+    assert by_both_ways(*split(build_batch(keyless)), RecordRules(keys=True)) == (ErrorCode.INVALID_RECORD, [0, 7, 14, 21, 28])
     late = split(build_batch(alike(30, span_ms=30)))
-    assert by_both_ways(*late, Demands(latest=START_MS + 25)) == (ErrorCode.INVALID_TIMESTAMP, [26, 27, 28, 29])
-    assert by_both_ways(*late, Demands(earliest=START_MS + 2)) == (ErrorCode.INVALID_TIMESTAMP, [0, 1])
+    assert by_both_ways(*late, RecordRules(latest=START_MS + 25)) == (ErrorCode.INVALID_TIMESTAMP, [26, 27, 28, 29])
+    assert by_both_ways(*late, RecordRules(earliest=START_MS + 2)) == (ErrorCode.INVALID_TIMESTAMP, [0, 1])
     both = [record._replace(key=b"k" if n else None) for n, record in enumerate(alike(30, span_ms=30))]
-    assert by_both_ways(*split(build_batch(both)), Demands(keys=True, latest=START_MS + 28)) == (ErrorCode.INVALID_TIMESTAMP, [0, 29])
-    assert by_both_ways(*split(build_batch(alike(9), timestamp_type=1)), Demands(create_time=False)) == (
+    assert by_both_ways(*split(build_batch(both)), RecordRules(keys=True, latest=START_MS + 28)) == (ErrorCode.INVALID_TIMESTAMP, [0, 29])
+    assert by_both_ways(*split(build_batch(alike(9), timestamp_type=1)), RecordRules(create_time=False)) == (
         ErrorCode.INVALID_TIMESTAMP,
         list(range(9)),
     )
@@ -118,7 +117,7 @@ def test_varied_records(lenient: bool) -> None:
     assert by_both_ways(payload, header, lenient=lenient) == ((last, True) if lenient else last)
     assert by_both_ways(payload + b"\0", header, lenient=lenient) is InvalidRecords
     assert by_both_ways(payload[:-1], header, lenient=lenient) is InvalidRecords
-    assert by_both_ways(payload, header, Demands(latest=last - 1), lenient) == (
+    assert by_both_ways(payload, header, RecordRules(latest=last - 1), lenient) == (
         ErrorCode.INVALID_TIMESTAMP,
         [times_of(records).index(last)],
     )
@@ -144,8 +143,8 @@ def test_broken_records(data: st.DataObject) -> None:
     for _ in range(20):
         at, broken = random_.randrange(len(payload)), bytearray(payload)
         broken[at : at + random_.choice([0, 1, 1, 1, 2])] = random_.randbytes(random_.choice([0, 1, 1, 1, 2]))
-        demands = random_.choice([Demands(), Demands(keys=True), Demands(latest=START_MS + 50), Demands(create_time=False)])
-        by_both_ways(bytes(broken), header, demands, random_.random() < 0.5)
+        rules = random_.choice([RecordRules(), RecordRules(keys=True), RecordRules(latest=START_MS + 50), RecordRules(create_time=False)])
+        by_both_ways(bytes(broken), header, rules, random_.random() < 0.5)
 
 
 @given(st.integers(0, 1 << 32))
@@ -160,21 +159,21 @@ def test_single_records_of_the_sizes_of_others(seed: int) -> None:
             at = random_.randrange(len(payload))
             payload = replaced(payload, at, random_.randbytes(1))[: random_.choice([None, None, at])]
         bounds = random_.choice([{}, {}, {"latest": START_MS - 1}, {"earliest": START_MS}])
-        demands = Demands(keys=random_.random() < 0.3, create_time=random_.random() < 0.8, **bounds)
-        by_both_ways(payload, header, demands, random_.random() < 0.5)
+        rules = RecordRules(keys=random_.random() < 0.3, create_time=random_.random() < 0.8, **bounds)
+        by_both_ways(payload, header, rules, random_.random() < 0.5)
 
 
 def test_only_so_many_sizes_of_single_records_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record_checks, "MOST_LONE", 3)
-    monkeypatch.setattr(record_checks, "_lone", {})
+    monkeypatch.setattr(templates, "MOST_TEMPLATES", 3)
+    monkeypatch.setattr(templates, "_templates", {})
     for size in range(10):
         assert by_both_ways(*split(build_batch(alike(1, size)))) == START_MS
-        assert len(record_checks._lone) <= 3
+        assert len(templates._templates) <= 3
 
 
 def test_no_timestamp_is_within_all_bounds() -> None:
     batch = build_batch([Record(n, -1, None, b"", []) for n in range(20)])
-    assert by_both_ways(*split(batch), Demands(earliest=START_MS)) == -1
+    assert by_both_ways(*split(batch), RecordRules(earliest=START_MS)) == -1
 
 
 def test_a_size_of_endless_bytes() -> None:
@@ -184,7 +183,7 @@ def test_a_size_of_endless_bytes() -> None:
 
 
 def test_without_numpy_the_same_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "odradek.protocol.record_columns", None)
+    monkeypatch.setitem(sys.modules, "odradek.protocol.record_checks.columns", None)
     records = varied(300)
     assert by_both_ways(*split(build_batch(records))) == max(times_of(records))
 
@@ -220,7 +219,7 @@ def test_varied_records_of_bytes_that_are_none() -> None:
 
 
 def test_columns_refuse_what_is_unusual() -> None:
-    from odradek.protocol.record_columns import Irregular, read_columns
+    from odradek.protocol.record_checks.columns import Irregular, read_columns
 
     many = [("h", b"v")] * 20
     for payload, count in (

@@ -6,7 +6,7 @@ import pytest
 
 from odradek.storage.compaction import CompactionLimits, Dirty, dirty_part
 from odradek.storage.log import Log
-from odradek.storage.rolling import Rolling
+from odradek.storage.virtual_segments import VirtualSegments
 from tests.storage.batches import make_batch
 
 NOW = 1_000_000
@@ -22,7 +22,7 @@ def log_of(*timestamps: int) -> Log:
 
 
 def part(log: Log, limits: CompactionLimits = LIMITS, cleaned_until: int = 0, stable_end: int = 1000) -> Dirty | None:
-    return dirty_part(log, Rolling(), limits, cleaned_until, stable_end, NOW)
+    return dirty_part(log, VirtualSegments(), limits, cleaned_until, stable_end, NOW)
 
 
 def test_the_active_file_stays_as_it_is() -> None:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from odradek.storage.producer_state import MAX_SEQUENCE
 from odradek.storage.producers import (
-    MAX_SEQUENCE,
-    Duplicate,
+    Appended,
     OutOfOrderSequence,
     Producers,
     StaleCoordinatorEpoch,
@@ -49,7 +49,7 @@ def test_an_unknown_producer_may_begin_anywhere(first_sequence: int) -> None:
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
 def test_the_last_five_batches_are_recognised(n: int) -> None:
-    assert producers(*SEVEN).check(PID, 3, n * 10, n * 10 + 9, 10) == Duplicate(base_offset=100 + n * 10, timestamp=1000 + n)
+    assert producers(*SEVEN).check(PID, 3, n * 10, n * 10 + 9, 10) == Appended(base_offset=100 + n * 10, timestamp=1000 + n)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_batches_of_an_older_epoch_are_no_duplicates_of_the_new_one() -> None:
         known.check(PID, 1, 10, 19, 10)
     with pytest.raises(OutOfOrderSequence):
         known.check(PID, 1, 0, 9, 10)
-    assert known.check(PID, 1, 0, 4, 10) == Duplicate(120, 1002)
+    assert known.check(PID, 1, 0, 4, 10) == Appended(120, 1002)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_batches_of_an_older_epoch_are_no_duplicates_of_the_new_one() -> None:
 def test_sequences_wrap_around(written: tuple[int, int, int], following: int) -> None:
     known = producers(written)
     assert known.check(PID, 0, following, following, 10) is None
-    assert known.check(PID, 0, written[1], written[2], 10) == Duplicate(100, 1000)
+    assert known.check(PID, 0, written[1], written[2], 10) == Appended(100, 1000)
     with pytest.raises(OutOfOrderSequence):
         known.check(PID, 0, following + 1, following + 1, 10)
 
@@ -154,7 +154,7 @@ def test_truncation_forgets_a_producer_of_which_nothing_is_left() -> None:
     known.truncate_to(109)
     assert len(known) == 1
     assert known.check(PID, 0, 77, 77, 10) is None
-    assert known.check(PID + 1, 0, 0, 0, 10) == Duplicate(50, -1)
+    assert known.check(PID + 1, 0, 0, 0, 10) == Appended(50, -1)
 
 
 def test_the_last_records_in_the_present_epochs() -> None:
@@ -269,7 +269,7 @@ def test_a_marker_of_the_same_epoch_lets_them_go_on() -> None:
     known = opened((PID, 0))
     known.end_transaction(PID, 0, 0, 1, 10, committed=True)
     assert known.check(PID, 0, 1, 1, 10) is None
-    assert known.check(PID, 0, 0, 0, 10) == Duplicate(0, -1)
+    assert known.check(PID, 0, 0, 0, 10) == Appended(0, -1)
 
 
 def test_a_marker_makes_an_unknown_producer_known() -> None:
@@ -366,7 +366,7 @@ def test_an_open_transaction_keeps_its_producer() -> None:
         known.check(PID, 0, 5, 5, 10 * DAY_MS, transactional=True)
     known.record(PID, 0, 1, 1, 3, 3, -1, 10 * DAY_MS, transactional=True)
     assert known.open_since(PID) == 0
-    assert known.check(PID, 0, 0, 0, 10 * DAY_MS, transactional=True) == Duplicate(0, -1)
+    assert known.check(PID, 0, 0, 0, 10 * DAY_MS, transactional=True) == Appended(0, -1)
 
 
 def test_what_was_refused_is_not_overtaken() -> None:

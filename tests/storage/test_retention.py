@@ -6,7 +6,7 @@ import pytest
 
 from odradek.storage.log import Log
 from odradek.storage.retention import Retention, UntimedAppends, deletable_before
-from odradek.storage.rolling import Rolling
+from odradek.storage.virtual_segments import VirtualSegments
 from tests.storage.batches import make_batch
 
 NONE = -1
@@ -30,7 +30,7 @@ def deletable(
 ) -> int:
     limits = Retention(retention_ms, retention_bytes, segment_bytes=300, segment_ms=1 << 40)
     end = log.end_offset if high_watermark is None else high_watermark
-    return deletable_before(log, Rolling(), limits, untimed or UntimedAppends(), end, NOW)
+    return deletable_before(log, VirtualSegments(), limits, untimed or UntimedAppends(), end, NOW)
 
 
 SEVEN = [NOW - 700, NOW - 600, NOW - 500, NOW - 400, NOW - 300, NOW - 200, NOW - 100]
@@ -103,10 +103,10 @@ def test_an_empty_log() -> None:
 
 
 def test_a_log_that_begins_within_a_file() -> None:
-    log, rolling = log_of(*SEVEN), Rolling()
+    log, segments = log_of(*SEVEN), VirtualSegments()
     limits = Retention(NONE, 400, 300, 1 << 40)
     untimed = UntimedAppends()
-    assert deletable_before(log, rolling, limits, untimed, 7, NOW) == 3
+    assert deletable_before(log, segments, limits, untimed, 7, NOW) == 3
     log.delete_before(2)
-    assert deletable_before(log, rolling, limits, untimed, 7, NOW) == 3
-    assert deletable_before(log, rolling, limits._replace(retention_bytes=401), untimed, 7, NOW) == 2
+    assert deletable_before(log, segments, limits, untimed, 7, NOW) == 3
+    assert deletable_before(log, segments, limits._replace(retention_bytes=401), untimed, 7, NOW) == 2

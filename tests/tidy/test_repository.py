@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from odradek.protocol.messages import APIS
-
 ROOT = Path(__file__).parents[2]
 CODE = ("broker", "protocol", "storage", "spark_sink")
 TABLES = {"broker/settings/rows.py"}  # data, a row a line
@@ -34,15 +32,6 @@ def test_every_package_is_installed() -> None:
     folders = {path.parent.relative_to(ROOT) for path in sources(*CODE) if path.name == "__init__.py"}
     expected = {"pyspark_odradek" if folder == Path("spark_sink/autoload") else "odradek." + ".".join(folder.parts) for folder in folders}
     assert set(configured) == expected | {"odradek"}
-
-
-def versions(first: int, last: int) -> str:
-    return str(first) if first == last else f"{first}-{last}"
-
-
-def test_the_readme_says_what_is_served() -> None:
-    rows = [f"| {key} | {api.name} | {versions(*api.versions)} |" for key, api in sorted(APIS.items())]
-    assert re.findall(r"^\| \d+ \|.*$", (ROOT / "README.md").read_text(), re.MULTILINE) == rows
 
 
 @pytest.mark.parametrize(("section", "command"), [("Quick start", "make run"), ("Tests", "make test")])

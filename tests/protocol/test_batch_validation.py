@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from odradek.protocol.batch_validation import NotOneBatch, only_batch, validate_batch
 from odradek.protocol.compression import Compression
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.record_builder import build_batch
-from odradek.protocol.records import HEADER, BatchError, NotOneBatch, Record, only_batch, read_header, validate_batch, write_crc
+from odradek.protocol.records import HEADER, BatchError, Record, read_header, write_crc
 
 TIMESTAMP = 1_700_000_000_000
 GOOD = bytes(build_batch([Record(0, TIMESTAMP, b"key", b"value", [])]))
