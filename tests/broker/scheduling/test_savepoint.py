@@ -1,4 +1,4 @@
-"""What a step that fails leaves behind: nothing."""
+"""A failed step restores attributes and timers."""
 
 from __future__ import annotations
 
