@@ -113,7 +113,7 @@ def spin(request: Any, context: Context) -> None:
 def install(mode: str) -> None:
     rules = {HEARTBEAT: failing_handler, LEAVE_GROUP: failing_waiter, LIST_GROUPS: failing_slices} if mode == "raise" else {HEARTBEAT: spin}
     for api, rule in rules.items():
-        HANDLERS[api.key] = Handler(api, rule)  # type: ignore[arg-type]
+        HANDLERS[api.key] = Handler(api, rule)
     if mode == "raise":
         after(ClientProtocol, "_write", fail_flush)
         after(Connection, "lost", fail_lost)
@@ -126,7 +126,7 @@ def install(mode: str) -> None:
             fail_accept()
             original(acceptor, *arguments)
 
-        Acceptor._open = open_or_fail  # type: ignore[method-assign]
+        Acceptor._open = open_or_fail  # type: ignore[method-assign, assignment]
 
 
 def say(server: Server) -> None:

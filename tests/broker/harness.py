@@ -94,6 +94,10 @@ class Client:
         """The reason why the broker closed the connection, None while it is open."""
         return self.connection.closing
 
+    def wants_data(self) -> bool:
+        """Returns whether the broker reads from the connection."""
+        return self.connection.wants_data
+
     def send(self, api: Api, version: int, request: Message, client_id: str = "test") -> None:
         """Sends a request without waiting for the response."""
         self._asked.append((api, version))

@@ -263,7 +263,12 @@ def test_output_of_pipelined_requests_is_bounded(world: World) -> None:
     client = world.leader_of("t")
     request = b"".join(encode_request(FETCH, 11, 1, "", fetch_request("t")))
     most: list[int] = []
-    client.connection.on_output = lambda: (most.append(client.connection.output_bytes), client._flush())[0]
+
+    def flush() -> None:
+        most.append(client.connection.output_bytes)
+        client._flush()
+
+    client.connection.on_output = flush
     client.feed(request * 100)
     assert max(most) < OUTPUT_LIMIT_BYTES + 600_000
     assert len(client.sent) > 100 * 500_000

@@ -12,6 +12,7 @@ import pytest
 
 from odradek.broker.context import Context
 from odradek.broker.scheduling.waiting import NEXT_TURN, Wait
+from odradek.broker.short_repr import MAX_CHARACTERS
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
@@ -221,7 +222,7 @@ def test_failing_timer_does_not_prevent_others(world: World, caplog: pytest.LogC
     assert fired == ["before", "after"]
     assert reader.receive() is not None
     (entry,) = [entry for entry in caplog.records if entry.exc_info]
-    assert "the action of the timer ('broken', 'xxx" in entry.getMessage()
+    assert "the action of timer ('broken', 'xxx" in entry.getMessage()
     assert len(entry.getMessage()) < MAX_CHARACTERS + 100
 
 
@@ -231,11 +232,11 @@ def test_request_memory_is_released_after_a_failure(world: World, caplog: pytest
     with replaced(PRODUCE.key, fail), caplog.at_level(logging.INFO):
         victim.feed(request[:1000])
         waiting.feed(request[:1000])
-        assert not waiting.connection.wants_data
+        assert not waiting.wants_data()
         victim.feed(request[1000:])
     assert victim.closed
     assert is_one_failure(caplog, "serving Produce v9")
-    assert waiting.connection.wants_data
+    assert waiting.wants_data()
     waiting.feed(request[1000:])
     waiting._asked.append((PRODUCE, 9))
     assert waiting.receive().responses[0].partition_responses[0].error_code == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import settings
@@ -47,7 +47,7 @@ def wants(*partitions: tuple[str, int, int], topic_ids: World | None = None) -> 
 
 
 def ask(session_id: int, epoch: int, topics: Sequence[FetchTopic] = (), **options: Any) -> FetchRequest:
-    request = {"max_wait_ms": 0, "min_bytes": 1, "session_id": session_id, "session_epoch": epoch, "topics": list(topics)}
+    request: dict[str, Any] = {"max_wait_ms": 0, "min_bytes": 1, "session_id": session_id, "session_epoch": epoch, "topics": list(topics)}
     return FetchRequest(**(request | options))
 
 
@@ -93,7 +93,7 @@ def test_partition_with_records_moves_to_the_end(world: World) -> None:
     produce(world, "b", b"1")
     produce(world, "a", b"2", partition=2)
     first = client.call(FETCH, 11, ask(session, 1, max_bytes=1))
-    assert [len(data.records) > 0 for topic in first.responses for data in topic.partitions] == [True, False, False]
+    assert [len(cast(bytes, data.records)) > 0 for topic in first.responses for data in topic.partitions] == [True, False, False]
     second = client.call(FETCH, 11, ask(session, 2))
     # The first partition returned records, so it comes after those that had records but got no room.
     assert told(second) == [("a", 1, 1), ("a", 2, 2), ("b", 0, 1), ("a", 0, 1)]
@@ -367,7 +367,7 @@ class SessionMachine(RuleBasedStateMachine):
                 data.high_watermark,
                 data.log_start_offset,
                 data.error_code,
-                len(data.records) > 0,
+                len(cast(bytes, data.records)) > 0,
             )
             for topic in response.responses
             for data in topic.partitions

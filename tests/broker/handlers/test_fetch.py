@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -23,13 +23,14 @@ def request(world: World, *wanted: tuple[int, int], version: int = 11, partition
     topic = world.cluster.topics["t"]
     partitions = [FetchPartition(partition=index, fetch_offset=offset, partition_max_bytes=partition_max_bytes) for index, offset in wanted]
     topics = [FetchTopic(topic="t", topic_id=topic.id if version >= 13 else bytes(16), partitions=partitions)]
-    return FetchRequest(**({"max_wait_ms": 0, "min_bytes": 1, "topics": topics} | options))
+    fields: dict[str, Any] = {"max_wait_ms": 0, "min_bytes": 1, "topics": topics}
+    return FetchRequest(**(fields | options))
 
 
 def fetched(response: FetchResponse) -> list[list[bytes | None]]:
     """Returns the values of each partition."""
     return [
-        [record.value for batch in batches(bytes(partition.records)) for record in batch.records()]
+        [record.value for batch in batches(bytes(cast(bytes, partition.records))) for record in batch.records()]
         for topic in response.responses
         for partition in topic.partitions
     ]

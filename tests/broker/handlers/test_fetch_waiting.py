@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -39,7 +39,8 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[Log]:
 def request(indexes: Sequence[int] = range(PARTITIONS), *, partition_max_bytes: int = 1 << 20, **options: Any) -> FetchRequest:
     wanted = [FetchPartition(partition=index, fetch_offset=0, partition_max_bytes=partition_max_bytes) for index in indexes]
     topics = [FetchTopic(topic="t", topic_id=bytes(16), partitions=wanted)]
-    return FetchRequest(**({"max_wait_ms": 1000, "min_bytes": 1, "max_bytes": 1 << 20, "topics": topics} | options))
+    fields: dict[str, Any] = {"max_wait_ms": 1000, "min_bytes": 1, "max_bytes": 1 << 20, "topics": topics}
+    return FetchRequest(**(fields | options))
 
 
 def polling(world: World, count: int = POLLS, **options: Any) -> list[Client]:
@@ -51,7 +52,7 @@ def polling(world: World, count: int = POLLS, **options: Any) -> list[Client]:
 
 def records(response: FetchResponse) -> dict[int, int]:
     """Returns the bytes of each partition with records."""
-    found = {each.partition_index: len(bytes(each.records)) for topic in response.responses for each in topic.partitions}
+    found = {each.partition_index: len(cast(bytes, each.records)) for topic in response.responses for each in topic.partitions}
     return {index: size for index, size in found.items() if size}
 
 

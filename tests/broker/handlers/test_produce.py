@@ -160,7 +160,7 @@ def test_acks_0_gets_no_response_and_errors_close(world: World) -> None:
     client = world.leader_of("t")
     client.send(PRODUCE, 9, produce_request("t", a_batch(b"x"), acks=0))
     assert client.sent == b""
-    assert client.closed is None
+    assert client.connection.closing is None
     client.send(PRODUCE, 9, produce_request("t", b"", acks=0))
     assert client.sent == b""
     assert client.closed == "Produce with acks=0 failed with INVALID_RECORD"

@@ -237,7 +237,7 @@ def test_slow_reader_needs_no_copy_of_its_response() -> None:
                 (client,) = [client for client in cluster._server._clients if client.connection.client.client_port == slow.getsockname()[1]]
                 while client.connection.writable:
                     await asyncio.sleep(0)
-                assert client._transport.get_write_buffer_size() <= WRITE_BYTES
+                assert client._open_transport.get_write_buffer_size() <= WRITE_BYTES
                 assert client.connection.output_bytes > 10_000_000
                 assert sum(len(part) for part in client.connection.output if not isinstance(part, memoryview)) < 100
                 response = await asyncio.to_thread(read, slow, FETCH, 11)
@@ -262,8 +262,8 @@ def test_closed_connection_of_a_stalled_client_is_aborted(
                 while not cluster._server._clients:
                     await asyncio.sleep(0)
                 (client,) = cluster._server._clients
-                while not client._transport.get_write_buffer_size():
-                    client._transport.write(bytes(10_000))
+                while not client._open_transport.get_write_buffer_size():
+                    client._open_transport.write(bytes(10_000))
                     await asyncio.sleep(0)
                 assert client.connection.writable
                 deaf.sendall(b"\xff\xff\xff\xff")

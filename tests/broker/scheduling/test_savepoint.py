@@ -10,6 +10,7 @@ from odradek.broker.scheduling.timers import Timers
 
 class Slotted:
     __slots__ = ("items", "unset")
+    unset: int
 
     def __init__(self) -> None:
         self.items = {1: 2}

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from odradek.broker.scheduling.timers import Timers
 
 
 def test_timers_fire_in_order_at_their_deadlines() -> None:
-    timers, fired = Timers(1000), []
+    timers = Timers(1000)
+    fired: list[tuple[str, int]] = []
     for name, delay in (("b", 20), ("a", 10), ("c", 20)):
-        timers.set(name, delay, lambda name=name: fired.append((name, timers.now_ms)))
+        timers.set(name, delay, partial(lambda name: fired.append((name, timers.now_ms)), name))
     assert timers.next_deadline() == 1010
     timers.advance(1019)
     assert fired == [("a", 1010)]
@@ -69,9 +72,10 @@ def test_heap_of_renewed_timers_is_bounded() -> None:
 
 
 def test_taken_back_on_failure_restores_deadlines() -> None:
-    timers, fired = Timers(0), []
+    timers = Timers(0)
+    fired: list[object] = []
     for name in ("kept", "moved", "cancelled"):
-        timers.set(name, 10, lambda name=name: fired.append((name, timers.now_ms)))
+        timers.set(name, 10, partial(lambda name: fired.append((name, timers.now_ms)), name))
     with pytest.raises(ZeroDivisionError), timers.taken_back_on_failure():
         timers.set("moved", 50, lambda: fired.append("moved"))
         timers.set("moved", 60, lambda: fired.append("moved"))
