@@ -38,7 +38,7 @@ lint: .venv/.dev ## check style, types and the direction of imports
 	.venv/bin/mypy -p benchmarks -m tests.apache_kafka
 	.venv/bin/lint-imports
 
-docs: .venv/.run ## write the generated parts of README.md and docs/configuration.md
+docs: .venv/.test ## write the generated parts of README.md, ARCHITECTURE.md and docs/configuration.md
 	$(MODULE) tests.documents
 
 differential: .venv/.test ## record Apache Kafka's answers again and compare ours; FAMILIES="fetch produce" limits it

@@ -11,11 +11,12 @@ import tracemalloc
 from collections.abc import Iterable
 
 from odradek.broker.cluster.state import ClusterState
-from odradek.broker.connection import Connection
+from odradek.broker.connection import Connection, Parked
 from odradek.broker.core import Core
 from odradek.broker.groups.consumer.group import ConsumerGroup
 from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.scheduling.timers import Timers
+from odradek.broker.scheduling.turns import Turns
 from odradek.broker.settings.cluster_config import cluster_of
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT, ConsumerGroupHeartbeatRequest, TopicPartitions
@@ -39,8 +40,9 @@ class Broker:
     def __init__(self) -> None:
         self.timers = Timers(1_700_000_000_000)
         config = cluster_of([{"listeners": "PLAINTEXT://127.0.0.1:9092"}], nodes=1)
-        self.cluster = ClusterState(config, self.timers, random.Random(1))
-        self.core = Core(self.cluster, time.monotonic)
+        turns = Turns[Parked](self.timers, time.monotonic)
+        self.cluster = ClusterState(config, turns, random.Random(1))
+        self.core = Core(self.cluster, turns)
         self.cluster.ensure_internal("__consumer_offsets")
         self.topic = self.cluster.create_topic("t", MEMBERS)
 

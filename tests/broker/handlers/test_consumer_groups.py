@@ -373,7 +373,7 @@ def test_expensive_regular_expression_holds_nobody_up() -> None:
     joined = scene.beat(subscribed_topic_names=None, subscribed_topic_regex="(?:t.*)(?:.*a.*){50}")
     assert (joined.error_code, joined.assignment.topic_partitions) == (0, []), "the answer does not wait for what matches"
     turns = 0
-    while scene.world.core.has_more:
+    while scene.world.turns.has_more:
         scene.world.turn()
         turns += 1
         assert scene.beat(epoch=joined.member_epoch).error_code == 0, "others are served between"
