@@ -39,7 +39,7 @@ lint: .venv/.dev
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
-	.venv/bin/mypy -p benchmarks -m tests.apache_kafka
+	.venv/bin/mypy -p benchmarks -p tests
 	.venv/bin/lint-imports
 
 venv: ## makes .venv, or explains why it cannot be used
