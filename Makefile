@@ -16,7 +16,7 @@ differential: .venv/.dev ## asks Apache Kafka anew; FAMILIES="fetch produce" pic
 	PYTHONPATH=.dev:. .venv/bin/python -m tests.differential $(FAMILIES)
 
 damaged: .venv/.dev ## many damaged batches to Apache Kafka and to us; BATCHES=1000 SEED=1
-	PYTHONPATH=.dev:. .venv/bin/python -m tests.differential.long $(or $(BATCHES),100000) $(SEED)
+	PYTHONPATH=.dev:. .venv/bin/python -m tests.differential.damage_run $(or $(BATCHES),100000) $(SEED)
 
 # Some of what the broker does depends on the order of sets, and so on the hash seed.
 FUZZ = PYTHONPATH=.dev:. PYTHONHASHSEED=0 .venv/bin/python -m tests.fuzz

@@ -1,4 +1,7 @@
-"""Hypothesis: few examples by default, many with ODRADEK_HYPOTHESIS=long; every run prints its seed. And the wheel, which is built once."""
+"""Configures Hypothesis and builds the wheel once for all tests.
+
+Hypothesis runs few examples by default and many with ODRADEK_HYPOTHESIS=long. Every test run prints its seed.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).parents[1]
 
-# A codec is compiled when it is first used: the first example may be slow.
+# A codec is compiled when it is first used, so the first example may be slow.
 _COMMON = settings(deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("short", _COMMON, max_examples=10)
 settings.register_profile("long", _COMMON, max_examples=200)
@@ -24,17 +27,17 @@ settings.load_profile(os.environ.get("ODRADEK_HYPOTHESIS", "short"))
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--hypothesis-seed") is None:
         config.option.hypothesis_seed = str(random.SystemRandom().getrandbits(32))
-    # kafka-python reads its schemas so, when it is imported.
+    # kafka-python uses these deprecated functions when it is imported.
     config.addinivalue_line("filterwarnings", "ignore:(read|open)_text is deprecated:DeprecationWarning")
 
 
 def pytest_report_header(config: pytest.Config) -> str:
-    return f"this run again: --hypothesis-seed={config.getoption('--hypothesis-seed')}"
+    return f"reproduce with: --hypothesis-seed={config.getoption('--hypothesis-seed')}"
 
 
 @pytest.fixture(scope="session")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns a copy of the tracked files, because building leaves files behind in the tree that it builds from."""
+    """Returns a copy of the tracked files, because a build leaves files behind in its source tree."""
     copy = tmp_path_factory.mktemp("clone") / "odradek"
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
     for name in filter(None, tracked):

@@ -1,4 +1,4 @@
-"""One cluster and one of each client for all scenarios that do not harm them; topics and groups have names of their own."""
+"""One cluster and one instance of each client, shared by all scenarios that use their own topics and groups."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ import pytest
 from odradek.broker import Cluster
 from tests.clients.client import CLIENTS, Client, Unavailable
 
-# For those who cannot create topics but by asking for them.
+# Some clients can only create topics by requesting their metadata.
 SETTINGS = {"num.partitions": 2, "default.replication.factor": 2}
 
 
 class Clients:
-    """Starts each client when it is first asked for."""
+    """Starts each client on first use."""
 
     def __init__(self) -> None:
         self._found: dict[str, Client | Unavailable] = {}
 
     def __getitem__(self, name: str) -> Client:
-        """Raises Unavailable where the machine lacks something."""
+        """Returns a client. Raises Unavailable if this machine lacks a requirement of it."""
         if name not in self._found:
             module, _, adapter = CLIENTS[name].partition(":")
             try:
                 self._found[name] = getattr(import_module(module), adapter)()
-            except Unavailable as lacking:
-                self._found[name] = lacking
+            except Unavailable as reason:
+                self._found[name] = reason
         found = self._found[name]
         if isinstance(found, Unavailable):
             raise found
         return found
 
     def after(self, name: str) -> Client:
-        """The next of the ring that this machine has."""
+        """Returns the next available client in the cyclic order of CLIENTS."""
         names = list(CLIENTS)
         start = names.index(name) + 1
         for following in names[start:] + names[:start]:
@@ -43,7 +43,7 @@ class Clients:
                 return self[following]
             except Unavailable:
                 continue
-        raise Unavailable("no client at all")
+        raise Unavailable("no client is available")
 
     def close(self) -> None:
         for client in self._found.values():
@@ -68,8 +68,8 @@ def clients() -> Iterator[Clients]:
 def client(clients: Clients, client_name: str) -> Client:
     try:
         return clients[client_name]
-    except Unavailable as lacking:
-        pytest.skip(f"{client_name}: {lacking}")
+    except Unavailable as reason:
+        pytest.skip(f"{client_name}: {reason}")
 
 
 _names = count(1)
@@ -77,5 +77,5 @@ _names = count(1)
 
 @pytest.fixture
 def name() -> str:
-    """Of a topic and a group that nobody else uses."""
+    """Returns a name for a topic and a group that no other test uses."""
     return f"scenario-{next(_names)}"

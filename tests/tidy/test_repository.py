@@ -66,7 +66,7 @@ def test_no_drawer_for_odds_and_ends() -> None:
 
 def test_tests_do_not_sleep() -> None:
     sleeping = re.compile(r"time\.sleep|asyncio\.sleep\((?!0\))")
-    waits_for_a_jvm = {ROOT / "tests/apache_kafka.py", ROOT / "tests/differential/playing.py", Path(__file__)}
+    waits_for_a_jvm = {ROOT / "tests/apache_kafka.py", ROOT / "tests/differential/clusters.py", Path(__file__)}
     assert not [name_of(path) for path in sources("tests") if path not in waits_for_a_jvm and sleeping.search(path.read_text())]
 
 
