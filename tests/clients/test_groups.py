@@ -120,9 +120,9 @@ def test_static_member_rejoins_with_its_partitions(cluster: Cluster, protocol: s
 
 
 def test_last_member_of_a_protocol_converts_the_group(cluster: Cluster) -> None:
-    """ClassicMember members, then both kinds, then the new kind alone, and back again; every record is read.
+    """The group has classic members, both kinds, the new kind only, and classic members again; every record is read.
 
-    Not cooperative ones: librdkafka leaves notes of its own in their assignments, and Kafka does not convert such groups either.
+    Cooperative assignments are not tested: librdkafka adds user data to them, and Kafka does not convert such groups.
     """
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
     with group_of(cluster, "range") as group:

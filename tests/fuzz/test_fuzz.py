@@ -116,12 +116,12 @@ def test_exception_outside_handlers_is_a_violation(monkeypatch: pytest.MonkeyPat
     assert (violation(list_groups()) or "").startswith("escaped: ZeroDivisionError")
 
 
-def test_a_missing_answer_is_found(answer_groups: Callable[[Callable[..., Any]], None]) -> None:
+def test_missing_answer_is_a_violation(answer_groups: Callable[[Callable[..., Any]], None]) -> None:
     answer_groups(lambda rule: lambda request, context: None)
     assert violation(list_groups()) == "no answer"
 
 
-def test_a_slow_frame_is_found(answer_groups: Callable[[Callable[..., Any]], None]) -> None:
+def test_slow_frame_is_a_violation(answer_groups: Callable[[Callable[..., Any]], None]) -> None:
     def slow(rule: Callable[..., Any]) -> Callable[..., Any]:
         def answer(request: Any, context: Any) -> Any:
             until = time.thread_time() + 2 * MOST_CPU_MS / 1000
