@@ -38,7 +38,7 @@ OPENINGS = (
 SENTENCE = re.compile(r"(?:(?<=[.!?])|(?<=[.!?][\"')`]))\s+(?=[\"'(`]?[A-Z])|\n\s*\n\s*|\n\s*[*-] ")
 OPENING = re.compile(rf"[\"'(]?({'|'.join(OPENINGS)})\b(?!')", re.IGNORECASE)
 NUMBERS = r"-?\d{1,3}(?:(?:, | or | and |, or )-?\d{1,3})*"
-ERROR_NUMBER = re.compile(rf"\bwith {NUMBERS}(?=[.,;:)]|$)|\berrors?(?: codes?)? {NUMBERS}\b(?![.,]\d)", re.IGNORECASE)
+ERROR_NUMBER = re.compile(rf"\bwith {NUMBERS}(?=[.,;:)]|$)|\b[Ee]rrors?(?: codes?)? {NUMBERS}\b(?![.,]\d)")
 HIDDEN_UNIT = re.compile(r"test_(a|an|the|it|they|who|what|those|nobody|nothing|everybody|everything|somebody)_")
 
 
@@ -148,6 +148,7 @@ def test_names_of_tests_have_unit_condition_and_result(folder: str) -> None:
         ("Raises KafkaError with 3, 29 or 100.", ["error number 'with 3, 29 or 100'"]),
         ("Raises KafkaError with UNKNOWN_TOPIC_OR_PARTITION.", []),
         ("Begins with 3 bytes.", []),
+        ("The version. With 2, members leave.", []),
         ("Answers error 87 then.", ["error number 'error 87'"]),
     ],
 )
