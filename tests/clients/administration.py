@@ -30,6 +30,7 @@ from tests.differential.replay import replay
 HERE = Path(__file__).parent
 RECORDED = HERE / "recorded"
 GROUPS = ("live", "modern", "offsets", "missing")
+PATIENCE_S = 60.0
 RANDOM_IDS = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
 
 
@@ -38,7 +39,8 @@ def make_groups(bootstrap_servers: str) -> None:
     live, modern = ClassicMember("live", "s", "i"), ConsumerMember("modern", "m")
     offsets = {ONE.name: {0: 5}, TWO.name: {1: 7}}
     steps = (*live.enter(), live.sync(1, {"$s": BOTH_OF_ONE}), live.commit(1, offsets=offsets), modern.join(), modern.commit(2))
-    list(replay(ServedCluster(bootstrap_servers), [Case("groups", TOPICS, (*steps, commit("offsets", offsets, metadata="note")))]))
+    case = Case("groups", TOPICS, (*steps, commit("offsets", offsets, metadata="note")))
+    list(replay(ServedCluster(bootstrap_servers), [case], patience_s=PATIENCE_S))
 
 
 def confluent(bootstrap_servers: str) -> Iterator[str]:

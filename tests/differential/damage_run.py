@@ -17,7 +17,6 @@ from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, Pro
 from odradek.protocol.records import COMPRESSION_MASK
 from tests.apache_kafka import QUICK, ApacheKafka
 
-from . import replay as replay_module
 from .case import Case, Cases, Send, Topic, id_of
 from .clusters import SETTINGS, EmulatedCluster, ServedCluster
 from .comparison import Difference, Recording, differences
@@ -80,10 +79,13 @@ def first_differences(seed: int, count: int, theirs: Recording, ours: Recording)
 def main(count: int, seed: int) -> int:
     print(f"{count} batches, seed {seed}", flush=True)  # noqa: T201
     with ApacheKafka(nodes=2, settings=QUICK | SETTINGS) as kafka:
-        theirs = {case.name: answers for case, answers in replay(ServedCluster(kafka.bootstrap_servers), cases(seed, count))}
+        theirs = {
+            case.name: answers
+            for case, answers in replay(ServedCluster(kafka.bootstrap_servers), cases(seed, count), patience_s=PATIENCE_S)
+        }
     emulated = EmulatedCluster({})
     emulated.world.timers.now_ms = time_ns() // 1_000_000
-    ours = {case.name: answers for case, answers in replay(emulated, cases(seed, count))}
+    ours = {case.name: answers for case, answers in replay(emulated, cases(seed, count), patience_s=PATIENCE_S)}
     codes = Counter(code for answers in theirs.values() for line in answers for code in ERROR_CODE.findall(line) or ["0"])
     print("error codes:", *(f"{code} {times} times," for code, times in codes.most_common()))  # noqa: T201
     found = first_differences(seed, count, theirs, ours)
@@ -94,5 +96,4 @@ def main(count: int, seed: int) -> int:
 
 
 if __name__ == "__main__":
-    replay_module.PATIENCE_S = PATIENCE_S
     sys.exit(main(int(sys.argv[1]), int(sys.argv[2]) if sys.argv[2:] else randrange(1 << 32)))

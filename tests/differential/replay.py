@@ -33,7 +33,7 @@ from .rendering import Renderer
 
 CORRELATION_ID, PROBE_ID = 7, 0x7FFFFFFF
 PROBE = pack(">ihhih", 10, API_VERSIONS.key, 0, PROBE_ID, -1)
-PATIENCE_S, SHORT_PATIENCE_S, SETUP_PATIENCE_S = 1.5, 0.1, 10
+PATIENCE_S, SHORT_PATIENCE_S, SETUP_PATIENCE_S = 1.5, 0.1, 60
 SETTLED_MS = 200
 CLOSED, SILENT, WAITS = "closed", "no answer", "waits"
 NAME = re.compile(r"\$(\w+)")
@@ -50,20 +50,26 @@ def topics_of(cases: Iterable[Case], coordinators: tuple[tuple[int, ...], ...] =
 
 
 def replay(
-    target: TargetCluster, cases: Iterable[Case], coordinators: tuple[tuple[int, ...], ...] = ((1,),)
+    target: TargetCluster,
+    cases: Iterable[Case],
+    coordinators: tuple[tuple[int, ...], ...] = ((1,),),
+    patience_s: float = PATIENCE_S,
 ) -> Iterator[tuple[Case, list[str]]]:
-    """Yields each case with a line for each of its answers. All topics are created first; see `Family` for `coordinators`."""
+    """Yields each case with a line for each of its answers. All topics are created first; see `Family` for `coordinators`.
+
+    A request without an answer after `patience_s` counts as not answered.
+    """
     cases = list(cases)
     ids = create_topics(target, topics_of(cases, coordinators))
     for case in cases:
-        yield case, Replay(target, ids).run(case)
+        yield case, Replay(target, ids, patience_s).run(case)
 
 
 class Replay:
     """Runs one case. A connection of a name to a node is opened when needed, and again after the broker has closed it."""
 
-    def __init__(self, target: TargetCluster, ids: dict[str, bytes]) -> None:
-        self.target, self.ids = target, ids
+    def __init__(self, target: TargetCluster, ids: dict[str, bytes], patience_s: float = PATIENCE_S) -> None:
+        self.target, self.ids, self.patience_s = target, ids, patience_s
         self.connections: dict[tuple[int, str], Connection] = {}
         self.waiting: dict[tuple[int, str], Send] = {}
         self.real: dict[bytes, bytes] = {}
@@ -91,7 +97,7 @@ class Replay:
             case StartNode(node):
                 self.target.start(node)
                 return []
-        return [self.late_answer(step.node, step.connection, PATIENCE_S) if isinstance(step, Receive) else self.send(step)]
+        return [self.late_answer(step.node, step.connection, self.patience_s) if isinstance(step, Receive) else self.send(step)]
 
     def send(self, step: Send | SendRaw) -> str:
         began_ms = self.target.now_ms()
@@ -101,10 +107,10 @@ class Replay:
             self.connections[where] = self.target.connect(step.node, LOCALHOST if isinstance(step, SendRaw) else step.host)
         if isinstance(step, SendRaw):
             self.connections[where].send(frame)
-            return self.answer(step, where, PATIENCE_S)
+            return self.answer(step, where, self.patience_s)
         self.connections[where].send(frame if step.answered else frame + PROBE)
         if not step.waits:
-            text = self.answer(step, where, PATIENCE_S)
+            text = self.answer(step, where, self.patience_s)
             self.target.pause(SETTLED_MS if step.settles else 0)
             return text
         self.waiting[where] = step
@@ -158,18 +164,18 @@ class Replay:
         elif value:
             self.texts[name] = value
 
-    def frame_of(self, ask: Send, now_ms: int) -> bytes:
-        payload = ask.payload(now_ms) if callable(ask.payload) and not isinstance(ask.payload, Message) else ask.payload
+    def frame_of(self, request: Send, now_ms: int) -> bytes:
+        payload = request.payload(now_ms) if callable(request.payload) and not isinstance(request.payload, Message) else request.payload
         if isinstance(payload, Message):
             payload = self.with_bound(payload) if self.texts or self.numbers else payload
-            frame = b"".join(encode_request(ask.api, ask.version, CORRELATION_ID, ask.client_id or "", payload))
-            if ask.client_id is not None:
+            frame = b"".join(encode_request(request.api, request.version, CORRELATION_ID, request.client_id or "", payload))
+            if request.client_id is not None:
                 return frame
-            payload = payload.encode(ask.version)
+            payload = payload.encode(request.version)
         assert isinstance(payload, bytes)
-        client = b"\xff\xff" if ask.client_id is None else pack(">h", len(ask.client_id)) + ask.client_id.encode()
-        flexible = ask.api.request_header_version(ask.version) == 2
-        frame = pack(">hhi", ask.api.key, ask.version, CORRELATION_ID) + client + b"\0" * flexible + payload
+        client = b"\xff\xff" if request.client_id is None else pack(">h", len(request.client_id)) + request.client_id.encode()
+        flexible = request.api.request_header_version(request.version) == 2
+        frame = pack(">hhi", request.api.key, request.version, CORRELATION_ID) + client + b"\0" * flexible + payload
         return pack(">i", len(frame)) + frame
 
     def with_real_producer(self, batch: bytes) -> bytes:
