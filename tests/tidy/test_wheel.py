@@ -16,6 +16,7 @@ import pytest
 
 import odradek
 
+pytestmark = pytest.mark.sockets  # in child processes
 ROOT = Path(__file__).parents[2]
 PYTHON = [sys.executable, "-m"]
 CODE = ("broker", "protocol", "spark_sink", "storage")
@@ -111,6 +112,7 @@ def test_import_loads_neither_event_loop_nor_broker(installed: Path, tmp_path: P
 
 
 def test_mypy_finds_the_exported_names(installed: Path, tmp_path: Path) -> None:
+    pytest.importorskip("mypy", reason="mypy is installed by `make test-all` and `make lint`")
     (tmp_path / "program.py").write_text(
         "from odradek import Cluster, __version__\nreveal_type(Cluster().bootstrap_servers)\nfrom odradek import Nothing\n"
     )
@@ -120,6 +122,6 @@ def test_mypy_finds_the_exported_names(installed: Path, tmp_path: Path) -> None:
     assert 'Module "odradek" has no attribute "Nothing"' in done.stdout, done.stdout
 
 
-def test_extras_are_uvloop_spark_and_dev() -> None:
+def test_extras_are_the_documented_ones() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert set(project["optional-dependencies"]) == {"uvloop", "spark", "dev"}
+    assert set(project["optional-dependencies"]) == {"uvloop", "spark", "test", "dev"}
