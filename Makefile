@@ -7,7 +7,7 @@ PIP_INSTALL = .venv/bin/python -m pip install --quiet --disable-pip-version-chec
 PYTEST = .venv/bin/python -m pytest -n 2 --dist loadfile
 MODULE = PYTHONPATH=.dev:. .venv/bin/python -m
 
-.PHONY: help run demo test-fast test test-all lint differential damaged fuzz soak bench venv
+.PHONY: help run demo test-fast test test-all lint docs differential damaged fuzz soak bench venv
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -37,6 +37,9 @@ lint: .venv/.dev ## check style, types and the direction of imports
 	.venv/bin/mypy
 	.venv/bin/mypy -p benchmarks -p tests
 	.venv/bin/lint-imports
+
+docs: .venv/.run ## write the generated parts of README.md and docs/configuration.md
+	$(MODULE) tests.documents
 
 differential: .venv/.test ## record Apache Kafka's answers again and compare ours; FAMILIES="fetch produce" limits it
 	$(MODULE) tests.differential $(FAMILIES)
