@@ -13,7 +13,8 @@ from tests import apache_kafka
 from tests.clients.child import Child
 
 PATIENCE_S = 180
-SESSION_TIMEOUT_MS, HEARTBEAT_INTERVAL_MS = 2_000, 50
+SESSION_TIMEOUT_MS, HEARTBEAT_INTERVAL_MS = 6_000, 50
+"""The session timeout is Kafka's minimum, because a member of a loaded machine may be silent for seconds."""
 _JAVA = {"auto.offset.reset": "earliest", "auto.commit.interval.ms": 100}
 _JAVA_CLASSIC = _JAVA | {"session.timeout.ms": SESSION_TIMEOUT_MS, "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS}
 _ASSIGNORS = "org.apache.kafka.clients.consumer."

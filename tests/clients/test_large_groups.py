@@ -13,12 +13,13 @@ import pytest
 
 from odradek.broker import Cluster
 from tests import apache_kafka
-from tests.clients.member_processes import HEARTBEAT_INTERVAL_MS, LIBRARIES, MemberProcess, is_shared, wait_for
+from tests.clients.member_processes import HEARTBEAT_INTERVAL_MS, LIBRARIES, SESSION_TIMEOUT_MS, MemberProcess, is_shared, wait_for
 from tests.clients.test_groups import PARTITIONS, SETTINGS, produce
 
 pytestmark = pytest.mark.clients
 MEMBERS, RECORDS = 10, 20_000
 QUICK = {name: HEARTBEAT_INTERVAL_MS for name in SETTINGS if name.endswith("interval.ms")}
+LONGER_SESSION = {"group.consumer.session.timeout.ms": SESSION_TIMEOUT_MS}
 
 
 class Scene:
@@ -51,7 +52,7 @@ class Scene:
 
 @pytest.fixture
 def scene(library: str) -> Iterator[Scene]:
-    with Cluster(nodes=2, topics={"t": PARTITIONS}, settings=SETTINGS | QUICK) as cluster, ExitStack() as stack:
+    with Cluster(nodes=2, topics={"t": PARTITIONS}, settings=SETTINGS | QUICK | LONGER_SESSION) as cluster, ExitStack() as stack:
         yield Scene(cluster, library, stack)
 
 
