@@ -14,8 +14,7 @@ from ...storage.producers import Producers
 from ...storage.retention import UntimedAppends
 from ...storage.virtual_segments import VirtualSegments
 from ..settings.values import TopicConfig
-from ..transactions.coordinator import Marker
-from ..transactions.transaction import Producer
+from ..transactions.transaction import Marker, Producer
 from .replication import ReplicatedLog
 
 MAX_NAME_LENGTH = 249
