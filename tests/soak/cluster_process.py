@@ -1,4 +1,4 @@
-"""A cluster in a process of its own whose nodes stop and start when told: its memory is then nobody else's."""
+"""A cluster in a separate process, so that its memory can be measured; its nodes can be stopped and started."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from odradek.broker import Cluster
-from tests.fuzz.playing import listening
+from tests.fuzz.player import captured_errors
 
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 
 
-class Brokers:
-    """The cluster, from outside. `complaint` is the first stack trace that it logged, once it has ended."""
+class ClusterProcess:
+    """A cluster in another process. `logged_error` is the first stack trace in its log, available after its end."""
 
     def __init__(self, nodes: int, topics: Mapping[str, int], settings: Mapping[str, str], seed: int) -> None:
         context = get_context("spawn")
@@ -25,42 +25,42 @@ class Brokers:
         self._process = context.Process(target=_serve, args=(other, nodes, topics, settings, seed))
         self._process.start()
         other.close()
-        self.complaint: str | None = None
+        self.logged_error: str | None = None
 
     def __enter__(self) -> Self:
-        self.bootstrap_servers: str = self._told()
+        self.bootstrap_servers: str = self._receive()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
         self._channel.send(("end", 0))
-        self.complaint = self._told()
+        self.logged_error = self._receive()
         self._process.join(PATIENCE_S)
         if self._process.is_alive():
             self._process.kill()
-            self.complaint = self.complaint or "the cluster did not end"
+            self.logged_error = self.logged_error or "the cluster did not end"
 
     def stop_node(self, node_id: int) -> None:
-        """Returns when the node is gone."""
+        """Stops a node and waits until it has stopped."""
         self._channel.send(("stop_node", node_id))
-        self._told()
+        self._receive()
 
     def start_node(self, node_id: int) -> None:
-        """Returns when the node serves."""
+        """Starts a node and waits until it is ready."""
         self._channel.send(("start_node", node_id))
-        self._told()
+        self._receive()
 
     def memory_kib(self) -> int:
-        """What the process takes now."""
+        """Returns the resident memory of the process in KiB."""
         status = Path(f"/proc/{self._process.pid}/status").read_text(encoding="ascii")
         return int(re.findall(r"VmRSS:\s+(\d+) kB", status)[0])
 
-    def _told(self) -> Any:
+    def _receive(self) -> Any:
         assert self._channel.poll(PATIENCE_S), "the cluster does not answer"
-        return self._channel.recv()  # EOFError: its process has ended
+        return self._channel.recv()  # raises EOFError when the process has ended
 
 
 def _serve(channel: Connection, nodes: int, topics: Mapping[str, int], settings: Mapping[str, str], seed: int) -> None:
-    with listening() as complaints:
+    with captured_errors() as logged_errors:
         with Cluster(nodes=nodes, topics=topics, settings=settings, seed=seed) as cluster:
             channel.send(cluster.bootstrap_servers)
             while True:
@@ -69,4 +69,4 @@ def _serve(channel: Connection, nodes: int, topics: Mapping[str, int], settings:
                     break
                 getattr(cluster, call)(node_id)
                 channel.send(None)
-        channel.send(complaints.found and f"{complaints.found[1]}: {complaints.found[0]!r}")
+        channel.send(logged_errors.found and f"{logged_errors.found[1]}: {logged_errors.found[0]!r}")

@@ -1,6 +1,6 @@
-"""What happens to a cluster in a round, as plain data, and a player that does it and checks the broker after each step.
+"""The steps of a round as plain data, and a player that executes them and checks the broker after each.
 
-A round is made of steps only, so it can be played again: to measure once more, or with fewer of its steps.
+A round consists of steps only, so it can be repeated: to measure again, or with fewer steps.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HE
 from odradek.protocol.messages.list_transactions import LIST_TRANSACTIONS
 from tests.broker.harness import Client, World
 
-from .answers import Answered, Ledger, Request, WrongAnswer
+from .answers import DecodedAnswer, Ledger, Request, WrongAnswer
 from .facts import TOPICS
 
 ROOT = Path(__file__).parents[2]
 PARTITIONS = 3
 MOST_CPU_MS = 50
 CPU_MS_PER_BYTE = 0.002
-"""What the work that a large frame asks for may take beyond that: the two microseconds in which Python does something to each byte."""
+"""Additional CPU time for large frames: Python needs up to two microseconds to process each byte."""
 
 MOST_BYTES_BEYOND_FRAMES = 65536
 BYTES_PER_ANSWERED_BYTE = 16
 SMALL_FRAME_BYTES, BYTES_PER_LARGE_FRAME_BYTE = 512, 64
-"""What Python needs for the objects between a large request and its answer; a small frame can claim anything, but holds few objects."""
+"""Additional memory for the objects of large requests and answers. A small frame can claim any length, but contains few objects."""
 
 WITH_PATTERNS = {LIST_TRANSACTIONS.key, CONSUMER_GROUP_HEARTBEAT.key}
 MOST_BYTES_OF_A_PATTERN = 4 * 65536
-"""A regular expression is compiled to some hundred bytes for each of its characters and repetitions, of which there is a limit."""
+"""A compiled regular expression takes some hundred bytes for each character and repetition, whose number is limited."""
 
 
 class Feed(NamedTuple):
-    """A client sends bytes, in pieces of a size or, with 0, at once."""
+    """A client sends bytes, in pieces of the size `piece`, or at once if that is 0."""
 
     client: int
     data: bytes
@@ -49,34 +49,34 @@ class Feed(NamedTuple):
 
 
 class Advance(NamedTuple):
-    """Time passes."""
+    """Lets time pass."""
 
     milliseconds: int
 
 
-class Stop(NamedTuple):
-    """A node stops; the connections to it end."""
+class StopNode(NamedTuple):
+    """Stops a node and ends the connections to it."""
 
     node_id: int
 
 
-class Start(NamedTuple):
-    """A node comes back."""
+class StartNode(NamedTuple):
+    """Starts a stopped node."""
 
     node_id: int
 
 
-class Leave(NamedTuple):
-    """A client is gone; a new one takes its place."""
+class Disconnect(NamedTuple):
+    """Disconnects a client, which is replaced by a new one."""
 
     client: int
 
 
-Step = Feed | Advance | Stop | Start | Leave
+Step = Feed | Advance | StopNode | StartNode | Disconnect
 
 
 class Violation(AssertionError):
-    """The broker did what it must never do. Two are the same if their `signature` is."""
+    """A rule that the broker has violated. Violations with equal signatures have the same cause."""
 
     def __init__(self, signature: str, details: str) -> None:
         super().__init__(f"{signature}\n{details}")
@@ -84,11 +84,11 @@ class Violation(AssertionError):
 
 
 class Slow(Violation):
-    """A frame took longer than allowed."""
+    """A frame took more CPU time than allowed."""
 
 
-class Complaints(logging.Handler):
-    """Keeps the first stack trace that the broker logs; formats everything else, as a real handler would."""
+class LoggedErrors(logging.Handler):
+    """Stores the first stack trace that the broker logs, and formats all other messages as a real handler would."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -104,22 +104,22 @@ class Complaints(logging.Handler):
 
 
 @contextmanager
-def listening(level: int = logging.WARNING) -> Iterator[Complaints]:
-    """Everything that the broker logs goes to the Complaints."""
-    log, complaints = logging.getLogger("kafka"), Complaints()
+def captured_errors(level: int = logging.WARNING) -> Iterator[LoggedErrors]:
+    """Passes everything that the broker logs to the LoggedErrors."""
+    log, logged_errors = logging.getLogger("kafka"), LoggedErrors()
     before = log.level, log.propagate
-    log.addHandler(complaints)
+    log.addHandler(logged_errors)
     log.setLevel(level)
     log.propagate = False
     try:
-        yield complaints
+        yield logged_errors
     finally:
-        log.removeHandler(complaints)
+        log.removeHandler(logged_errors)
         log.level, log.propagate = before
 
 
 class Setting(NamedTuple):
-    """What a round begins with."""
+    """The cluster and clients of a round."""
 
     nodes: int
     clients: int
@@ -127,13 +127,13 @@ class Setting(NamedTuple):
 
 
 class Player:
-    """A cluster and its clients."""
+    """Executes steps on a cluster and its clients."""
 
-    def __init__(self, setting: Setting, complaints: Complaints, *, memory: bool = False) -> None:
+    def __init__(self, setting: Setting, logged_errors: LoggedErrors, *, memory: bool = False) -> None:
         self.world = World(nodes=setting.nodes, settings=setting.settings)
         for topic in TOPICS[:3]:
             self.world.cluster.create_topic(topic, PARTITIONS, min(2, setting.nodes))
-        self.complaints = complaints
+        self.logged_errors = logged_errors
         self.running = set(range(1, setting.nodes + 1))
         self.slowest_ms = 0.0
         self.largest_bytes_beyond_frame = 0
@@ -148,26 +148,26 @@ class Player:
         node_ids = sorted(self.running)
         return self.world.client(node_ids[index % len(node_ids)])
 
-    def play(self, step: Step) -> list[tuple[int, Answered]]:
-        """Does a step and returns what was answered to whom. Raises Violation."""
+    def play(self, step: Step) -> list[tuple[int, DecodedAnswer]]:
+        """Executes a step and returns the answers with the indexes of their clients. Raises Violation."""
         try:
             match step:
                 case Feed():
                     self._feed(step)
                 case Advance(milliseconds):
                     self.world.advance(milliseconds)
-                case Stop(node_id):
+                case StopNode(node_id):
                     self._stop(node_id)
-                case Start(node_id):
+                case StartNode(node_id):
                     self.running.add(node_id)
                     self.world.cluster.start_node(node_id)
                     self.world.advance(0)
-                case Leave(index):
+                case Disconnect(index):
                     self.clients[index].connection.lost("the client has disconnected")
-            if self.complaints.found is not None:
-                (error, message), self.complaints.found = self.complaints.found, None
-                served = re.search(r"(\w+) v\d+", message)
-                raise _violation(f"logged {served[1] if served else message.split()[0]}", error, message[:400])
+            if self.logged_errors.found is not None:
+                (error, message), self.logged_errors.found = self.logged_errors.found, None
+                request = re.search(r"(\w+) v\d+", message)
+                raise _violation(f"logged {request[1] if request else message.split()[0]}", error, message[:400])
             return self._answers()
         except WrongAnswer as error:
             raise Violation(f"wrong answer: {str(error).split(':')[0]}", str(error)) from error
@@ -180,7 +180,7 @@ class Player:
         client = self.clients[step.client]
         ledger = self.ledgers[step.client]
         ledger.sent(step.data)
-        asked = list(ledger.open)
+        requests = list(ledger.open)
         size = step.piece or len(step.data) or 1
         pieces = [step.data[at : at + size] for at in range(0, len(step.data), size)]
         if self._memory:
@@ -191,17 +191,17 @@ class Player:
             client.feed(piece)
         took_ms = (time.thread_time() - started) * 1000
         if self._memory:
-            self._check_memory(step, asked, before)
+            self._check_memory(step, requests, before)
         self.slowest_ms = max(self.slowest_ms, took_ms)
         if took_ms > MOST_CPU_MS + CPU_MS_PER_BYTE * len(step.data):
             raise Slow("slow", f"{took_ms:.0f} ms for {len(step.data)} bytes")
 
-    def _check_memory(self, step: Feed, asked: list[Request], before: int) -> None:
-        """What was taken and is not kept: at most twice the frames, 64 KiB, and the objects that the bytes became."""
+    def _check_memory(self, step: Feed, requests: list[Request], before: int) -> None:
+        """Checks the memory that was used temporarily: at most twice the frames, 64 KiB, and the objects of requests and answers."""
         after, peak = tracemalloc.get_traced_memory()
         size, transient = len(step.data), peak - max(before, after)
         answered = sum(len(client.sent) for client in self.clients)
-        keys = {key for key, _, _ in asked}
+        keys = {key for key, _, _ in requests}
         most = MOST_BYTES_OF_A_PATTERN if keys & WITH_PATTERNS else MOST_BYTES_BEYOND_FRAMES
         objects = BYTES_PER_ANSWERED_BYTE * answered + BYTES_PER_LARGE_FRAME_BYTE * max(0, size - SMALL_FRAME_BYTES)
         if most == MOST_BYTES_BEYOND_FRAMES:
@@ -217,7 +217,7 @@ class Player:
         self.world.cluster.stop_node(node_id)
         self.world.advance(0)
 
-    def _answers(self) -> list[tuple[int, Answered]]:
+    def _answers(self) -> list[tuple[int, DecodedAnswer]]:
         answers = []
         for index, client in enumerate(self.clients):
             ledger = self.ledgers[index]
@@ -230,9 +230,9 @@ class Player:
         return answers
 
     def finish(self) -> None:
-        """All clients leave and every timer fires; then nothing may be left of their requests. Raises Violation."""
+        """Disconnects all clients; afterwards all request memory must be released. Raises Violation."""
         for index in range(len(self.clients)):
-            self.play(Leave(index))
+            self.play(Disconnect(index))
         for broker in self.world.cluster.brokers.values():
             if broker.request_memory.used_bytes:
                 raise Violation("request memory", f"{broker}: {broker.request_memory.used_bytes} bytes are not released")
@@ -250,8 +250,8 @@ def _traceback(error: BaseException) -> TracebackType | None:
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
-    """Without garbage collections, which would be counted as some frame's work."""
+def without_garbage_collection() -> Iterator[None]:
+    """Disables garbage collections, because they would be measured as the cost of a frame."""
     gc.collect()
     gc.disable()
     try:

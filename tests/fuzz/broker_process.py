@@ -1,4 +1,4 @@
-"""`odradek serve` as a process of its own, as `make fuzz` and `make soak` need it: its addresses, its memory, its log, its end."""
+"""Runs `odradek serve` as a separate process, with access to its addresses, memory and log."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from typing import Self
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-c", "import sys; from odradek.broker.cli import main; sys.exit(main())"]
-PATIENCE_S = 30.0
-COMPLAINT = re.compile(rb"Traceback|\] ERROR |Logging error|Task exception|never (awaited|retrieved)")
+PATIENCE_S = 120.0
+LOGGED_ERROR = re.compile(rb"Traceback|\] ERROR |Logging error|Task exception|never (awaited|retrieved)")
 
 
-class Served:
-    """A cluster, its log on the side. At the end of the `with` it is told to stop, and killed if it does not."""
+class BrokerProcess:
+    """A cluster in a separate process. The end of the `with` block stops it, and kills it if it does not end."""
 
     def __init__(self, settings: Mapping[str, str], *, nodes: int = 2, topics: Sequence[str] = ()) -> None:
         self._log = TemporaryFile()  # noqa: SIM115 (closed with the cluster)
@@ -47,23 +47,23 @@ class Served:
 
     @property
     def addresses(self) -> list[tuple[str, int]]:
-        """Host and port of each node."""
+        """The host and port of each node."""
         return [(host, int(port)) for host, _, port in (each.rpartition(":") for each in self.bootstrap_servers.split(","))]
 
     def memory_kib(self, name: str = "VmRSS") -> int:
-        """What the process takes, in KiB; VmHWM is the most that it ever took."""
+        """Returns the resident memory of the process in KiB; with VmHWM its maximum so far."""
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
         return int(re.findall(rf"{name}:\s+(\d+) kB", status)[0])
 
     def log(self) -> bytes:
-        """What it has written to its standard error."""
+        """Returns everything that the process has written to standard error."""
         self._log.seek(0)
         return self._log.read()
 
-    def complaints(self) -> list[str]:
-        """Stack traces and errors in the log, with the text around the first of each kind."""
+    def logged_errors(self) -> list[str]:
+        """Returns stack traces and errors in the log, with the text around the first of each kind."""
         log = self.log()
-        first = {match[0]: match.start() for match in reversed(list(COMPLAINT.finditer(log)))}
+        first = {match[0]: match.start() for match in reversed(list(LOGGED_ERROR.finditer(log)))}
         return [log[max(0, at - 300) : at + 3000].decode(errors="replace") for at in first.values()]
 
     def stop(self) -> int | None:

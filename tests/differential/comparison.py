@@ -1,8 +1,8 @@
-"""Recorded answers, what ours have other than them, and which of that is known.
+"""Compares answers with recorded ones and separates known differences from unknown ones.
 
-A recording is a file of plain text for each family: `@ case`, then a line for each answer. `known_differences.txt` has a line for each
-known difference: `case pattern | field pattern | reason`, patterns as in a shell; the field is the path in the answer, without
-numbers of items (`responses.partition_responses.error_code`), or `*`.
+A recording is a plain text file for each family: `@ case`, then a line for each answer. `known_differences.txt` has a line for each known
+difference: `case pattern | field pattern | reason`. Patterns are shell patterns; the field is the path in the answer without indexes of
+arrays (`responses.partition_responses.error_code`), or `*`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ RECORDED = HERE / "recorded"
 Recording = dict[str, list[str]]
 
 
-class Known(NamedTuple):
-    """A line of the table of known differences."""
+class KnownDifference(NamedTuple):
+    """A line of known_differences.txt."""
 
     cases: str
     field: str
@@ -30,7 +30,7 @@ class Known(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A field of an answer that is not Apache Kafka's."""
+    """A field of an answer in which our broker differs from Apache Kafka."""
 
     case: str
     step: int
@@ -43,7 +43,7 @@ class Difference(NamedTuple):
 
 
 def read_recording(family: str) -> Recording:
-    """The answers of Apache Kafka by case; nothing if the family was never recorded."""
+    """Returns Apache Kafka's answers by case; an empty dictionary if the family was never recorded."""
     path = RECORDED / f"{family}.txt"
     recording: Recording = {}
     answers: list[str] = []
@@ -61,13 +61,13 @@ def write_recording(family: str, recording: Recording) -> None:
     (RECORDED / f"{family}.txt").write_text("".join(f"{line}\n" for line in lines))
 
 
-def known_differences() -> list[Known]:
+def known_differences() -> list[KnownDifference]:
     lines = (HERE / "known_differences.txt").read_text().splitlines()
-    return [Known(*(part.strip() for part in line.split("|", 2))) for line in lines if line and not line.startswith("#")]
+    return [KnownDifference(*(part.strip() for part in line.split("|", 2))) for line in lines if line and not line.startswith("#")]
 
 
 def differences(theirs: Recording, ours: Recording) -> list[Difference]:
-    """Field by field; a case that was not recorded is one."""
+    """Compares field by field. A case that was not recorded counts as a difference, as does a recorded case that no longer exists."""
     found: list[Difference] = []
     for name, answers in ours.items():
         if name not in theirs or len(theirs[name]) != len(answers):
@@ -76,7 +76,7 @@ def differences(theirs: Recording, ours: Recording) -> list[Difference]:
         for step, (their, our) in enumerate(zip(theirs[name], answers, strict=True), 1):
             if their != our:
                 found += [Difference(name, step, *rest) for rest in _fields(_parsed(their), _parsed(our), "")]
-    found += [Difference(name, 0, "case", "recorded", "there is no such case any more") for name in theirs if name not in ours]
+    found += [Difference(name, 0, "case", "recorded", "the case no longer exists") for name in theirs if name not in ours]
     return found
 
 
@@ -95,5 +95,5 @@ def _fields(theirs: Any, ours: Any, path: str) -> Iterator[tuple[str, str, str]]
         yield path or "answer", json.dumps(theirs), json.dumps(ours)
 
 
-def unexplained(found: Iterable[Difference], known: list[Known]) -> list[Difference]:
+def unexplained(found: Iterable[Difference], known: list[KnownDifference]) -> list[Difference]:
     return [difference for difference in found if not any(entry.covers(difference) for entry in known)]

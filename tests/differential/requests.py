@@ -1,4 +1,4 @@
-"""Requests that many families need."""
+"""Builders of requests that many families use."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from odradek.protocol.record_builder import build_batch
 from odradek.protocol.records import Record
 from odradek.protocol.schema import Api, Message, specs
 
-from .script import Ask, id_of
+from .case import Send, id_of
 
 
-def a_batch(*values: bytes, key: bytes | None = None, **options: Any) -> bytes:
-    """A record batch of these values; timestamps begin at 1000 and go up by one."""
+def batch_of(*values: bytes, key: bytes | None = None, **options: Any) -> bytes:
+    """Returns a record batch of these values. Timestamps begin at 1000 and increase by one."""
     records = [Record(offset, 1000 + offset, key, value, []) for offset, value in enumerate(values)]
     return bytes(build_batch(records, **options))
 
 
 def request_of(api: Api, fields: Mapping[str, Any]) -> Message:
-    """The request of these fields; messages in it are written as dictionaries, topics without an id get that of their name."""
+    """Returns a request. Nested messages are given as dictionaries; topics without an id get the placeholder of their name."""
     return _message(api.request, fields)
 
 
 def _message(cls: type[Message], fields: Mapping[str, Any]) -> Message:
     kinds = {spec.name: spec.kind for spec in specs(cls)}
     name = fields.get("name", fields.get("topic"))
-    given = {**fields, "topic_id": id_of(name)} if name and "topic_id" in kinds and "topic_id" not in fields else fields
-    return cls(**{name: _value(kinds[name], value) for name, value in given.items()})
+    completed = {**fields, "topic_id": id_of(name)} if name and "topic_id" in kinds and "topic_id" not in fields else fields
+    return cls(**{name: _value(kinds[name], value) for name, value in completed.items()})
 
 
 def _value(kind: object, value: Any) -> Any:
@@ -39,20 +39,20 @@ def _value(kind: object, value: Any) -> Any:
     return _message(kind, value) if isinstance(value, dict) and isinstance(kind, type) else value
 
 
-def read(topic: str, *, partition: int = 0, offset: int = 0) -> Ask:
-    """What is in a partition that node 1 leads, from an offset on."""
+def read(topic: str, *, partition: int = 0, offset: int = 0) -> Send:
+    """Returns a Fetch request for a partition that node 1 leads."""
     wanted = FetchPartition(partition=partition, fetch_offset=offset, partition_max_bytes=1 << 20)
     request = FetchRequest(max_wait_ms=0, min_bytes=0, topics=[FetchTopic(topic=topic, partitions=[wanted])])
-    return Ask(FETCH, 12, request)
+    return Send(FETCH, 12, request)
 
 
-def produce(topic: str, batch: bytes) -> Ask:
-    """Appends to partition 0."""
+def produce(topic: str, batch: bytes) -> Send:
+    """Returns a Produce request for partition 0."""
     data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=0, records=batch)])
-    return Ask(PRODUCE, 9, ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[data]))
+    return Send(PRODUCE, 9, ProduceRequest(acks=-1, timeout_ms=1000, topic_data=[data]))
 
 
-def delete_records(topic: str, offset: int) -> Ask:
-    """Moves the start of partition 0 up."""
+def delete_records(topic: str, offset: int) -> Send:
+    """Returns a DeleteRecords request that advances the start of partition 0."""
     wanted = DeleteRecordsTopic(name=topic, partitions=[DeleteRecordsPartition(partition_index=0, offset=offset)])
-    return Ask(DELETE_RECORDS, 2, DeleteRecordsRequest(topics=[wanted], timeout_ms=1000))
+    return Send(DELETE_RECORDS, 2, DeleteRecordsRequest(topics=[wanted], timeout_ms=1000))

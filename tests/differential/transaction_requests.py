@@ -1,4 +1,4 @@
-"""What transactional producers and administrators ask, for the family of transactions."""
+"""Requests of transactional producers and administrators, for the family of transactions."""
 
 from __future__ import annotations
 
@@ -34,17 +34,16 @@ from odradek.protocol.messages.write_txn_markers import (
     WriteTxnMarkersRequest,
 )
 
-from .asking import a_batch
-from .script import Ask, Pause, Step, id_of, number_of
+from .case import Pause, Send, Step, id_of, number_of
+from .requests import batch_of
 
 SETTLED = Pause(250)
-"""EndTxn is answered before Apache Kafka has written the markers."""
-NOBODY = 1 << 40
-"""A producer id that nobody has."""
+"""Apache Kafka answers EndTxn before it has written the markers."""
+UNUSED_PRODUCER_ID = 1 << 40
 
 
 class Producer(NamedTuple):
-    """A transactional producer of one topic. `epoch` is the one that it believes in; `claims` replaces the id that it was given."""
+    """A transactional producer of one topic. Requests contain `epoch`, and `claims` instead of the assigned producer id."""
 
     topic: str
     name: str = "a"
@@ -59,26 +58,26 @@ class Producer(NamedTuple):
     def id(self) -> int:
         return number_of(self.name) if self.claims is None else self.claims
 
-    def init(self, version: int = 4, *, timeout_ms: int = 60_000, expects: tuple[int, int] = (-1, -1), binds: bool = True) -> Ask:
+    def init(self, version: int = 4, *, timeout_ms: int = 60_000, expects: tuple[int, int] = (-1, -1), binds: bool = True) -> Send:
         request = InitProducerIdRequest(
             transactional_id=self.transactional_id,
             transaction_timeout_ms=timeout_ms,
             producer_id=expects[0],
             producer_epoch=expects[1],
         )
-        return Ask(INIT_PRODUCER_ID, version, request, binds={self.name: "producer_id"} if binds else {})
+        return Send(INIT_PRODUCER_ID, version, request, binds={self.name: "producer_id"} if binds else {})
 
-    def add(self, version: int = 3, partitions: Sequence[int] = (0,), *, topics: Iterable[str] = (), node: int = 1) -> Ask:
+    def add(self, version: int = 3, partitions: Sequence[int] = (0,), *, topics: Iterable[str] = (), node: int = 1) -> Send:
         request = AddPartitionsToTxnRequest(
             v3_and_below_transactional_id=self.transactional_id,
             v3_and_below_producer_id=self.id,
             v3_and_below_producer_epoch=self.epoch,
             v3_and_below_topics=[AddPartitionsToTxnTopic(name=name, partitions=list(partitions)) for name in (self.topic, *topics)],
         )
-        return Ask(ADD_PARTITIONS_TO_TXN, version, request, node=node)
+        return Send(ADD_PARTITIONS_TO_TXN, version, request, node=node)
 
-    def verify(self, version: int = 5, partitions: Sequence[int] = (0,), *, only: bool = True) -> Ask:
-        """What brokers ask."""
+    def verify(self, version: int = 5, partitions: Sequence[int] = (0,), *, only: bool = True) -> Send:
+        """Returns the request by which brokers verify a transaction."""
         transaction = AddPartitionsToTxnTransaction(
             transactional_id=self.transactional_id,
             producer_id=self.id,
@@ -86,13 +85,13 @@ class Producer(NamedTuple):
             verify_only=only,
             topics=[AddPartitionsToTxnTopic(name=self.topic, partitions=list(partitions))],
         )
-        return Ask(ADD_PARTITIONS_TO_TXN, version, AddPartitionsToTxnRequest(transactions=[transaction]))
+        return Send(ADD_PARTITIONS_TO_TXN, version, AddPartitionsToTxnRequest(transactions=[transaction]))
 
-    def add_offsets(self, version: int = 3, *, node: int = 1) -> Ask:
+    def add_offsets(self, version: int = 3, *, node: int = 1) -> Send:
         request = AddOffsetsToTxnRequest(
             transactional_id=self.transactional_id, producer_id=self.id, producer_epoch=self.epoch, group_id=self.topic
         )
-        return Ask(ADD_OFFSETS_TO_TXN, version, request, node=node)
+        return Send(ADD_OFFSETS_TO_TXN, version, request, node=node)
 
     def commit_offsets(
         self,
@@ -102,7 +101,7 @@ class Producer(NamedTuple):
         group: str | None = None,
         member: tuple[int, str, str | None] = (-1, "", None),
         node: int = 1,
-    ) -> Ask:
+    ) -> Send:
         """`offsets`: topic, partition, offset, metadata. `member`: generation, member id, instance id."""
         named = [(self.topic, 0, 5, "m")] if offsets is None else offsets
         topics = [
@@ -122,17 +121,17 @@ class Producer(NamedTuple):
             group_instance_id=member[2],
             topics=topics,
         )
-        return Ask(TXN_OFFSET_COMMIT, version, request, node=node)
+        return Send(TXN_OFFSET_COMMIT, version, request, node=node)
 
-    def end(self, version: int = 3, *, commit: bool = True, node: int = 1) -> Ask:
+    def end(self, version: int = 3, *, commit: bool = True, node: int = 1) -> Send:
         request = EndTxnRequest(transactional_id=self.transactional_id, producer_id=self.id, producer_epoch=self.epoch, committed=commit)
-        return Ask(END_TXN, version, request, node=node)
+        return Send(END_TXN, version, request, node=node)
 
     def write(
         self, version: int = 11, sequence: int = 0, *values: bytes, partition: int = 0, named: bool = True, transactional: bool = True
-    ) -> Ask:
-        """Without `named` the request has no transactional id, without `transactional` the batch is none of a transaction."""
-        batch = a_batch(
+    ) -> Send:
+        """Returns a Produce request; without `named` it has no transactional id, without `transactional` the batch is not transactional."""
+        batch = batch_of(
             *(values or (b"v",)),
             producer_id=self.id,
             producer_epoch=self.epoch,
@@ -144,10 +143,10 @@ class Producer(NamedTuple):
         )
         transactional_id = self.transactional_id if named else None
         request = ProduceRequest(transactional_id=transactional_id, acks=-1, timeout_ms=1000, topic_data=[data])
-        return Ask(PRODUCE, version, request, node=1 + partition)
+        return Send(PRODUCE, version, request, node=1 + partition)
 
-    def mark(self, version: int = 1, *, commit: bool = True, coordinator_epoch: int = 0, level: int = 0, node: int = 1) -> Ask:
-        """What coordinators send."""
+    def mark(self, version: int = 1, *, commit: bool = True, coordinator_epoch: int = 0, level: int = 0, node: int = 1) -> Send:
+        """Returns the request by which coordinators write markers."""
         marker = WritableTxnMarker(
             producer_id=self.id,
             producer_epoch=self.epoch,
@@ -156,24 +155,24 @@ class Producer(NamedTuple):
             coordinator_epoch=coordinator_epoch,
             transaction_version=level,
         )
-        return Ask(WRITE_TXN_MARKERS, version, WriteTxnMarkersRequest(markers=[marker]), node=node)
+        return Send(WRITE_TXN_MARKERS, version, WriteTxnMarkersRequest(markers=[marker]), node=node)
 
     def seen(self) -> tuple[Step, ...]:
-        """All that others see of it, after a moment."""
+        """Returns all requests that show the state of the producer, after a pause."""
         return (SETTLED, self.described(), self.listed(), *seen(self.topic))
 
-    def described(self, node: int = 1) -> Ask:
-        return Ask(DESCRIBE_TRANSACTIONS, 0, DescribeTransactionsRequest(transactional_ids=[self.transactional_id]), node=node)
+    def described(self, node: int = 1) -> Send:
+        return Send(DESCRIBE_TRANSACTIONS, 0, DescribeTransactionsRequest(transactional_ids=[self.transactional_id]), node=node)
 
-    def listed(self, version: int = 2, states: Sequence[str] = (), duration_ms: int = -1, pattern: str | None = None) -> Ask:
+    def listed(self, version: int = 2, states: Sequence[str] = (), duration_ms: int = -1, pattern: str | None = None) -> Send:
         request = ListTransactionsRequest(
             state_filters=list(states), producer_id_filters=[self.id], duration_filter=duration_ms, transactional_id_pattern=pattern
         )
-        return Ask(LIST_TRANSACTIONS, version, request)
+        return Send(LIST_TRANSACTIONS, version, request)
 
 
-def seen(topic: str) -> tuple[Ask, ...]:
-    """Partition 0 as readers of both isolation levels see it, its producers, and what the group of the same name has committed."""
+def seen(topic: str) -> tuple[Send, ...]:
+    """Returns requests for partition 0 in both isolation levels, its producers, and the offsets of the group of the same name."""
     described = DescribeProducersRequest(topics=[TopicRequest(name=topic, partition_indexes=[0])])
     committed = OffsetFetchRequest(
         group_id=topic, topics=[OffsetFetchRequestTopic(name=topic, partition_indexes=[0, 1])], require_stable=True
@@ -181,18 +180,18 @@ def seen(topic: str) -> tuple[Ask, ...]:
     return (
         *(reading(topic, 0, isolation) for isolation in (0, 1)),
         *(ends(topic, isolation) for isolation in (0, 1)),
-        Ask(DESCRIBE_PRODUCERS, 0, described),
-        Ask(OFFSET_FETCH, 7, committed),
+        Send(DESCRIBE_PRODUCERS, 0, described),
+        Send(OFFSET_FETCH, 7, committed),
     )
 
 
-def reading(topic: str, offset: int, isolation: int, most: int = 1 << 20) -> Ask:
-    asked = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=most)
-    topics = [FetchTopic(topic=topic, partitions=[asked])]
-    return Ask(FETCH, 12, FetchRequest(max_wait_ms=0, min_bytes=0, isolation_level=isolation, topics=topics))
+def reading(topic: str, offset: int, isolation: int, most: int = 1 << 20) -> Send:
+    wanted = FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=most)
+    topics = [FetchTopic(topic=topic, partitions=[wanted])]
+    return Send(FETCH, 12, FetchRequest(max_wait_ms=0, min_bytes=0, isolation_level=isolation, topics=topics))
 
 
-def ends(topic: str, isolation: int, timestamp: int = -1) -> Ask:
+def ends(topic: str, isolation: int, timestamp: int = -1) -> Send:
     partition = ListOffsetsPartition(partition_index=0, timestamp=timestamp)
     topics = [ListOffsetsTopic(name=topic, partitions=[partition])]
-    return Ask(LIST_OFFSETS, 7, ListOffsetsRequest(replica_id=-1, isolation_level=isolation, topics=topics))
+    return Send(LIST_OFFSETS, 7, ListOffsetsRequest(replica_id=-1, isolation_level=isolation, topics=topics))

@@ -1,4 +1,4 @@
-"""Mixed load on a cluster whose nodes stop and start, and what is to be said of it afterwards."""
+"""Runs a mixed load on a cluster whose nodes stop and start, and reports violations."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import statistics
 import threading
 import time
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from .brokers import Brokers
+from .cluster_process import ClusterProcess
 from .history import History
 from .loads import (
     DRAIN_S,
@@ -52,12 +52,12 @@ CLASSIC = {"session.timeout.ms": SESSION_TIMEOUT_MS, "heartbeat.interval.ms": HE
 UP_S, DOWN_S = (2.0, 6.0), (0.5, 3.0)
 SAMPLE_S = 1.0
 MOST_GROWTH, MOST_GROWTH_MIB = 1.1, 8
-"""What the last quarter may take more than the second one, when logs have reached their retention."""
+"""The memory by which the last quarter may exceed the second one, in which logs have already reached their retention."""
 FEWEST_SAMPLES = 120
 
 
 class Report(NamedTuple):
-    """What a soak came to."""
+    """The results of a soak."""
 
     written: int
     read: int
@@ -69,12 +69,12 @@ class Report(NamedTuple):
 class Soak:
     """All loads of one soak."""
 
-    def __init__(self, brokers: Brokers, seed: int) -> None:
-        self._brokers, self._random = brokers, Random(seed)
+    def __init__(self, cluster: ClusterProcess, seed: int) -> None:
+        self._cluster, self._random = cluster, Random(seed)
         self._ended, self._drained = threading.Event(), threading.Event()
         self.stops = 0
         self.memory_mib: list[float] = []
-        servers = brokers.bootstrap_servers
+        servers = cluster.bootstrap_servers
         self.writers: list[Writer] = [
             make(name, servers, self._ended, topic, seed)
             for name, make, topic in (
@@ -93,7 +93,7 @@ class Soak:
         self.groups: dict[str, list[Reader]] = self._groups(servers)
 
     def _groups(self, servers: str) -> dict[str, list[Reader]]:
-        settings = {
+        settings: dict[str, dict[str, Any]] = {
             "classic": CLASSIC | {"partition.assignment.strategy": "cooperative-sticky"},
             "consumer": {"group.protocol": "consumer", "auto.commit.interval.ms": 500},
         }
@@ -113,7 +113,7 @@ class Soak:
         return [member for group in self.groups.values() for member in group]
 
     def run(self, duration_s: float) -> Report:
-        """Disturbs until the time is over, lets the readers read the rest, and looks at everything."""
+        """Stops and starts nodes for the duration, lets the readers finish, and checks the history."""
         for load in (*self.readers, *self.members, *self.writers):
             load.start()
         self._disturb(time.monotonic() + duration_s)
@@ -134,24 +134,24 @@ class Soak:
         return History([writer.writing for writer in self.writers], [reader.reading for reader in self.readers], groups)
 
     def _disturb(self, deadline: float) -> None:
-        """One node at a time is down for a while."""
+        """Stops one node at a time for a while."""
         while time.monotonic() < deadline:
             self._wait(self._random.uniform(*UP_S), deadline)
             node_id = self._random.randint(1, NODES)
-            self._brokers.stop_node(node_id)
+            self._cluster.stop_node(node_id)
             self.stops += 1
             self._wait(self._random.uniform(*DOWN_S), deadline)
-            self._brokers.start_node(node_id)
+            self._cluster.start_node(node_id)
 
     def _wait(self, duration_s: float, deadline: float) -> None:
         until = min(time.monotonic() + duration_s, deadline)
         while (left := until - time.monotonic()) > 0:
             self._ended.wait(min(left, SAMPLE_S))
-            self.memory_mib.append(self._brokers.memory_kib() / 1024)
+            self.memory_mib.append(self._cluster.memory_kib() / 1024)
 
 
 def _joined(loads: list[Load] | list[Writer] | list[Reader]) -> list[str]:
-    """Waits for loads to end; what went wrong in them."""
+    """Waits for loads to end and returns their errors."""
     for load in loads:
         load.join(2 * DRAIN_S)
     errors = [f"{load.name} failed: {load.error!r}" for load in loads if load.error is not None]
@@ -159,7 +159,7 @@ def _joined(loads: list[Load] | list[Writer] | list[Reader]) -> list[str]:
 
 
 def grown(memory_mib: list[float]) -> list[str]:
-    """Whether memory grows although old records are deleted: the last quarter is compared with the second."""
+    """Returns a violation if memory grows although old records are deleted: the last quarter is compared with the second."""
     if len(memory_mib) < FEWEST_SAMPLES:
         return []
     quarter = len(memory_mib) // 4
@@ -168,10 +168,10 @@ def grown(memory_mib: list[float]) -> list[str]:
 
 
 def soak(duration_s: float, seed: int) -> Report:
-    """A cluster, all loads, and what they came to."""
-    brokers = Brokers(NODES, dict.fromkeys(TOPICS, PARTITIONS), SETTINGS, seed)
-    with brokers:
-        report = Soak(brokers, seed).run(duration_s)
-    if brokers.complaint:
-        report.violations.append(f"the broker logged: {brokers.complaint}")
+    """Starts a cluster, runs all loads and returns the report."""
+    cluster = ClusterProcess(NODES, dict.fromkeys(TOPICS, PARTITIONS), SETTINGS, seed)
+    with cluster:
+        report = Soak(cluster, seed).run(duration_s)
+    if cluster.logged_error:
+        report.violations.append(f"the broker logged: {cluster.logged_error}")
     return report

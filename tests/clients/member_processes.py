@@ -1,4 +1,4 @@
-"""Groups of real consumers in child processes, which can die without a word."""
+"""Group members in child processes, which can be killed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typing import Any
 from tests import apache_kafka
 from tests.clients.child import Child
 
-PATIENCE_S = 60
-SESSION_TIMEOUT_MS, HEARTBEAT_INTERVAL_MS = 2_000, 50
+PATIENCE_S = 180
+SESSION_TIMEOUT_MS, HEARTBEAT_INTERVAL_MS = 6_000, 50
+"""The session timeout is Kafka's minimum, because a member of a loaded machine may be silent for seconds."""
 _JAVA = {"auto.offset.reset": "earliest", "auto.commit.interval.ms": 100}
 _JAVA_CLASSIC = _JAVA | {"session.timeout.ms": SESSION_TIMEOUT_MS, "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS}
 _ASSIGNORS = "org.apache.kafka.clients.consumer."
@@ -35,18 +36,18 @@ LIBRARIES: dict[str, tuple[str, dict[str, Any]]] = {
     "confluent-cooperative": ("confluent", _CONFLUENT | {"partition.assignment.strategy": "cooperative-sticky"}),
     "confluent-consumer": ("confluent", _JAVA | {"group.protocol": "consumer", "log_level": 0}),
 }
-"""What runs the members, and their settings."""
+"""The program that runs the members, and their settings."""
 
 
 def command(library: str) -> list[str]:
-    """The command line of a child process."""
+    """Returns the command line of a child process."""
     if library == "java":
         return apache_kafka.command(str(Path(__file__).with_name("GroupClient.java")))
     return [sys.executable, "-m", "tests.clients.group_members", library]
 
 
-class Crowd:
-    """Members of a group in one child process; `seen` counts every record that any of them has read."""
+class MemberProcess:
+    """Members of a group in one child process. `seen` counts how often each record was read."""
 
     def __init__(self, name: str, bootstrap_servers: str, group: str, seen: Counter[int]) -> None:
         library, settings = LIBRARIES[name]
@@ -63,25 +64,25 @@ class Crowd:
         self._child.call(0, "leave")
 
     def assignments(self) -> list[list[int]]:
-        """The partitions of each member; notes what was read as well."""
+        """Returns the partitions of each member, and updates `seen`."""
         self.seen.update(self._child.call(0, "drain"))
         shares: list[list[int]] = self._child.call(0, "assignments")
         return shares
 
-    def die(self) -> None:
-        """Nobody says goodbye; the sockets are closed by the kernel."""
+    def kill(self) -> None:
+        """Kills the process, so that its members do not leave the group; the kernel closes their sockets."""
         self._child.kill()
 
 
-def wait_for(until: Callable[[], bool], *crowds: Crowd) -> None:
-    """Lets members read until it is so."""
+def wait_for(until: Callable[[], bool], *processes: MemberProcess) -> None:
+    """Waits until the condition is true, or fails after PATIENCE_S."""
     deadline = time.monotonic() + PATIENCE_S
     while not until():
-        assert time.monotonic() < deadline, [crowd.assignments() for crowd in crowds]
+        assert time.monotonic() < deadline, [process.assignments() for process in processes]
 
 
-def is_shared(partitions: int, *crowds: Crowd) -> bool:
-    """Every partition has one owner, and nobody has two more than another."""
-    shares = [share for crowd in crowds for share in crowd.assignments()]
+def is_shared(partitions: int, *processes: MemberProcess) -> bool:
+    """Returns whether each partition has one owner and the members have equal shares (up to one partition)."""
+    shares = [share for process in processes for share in process.assignments()]
     even = max(map(len, shares)) - min(map(len, shares)) <= 1
     return even and sorted(index for share in shares for index in share) == list(range(partitions))

@@ -1,4 +1,4 @@
-"""aiokafka, on an event loop in a thread of its own."""
+"""aiokafka, on an event loop in a separate thread."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any, TypeVar
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
-from tests.clients.client import HEARTBEAT_INTERVAL_MS, METADATA_MAX_AGE_MS, PATIENCE_S, Record, Whole
+from tests.clients.client import HEARTBEAT_INTERVAL_MS, METADATA_MAX_AGE_MS, PATIENCE_S, FaithfulClient, Record
 
 T = TypeVar("T")
 
 
 class Loop:
-    """Runs coroutines for those who have no event loop."""
+    """Runs coroutines on an event loop in a separate thread."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -37,17 +37,17 @@ class Loop:
         self._loop.close()
 
 
-class AioKafka(Whole):
+class AioKafka(FaithfulClient):
     def __init__(self) -> None:
         self._loop = Loop()
 
     def nodes(self, bootstrap_servers: str) -> dict[int, str]:
-        async def ask() -> dict[int, str]:
+        async def describe() -> dict[int, str]:
             async with _admin(bootstrap_servers) as admin:
                 brokers = (await admin.describe_cluster())["brokers"]
             return {broker["node_id"]: f"{broker['host']}:{broker['port']}" for broker in brokers}
 
-        return self._loop.run(ask())
+        return self._loop.run(describe())
 
     def create_topic(self, bootstrap_servers: str, topic: str) -> None:
         async def create() -> None:

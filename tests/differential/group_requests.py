@@ -1,4 +1,7 @@
-"""What members of groups and administrators ask, for the families of groups. A member's name is its connection and, as `$name`, its id."""
+"""Requests of group members and administrators, for the families of groups.
+
+The name of a member is also the name of its connection, and `$name` is its member id.
+"""
 
 from __future__ import annotations
 
@@ -36,24 +39,27 @@ from odradek.protocol.messages.offset_fetch import (
 )
 from odradek.protocol.messages.sync_group import SYNC_GROUP, SyncGroupRequest, SyncGroupRequestAssignment
 
-from .script import Ask, Topic, id_of
+from .case import Send, Topic, id_of
 
 ONE, TWO, THREE = Topic("groups-one"), Topic("groups-two"), Topic("groups-three")
 FOUR = Topic("groups-four", {}, ((1,), (1,), (2,), (2,)))
 TOPICS = (ONE, TWO, THREE, FOUR)
-"""Two partitions each but for the last, which has four. Members share one topic: of several, Kafka goes by ids, which are drawn."""
+"""The last topic has four partitions, the others two.
+
+Members share only one topic, because Kafka assigns several topics in the order of their ids, which are random.
+"""
 LONG_MS = 60_000
-"""A time-out that no case lives to see."""
+"""A timeout that never expires in a case."""
 
 
 def subscription(*topics: str, version: int = 1, owned: Mapping[str, Sequence[int]] | None = None, user_data: bytes | None = None) -> bytes:
-    """What a classic consumer tells in JoinGroup."""
+    """Returns the metadata that a classic consumer sends in JoinGroup."""
     parts = [TopicPartitions(topic=topic, partitions=list(indexes)) for topic, indexes in (owned or {}).items()]
     return write(ConsumerProtocolSubscription(topics=list(topics), owned_partitions=parts, user_data=user_data), version)
 
 
 def assignment(parts: Mapping[str, Sequence[int]], user_data: bytes | None = None) -> bytes:
-    """What the leader of classic consumers gives to one."""
+    """Returns the assignment that the leader of a classic group sends for a member."""
     assigned = [TopicPartitions(topic=topic, partitions=list(indexes)) for topic, indexes in parts.items()]
     return write(ConsumerProtocolAssignment(assigned_partitions=assigned, user_data=user_data), 1)
 
@@ -61,8 +67,8 @@ def assignment(parts: Mapping[str, Sequence[int]], user_data: bytes | None = Non
 READS_ONE, BOTH_OF_ONE = subscription(ONE.name), assignment({ONE.name: [0, 1]})
 
 
-class Classic:
-    """A member that speaks the classic protocol."""
+class ClassicMember:
+    """A member that uses the classic protocol."""
 
     def __init__(self, group: str, name: str, instance: str | None = None) -> None:
         self.group, self.name, self.instance = group, name, instance
@@ -78,8 +84,8 @@ class Classic:
         session_ms: int = LONG_MS,
         rebalance_ms: int = LONG_MS,
         waits: bool = False,
-    ) -> Ask:
-        """JoinGroup, with the member's id unless told otherwise; its answer binds the id."""
+    ) -> Send:
+        """Returns a JoinGroup request, by default with the id of the member. The answer binds the id."""
         request = JoinGroupRequest(
             group_id=self.group,
             session_timeout_ms=session_ms,
@@ -92,27 +98,27 @@ class Classic:
                 for name, data in ({"range": READS_ONE} if protocols is None else protocols).items()
             ],
         )
-        return Ask(JOIN_GROUP, version, request, connection=self.name, waits=waits, binds={self.name: "member_id"})
+        return Send(JOIN_GROUP, version, request, connection=self.name, waits=waits, binds={self.name: "member_id"})
 
-    def enter(self, version: int = 9, **options: Any) -> tuple[Ask, ...]:
-        """A new member's way into the group."""
+    def enter(self, version: int = 9, **options: Any) -> tuple[Send, ...]:
+        """Returns the JoinGroup requests by which a new member enters the group."""
         if version < 4 or self.instance is not None:
             return (self.join("", version=version, **options),)
-        asked = {name: value for name, value in options.items() if name != "waits"}
-        return self.join("", version=version, **asked), self.join(version=version, **options)
+        first = {name: value for name, value in options.items() if name != "waits"}
+        return self.join("", version=version, **first), self.join(version=version, **options)
 
     def sync(
         self,
         generation: int,
-        given: Mapping[str, bytes] | None = None,
+        assignments: Mapping[str, bytes] | None = None,
         *,
         member_id: str | None = None,
         version: int = 5,
         kind: str | None = "consumer",
         protocol: str | None = "range",
         waits: bool = False,
-    ) -> Ask:
-        """SyncGroup; `given` are assignments by member id."""
+    ) -> Send:
+        """Returns a SyncGroup request; `assignments` are keyed by member id."""
         request = SyncGroupRequest(
             group_id=self.group,
             generation_id=generation,
@@ -120,59 +126,60 @@ class Classic:
             group_instance_id=self.instance,
             protocol_type=kind,
             protocol_name=protocol,
-            assignments=[SyncGroupRequestAssignment(member_id=name, assignment=data) for name, data in (given or {}).items()],
+            assignments=[SyncGroupRequestAssignment(member_id=name, assignment=data) for name, data in (assignments or {}).items()],
         )
-        return Ask(SYNC_GROUP, version, request, connection=self.name, waits=waits)
+        return Send(SYNC_GROUP, version, request, connection=self.name, waits=waits)
 
-    def heartbeat(self, generation: int, *, member_id: str | None = None, version: int = 4) -> Ask:
-        """Heartbeat."""
+    def heartbeat(self, generation: int, *, member_id: str | None = None, version: int = 4) -> Send:
         named = self.id if member_id is None else member_id
         request = HeartbeatRequest(group_id=self.group, generation_id=generation, member_id=named, group_instance_id=self.instance)
-        return Ask(HEARTBEAT, version, request, connection=self.name)
+        return Send(HEARTBEAT, version, request, connection=self.name)
 
-    def leave(self, version: int = 5) -> Ask:
-        """LeaveGroup, of this member."""
+    def leave(self, version: int = 5) -> Send:
         return leave(self.group, (self.id, self.instance), version=version, connection=self.name)
 
-    def commit(self, generation: int, version: int = 9, **options: Any) -> Ask:
-        """OffsetCommit, of this member."""
+    def commit(self, generation: int, version: int = 9, **options: Any) -> Send:
         return commit(self.group, member=self.id, instance=self.instance, epoch=generation, version=version, **options)
 
 
-class Modern:
-    """A member that speaks the consumer protocol; its id is its name, as in v1 clients make it."""
+class ConsumerMember:
+    """A member that uses the consumer protocol. Its id is its name, because since v1 clients choose their ids."""
 
     def __init__(self, group: str, name: str, instance: str | None = None) -> None:
         self.group, self.name, self.instance = group, name, instance
 
-    def join(self, *topics: str, version: int = 1, **fields: Any) -> Ask:
-        """The first heartbeat."""
+    def join(self, *topics: str, version: int = 1, **fields: Any) -> Send:
+        """Returns the first heartbeat of a member."""
         names = list(topics or (ONE.name,))
-        return self.beat(0, version=version, **{"rebalance_timeout_ms": LONG_MS, "subscribed_topic_names": names, "owned": {}} | fields)
+        defaults: dict[str, Any] = {"rebalance_timeout_ms": LONG_MS, "subscribed_topic_names": names, "owned": {}}
+        return self.beat(0, version=version, **defaults | fields)
 
-    def beat(self, epoch: int, *, owned: Mapping[str, Sequence[int]] | None = None, version: int = 1, **fields: Any) -> Ask:
-        """A heartbeat that tells what is named; `owned` are partitions by topic."""
+    def beat(self, epoch: int, *, owned: Mapping[str, Sequence[int]] | None = None, version: int = 1, **fields: Any) -> Send:
+        """Returns a heartbeat with the named fields; `owned` are partitions by topic."""
         parts = [beating.TopicPartitions(topic_id=id_of(name), partitions=list(indexes)) for name, indexes in (owned or {}).items()]
-        told = {"group_id": self.group, "member_id": self.name, "member_epoch": epoch, "instance_id": self.instance} | fields
-        request = ConsumerGroupHeartbeatRequest(topic_partitions=None if owned is None else parts, **told)
-        binds = {} if told["member_id"] else {self.name: "member_id"}
-        return Ask(CONSUMER_GROUP_HEARTBEAT, version, request, connection=self.name, binds=binds)
+        values: dict[str, Any] = {
+            "group_id": self.group,
+            "member_id": self.name,
+            "member_epoch": epoch,
+            "instance_id": self.instance,
+        } | fields
+        request = ConsumerGroupHeartbeatRequest(topic_partitions=None if owned is None else parts, **values)
+        binds = {} if values["member_id"] else {self.name: "member_id"}
+        return Send(CONSUMER_GROUP_HEARTBEAT, version, request, connection=self.name, binds=binds)
 
-    def leave(self) -> Ask:
-        """Leaves for good."""
+    def leave(self) -> Send:
         return self.beat(-1)
 
-    def commit(self, epoch: int, version: int = 9, **options: Any) -> Ask:
-        """OffsetCommit, of this member."""
+    def commit(self, epoch: int, version: int = 9, **options: Any) -> Send:
         return commit(self.group, member=self.name, instance=self.instance, epoch=epoch, version=version, **options)
 
 
-def leave(group: str, *members: tuple[str, str | None], version: int = 5, connection: str = "", reason: str | None = None) -> Ask:
-    """LeaveGroup; up to v2 of the first of these members."""
+def leave(group: str, *members: tuple[str, str | None], version: int = 5, connection: str = "", reason: str | None = None) -> Send:
+    """Returns a LeaveGroup request; up to v2 for the first of the members only."""
     identities = [MemberIdentity(member_id=member_id, group_instance_id=instance, reason=reason) for member_id, instance in members]
     if version >= 3:
-        return Ask(LEAVE_GROUP, version, LeaveGroupRequest(group_id=group, members=identities), connection=connection)
-    return Ask(LEAVE_GROUP, version, LeaveGroupRequest(group_id=group, member_id=members[0][0]), connection=connection)
+        return Send(LEAVE_GROUP, version, LeaveGroupRequest(group_id=group, members=identities), connection=connection)
+    return Send(LEAVE_GROUP, version, LeaveGroupRequest(group_id=group, member_id=members[0][0]), connection=connection)
 
 
 Commits = Mapping[str, Mapping[int, int]]
@@ -189,8 +196,8 @@ def commit(
     leader_epoch: int = -1,
     metadata: str | None = "",
     retention_ms: int = -1,
-) -> Ask:
-    """OffsetCommit, of offset 1 of a partition unless told otherwise."""
+) -> Send:
+    """Returns an OffsetCommit request, by default of offset 1 in one partition."""
     topics = [
         OffsetCommitRequestTopic(
             name=name,
@@ -212,7 +219,7 @@ def commit(
         retention_time_ms=retention_ms,
         topics=topics,
     )
-    return Ask(OFFSET_COMMIT, version, request)
+    return Send(OFFSET_COMMIT, version, request)
 
 
 Partitions = Mapping[str, Sequence[int]]
@@ -220,19 +227,18 @@ Partitions = Mapping[str, Sequence[int]]
 
 def fetch_offsets(
     group: str, wanted: Partitions | None = None, *, version: int = 9, stable: bool = False, member: str | None = None, epoch: int = -1
-) -> Ask:
-    """OffsetFetch, of all that is committed unless told otherwise."""
+) -> Send:
+    """Returns an OffsetFetch request, by default of all committed offsets."""
     if version >= 8:
         return fetch_groups({group: wanted}, version=version, stable=stable, member=member, epoch=epoch)
     topics = None if wanted is None else [OffsetFetchRequestTopic(name=name, partition_indexes=list(each)) for name, each in wanted.items()]
-    return Ask(OFFSET_FETCH, version, OffsetFetchRequest(group_id=group, topics=topics, require_stable=stable))
+    return Send(OFFSET_FETCH, version, OffsetFetchRequest(group_id=group, topics=topics, require_stable=stable))
 
 
 def fetch_groups(
     groups: Mapping[str, Partitions | None], *, version: int = 9, stable: bool = False, member: str | None = None, epoch: int = -1
-) -> Ask:
-    """OffsetFetch of several groups."""
-    asked = [
+) -> Send:
+    requested = [
         OffsetFetchRequestGroup(
             group_id=group,
             member_id=member,
@@ -246,34 +252,29 @@ def fetch_groups(
         )
         for group, wanted in groups.items()
     ]
-    return Ask(OFFSET_FETCH, version, OffsetFetchRequest(groups=asked, require_stable=stable))
+    return Send(OFFSET_FETCH, version, OffsetFetchRequest(groups=requested, require_stable=stable))
 
 
-def delete_offsets(group: str, partitions: Partitions) -> Ask:
-    """OffsetDelete."""
+def delete_offsets(group: str, partitions: Partitions) -> Send:
     topics = [
         OffsetDeleteRequestTopic(name=name, partitions=[OffsetDeleteRequestPartition(partition_index=index) for index in indexes])
         for name, indexes in partitions.items()
     ]
-    return Ask(OFFSET_DELETE, 0, OffsetDeleteRequest(group_id=group, topics=topics))
+    return Send(OFFSET_DELETE, 0, OffsetDeleteRequest(group_id=group, topics=topics))
 
 
-def describe(*groups: str, version: int = 6, operations: bool = False) -> Ask:
-    """DescribeGroups."""
-    return Ask(DESCRIBE_GROUPS, version, DescribeGroupsRequest(groups=list(groups), include_authorized_operations=operations))
+def describe(*groups: str, version: int = 6, operations: bool = False) -> Send:
+    return Send(DESCRIBE_GROUPS, version, DescribeGroupsRequest(groups=list(groups), include_authorized_operations=operations))
 
 
-def describe_consumers(*groups: str, version: int = 1, operations: bool = False) -> Ask:
-    """ConsumerGroupDescribe."""
+def describe_consumers(*groups: str, version: int = 1, operations: bool = False) -> Send:
     request = ConsumerGroupDescribeRequest(group_ids=list(groups), include_authorized_operations=operations)
-    return Ask(CONSUMER_GROUP_DESCRIBE, version, request)
+    return Send(CONSUMER_GROUP_DESCRIBE, version, request)
 
 
-def list_groups(states: Sequence[str] = (), types: Sequence[str] = (), *, version: int = 5, node: int = 1) -> Ask:
-    """ListGroups."""
-    return Ask(LIST_GROUPS, version, ListGroupsRequest(states_filter=list(states), types_filter=list(types)), node=node)
+def list_groups(states: Sequence[str] = (), types: Sequence[str] = (), *, version: int = 5, node: int = 1) -> Send:
+    return Send(LIST_GROUPS, version, ListGroupsRequest(states_filter=list(states), types_filter=list(types)), node=node)
 
 
-def delete_groups(*groups: str, version: int = 2) -> Ask:
-    """DeleteGroups."""
-    return Ask(DELETE_GROUPS, version, DeleteGroupsRequest(groups_names=list(groups)))
+def delete_groups(*groups: str, version: int = 2) -> Send:
+    return Send(DELETE_GROUPS, version, DeleteGroupsRequest(groups_names=list(groups)))

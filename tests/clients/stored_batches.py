@@ -1,4 +1,4 @@
-"""How batches stand in the log: what no client tells of."""
+"""Reads properties of stored batches that clients do not show."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from odradek.protocol.records import batches
 
 
 def codecs(bootstrap_servers: str, topic: str) -> set[str]:
-    """Of the batches in both partitions; every node is asked, as only a leader answers with records."""
+    """Returns the codecs of the batches in both partitions, from all nodes, because only a leader returns records."""
     partitions = [FetchPartition(partition=index, fetch_offset=0, partition_max_bytes=1 << 20) for index in (0, 1)]
     request = FetchRequest(max_wait_ms=0, min_bytes=0, topics=[FetchTopic(topic=topic, partitions=partitions)])
     found = set()

@@ -1,4 +1,7 @@
-"""Many damaged batches to Apache Kafka and to us: `make damaged BATCHES=100000 SEED=1`. What is answered and stored must be the same."""
+"""Sends many damaged batches to Apache Kafka and to our broker: `make damaged BATCHES=100000 SEED=1`.
+
+Answers and stored records must be the same.
+"""
 
 from __future__ import annotations
 
@@ -14,47 +17,53 @@ from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, Pro
 from odradek.protocol.records import COMPRESSION_MASK
 from tests.apache_kafka import QUICK, ApacheKafka
 
-from . import playing
-from .asking import read
-from .comparing import Difference, Recording, differences
+from .case import Case, Cases, Send, Topic, id_of
+from .clusters import SETTINGS, EmulatedCluster, ServedCluster
+from .comparison import Difference, Recording, differences
+from .damaged_batches import Sent, batches
 from .families.batches import TOPICS
-from .mutating import Sent, batches
-from .playing import SETTINGS, Emulated, Served, play
-from .script import Ask, Case, Cases, Topic, id_of
+from .replay import replay
+from .requests import read
 
 ROUND = 1000
 PATIENCE_S = 20
-"""Apache Kafka allocates what damaged bytes say, which takes it a while."""
+"""Apache Kafka allocates as much memory as a damaged length states, which takes a while."""
 ERROR_CODE = re.compile(r'"error_code":(-?\d+)')
 
 
 def cases(seed: int, count: int) -> Cases:
-    """A round of batches is a case with topics of its own, one of each kind; at its end all that was stored is read."""
+    """Returns a case for each round of batches, with its own topic of each kind. The last steps of a case read all that was stored."""
     sent = batches(seed, count)
     one_file = {"segment.ms": str((1 << 63) - 1)}
     for number in range(-(-count // ROUND)):
         names = {kind: f"damaged.{seed}.{number}.{kind}" for kind in TOPICS}
         topics = tuple(Topic(name, TOPICS[kind] | one_file, ((1,),)) for kind, name in names.items())
-        asks = [_ask(names[each.kind], each) for each in islice(sent, ROUND)]
-        yield Case(f"damaged.{seed}.{number}", topics, (*asks, *(read(name) for name in names.values())))
+        requests = [_produce(names[each.kind], each) for each in islice(sent, ROUND)]
+        yield Case(f"damaged.{seed}.{number}", topics, (*requests, *(read(name) for name in names.values())))
 
 
-def _ask(topic: str, sent: Sent) -> Ask:
+def _produce(topic: str, sent: Sent) -> Send:
     data = [PartitionProduceData(index=0, records=sent.batch)]
     request = ProduceRequest(
         acks=-1, timeout_ms=1000, topic_data=[TopicProduceData(name=topic, topic_id=id_of(topic), partition_data=data)]
     )
-    return Ask(PRODUCE, sent.version, request)
+    return Send(PRODUCE, sent.version, request)
 
 
 def is_known(difference: Difference, codec: int) -> bool:
-    """Both refuse it, but of a damaged zstd frame Kafka reads the blocks before the damage, and we nothing."""
+    """Returns whether both brokers refuse the batch with different errors because its zstd frame is damaged.
+
+    Kafka reads the blocks before the damage; our broker reads a frame as a whole or not at all.
+    """
     field = difference.field == "responses.partition_responses.error_code"
     return field and codec == Compression.ZSTD and (difference.theirs, difference.ours) == ("87", "-1")
 
 
 def first_differences(seed: int, count: int, theirs: Recording, ours: Recording) -> list[tuple[Difference, Sent | None]]:
-    """The first one of each topic, as others may follow from it, with the batch; None for what is read at the end."""
+    """Returns the first difference of each topic, because others may follow from it, and the batch that it concerns.
+
+    The batch is None when the difference is in the records that the last steps of the case read.
+    """
     found: dict[tuple[str, str], tuple[Difference, Sent | None]] = {}
     sent = list(batches(seed, count))
     for difference in differences(theirs, ours):
@@ -70,12 +79,15 @@ def first_differences(seed: int, count: int, theirs: Recording, ours: Recording)
 def main(count: int, seed: int) -> int:
     print(f"{count} batches, seed {seed}", flush=True)  # noqa: T201
     with ApacheKafka(nodes=2, settings=QUICK | SETTINGS) as kafka:
-        theirs = {case.name: answers for case, answers in play(Served(kafka.bootstrap_servers), cases(seed, count))}
-    emulated = Emulated({})
+        theirs = {
+            case.name: answers
+            for case, answers in replay(ServedCluster(kafka.bootstrap_servers), cases(seed, count), patience_s=PATIENCE_S)
+        }
+    emulated = EmulatedCluster({})
     emulated.world.timers.now_ms = time_ns() // 1_000_000
-    ours = {case.name: answers for case, answers in play(emulated, cases(seed, count))}
+    ours = {case.name: answers for case, answers in replay(emulated, cases(seed, count), patience_s=PATIENCE_S)}
     codes = Counter(code for answers in theirs.values() for line in answers for code in ERROR_CODE.findall(line) or ["0"])
-    print("answered:", *(f"{code} {times} times," for code, times in codes.most_common()))  # noqa: T201
+    print("error codes:", *(f"{code} {times} times," for code, times in codes.most_common()))  # noqa: T201
     found = first_differences(seed, count, theirs, ours)
     for difference, batch in found:
         print(difference, batch and f"{batch.kind} v{batch.version} {batch.batch.hex()}")  # noqa: T201
@@ -84,5 +96,4 @@ def main(count: int, seed: int) -> int:
 
 
 if __name__ == "__main__":
-    playing.PATIENCE_S = PATIENCE_S
     sys.exit(main(int(sys.argv[1]), int(sys.argv[2]) if sys.argv[2:] else randrange(1 << 32)))

@@ -1,4 +1,4 @@
-"""The batches of a long run: the same for the same seed, damaged at every depth, some of them whole."""
+"""Tests of the generator of damaged batches, and a short run against Apache Kafka."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from odradek.protocol.compression import Compression, InvalidCompression, decomp
 from odradek.protocol.records import HEADER, BatchError, InvalidRecords, read_header, read_records
 from tests import apache_kafka
 
-from .long import main
-from .mutating import batches
+from .damage_run import main
+from .damaged_batches import batches
 
 COUNT = 600
 
 
 def kind_of(batch: bytes) -> str:
-    """How deep one comes with it."""
+    """Returns the check that refuses a batch, or "whole"."""
     try:
         header = validate_batch(only_batch(memoryview(batch)), 1 << 30)
     except BatchError:
@@ -34,11 +34,11 @@ def kind_of(batch: bytes) -> str:
     return "whole"
 
 
-def test_a_seed_makes_the_same_batches() -> None:
+def test_batches_of_the_same_seed_are_equal() -> None:
     assert list(batches(1, 50)) == list(batches(1, 50)) == list(batches(1, 60))[:50] != list(batches(2, 50))
 
 
-def test_they_are_damaged_at_every_depth() -> None:
+def test_batches_are_damaged_at_every_depth() -> None:
     found = Counter(kind_of(sent.batch) for sent in batches(1, COUNT))
     assert found.keys() == {"batch", "compression", "records", "whole"}
     assert min(found.values()) > COUNT / 20
@@ -47,7 +47,7 @@ def test_they_are_damaged_at_every_depth() -> None:
 
 
 @pytest.mark.apache_kafka
-def test_a_short_run_against_apache_kafka() -> None:
+def test_damage_run_against_apache_kafka_finds_no_difference() -> None:
     if lacking := apache_kafka.missing():
         pytest.skip(lacking)
     assert main(500, seed=7) == 0

@@ -1,10 +1,10 @@
-"""Batches that are generated and then damaged at every depth: records, compressed bytes, header, bytes on the wire. All from one seed."""
+"""Generated batches, damaged at each depth: in records, compressed bytes, the header, or bytes on the wire. One seed determines all."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from odradek.protocol.compression import Compression, compress
 from odradek.protocol.messages.produce import PRODUCE
@@ -41,7 +41,7 @@ class Sent(NamedTuple):
 
 
 def batches(seed: int, count: int) -> Iterator[Sent]:
-    """The same for the same seed."""
+    """Returns batches that depend only on the seed."""
     random = Random(seed)
     for _ in range(count):
         kind = random.choice([*TOPICS, "plain", "plain"])
@@ -49,7 +49,7 @@ def batches(seed: int, count: int) -> Iterator[Sent]:
 
 
 def damaged(random: Random) -> bytes:
-    """Something is wrong with four of five batches, and in most of them the CRC is right all the same."""
+    """Returns a batch that is damaged with a probability of 90 %. Most damaged batches have a correct CRC nevertheless."""
     depth = random.choice(["", "records", "records", "compressed", "compressed", "header", "header", "wire", "several", "several"])
     codec = random.choice([*Compression, Compression.NONE])
     plain = build_batch(records(random), timestamp_type=int(random.random() < 0.1), **producer(random))
@@ -70,8 +70,8 @@ def damaged(random: Random) -> bytes:
     return bytes(made)
 
 
-def producer(random: Random) -> dict[str, int]:
-    """Most have none; the others write so that some of it is in sequence."""
+def producer(random: Random) -> dict[str, Any]:
+    """Returns producer fields for some batches, chosen so that some sequences continue, and none for most."""
     if random.random() < 0.7:
         return {}
     sequence = random.choice([-1, 0, 0, 1, 2, 5])
@@ -79,7 +79,7 @@ def producer(random: Random) -> dict[str, int]:
 
 
 def records(random: Random) -> list[Record]:
-    """A few of all kinds, or many that are alike but for something."""
+    """Returns a few different records, or many that are alike but for one field."""
     if random.random() < 0.8:
         start, texts, count = random.choice(TIMES), random.choice([TEXTS, TEXTS[2:]]), random.randint(1, 8)
         times = [start if random.random() < 0.7 else random.choice(TIMES) for _ in range(count)]
@@ -90,7 +90,7 @@ def records(random: Random) -> list[Record]:
 
 
 def change(random: Random, data: bytearray) -> None:
-    """One to three changes at random places."""
+    """Makes one to three changes at random positions."""
     for _ in range(random.choice([1, 1, 1, 2, 3])):
         if data:
             random.choice(CHANGES)(random, data, random.randrange(len(data)))
@@ -112,23 +112,23 @@ def insert(random: Random, data: bytearray, at: int) -> None:
     data[at:at] = random.choice([b"\0", b"\x01", b"\xff", bytes(9), random.randbytes(3), data[:at][-20:]])
 
 
-def leave_out(random: Random, data: bytearray, at: int) -> None:
+def remove(random: Random, data: bytearray, at: int) -> None:
     del data[at : at + random.choice([1, 1, 2, 5, 30])]
 
 
-def cut(random: Random, data: bytearray, at: int) -> None:
+def truncate(random: Random, data: bytearray, at: int) -> None:
     del data[random.choice([at, len(data) - 1, len(data) - 1]) :]
 
 
-def add(random: Random, data: bytearray, at: int) -> None:
-    data += random.choice([b"\0", b"\x02", bytes(5), random.randbytes(4), data[at:], data[:]])
+def append(random: Random, data: bytearray, at: int) -> None:
+    data += random.choice([b"\0", b"\x02", bytes(5), random.randbytes(4), bytes(data[at:]), bytes(data)])
 
 
-CHANGES: list[Callable[[Random, bytearray, int], None]] = [flip, flip, flip, overwrite, overwrite_varint, insert, leave_out, cut, add]
+CHANGES: list[Callable[[Random, bytearray, int], None]] = [flip, flip, flip, overwrite, overwrite_varint, insert, remove, truncate, append]
 
 
 def change_header(random: Random, batch: bytearray) -> None:
-    """One or two fields; the counts also become almost right."""
+    """Changes one or two fields, some of them only by one."""
     for name in random.sample([*FIELDS, "count", "last-delta", "attributes", "length", "magic"], random.choice([1, 1, 2])):
         at, width = {"length": (8, 4), "magic": (16, 1)}.get(name) or FIELDS[name]
         value = int.from_bytes(batch[at : at + width], "big", signed=True)
