@@ -19,8 +19,8 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from odradek.protocol.compression import Compression
-from tests.spark.elsewhere import Elsewhere
-from tests.spark.official import both_sources
+from tests.spark.official_connector import both_sources
+from tests.spark.spark_process import SparkProcess
 
 from . import spark_queries as queries
 from .brokers import Broker, odradek
@@ -45,7 +45,7 @@ EAGER = Peer("tuned", "kafka", {"kafka.fetch.max.wait.ms": 10})
 class Bench(NamedTuple):
     """Where it runs; quick sizes are a tenth."""
 
-    session: Elsewhere
+    session: SparkProcess
     broker: Broker
     quick: bool
 

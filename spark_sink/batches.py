@@ -24,7 +24,7 @@ from ..protocol.records import (
     InvalidRecords,
     RecordBatch,
 )
-from .varints import Bytes, Longs
+from .varint_columns import Bytes, Longs
 
 ENOUGH_BYTES = 16 << 20
 """Compressed batches are decoded together until their records take this much."""

@@ -18,7 +18,7 @@ from ..protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition,
 from ..protocol.messages.metadata import METADATA, MetadataRequest, MetadataRequestTopic
 from ..protocol.schema import Api, Message
 from .connection import Address, Connection
-from .connector import Connector
+from .connection_factory import ConnectionFactory
 
 T = TypeVar("T")
 
@@ -107,7 +107,7 @@ class KafkaClient:
 
     def __init__(self, config: ClientConfig) -> None:
         self.config = config
-        self._connector = Connector(config.bootstrap_servers, config.client_id, config.request_timeout_ms)
+        self._connector = ConnectionFactory(config.bootstrap_servers, config.client_id, config.request_timeout_ms)
         self._idle: dict[Address, Connection] = {}
         self._nodes: dict[int, Address] = {}
         self._leaders: dict[TopicPartition, int] = {}

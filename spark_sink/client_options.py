@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from .client import READ_COMMITTED, READ_UNCOMMITTED, ClientConfig
 from .connection import Address
-from .given import Given
+from .user_options import UserOptions
 
 BOOTSTRAP_SERVERS = "kafka.bootstrap.servers"
 ISOLATION_LEVELS = {"read_uncommitted": READ_UNCOMMITTED, "read_committed": READ_COMMITTED}
@@ -34,14 +34,14 @@ WITHOUT_EFFECT = names(
 """Of Kafka's consumer: they would change nothing in what is read here."""
 
 
-def warn_of_unknown(given: Given, known: Iterable[str] = ACTING | WITHOUT_EFFECT) -> None:
+def warn_of_unknown(given: UserOptions, known: Iterable[str] = ACTING | WITHOUT_EFFECT) -> None:
     """Settings that mean nothing to Kafka's consumer either are most likely misspelt."""
     for name in given.kafka_settings():
         if name not in known and not name.startswith(("sasl.", "ssl.")):
             warnings.warn(f"Kafka option 'kafka.{name}' is not known here and has no effect", stacklevel=2)
 
 
-def client_config(given: Given) -> ClientConfig:
+def client_config(given: UserOptions) -> ClientConfig:
     """Raises ValueError."""
     default = ClientConfig(())
     protocol = given.text("kafka.security.protocol", "PLAINTEXT")
@@ -65,7 +65,7 @@ def client_config(given: Given) -> ClientConfig:
     )
 
 
-def _bootstrap_servers(given: Given) -> tuple[Address, ...]:
+def _bootstrap_servers(given: UserOptions) -> tuple[Address, ...]:
     if BOOTSTRAP_SERVERS not in given:
         raise ValueError(f"Option '{BOOTSTRAP_SERVERS}' must be specified for configuring Kafka consumer")
     servers = [server.strip() for server in given.text(BOOTSTRAP_SERVERS, "").split(",")]

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from ..protocol.messages.fetch import AbortedTransaction
 from ..protocol.records import TIMESTAMP_TYPE_BIT, InvalidRecords
 from .batches import Batches, Payload, payloads, visible
-from .varints import Bytes, Longs, read_varints
-from .walk import record_starts
+from .record_boundaries import record_starts
+from .varint_columns import Bytes, Longs, read_varints
 
 ROWS, BYTES = 16384, 4 << 20
 """What one RecordBatch holds at most, in rows and roughly in bytes: Spark is fastest so."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from .varints import Longs, put_varints, varint_widths
+from .varint_columns import Longs, put_varints, varint_widths
 
 BINARY = pa.binary()
 OFFSET_DELTA_WIDTH = 3

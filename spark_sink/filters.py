@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from .client import KafkaClient
-from .planning import OffsetRange
+from .offset_ranges import OffsetRange
 
 if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter

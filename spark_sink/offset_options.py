@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from .client import EARLIEST, LATEST, TopicPartition
-from .given import INT64_MAX, Given, expected, is_integer
 from .offset_json import from_json
+from .user_options import INT64_MAX, UserOptions, expected, is_integer
 
 Offsets: TypeAlias = int | dict[TopicPartition, int]
 """EARLIEST or LATEST for all partitions, or for each one an offset or one of these."""
@@ -29,19 +29,19 @@ class Times:
 Bound: TypeAlias = Offsets | Times
 
 
-def starting(given: Given, default: str) -> Bound:
+def starting(given: UserOptions, default: str) -> Bound:
     """Where a read starts. Raises ValueError."""
     times = _times(given, "startingTimestamp", "startingOffsetsByTimestamp")
     return _offsets(given, "startingOffsets", default) if times is None else Times(times, _or_latest(given))
 
 
-def ending(given: Given) -> Bound:
+def ending(given: UserOptions) -> Bound:
     """Where a batch ends; what is there is not read any more. Raises ValueError."""
     times = _times(given, "endingTimestamp", "endingOffsetsByTimestamp")
     return _offsets(given, "endingOffsets", "latest") if times is None else Times(times, or_latest=True)
 
 
-def _offsets(given: Given, name: str, default: str) -> Offsets:
+def _offsets(given: UserOptions, name: str, default: str) -> Offsets:
     value = given.text(name, default)
     if value.lower() in ("earliest", "latest"):
         return EARLIEST if value.lower() == "earliest" else LATEST
@@ -51,7 +51,7 @@ def _offsets(given: Given, name: str, default: str) -> Offsets:
     return found
 
 
-def _times(given: Given, for_all: str, by_partition: str) -> int | dict[TopicPartition, int] | None:
+def _times(given: UserOptions, for_all: str, by_partition: str) -> int | dict[TopicPartition, int] | None:
     if for_all in given:
         value = given.text(for_all, "")
         if not re.fullmatch(r"\d+", value) or int(value) > INT64_MAX:
@@ -60,14 +60,14 @@ def _times(given: Given, for_all: str, by_partition: str) -> int | dict[TopicPar
     return _by_partition(given, by_partition, TIMES_EXAMPLE) if by_partition in given else None
 
 
-def _or_latest(given: Given) -> bool:
+def _or_latest(given: UserOptions) -> bool:
     strategy = given.text(STRATEGY, "error").lower()
     if strategy not in ("error", "latest"):
         raise ValueError(f"No value found for '{strategy.upper()}' (option {STRATEGY!r}; there are: error, latest)")
     return strategy == "latest"
 
 
-def _by_partition(given: Given, name: str, example: str) -> dict[TopicPartition, int]:
+def _by_partition(given: UserOptions, name: str, example: str) -> dict[TopicPartition, int]:
     topics = given.json_object(name, example)
     try:
         found = from_json(topics)

@@ -9,9 +9,9 @@ from pyspark.sql.types import BinaryType, DataType, IntegerType, StringType, Str
 
 from ..protocol.compression import Compression
 from .client_options import BOOTSTRAP_SERVERS, client_config, names, warn_of_unknown
-from .conditions import KafkaCondition
-from .given import Given
+from .error_conditions import KafkaCondition
 from .producer import ALL_REPLICAS, ProducerConfig
+from .user_options import UserOptions
 
 LEADER_ONLY = 1
 ACKS = {"all": ALL_REPLICAS, "-1": ALL_REPLICAS, "1": LEADER_ONLY, "0": LEADER_ONLY}
@@ -46,7 +46,7 @@ class SinkOptions:
 
 def sink_options(options: Mapping[str, str], schema: StructType) -> SinkOptions:
     """Raises ValueError, KafkaCondition in the words of Spark's own sink, also for a schema that it does not write."""
-    given = Given(options)
+    given = UserOptions(options)
     given.refuse(REFUSED)
     if BOOTSTRAP_SERVERS not in given:
         raise KafkaCondition("MISSING_KAFKA_OPTION", f"Kafka option '{BOOTSTRAP_SERVERS}' is not set. It names the brokers to write to.")
@@ -79,7 +79,7 @@ def _check(name: str, kind: DataType, expected: str, fits: bool) -> None:
         raise ValueError(f"{name} attribute unsupported type {kind.simpleString()}. {name} must be a(n) {expected}")
 
 
-def _producer_config(given: Given) -> ProducerConfig:
+def _producer_config(given: UserOptions) -> ProducerConfig:
     default = ProducerConfig(client_config(given))
     acks = given.choice("kafka.acks", "all", ACKS)
     idempotent = given.boolean("kafka.enable.idempotence", acks == ALL_REPLICAS)
@@ -101,6 +101,6 @@ def _producer_config(given: Given) -> ProducerConfig:
     )
 
 
-def _level(given: Given, codec: Compression) -> int | None:
+def _level(given: UserOptions, codec: Compression) -> int | None:
     name = f"kafka.compression.{codec.name.lower()}.level"
     return given.integer(name, 0, *LEVELS[codec]) if codec in LEVELS and name in given else None

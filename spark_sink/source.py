@@ -17,15 +17,15 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from .batch_reader import BatchReader, batch_reader
 from .client_options import warn_of_unknown
 from .decoder import COLUMN_TYPES
-from .given import Given
 from .interpreter import choose_interpreter
-from .options import batch_options, read_options, stream_options
-from .reader import BatchReader, batch_reader
 from .sink_options import sink_options
+from .source_options import batch_options, read_options, stream_options
 from .stream_reader import StreamReader
-from .writer import BatchWriter, stream_writer
+from .user_options import UserOptions
+from .writers import BatchWriter, stream_writer
 
 HEADERS = StructField("headers", ArrayType(StructType([StructField("key", StringType()), StructField("value", BinaryType())])))
 COLUMNS = StructType(
@@ -52,7 +52,7 @@ class OdradekDataSource(DataSource):
 
     def schema(self) -> StructType:
         """The columns; the options are checked here, as `load()` asks for nothing else. Raises ValueError."""
-        warn_of_unknown(Given(self.options))
+        warn_of_unknown(UserOptions(self.options))
         return columns(read_options(self.options).include_headers)
 
     def reader(self, schema: StructType) -> BatchReader:

@@ -1,4 +1,4 @@
-"""The reader of streams: Spark's side of `Stream`, from PySpark 4.0 on."""
+"""The reader of streams: Spark's side of `StreamOffsets`, from PySpark 4.0 on."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
+from .input_partitions import partitions_of, read_partition
 from .offset_json import OffsetJson, from_json, to_json
-from .options import ReadOptions
-from .streaming import Stream
-from .tasks import partitions_of, read_partition
+from .source_options import ReadOptions
+from .stream_offsets import StreamOffsets
 from .trigger_options import NO_LIMIT, TriggerOptions
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def __init__(self, options: ReadOptions, trigger: TriggerOptions, schema: Any) -> None:
         """`schema` is the Arrow schema of the rows."""
         self._options, self._trigger, self._schema = options, trigger, schema
-        self._stream = Stream(options, trigger)
+        self._stream = StreamOffsets(options, trigger)
         if not hasattr(DataSourceStreamReader, "getDefaultReadLimit") and trigger != NO_LIMIT:
             warnings.warn("minOffsetsPerTrigger and maxOffsetsPerTrigger need PySpark 4.2: here a batch takes all there is", stacklevel=2)
 

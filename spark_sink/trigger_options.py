@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from .given import INT64_MAX, Given
+from .user_options import INT64_MAX, UserOptions
 
 UNITS_MS = {"us": 0.001, "ms": 1, "": 1, "s": 1000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 
@@ -22,7 +22,7 @@ class TriggerOptions:
 NO_LIMIT = TriggerOptions(max_offsets=None, min_offsets=None, max_delay_ms=900_000)
 
 
-def trigger_options(given: Given) -> TriggerOptions:
+def trigger_options(given: UserOptions) -> TriggerOptions:
     """Raises ValueError."""
     least, most = _offsets(given, "minOffsetsPerTrigger"), _offsets(given, "maxOffsetsPerTrigger")
     if least is not None and most is not None and least > most:
@@ -30,11 +30,11 @@ def trigger_options(given: Given) -> TriggerOptions:
     return TriggerOptions(max_offsets=most, min_offsets=least, max_delay_ms=_duration_ms(given, "maxTriggerDelay", "15m"))
 
 
-def _offsets(given: Given, name: str) -> int | None:
+def _offsets(given: UserOptions, name: str) -> int | None:
     return given.integer(name, 0, -INT64_MAX, INT64_MAX) if name in given else None
 
 
-def _duration_ms(given: Given, name: str, default: str) -> int:
+def _duration_ms(given: UserOptions, name: str, default: str) -> int:
     value = given.text(name, default).lower()
     found = re.fullmatch(r"(\d+)([a-z]*)", value)
     if not found or found[2] not in UNITS_MS:

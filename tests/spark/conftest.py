@@ -19,9 +19,9 @@ from odradek.broker import Cluster
 from odradek.spark_sink import producer
 from odradek.spark_sink.client import KafkaClient
 from tests import apache_kafka
-from tests.spark.elsewhere import Elsewhere, Unavailable, installed, packages
-from tests.spark.official import VERSION, both_sources
-from tests.spark.producing import KEEP, Broker, config_of
+from tests.spark.kafka_topics import KEEP, Broker, config_of
+from tests.spark.official_connector import VERSION, both_sources
+from tests.spark.spark_process import SparkProcess, Unavailable, installed, packages
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -78,7 +78,7 @@ def _set_java_home(directory: Path, patch: pytest.MonkeyPatch) -> None:
         patch.setenv("JAVA_HOME", java_home_from_pypi(directory))
 
 
-def _elsewhere(tmp_path_factory: pytest.TempPathFactory, make: Callable[[Path], Elsewhere]) -> Iterator[Elsewhere]:
+def _elsewhere(tmp_path_factory: pytest.TempPathFactory, make: Callable[[Path], SparkProcess]) -> Iterator[SparkProcess]:
     directory = tmp_path_factory.mktemp("elsewhere")
     with pytest.MonkeyPatch.context() as patch:
         _set_java_home(directory, patch)
@@ -91,24 +91,24 @@ def _elsewhere(tmp_path_factory: pytest.TempPathFactory, make: Callable[[Path], 
 
 
 @pytest.fixture(scope="session")
-def side_by_side(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Elsewhere]:
+def side_by_side(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
     """A session with Spark's own connector and ours."""
     yield from _elsewhere(tmp_path_factory, both_sources)
 
 
 @pytest.fixture(scope="session")
-def spark_4_0(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Elsewhere]:
+def spark_4_0(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
     """The oldest Spark that has Python data sources."""
-    yield from _elsewhere(tmp_path_factory, lambda directory: Elsewhere("4.0.1", directory, {}))
+    yield from _elsewhere(tmp_path_factory, lambda directory: SparkProcess("4.0.1", directory, {}))
 
 
 @pytest.fixture(scope="session")
-def connected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Elsewhere]:
+def connected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
     """A session over Spark Connect, with a server of its own."""
     wanted = ["pandas", "grpcio", "grpcio-status", "googleapis-common-protos", "zstandard"]
     connect = {"spark.api.mode": "connect"}
     yield from _elsewhere(
-        tmp_path_factory, lambda directory: Elsewhere(VERSION, directory, connect, [packages("spark-connect-client", *wanted)])
+        tmp_path_factory, lambda directory: SparkProcess(VERSION, directory, connect, [packages("spark-connect-client", *wanted)])
     )
 
 

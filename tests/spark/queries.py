@@ -10,7 +10,7 @@ from contextlib import redirect_stdout, suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from tests.spark.decoding import Row
+from tests.spark.decoder_reference import Row
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tests.spark.producing import Broker
+from tests.spark.kafka_topics import Broker
 
 OFFICIAL, OURS = "kafka", "odradek"
 """What `format` takes."""

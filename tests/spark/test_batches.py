@@ -8,7 +8,7 @@ from odradek.protocol.messages.fetch import AbortedTransaction
 from odradek.protocol.record_builder import build_batch
 from odradek.protocol.records import CorruptBatch, InvalidRecords, Record
 from odradek.spark_sink.batches import Batches, visible
-from tests.spark.decoding import decoded, rows_of
+from tests.spark.decoder_reference import decoded, rows_of
 
 COMMIT, ABORT = 1, 0
 

@@ -17,8 +17,8 @@ from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.schema import ProtocolError
 from odradek.spark_sink.client import EARLIEST, LATEST, ClientConfig, KafkaClient, TopicPartition, client_for
 from odradek.spark_sink.connection import Address, Connection
-from odradek.spark_sink.fetching import Span, fetch
-from tests.spark.producing import Broker, bodies, config_of, new_topic, produce
+from odradek.spark_sink.fetcher import Span, fetch
+from tests.spark.kafka_topics import Broker, bodies, config_of, new_topic, produce
 
 
 def test_topics_partitions_and_offsets(broker: Broker, client: KafkaClient) -> None:

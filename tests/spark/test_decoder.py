@@ -16,7 +16,7 @@ from odradek.protocol.record_builder import build_batch
 from odradek.protocol.records import InvalidRecords, Record, RecordBatch
 from odradek.spark_sink.batches import Batches
 from odradek.spark_sink.decoder import BYTES, COLUMN_TYPES, ROWS, Decoder
-from tests.spark.decoding import ALL_COLUMNS, EVERYTHING, decoded, expected_rows, log, record_batch, rows_of
+from tests.spark.decoder_reference import ALL_COLUMNS, EVERYTHING, decoded, expected_rows, log, record_batch, rows_of
 
 
 def records(count: int, size: int = 100, first: int = 0) -> list[Record]:

@@ -14,9 +14,9 @@ from kafka.partitioner.default import murmur2 as their_murmur2
 
 from odradek.protocol.records import BatchHeader, Record, read_records
 from odradek.spark_sink.encoder import Columns, Records
-from odradek.spark_sink.partitioning import Partitioner, murmur2
-from odradek.spark_sink.writing import TYPES
-from tests.spark.decoding import BODIES
+from odradek.spark_sink.partitioner import Partitioner, murmur2
+from odradek.spark_sink.task_writer import TYPES
+from tests.spark.decoder_reference import BODIES
 
 Body = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]] | None]
 

@@ -7,23 +7,23 @@ from typing import Any
 
 import pytest
 
-from tests.spark.elsewhere import Elsewhere
-from tests.spark.producing import Broker, bodies, compacted, delete_before, new_topic, produce, transactions
+from tests.spark.kafka_topics import Broker, bodies, compacted, delete_before, new_topic, produce, transactions
 from tests.spark.queries import Failure, Read, each, read
 from tests.spark.sources import OFFICIAL, OURS, given, officially
+from tests.spark.spark_process import SparkProcess
 
 pytestmark = pytest.mark.spark
 FIRST_MS, STEP_MS = 1_700_000_000_000, 37
 """Timestamps of the produced records."""
 
 
-def both_read(session: Elsewhere, broker: Broker, **options: Any) -> tuple[Read | Failure, Read | Failure]:
+def both_read(session: SparkProcess, broker: Broker, **options: Any) -> tuple[Read | Failure, Read | Failure]:
     """What the official connector finds, and what ours does."""
     theirs, ours = session.run(each, read, [OFFICIAL, OURS], given(broker, options))
     return theirs, ours
 
 
-def same(session: Elsewhere, broker: Broker, **options: Any) -> Read:
+def same(session: SparkProcess, broker: Broker, **options: Any) -> Read:
     """What both find; the tasks are those of the official one, as ours may share them."""
     theirs, ours = both_read(session, broker, **options)
     assert isinstance(theirs, Read), theirs
@@ -33,27 +33,27 @@ def same(session: Elsewhere, broker: Broker, **options: Any) -> Read:
     return ours
 
 
-def test_content(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_content(side_by_side: SparkProcess, broker: Broker) -> None:
     topic = new_topic(broker, 3)
     written = produce(broker, topic, bodies(200), 0) + produce(broker, topic, bodies(100), 2, **{"batch.num.messages": 9})
     assert same(side_by_side, broker, subscribe=topic, includeHeaders=True).rows == written
 
 
-def test_codecs(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_codecs(side_by_side: SparkProcess, broker: Broker) -> None:
     topic = new_topic(broker)
     codecs = ["gzip", "snappy", "lz4", "zstd", "none"]
     written = [row for codec in codecs for row in produce(broker, topic, bodies(60), **{"compression.type": codec})]
     assert same(side_by_side, broker, subscribe=topic, includeHeaders=True).rows == written
 
 
-def test_log_append_time(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_log_append_time(side_by_side: SparkProcess, broker: Broker) -> None:
     topic = new_topic(broker, message_timestamp_type="LogAppendTime")
     produce(broker, topic, bodies(50), **{"compression.type": "lz4"})
     produce(broker, topic, bodies(50))
     assert {row.timestamp_type for row in same(side_by_side, broker, subscribe=topic).rows} == {1}
 
 
-def test_transactions(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_transactions(side_by_side: SparkProcess, broker: Broker) -> None:
     topic = new_topic(broker)
     transactions(broker, topic, [5, 7, 1, 30, 2], commit=lambda number: number % 2 == 0)
     assert len(same(side_by_side, broker, subscribe=topic).rows) == 45
@@ -63,7 +63,7 @@ def test_transactions(side_by_side: Elsewhere, broker: Broker) -> None:
     assert same(side_by_side, broker, **committed, **only_aborted).rows == []
 
 
-def test_a_transaction_that_is_open(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_a_transaction_that_is_open(side_by_side: SparkProcess, broker: Broker) -> None:
     topic = new_topic(broker)
     produce(broker, topic, bodies(4))
     from confluent_kafka import Producer
@@ -81,7 +81,7 @@ def test_a_transaction_that_is_open(side_by_side: Elsewhere, broker: Broker) -> 
     producer.abort_transaction(20)
 
 
-def test_gaps_of_compaction(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_gaps_of_compaction(side_by_side: SparkProcess, broker: Broker) -> None:
     topic = compacted(broker)
     rows = same(side_by_side, broker, subscribe=topic).rows
     assert 0 < len(rows) < 60
@@ -154,11 +154,11 @@ def of(topic: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("case", RANGES)
-def test_ranges(side_by_side: Elsewhere, broker: Broker, hundreds: str, case: str) -> None:
+def test_ranges(side_by_side: SparkProcess, broker: Broker, hundreds: str, case: str) -> None:
     same(side_by_side, broker, subscribe=hundreds, **of(hundreds, RANGES[case]))
 
 
-def test_subscriptions(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_subscriptions(side_by_side: SparkProcess, broker: Broker) -> None:
     one, two = new_topic(broker, 2), new_topic(broker)
     for topic, partition in [(one, 0), (one, 1), (two, 0)]:
         produce(broker, topic, bodies(20), partition)
@@ -188,13 +188,13 @@ SPLITS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("case", SPLITS)
-def test_splits(side_by_side: Elsewhere, cluster: Broker, our_hundreds: str, case: str) -> None:
+def test_splits(side_by_side: SparkProcess, cluster: Broker, our_hundreds: str, case: str) -> None:
     theirs, ours = both_read(side_by_side, cluster, subscribe=our_hundreds, **of(our_hundreds, SPLITS[case]))
     assert isinstance(theirs, Read) and isinstance(ours, Read), (theirs, ours)
     assert sorted(theirs.tasks) == sorted(ours.tasks)
 
 
-def test_tasks_without_options(side_by_side: Elsewhere, cluster: Broker, our_hundreds: str) -> None:
+def test_tasks_without_options(side_by_side: SparkProcess, cluster: Broker, our_hundreds: str) -> None:
     """Small partitions share a task of ours."""
     theirs, ours = both_read(side_by_side, cluster, subscribe=our_hundreds)
     assert isinstance(theirs, Read) and isinstance(ours, Read)
@@ -204,7 +204,7 @@ def test_tasks_without_options(side_by_side: Elsewhere, cluster: Broker, our_hun
     ] * 2
 
 
-def test_tasks_of_so_many_records_at_most(side_by_side: Elsewhere, cluster: Broker, our_hundreds: str) -> None:
+def test_tasks_of_so_many_records_at_most(side_by_side: SparkProcess, cluster: Broker, our_hundreds: str) -> None:
     """The official connector compares sizes before it knows the ends, and so does not split; ours does."""
     theirs, ours = both_read(side_by_side, cluster, subscribe=our_hundreds, maxRecordsPerPartition=100)
     assert isinstance(theirs, Read) and isinstance(ours, Read)
@@ -266,7 +266,7 @@ WRONG_TO_READ: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("options", "text"), WRONG_TO_LOAD, ids=[f"{options}"[:60] for options, _ in WRONG_TO_LOAD])
-def test_wrong_to_load(side_by_side: Elsewhere, cluster: Broker, our_hundreds: str, options: dict[str, Any], text: str) -> None:
+def test_wrong_to_load(side_by_side: SparkProcess, cluster: Broker, our_hundreds: str, options: dict[str, Any], text: str) -> None:
     theirs, ours = both_fail(side_by_side, cluster, our_hundreds, options, text)
     batch_only = "for batch queries" in theirs.text or "The specified start offset" in theirs.text
     # Ours does not know when it is loaded that it is to be a batch.
@@ -274,12 +274,12 @@ def test_wrong_to_load(side_by_side: Elsewhere, cluster: Broker, our_hundreds: s
 
 
 @pytest.mark.parametrize(("options", "text"), WRONG_TO_READ, ids=[f"{options}"[:60] for options, _ in WRONG_TO_READ])
-def test_wrong_to_read(side_by_side: Elsewhere, broker: Broker, hundreds: str, options: dict[str, Any], text: str) -> None:
+def test_wrong_to_read(side_by_side: SparkProcess, broker: Broker, hundreds: str, options: dict[str, Any], text: str) -> None:
     theirs, ours = both_fail(side_by_side, broker, hundreds, options, text)
     assert not theirs.at_once and not ours.at_once
 
 
-def both_fail(session: Elsewhere, broker: Broker, topic: str, options: dict[str, Any], text: str) -> tuple[Failure, Failure]:
+def both_fail(session: SparkProcess, broker: Broker, topic: str, options: dict[str, Any], text: str) -> tuple[Failure, Failure]:
     """Both say the text, in which T stands for the topic."""
     named = {name: str(value).replace('"T"', f'"{topic}"').replace("T,", f"{topic},") for name, value in options.items()}
     chosen = {"subscribe": topic} if options and not options.keys() & {"subscribe", "assign", "subscribePattern"} else {}
@@ -297,11 +297,13 @@ def both_fail(session: Elsewhere, broker: Broker, topic: str, options: dict[str,
         {"startingOffsets": '{"T":{"0":300,"1":0}}', "endingOffsets": '{"T":{"0":400,"1":5}}'},
     ],
 )
-def test_offsets_beyond_the_log_that_do_not_matter(side_by_side: Elsewhere, broker: Broker, hundreds: str, options: dict[str, Any]) -> None:
+def test_offsets_beyond_the_log_that_do_not_matter(
+    side_by_side: SparkProcess, broker: Broker, hundreds: str, options: dict[str, Any]
+) -> None:
     same(side_by_side, broker, subscribe=hundreds, failOnDataLoss=False, **of(hundreds, options))
 
 
-def test_what_retention_has_taken(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_what_retention_has_taken(side_by_side: SparkProcess, broker: Broker) -> None:
     topic = new_topic(broker)
     produce(broker, topic, bodies(40), **{"batch.num.messages": 10})
     delete_before(broker, topic, 20)

@@ -10,11 +10,11 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 from tests.spark import queries
-from tests.spark.decoding import Row
-from tests.spark.elsewhere import Elsewhere
-from tests.spark.producing import Broker, bodies, delete_before, new_topic, produce, transactions
+from tests.spark.decoder_reference import Row
+from tests.spark.kafka_topics import Broker, bodies, delete_before, new_topic, produce, transactions
 from tests.spark.queries import Batch, Failure, place
 from tests.spark.sources import OFFICIAL, OURS, given, officially
+from tests.spark.spark_process import SparkProcess
 
 pytestmark = pytest.mark.spark
 SOURCES = [OFFICIAL, OURS]
@@ -25,7 +25,7 @@ _names = (f"query-{number}" for number in itertools.count())
 class Streams:
     """Runs the same stream by both sources, each with a checkpoint of its own."""
 
-    def __init__(self, session: Elsewhere, broker: Broker, directory: Path) -> None:
+    def __init__(self, session: SparkProcess, broker: Broker, directory: Path) -> None:
         self.session, self.broker, self.directory = session, broker, directory
 
     def run(self, source: str, options: dict[str, Any], *, checkpoint: str) -> list[Batch] | Failure:
@@ -51,12 +51,12 @@ class Streams:
 
 
 @pytest.fixture
-def streams(side_by_side: Elsewhere, broker: Broker, tmp_path: Path) -> Streams:
+def streams(side_by_side: SparkProcess, broker: Broker, tmp_path: Path) -> Streams:
     return Streams(side_by_side, broker, tmp_path)
 
 
 @pytest.fixture
-def our_streams(side_by_side: Elsewhere, cluster: Broker, tmp_path: Path) -> Streams:
+def our_streams(side_by_side: SparkProcess, cluster: Broker, tmp_path: Path) -> Streams:
     """For what no broker decides."""
     return Streams(side_by_side, cluster, tmp_path)
 

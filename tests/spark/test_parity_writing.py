@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tests.spark import queries
-from tests.spark.elsewhere import Elsewhere
-from tests.spark.producing import Broker, bodies, consume, new_topic, produce
+from tests.spark.kafka_topics import Broker, bodies, consume, new_topic, produce
 from tests.spark.queries import Failure
 from tests.spark.sources import OFFICIAL, OURS, given, officially
+from tests.spark.spark_process import SparkProcess
 
 pytestmark = pytest.mark.spark
 SCHEMA = "key binary, value binary, headers array<struct<key:string,value:binary>>"
@@ -19,7 +19,7 @@ Written = tuple[int | None, bytes | None, bytes | None, list[tuple[str, bytes | 
 """(partition, key, value, headers); the partition only where a key says which one."""
 
 
-def write(session: Elsewhere, broker: Broker, source: str, rows: list[Any], schema: str, **options: Any) -> Failure | None:
+def write(session: SparkProcess, broker: Broker, source: str, rows: list[Any], schema: str, **options: Any) -> Failure | None:
     return session.run(queries.write, source, rows, schema, given(broker, options), "append")
 
 
@@ -30,7 +30,7 @@ def found(broker: Broker, topic: str, partitions: int) -> list[Written]:
     return sorted(messages, key=repr)
 
 
-def both_write(session: Elsewhere, broker: Broker, rows: list[Any], schema: str, partitions: int = 1, **options: Any) -> list[Written]:
+def both_write(session: SparkProcess, broker: Broker, rows: list[Any], schema: str, partitions: int = 1, **options: Any) -> list[Written]:
     """What both have written, which is the same."""
     topics = {source: new_topic(broker, partitions) for source in (OFFICIAL, OURS)}
     for source, topic in topics.items():
@@ -41,29 +41,29 @@ def both_write(session: Elsewhere, broker: Broker, rows: list[Any], schema: str,
     return ours
 
 
-def test_rows_of_all_shapes(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_rows_of_all_shapes(side_by_side: SparkProcess, broker: Broker) -> None:
     rows = [(key, value, [{"key": name, "value": data} for name, data in headers] or None) for key, value, headers in bodies(300)]
     assert len(both_write(side_by_side, broker, rows, SCHEMA)) == 300
 
 
-def test_keys_choose_the_same_partitions(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_keys_choose_the_same_partitions(side_by_side: SparkProcess, broker: Broker) -> None:
     rows = [(f"{n * 7919:x}" * (n % 9), f"value {n}") for n in range(400)]
     written = both_write(side_by_side, broker, rows, "key string, value string", partitions=7)
     assert {partition for partition, *_ in written} == set(range(7))
 
 
-def test_partitions_that_are_given(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_partitions_that_are_given(side_by_side: SparkProcess, broker: Broker) -> None:
     rows = [(b"%d" % n, b"value", n % 3 if n % 4 else None) for n in range(60)]
     both_write(side_by_side, broker, rows, "key binary, value binary, partition int", partitions=3)
 
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
-def test_codecs(side_by_side: Elsewhere, broker: Broker, codec: str) -> None:
+def test_codecs(side_by_side: SparkProcess, broker: Broker, codec: str) -> None:
     rows = [(b"%d" % n, b"value %d " % n * 40, None) for n in range(200)]
     both_write(side_by_side, broker, rows, SCHEMA, **{"kafka.compression.type": codec})
 
 
-def test_topics_by_row_and_by_option(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_topics_by_row_and_by_option(side_by_side: SparkProcess, broker: Broker) -> None:
     for source in (OFFICIAL, OURS):
         one, two, other = (new_topic(broker) for _ in range(3))
         rows = [(one, "1", "ignored", 1.0), (two, "2", None, 2.0), (two, "3", "", 3.0)]
@@ -74,7 +74,7 @@ def test_topics_by_row_and_by_option(side_by_side: Elsewhere, broker: Broker) ->
         assert [len(consume(broker, topic)) for topic in (one, two, other)] == [1, 2, 3]
 
 
-def test_streams(side_by_side: Elsewhere, broker: Broker, tmp_path: Path) -> None:
+def test_streams(side_by_side: SparkProcess, broker: Broker, tmp_path: Path) -> None:
     origin, topics = new_topic(broker), {source: new_topic(broker) for source in (OFFICIAL, OURS)}
     produce(broker, origin, bodies(100))
     reading = given(broker, {"from": OFFICIAL, "subscribe": origin, "startingOffsets": "earliest", "includeHeaders": True})
@@ -86,7 +86,7 @@ def test_streams(side_by_side: Elsewhere, broker: Broker, tmp_path: Path) -> Non
     assert len(ours) == 100
 
 
-def test_the_output_mode_update(side_by_side: Elsewhere, cluster: Broker, tmp_path: Path) -> None:
+def test_the_output_mode_update(side_by_side: SparkProcess, cluster: Broker, tmp_path: Path) -> None:
     """Spark's interface to sources in Python does not know it."""
     topic = new_topic(cluster)
     produce(cluster, topic, bodies(10))
@@ -122,7 +122,9 @@ WRONG: list[tuple[str, list[Any], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("schema", "rows", "options", "text"), WRONG, ids=[text[:50] for *_, text in WRONG])
-def test_what_is_wrong(side_by_side: Elsewhere, cluster: Broker, schema: str, rows: list[Any], options: dict[str, Any], text: str) -> None:
+def test_what_is_wrong(
+    side_by_side: SparkProcess, cluster: Broker, schema: str, rows: list[Any], options: dict[str, Any], text: str
+) -> None:
     topic = new_topic(cluster, 2)
     named = {name: topic if value == "T" else value for name, value in options.items()}
     for source in (OFFICIAL, OURS):
@@ -132,7 +134,7 @@ def test_what_is_wrong(side_by_side: Elsewhere, cluster: Broker, schema: str, ro
 
 
 @pytest.mark.parametrize("mode", ["overwrite", "ignore"])
-def test_modes_that_are_refused(side_by_side: Elsewhere, cluster: Broker, mode: str) -> None:
+def test_modes_that_are_refused(side_by_side: SparkProcess, cluster: Broker, mode: str) -> None:
     topic = new_topic(cluster)
     for source in (OFFICIAL, OURS):
         failure = side_by_side.run(queries.write, source, [("a",)], "value string", given(cluster, {"topic": topic}), mode)

@@ -13,11 +13,11 @@ from pyspark.sql.types import IntegerType, StructField, StructType
 from odradek import spark_sink
 from odradek.broker import Cluster
 from odradek.spark_sink.autoload import DefaultSource
+from odradek.spark_sink.batch_reader import BatchReader
 from odradek.spark_sink.client import client_for
-from odradek.spark_sink.reader import BatchReader
 from odradek.spark_sink.source import COLUMNS, HEADERS, OdradekDataSource, arrow_schema, columns
-from tests.spark.decoding import ALL_COLUMNS, Row
-from tests.spark.producing import FIRST_TIMESTAMP, KEEP, TIMESTAMP_STEP, Broker, bodies, delete_before, new_topic, produce
+from tests.spark.decoder_reference import ALL_COLUMNS, Row
+from tests.spark.kafka_topics import FIRST_TIMESTAMP, KEEP, TIMESTAMP_STEP, Broker, bodies, delete_before, new_topic, produce
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

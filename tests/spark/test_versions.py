@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from tests.spark import queries
-from tests.spark.elsewhere import Elsewhere
-from tests.spark.producing import Broker, bodies, consume, new_topic, produce
+from tests.spark.kafka_topics import Broker, bodies, consume, new_topic, produce
 from tests.spark.queries import Failure, Read
 from tests.spark.sources import OFFICIAL, OURS, given
+from tests.spark.spark_process import SparkProcess
 
 pytestmark = pytest.mark.spark
 
 
 class TestOldestSpark:
-    def test_a_batch(self, spark_4_0: Elsewhere, cluster: Broker) -> None:
+    def test_a_batch(self, spark_4_0: SparkProcess, cluster: Broker) -> None:
         topic = new_topic(cluster, 2)
         written = produce(cluster, topic, bodies(200), 0) + produce(cluster, topic, bodies(100), 1)
         read = spark_4_0.run(queries.read, OURS, given(cluster, {"subscribe": topic, "includeHeaders": True, "minPartitions": 4}))
@@ -25,7 +25,7 @@ class TestOldestSpark:
         assert read.rows == written
         assert len(read.tasks) == 4
 
-    def test_a_stream(self, spark_4_0: Elsewhere, cluster: Broker, tmp_path: Path) -> None:
+    def test_a_stream(self, spark_4_0: SparkProcess, cluster: Broker, tmp_path: Path) -> None:
         topic = new_topic(cluster, 2)
         written = produce(cluster, topic, bodies(100), 0)
         options = given(cluster, {"subscribe": topic, "startingOffsets": "earliest", "includeHeaders": True})
@@ -44,14 +44,14 @@ class TestOldestSpark:
             assert sorted(found, key=queries.place) == sorted(written, key=queries.place)
             written = []
 
-    def test_writing(self, spark_4_0: Elsewhere, cluster: Broker) -> None:
+    def test_writing(self, spark_4_0: SparkProcess, cluster: Broker) -> None:
         topic = new_topic(cluster)
         rows = [("key", f"value {n}") for n in range(50)]
         assert spark_4_0.run(queries.write, OURS, rows, "key string, value string", given(cluster, {"topic": topic}), "append") is None
         assert sorted(message.value() for message in consume(cluster, topic)) == sorted(value.encode() for _, value in rows)
 
 
-def test_in_a_notebook(side_by_side: Elsewhere, cluster: Broker) -> None:
+def test_in_a_notebook(side_by_side: SparkProcess, cluster: Broker) -> None:
     topic = new_topic(cluster, 2)
     produce(cluster, topic, bodies(20), 0)
     produce(cluster, topic, bodies(10), 1)
@@ -63,7 +63,7 @@ def test_in_a_notebook(side_by_side: Elsewhere, cluster: Broker) -> None:
     assert rows == [(topic, 0, 17), (topic, 1, 7)]
 
 
-def test_over_connect(connected: Elsewhere, cluster: Broker) -> None:
+def test_over_connect(connected: SparkProcess, cluster: Broker) -> None:
     topic = new_topic(cluster)
     written = produce(cluster, topic, bodies(50))
     options = given(cluster, {"subscribe": topic, "includeHeaders": True})

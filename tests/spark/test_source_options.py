@@ -8,11 +8,11 @@ import pytest
 
 from odradek.spark_sink.client import EARLIEST, LATEST, READ_COMMITTED, ClientConfig, TopicPartition
 from odradek.spark_sink.client_options import warn_of_unknown
-from odradek.spark_sink.conditions import KafkaCondition
-from odradek.spark_sink.given import Given
+from odradek.spark_sink.error_conditions import KafkaCondition
 from odradek.spark_sink.offset_options import Times
-from odradek.spark_sink.options import Assign, ReadOptions, Subscribe, SubscribePattern, batch_options, read_options, stream_options
+from odradek.spark_sink.source_options import Assign, ReadOptions, Subscribe, SubscribePattern, batch_options, read_options, stream_options
 from odradek.spark_sink.trigger_options import NO_LIMIT, TriggerOptions
+from odradek.spark_sink.user_options import UserOptions
 
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
@@ -266,7 +266,7 @@ def test_refused_in_a_stream(values: dict[str, str], text: str) -> None:
 
 def test_settings_that_kafka_does_not_have_are_warned_of() -> None:
     warn_of_unknown(
-        Given(given(kafka__max__poll__records="5", kafka__group__id="g", kafka__ssl__protocol="TLS", groupIdPrefix="p", other="x"))
+        UserOptions(given(kafka__max__poll__records="5", kafka__group__id="g", kafka__ssl__protocol="TLS", groupIdPrefix="p", other="x"))
     )
     with pytest.warns(UserWarning, match=r"^Kafka option 'kafka.fetch.max.byte' is not known here and has no effect$"):
-        warn_of_unknown(Given(given(kafka__fetch__max__byte="5")))
+        warn_of_unknown(UserOptions(given(kafka__fetch__max__byte="5")))

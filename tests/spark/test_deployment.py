@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from odradek import Cluster
-from tests.spark import nodes
-from tests.spark.elsewhere import packages
-from tests.spark.nodes import Home, Ran
-from tests.spark.producing import bodies, consume, new_topic, produce
+from tests.spark import spark_cluster
+from tests.spark.kafka_topics import bodies, consume, new_topic, produce
+from tests.spark.spark_cluster import Home, Ran
+from tests.spark.spark_process import packages
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 VALUES = 40
@@ -20,31 +20,31 @@ VALUES = 40
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory, java_home: None) -> Home:
-    return nodes.home(tmp_path_factory.mktemp("home"))
+    return spark_cluster.home(tmp_path_factory.mktemp("home"))
 
 
 @pytest.fixture(scope="module")
 def standalone(home: Home) -> Iterator[str]:
-    with nodes.standalone(home) as address:
+    with spark_cluster.standalone(home) as address:
         yield address
 
 
 @pytest.fixture(params=["local-cluster", "standalone"])
 def master(request: pytest.FixtureRequest) -> str:
-    address: str = nodes.LOCAL_CLUSTER if request.param == "local-cluster" else request.getfixturevalue("standalone")
+    address: str = spark_cluster.LOCAL_CLUSTER if request.param == "local-cluster" else request.getfixturevalue("standalone")
     return address
 
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory, home: Home, wheel: Path) -> Path:
     """An interpreter with odradek, as `pip install` leaves it."""
-    return nodes.interpreter(tmp_path_factory.mktemp("with"), home.log, wheel=wheel)
+    return spark_cluster.interpreter(tmp_path_factory.mktemp("with"), home.log, wheel=wheel)
 
 
 @pytest.fixture(scope="module")
 def python_without(tmp_path_factory: pytest.TempPathFactory, home: Home) -> Path:
     """An interpreter with neither odradek nor what it needs compiled."""
-    return nodes.interpreter(tmp_path_factory.mktemp("without"), home.log, without=["crc32c", "cramjam"])
+    return spark_cluster.interpreter(tmp_path_factory.mktemp("without"), home.log, without=["crc32c", "cramjam"])
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ class Copying:
         source, target = new_topic(self._cluster, 2), new_topic(self._cluster)
         written = [produce(self._cluster, source, bodies(VALUES // 2), partition) for partition in range(2)]
         arguments = [self._cluster.bootstrap_servers, source, target, *steps]
-        ran = nodes.run(self._home, program, arguments, settings, environment, self._directory)
+        ran = spark_cluster.run(self._home, program, arguments, settings, environment, self._directory)
         copied = [message.value() or b"" for message in consume(self._cluster, target)]
         assert sorted(copied) == sorted([row.value or b"" for rows in written for row in rows] * steps.count("copy"))
         assert len(ran.executors) == 2
@@ -77,7 +77,7 @@ def copying(home: Home, cluster: Cluster, tmp_path: Path) -> Copying:
 
 def test_pip_on_the_nodes(copying: Copying, master: str, python: Path, home: Home, tmp_path: Path, wheel: Path) -> None:
     """Found by Spark, tasks run with PYSPARK_DRIVER_PYTHON; registered, with PYSPARK_PYTHON."""
-    other = nodes.interpreter(tmp_path / "other", home.log, wheel=wheel)
+    other = spark_cluster.interpreter(tmp_path / "other", home.log, wheel=wheel)
     chosen = {"PYSPARK_DRIVER_PYTHON": str(python), "PYSPARK_PYTHON": str(other)}
     ran = copying([str(python)], ["copy", "register", "copy"], {"spark.master": master}, chosen)
     assert ran.workers == [{str(python)}, {str(other)}]
@@ -94,12 +94,12 @@ def test_zip_by_py_files(copying: Copying, master: str, python_without: Path, zi
 
 def test_zip_by_add_py_file(copying: Copying, python_without: Path, zipped: Path) -> None:
     """Nothing says which Python the workers run, and the driver's environment is not activated: registering chooses it."""
-    ran = copying([str(python_without)], [f"zip={zipped}", "register", "copy"], {"spark.master": nodes.LOCAL_CLUSTER}, {})
+    ran = copying([str(python_without)], [f"zip={zipped}", "register", "copy"], {"spark.master": spark_cluster.LOCAL_CLUSTER}, {})
     assert ran.workers == [{str(python_without)}]
 
 
 def test_packed_environment(copying: Copying, master: str, python_without: Path, home: Home, wheel: Path, tmp_path: Path) -> None:
-    packed = nodes.packed_environment(tmp_path, python_without, home.log, wheel)
+    packed = spark_cluster.packed_environment(tmp_path, python_without, home.log, wheel)
     settings = {"spark.master": master, "spark.archives": f"{packed}#environment"}
     ran = copying(["./environment/bin/python"], ["copy"], settings, {"PYSPARK_PYTHON": "./environment/bin/python"})
     (workers,) = ran.workers
@@ -118,7 +118,7 @@ def test_connect_with_an_installation_on_the_server(
     copying: Copying, home: Home, master: str, python: Path, python_without: Path, connect: dict[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "server").mkdir()
-    with nodes.connect_server(home, master, python, tmp_path / "server") as address:
+    with spark_cluster.connect_server(home, master, python, tmp_path / "server") as address:
         ran = copying([str(python_without)], ["copy"], {}, connect | {"SPARK_REMOTE": address})
     assert ran.workers == [{str(python)}]
 
@@ -128,7 +128,7 @@ def test_connect_with_the_zip_as_an_artifact(
     copying: Copying, home: Home, standalone: str, python_without: Path, zipped: Path, connect: dict[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "server").mkdir()
-    with nodes.connect_server(home, standalone, python_without, tmp_path / "server") as address:
+    with spark_cluster.connect_server(home, standalone, python_without, tmp_path / "server") as address:
         steps = [f"artifact={zipped}", "register", "copy"]
         ran = copying([str(python_without)], steps, {}, connect | {"SPARK_REMOTE": address})
     assert ran.workers == [{str(python_without)}]

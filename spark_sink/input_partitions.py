@@ -10,10 +10,10 @@ from typing import Any
 from pyspark.sql.datasource import InputPartition
 
 from .client import client_for
-from .options import ReadOptions
-from .planning import OffsetRange
-from .reading import read_ranges
-from .splitting import tasks
+from .offset_ranges import OffsetRange
+from .source_options import ReadOptions
+from .task_reader import read_ranges
+from .task_splitting import tasks
 
 READS_WITH_IMPORTS = 3
 """Of a worker process: Spark imports something of its own even after the first."""

@@ -18,11 +18,11 @@ from odradek.spark_sink.listener import LagListener, lag
 from odradek.spark_sink.source import COLUMNS, OdradekDataSource
 from odradek.spark_sink.stream_reader import StreamReader
 from tests.spark import queries
-from tests.spark.decoding import Row
-from tests.spark.elsewhere import Elsewhere
-from tests.spark.producing import KEEP, Broker, bodies, delete_before, new_topic, produce
+from tests.spark.decoder_reference import Row
+from tests.spark.kafka_topics import KEEP, Broker, bodies, delete_before, new_topic, produce
 from tests.spark.queries import Batch, Failure
 from tests.spark.sources import OURS, given
+from tests.spark.spark_process import SparkProcess
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -242,7 +242,7 @@ def test_the_reader_without_a_session(broker: Broker) -> None:
 
 
 @pytest.mark.official
-def test_the_oldest_spark(spark_4_0: Elsewhere, cluster: Cluster, checkpoint: str) -> None:
+def test_the_oldest_spark(spark_4_0: SparkProcess, cluster: Cluster, checkpoint: str) -> None:
     topic = new_topic(cluster, 2)
     options = given(cluster, {"subscribe": topic, "startingOffsets": "earliest", "includeHeaders": True, "maxOffsetsPerTrigger": 10})
     for partition in (1, 0):

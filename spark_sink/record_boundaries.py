@@ -12,7 +12,7 @@ import numpy as np
 from ..protocol.records import InvalidRecords
 from ..protocol.schema import ProtocolError
 from ..protocol.varints import uvarint_rest
-from .varints import Bytes, Longs
+from .varint_columns import Bytes, Longs
 
 
 def _steps() -> Longs:

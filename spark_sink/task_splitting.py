@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
-from .planning import OffsetRange
+from .offset_ranges import OffsetRange
 
 SMALL_TASK = 10_000
 """Offsets. A task costs Spark some 20 to 100 ms, in which one reads far more records: ranges of fewer share a task."""

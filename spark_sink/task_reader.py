@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .client import EARLIEST, KafkaClient, TopicPartition
-from .conditions import could_not_read
 from .decoder import Decoder
-from .fetching import OffsetOutOfRange, Span, fetch
-from .planning import OffsetRange
+from .error_conditions import could_not_read
+from .fetcher import OffsetOutOfRange, Span, fetch
+from .offset_ranges import OffsetRange
 
 
 def read_ranges(client: KafkaClient, ranges: Sequence[OffsetRange], schema: Any, *, fail_on_data_loss: bool) -> Iterator[Any]:

@@ -13,14 +13,14 @@ from pyspark.sql.types import StructType, _parse_datatype_string
 from examples import copy_topic
 from odradek.broker import Cluster
 from odradek.protocol.compression import Compression
-from odradek.spark_sink.conditions import KafkaCondition
+from odradek.spark_sink.error_conditions import KafkaCondition
 from odradek.spark_sink.producer import ALL_REPLICAS, ProducerConfig
 from odradek.spark_sink.sink_options import LEADER_ONLY, check_schema, sink_options
 from odradek.spark_sink.source import OdradekDataSource
-from odradek.spark_sink.writer import StreamRowWriter, stream_writer
-from tests.spark.elsewhere import Elsewhere
-from tests.spark.producing import KEEP, Broker, bodies, new_topic, produce
-from tests.spark.test_writing import read_by_confluent
+from odradek.spark_sink.writers import StreamRowWriter, stream_writer
+from tests.spark.kafka_topics import KEEP, Broker, bodies, new_topic, produce
+from tests.spark.spark_process import SparkProcess
+from tests.spark.test_task_writer import read_by_confluent
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -234,7 +234,7 @@ def test_rows_for_a_spark_that_gives_streams_no_arrow(cluster: Cluster, monkeypa
     assert [value for _, value, _ in read_by_confluent(cluster, topic, 1, 10)[0]] == [b"%d" % number for number in range(10)]
 
 
-def test_the_oldest_spark(spark_4_0: Elsewhere, cluster: Cluster, tmp_path: Path) -> None:
+def test_the_oldest_spark(spark_4_0: SparkProcess, cluster: Cluster, tmp_path: Path) -> None:
     source, target, records = new_topic(cluster), new_topic(cluster), bodies(50)
     produce(cluster, source, records)
     spark_4_0.run(copy_topic.copy, cluster.bootstrap_servers, source, target, tmp_path)

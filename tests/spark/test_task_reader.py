@@ -8,13 +8,13 @@ import pytest
 
 from odradek.protocol.errors import KafkaError
 from odradek.spark_sink.client import EARLIEST, LATEST, KafkaClient, TopicPartition
-from odradek.spark_sink.conditions import KafkaCondition
+from odradek.spark_sink.error_conditions import KafkaCondition
 from odradek.spark_sink.offset_options import Bound
-from odradek.spark_sink.options import Assign, ReadOptions, Subscribe, SubscribePattern, Subscription
-from odradek.spark_sink.planning import OffsetRange, assigned_partitions, plan_batch
-from odradek.spark_sink.reading import read_ranges
-from tests.spark.decoding import ALL_COLUMNS, Row, rows_of
-from tests.spark.producing import Broker, bodies, delete_before, new_topic, produce
+from odradek.spark_sink.offset_ranges import OffsetRange, assigned_partitions, plan_batch
+from odradek.spark_sink.source_options import Assign, ReadOptions, Subscribe, SubscribePattern, Subscription
+from odradek.spark_sink.task_reader import read_ranges
+from tests.spark.decoder_reference import ALL_COLUMNS, Row, rows_of
+from tests.spark.kafka_topics import Broker, bodies, delete_before, new_topic, produce
 
 
 def options(client: KafkaClient, subscription: Subscription, start: Bound = EARLIEST, end: Bound = LATEST) -> ReadOptions:

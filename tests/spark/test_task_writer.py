@@ -21,11 +21,11 @@ from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.spark_sink import producer as producer_module
-from odradek.spark_sink.conditions import KafkaCondition
 from odradek.spark_sink.connection import Connection
+from odradek.spark_sink.error_conditions import KafkaCondition
 from odradek.spark_sink.producer import ProducerConfig
-from odradek.spark_sink.writing import TYPES, arrow_batches, write
-from tests.spark.producing import KEEP, Broker, bodies, config_of, new_topic
+from odradek.spark_sink.task_writer import TYPES, arrow_batches, write
+from tests.spark.kafka_topics import KEEP, Broker, bodies, config_of, new_topic
 
 SEED = random.randrange(1 << 32)
 Written = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]

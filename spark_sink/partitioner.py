@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .encoder import lengths
-from .varints import Longs
+from .varint_columns import Longs
 
 SEED, FACTOR = np.uint32(0x9747B28C), np.uint32(0x5BD1E995)
 POSITIVE = 0x7FFFFFFF

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from .client import BACKOFF_MS, EARLIEST, LATEST, KafkaClient, Patience, TopicPartition, client_for
-from .conditions import (
+from .error_conditions import (
     KafkaCondition,
     added_partition_starts_late,
     initial_offsets_not_found,
@@ -16,16 +16,16 @@ from .conditions import (
     partitions_deleted,
     set_of,
 )
-from .limits import limited
-from .options import ReadOptions
-from .planning import OffsetRange, assigned_partitions, resolve
+from .offset_ranges import OffsetRange, assigned_partitions, resolve
+from .rate_limit import limited
+from .source_options import ReadOptions
 from .trigger_options import TriggerOptions
 
 Ends: TypeAlias = dict[TopicPartition, int]
 logger = logging.getLogger("odradek.spark_sink")
 
 
-class Stream:
+class StreamOffsets:
     """Offsets of one streaming query. It travels pickled to the workers, so it holds no connection."""
 
     def __init__(self, options: ReadOptions, trigger: TriggerOptions, clock: Callable[[], float] = time.monotonic) -> None:

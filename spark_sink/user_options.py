@@ -10,7 +10,7 @@ from typing import Any
 INT32_MAX, INT64_MAX = (1 << 31) - 1, (1 << 63) - 1
 
 
-class Given:
+class UserOptions:
     """Options read by name and type. Each method raises ValueError, in Spark's words and with the option's name."""
 
     def __init__(self, options: Mapping[str, str]) -> None:

@@ -12,9 +12,9 @@ from typing import Any
 from pyspark.sql import datasource
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamWriter, WriterCommitMessage
 
+from .input_partitions import spare_the_collector
 from .sink_options import SinkOptions
-from .tasks import spare_the_collector
-from .writing import arrow_batches, write
+from .task_writer import arrow_batches, write
 
 
 def _write(batches: Iterator[Any], options: SinkOptions) -> WriterCommitMessage:

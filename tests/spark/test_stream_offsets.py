@@ -11,14 +11,14 @@ import pytest
 
 from odradek.protocol.errors import KafkaError
 from odradek.spark_sink.client import EARLIEST, LATEST, TopicPartition, client_for
-from odradek.spark_sink.conditions import KafkaCondition
+from odradek.spark_sink.error_conditions import KafkaCondition
 from odradek.spark_sink.offset_json import from_json, to_json
 from odradek.spark_sink.offset_options import Bound, Times
-from odradek.spark_sink.options import Assign, ReadOptions, Subscribe, SubscribePattern, Subscription
-from odradek.spark_sink.planning import OffsetRange
-from odradek.spark_sink.streaming import Stream
+from odradek.spark_sink.offset_ranges import OffsetRange
+from odradek.spark_sink.source_options import Assign, ReadOptions, Subscribe, SubscribePattern, Subscription
+from odradek.spark_sink.stream_offsets import StreamOffsets
 from odradek.spark_sink.trigger_options import NO_LIMIT, TriggerOptions
-from tests.spark.producing import (
+from tests.spark.kafka_topics import (
     FIRST_TIMESTAMP,
     Broker,
     add_partitions,
@@ -50,12 +50,12 @@ def options(broker: Broker, subscription: Subscription, start: Bound = EARLIEST,
     )
 
 
-def stream_of(broker: Broker, topic: str, start: Bound = EARLIEST, trigger: TriggerOptions = NO_LIMIT) -> Stream:
-    return Stream(options(broker, Subscribe((topic,)), start), trigger)
+def stream_of(broker: Broker, topic: str, start: Bound = EARLIEST, trigger: TriggerOptions = NO_LIMIT) -> StreamOffsets:
+    return StreamOffsets(options(broker, Subscribe((topic,)), start), trigger)
 
 
-def tolerant(broker: Broker, topic: str) -> Stream:
-    return Stream(options(broker, Subscribe((topic,)), fail_on_data_loss=False), NO_LIMIT)
+def tolerant(broker: Broker, topic: str) -> StreamOffsets:
+    return StreamOffsets(options(broker, Subscribe((topic,)), fail_on_data_loss=False), NO_LIMIT)
 
 
 @contextmanager
@@ -124,7 +124,7 @@ def test_waiting_for_enough(broker: Broker) -> None:
     partition, now = TopicPartition(topic, 0), 100.0
     produce(broker, topic, bodies(10))
     trigger = TriggerOptions(max_offsets=200, min_offsets=50, max_delay_ms=6000)
-    stream = Stream(options(broker, Subscribe((topic,))), trigger, clock=lambda: now)
+    stream = StreamOffsets(options(broker, Subscribe((topic,))), trigger, clock=lambda: now)
     assert stream.next_end({partition: 0}, everything=False) == {partition: 10}, "the first batch runs at once"
     produce(broker, topic, bodies(10))
     now = 105.9
@@ -155,7 +155,7 @@ def test_available_now_ends_where_it_was_prepared(broker: Broker) -> None:
 
 def test_new_partitions_and_topics_start_at_zero(broker: Broker) -> None:
     topic = new_topic(broker)
-    stream = Stream(options(broker, SubscribePattern(f"^{topic}"), LATEST), NO_LIMIT)
+    stream = StreamOffsets(options(broker, SubscribePattern(f"^{topic}"), LATEST), NO_LIMIT)
     start = stream.initial()
     add_partitions(broker, topic, 2)
     other = new_topic(broker, name=f"{topic}-other")
@@ -218,7 +218,7 @@ def test_a_topic_that_was_made_anew(broker: Broker) -> None:
 def test_assigned_partitions_that_appear_later(broker: Broker) -> None:
     topic = new_topic(broker, 2)
     first, second, third = (TopicPartition(topic, index) for index in range(3))
-    stream = Stream(options(broker, Assign((first, third))), NO_LIMIT)
+    stream = StreamOffsets(options(broker, Assign((first, third))), NO_LIMIT)
     assert stream.initial() == {first: 0}
     add_partitions(broker, topic, 3)
     produce(broker, topic, bodies(1), 1)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from .client import client_for
-from .options import ReadOptions
-from .planning import OffsetRange, plan_batch
-from .tasks import partitions_of, read_partition
+from .input_partitions import partitions_of, read_partition
+from .offset_ranges import OffsetRange, plan_batch
+from .source_options import ReadOptions
 
 if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter

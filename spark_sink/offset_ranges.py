@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from .client import LATEST, KafkaClient, TopicPartition
-from .conditions import partitions_do_not_match, start_after_end, times_do_not_match
+from .error_conditions import partitions_do_not_match, start_after_end, times_do_not_match
 from .offset_options import Bound, Offsets, Times
-from .options import Assign, ReadOptions, Subscribe, Subscription
+from .source_options import Assign, ReadOptions, Subscribe, Subscription
 
 
 class OffsetRange(NamedTuple):

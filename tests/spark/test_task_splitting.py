@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from odradek.spark_sink.client import TopicPartition
-from odradek.spark_sink.limits import limited
-from odradek.spark_sink.planning import OffsetRange
-from odradek.spark_sink.splitting import tasks
+from odradek.spark_sink.offset_ranges import OffsetRange
+from odradek.spark_sink.rate_limit import limited
+from odradek.spark_sink.task_splitting import tasks
 
 SMALL, LARGE = TopicPartition("t", 0), TopicPartition("t", 1)
 HUNDRED_AND_NINE_HUNDRED = [OffsetRange(SMALL, 0, 100), OffsetRange(LARGE, 0, 900)]

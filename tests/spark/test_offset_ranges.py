@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from odradek.spark_sink.client import EARLIEST, LATEST, KafkaClient, TopicPartition
-from odradek.spark_sink.conditions import KafkaCondition
+from odradek.spark_sink.error_conditions import KafkaCondition
 from odradek.spark_sink.filters import narrowed
 from odradek.spark_sink.offset_options import Times
-from odradek.spark_sink.planning import OffsetRange, resolve
-from tests.spark.producing import FIRST_TIMESTAMP, TIMESTAMP_STEP, Broker, bodies, config_of, new_topic, produce
+from odradek.spark_sink.offset_ranges import OffsetRange, resolve
+from tests.spark.kafka_topics import FIRST_TIMESTAMP, TIMESTAMP_STEP, Broker, bodies, config_of, new_topic, produce
 
 if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter

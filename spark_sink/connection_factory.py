@@ -31,7 +31,7 @@ def _timer(seconds: float, function: Callable[[], None]) -> Alarm:
     return timer
 
 
-class Connector:
+class ConnectionFactory:
     """Connects to brokers. When no connection comes about for two seconds, it logs once what has been tried."""
 
     def __init__(

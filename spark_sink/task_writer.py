@@ -14,11 +14,11 @@ import pyarrow.compute as pc
 
 from ..protocol.records import HEADER
 from .client import TopicPartition
-from .conditions import null_topic
 from .encoder import BINARY, Columns, Records
-from .partitioning import Partitioner
+from .error_conditions import null_topic
+from .partitioner import Partitioner
 from .producer import Payload, Producer, ProducerConfig, producer_for
-from .varints import Longs
+from .varint_columns import Longs
 
 PIECE_BYTES = 16 << 20
 """What is encoded at once: more would only wait in memory."""

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.spark.elsewhere import Elsewhere, cached
+from tests.spark.spark_process import SparkProcess, cached
 
 VERSION = "4.2.0"
 """Of PySpark and of the connector: the newest that is published of it."""
@@ -34,6 +34,6 @@ def jars() -> list[Path]:
     return sorted(cached(f"spark-sql-kafka-{VERSION}", fill).glob("*.jar"))
 
 
-def both_sources(directory: Path, settings: Mapping[str, str] | None = None) -> Elsewhere:
+def both_sources(directory: Path, settings: Mapping[str, str] | None = None) -> SparkProcess:
     """A session that has them. Raises Unavailable."""
-    return Elsewhere(VERSION, directory, {"spark.jars": ",".join(map(str, jars()))} | dict(settings or {}))
+    return SparkProcess(VERSION, directory, {"spark.jars": ",".join(map(str, jars()))} | dict(settings or {}))

@@ -64,7 +64,7 @@ def installed(directory: Path) -> list[str]:
     return [str(modules), str(ROOT / ".dev"), str(ROOT)]
 
 
-class Elsewhere:
+class SparkProcess:
     """A session of `local[2]` in a child process; a context manager. Its output goes to `directory`/output.log."""
 
     def __init__(self, version: str, directory: Path, settings: Mapping[str, str], also: Sequence[Path] = ()) -> None:

@@ -10,7 +10,7 @@ from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartit
 from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 from odradek.spark_sink.client import ClientConfig
-from tests.spark.decoding import Row
+from tests.spark.decoder_reference import Row
 
 KEEP = {"log.retention.ms": -1, "log.cleaner.backoff.ms": 50, "auto.create.topics.enable": "false"}
 """The broker's settings: the records of these tests are years old, compaction comes at once, and topics are made by who wants them."""

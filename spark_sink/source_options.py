@@ -9,10 +9,10 @@ from typing import TypeAlias
 
 from .client import EARLIEST, LATEST, ClientConfig, TopicPartition
 from .client_options import client_config
-from .conditions import start_after_end
-from .given import INT64_MAX, Given, expected, is_integer
+from .error_conditions import start_after_end
 from .offset_options import Bound, ending, starting
 from .trigger_options import TriggerOptions, trigger_options
+from .user_options import INT64_MAX, UserOptions, expected, is_integer
 
 ASSIGN_EXAMPLE = '{"topicA":[0,1],"topicB":[0,1]}'
 STRATEGIES = ("subscribe", "subscribePattern", "assign")
@@ -67,12 +67,12 @@ class ReadOptions:
 
 def read_options(options: Mapping[str, str]) -> ReadOptions:
     """What batches and streams have in common. Raises ValueError in the words of Spark's own source."""
-    return _read_options(Given(options), "earliest")
+    return _read_options(UserOptions(options), "earliest")
 
 
 def batch_options(options: Mapping[str, str]) -> ReadOptions:
     """Raises ValueError, also for what only a batch refuses, and KafkaCondition."""
-    found = _read_options(Given(options), "earliest")
+    found = _read_options(UserOptions(options), "earliest")
     _refuse_sentinel("starting offset", "startingOffsets", found.starting, LATEST)
     _refuse_sentinel("ending offset", "ending offset", found.ending, EARLIEST)
     if isinstance(found.starting, dict) and isinstance(found.ending, dict):
@@ -85,14 +85,14 @@ def batch_options(options: Mapping[str, str]) -> ReadOptions:
 
 def stream_options(options: Mapping[str, str]) -> tuple[ReadOptions, TriggerOptions]:
     """Raises ValueError, also for what only a stream refuses."""
-    given = Given(options)
+    given = UserOptions(options)
     for name, kind in (("endingOffsets", "offset"), ("endingOffsetsByTimestamp", "timestamp")):
         if name in given:
             raise ValueError(f"ending {kind} not valid in streaming queries")
     return _read_options(given, "latest"), trigger_options(given)
 
 
-def _read_options(given: Given, start: str) -> ReadOptions:
+def _read_options(given: UserOptions, start: str) -> ReadOptions:
     given.refuse(REFUSED)
     return ReadOptions(
         subscription=_subscription(given),
@@ -106,7 +106,7 @@ def _read_options(given: Given, start: str) -> ReadOptions:
     )
 
 
-def _positive(given: Given, name: str) -> int | None:
+def _positive(given: UserOptions, name: str) -> int | None:
     if name not in given:
         return None
     value = given.integer(name, 0, -INT64_MAX, INT64_MAX)
@@ -125,7 +125,7 @@ def _refuse_sentinel(name: str, name_of_one: str, bound: Bound, refused: int) ->
                 raise ValueError(f"{name_of_one} for {partition} {where}")
 
 
-def _subscription(given: Given) -> Subscription:
+def _subscription(given: UserOptions) -> Subscription:
     chosen = [name for name in STRATEGIES if name in given]
     if len(chosen) != 1:
         beginning = "Only one of the following options can" if chosen else "One of the following options must"
@@ -134,7 +134,7 @@ def _subscription(given: Given) -> Subscription:
     return {"subscribe": _subscribe, "subscribePattern": _subscribe_pattern, "assign": _assign}[name](given)
 
 
-def _subscribe(given: Given) -> Subscription:
+def _subscribe(given: UserOptions) -> Subscription:
     value = given.text("subscribe", "")
     topics = tuple(dict.fromkeys(topic.strip() for topic in value.split(",") if topic.strip()))
     if not topics:
@@ -142,7 +142,7 @@ def _subscribe(given: Given) -> Subscription:
     return Subscribe(topics)
 
 
-def _subscribe_pattern(given: Given) -> Subscription:
+def _subscribe_pattern(given: UserOptions) -> Subscription:
     value = given.text("subscribePattern", "")
     if not value:
         raise ValueError(f"Pattern to subscribe is empty as specified value for option 'subscribePattern' is '{value}'")
@@ -153,7 +153,7 @@ def _subscribe_pattern(given: Given) -> Subscription:
     return SubscribePattern(value)
 
 
-def _assign(given: Given) -> Subscription:
+def _assign(given: UserOptions) -> Subscription:
     value = given.text("assign", "")
     if not value.startswith("{"):
         raise ValueError(f"No topicpartitions to assign as specified value for option 'assign' is '{value}'")

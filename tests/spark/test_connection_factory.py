@@ -11,8 +11,8 @@ import pytest
 from odradek import Cluster
 from odradek.spark_sink.client import ClientConfig, KafkaClient
 from odradek.spark_sink.connection import Address
-from odradek.spark_sink.connector import REPORT_AFTER_S, Connector
-from tests.spark.producing import config_of
+from odradek.spark_sink.connection_factory import REPORT_AFTER_S, ConnectionFactory
+from tests.spark.kafka_topics import config_of
 
 
 class ByHand:
@@ -56,7 +56,7 @@ def refusing() -> Address:
 
 def test_connector_reports_once_what_was_refused(alarm: ByHand, caplog: pytest.LogCaptureFixture) -> None:
     first, second = refusing(), refusing()
-    connector = Connector([first, second], "me", 1000, alarm.new)
+    connector = ConnectionFactory([first, second], "me", 1000, alarm.new)
     for address in (first, second, first):
         with pytest.raises(ConnectionRefusedError):
             connector.connect(address)
@@ -73,13 +73,13 @@ def test_connector_reports_a_silent_peer(caplog: pytest.LogCaptureFixture) -> No
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
         host, port = silent.getsockname()
         with pytest.raises(TimeoutError):
-            Connector([(host, port)], "me", 20, RingsAtOnce().new).connect((host, port))
+            ConnectionFactory([(host, port)], "me", 20, RingsAtOnce().new).connect((host, port))
     assert f"{host}:{port} (no answer yet)" in caplog.text
 
 
 def test_connector_that_connects_reports_nothing(cluster: Cluster, alarm: ByHand) -> None:
     (there, *_) = config_of(cluster).bootstrap_servers
-    connector = Connector([there], "me", 10_000, alarm.new)
+    connector = ConnectionFactory([there], "me", 10_000, alarm.new)
     with pytest.raises(ConnectionRefusedError):
         connector.connect(refusing())
     assert alarm.waiting == 1
@@ -92,7 +92,7 @@ def test_connector_that_connects_reports_nothing(cluster: Cluster, alarm: ByHand
 def test_client_with_a_wrong_address_reports_it(alarm: ByHand, caplog: pytest.LogCaptureFixture) -> None:
     wrong = refusing()
     client = KafkaClient(ClientConfig((wrong,), request_timeout_ms=100, api_timeout_ms=100))
-    client._connector = Connector([wrong], "me", 100, alarm.new)
+    client._connector = ConnectionFactory([wrong], "me", 100, alarm.new)
     with closing(client), pytest.raises(ConnectionRefusedError):
         client.partitions_where(str)
     alarm.ring()

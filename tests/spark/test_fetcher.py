@@ -15,8 +15,8 @@ from odradek.protocol.messages.fetch import FETCH
 from odradek.spark_sink.batches import visible
 from odradek.spark_sink.client import READ_COMMITTED, KafkaClient, TopicPartition
 from odradek.spark_sink.connection import Connection
-from odradek.spark_sink.fetching import OffsetOutOfRange, Span, fetch
-from tests.spark.producing import KEEP, Broker, bodies, config_of, delete_before, new_topic, produce
+from odradek.spark_sink.fetcher import OffsetOutOfRange, Span, fetch
+from tests.spark.kafka_topics import KEEP, Broker, bodies, config_of, delete_before, new_topic, produce
 
 RACK_AWARE = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 
