@@ -1,4 +1,4 @@
-"""The batch reader: plans in the driver, reads in Spark's workers."""
+"""Batch reads: implementations of PySpark's DataSourceReader, which plan in the driver and read in Python workers."""
 
 from __future__ import annotations
 
@@ -17,22 +17,25 @@ if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter
 
 PUSHES_FILTERS = "data_source_pushdown_filters"
-"""The module that Spark plans with where there are filters and `spark.sql.python.filterPushdown.enabled` allows to push them down."""
+"""Name of the module in which Spark plans a read with filters, when `spark.sql.python.filterPushdown.enabled` is true."""
 
 
 class BatchReader(DataSourceReader):
-    """Travels pickled from the driver to the workers, so it holds no connection: each process keeps its own."""
+    """Reads the ranges of offsets that the options name.
+
+    Spark pickles the reader from the driver to the workers, so it holds no connection; each process keeps its own (`client_for`).
+    """
 
     def __init__(self, options: ReadOptions, schema: Any) -> None:
         """`schema` is the Arrow schema of the rows."""
         self._options, self._schema = options, schema
 
     def partitions(self) -> list[InputPartition]:
-        """The tasks. Raises KafkaCondition, KafkaError, OSError, ValueError."""
+        """Returns one input partition for each task. Raises KafkaCondition, KafkaError, OSError, ValueError."""
         return partitions_of(self._ranges(), self._options)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """`pyarrow.RecordBatch`es."""
+        """Yields the `pyarrow.RecordBatch`es of one task."""
         return read_partition(partition, self._options, self._schema)
 
     def _ranges(self) -> list[OffsetRange]:
@@ -40,12 +43,12 @@ class BatchReader(DataSourceReader):
 
 
 class FilteringReader(BatchReader):
-    """Reads less where filters allow it."""
+    """Reads smaller ranges when the filters of the query allow it."""
 
     _filters: list[Filter]
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
-        """Notes the filters and gives all of them back: Spark is to apply them too."""
+        """Stores the filters and returns all of them, so that Spark applies them to the rows as well."""
         self._filters = filters
         return filters
 
@@ -56,6 +59,9 @@ class FilteringReader(BatchReader):
 
 
 def batch_reader(options: ReadOptions, schema: Any) -> BatchReader:
-    """The reader that filters only where Spark will push filters down: elsewhere Spark refuses a reader that can do so."""
+    """Returns a FilteringReader in the process in which Spark pushes filters down, elsewhere a BatchReader.
+
+    Spark rejects a reader that has `pushFilters` when filter pushdown is disabled.
+    """
     pushed = any(PUSHES_FILTERS in argument for argument in sys.argv)
     return (FilteringReader if pushed else BatchReader)(options, schema)

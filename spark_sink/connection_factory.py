@@ -1,4 +1,4 @@
-"""Makes connections, and reports early which ones cannot be made: a wrong address would be silent until the time-out is over."""
+"""Opens connections, and logs a warning early when that fails: otherwise a wrong address causes no output until the time-out."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ logger = logging.getLogger("odradek.spark_sink")
 
 
 class Alarm(Protocol):
-    """The part of `threading.Timer` that is used."""
+    """The methods of `threading.Timer` that are used."""
 
     def start(self) -> None:
-        """Starts to wait."""
+        """Starts waiting."""
 
     def cancel(self) -> None:
-        """Ends the waiting."""
+        """Stops waiting."""
 
 
 def _timer(seconds: float, function: Callable[[], None]) -> Alarm:
@@ -32,7 +32,7 @@ def _timer(seconds: float, function: Callable[[], None]) -> Alarm:
 
 
 class ConnectionFactory:
-    """Connects to brokers. When no connection comes about for two seconds, it logs once what has been tried."""
+    """Connects to brokers. After two seconds without a connection, it logs once which addresses have been tried."""
 
     def __init__(
         self,
@@ -41,15 +41,15 @@ class ConnectionFactory:
         timeout_ms: int,
         new_alarm: Callable[[float, Callable[[], None]], Alarm] = _timer,
     ) -> None:
-        """`new_alarm` makes an alarm of some seconds and the function to call then."""
+        """`new_alarm` creates an alarm from a number of seconds and the function to call after them."""
         self._bootstrap_servers = tuple(bootstrap_servers)
         self._client_id, self._timeout_ms, self._new_alarm = client_id, timeout_ms, new_alarm
         self._alarm: Alarm | None = None
         self._tried: dict[Address, str] = {}
 
     def connect(self, address: Address) -> Connection:
-        """A new connection. Raises OSError, KafkaError; the alarm then stays set for the attempts that follow."""
-        self._tried[address] = "no answer yet"
+        """Returns a new connection. Raises OSError, KafkaError; the alarm then stays set for the attempts that follow."""
+        self._tried[address] = "no response yet"
         if self._alarm is None:
             self._alarm = self._new_alarm(REPORT_AFTER_S, self._report)
             self._alarm.start()
@@ -62,7 +62,7 @@ class ConnectionFactory:
         return connection
 
     def stop_waiting(self) -> None:
-        """Nothing is to be reported any more: there is a connection, or no more attempts are made."""
+        """Cancels the alarm, because there is a connection or no further attempt is made."""
         if self._alarm is not None:
             self._alarm.cancel()
         self._alarm = None
@@ -70,9 +70,9 @@ class ConnectionFactory:
 
     def _report(self) -> None:
         logger.warning(
-            "No connection to a Kafka broker for %g s. Tried from %s: %s. kafka.bootstrap.servers is %s; brokers are then connected to at "
-            "the addresses that they advertise. Attempts go on until the time-out: kafka.default.api.timeout.ms in the driver, "
-            "kafkaConsumer.pollTimeoutMs in a task that reads, kafka.max.block.ms in one that writes.",
+            "No connection to a Kafka broker for %g s. Tried from %s: %s. kafka.bootstrap.servers is %s; after that, clients connect to "
+            "the addresses that the brokers advertise. Attempts continue until the time-out: kafka.default.api.timeout.ms in the driver, "
+            "kafkaConsumer.pollTimeoutMs in a task that reads, kafka.max.block.ms in a task that writes.",
             REPORT_AFTER_S,
             socket.gethostname(),
             ", ".join(f"{_text(address)} ({outcome})" for address, outcome in self._tried.copy().items()),

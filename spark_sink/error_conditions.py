@@ -1,4 +1,4 @@
-"""What goes wrong with the data, under the names and in the words that users of Spark's own Kafka source know."""
+"""Error conditions with the names and texts of Spark's own Kafka source. Each function returns the exception of one condition."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DATA_LOSS = (
 
 
 class KafkaCondition(RuntimeError):
-    """One of Spark's error conditions about Kafka; its name stands before the text."""
+    """A Spark error condition about Kafka. The text starts with the name of the condition in brackets."""
 
     def __init__(self, condition: str, text: str) -> None:
         super().__init__(f"[{condition}] {text}")
@@ -25,13 +25,13 @@ class KafkaCondition(RuntimeError):
 
 
 def could_not_read(partition: TopicPartition, start: int, end: int) -> KafkaCondition:
-    """The log does not hold what was asked for."""
+    """Returns the error for a range of offsets that is not, or no longer, in the log."""
     text = f"Could not read records in offset [{start}, {end}) for topic partition {partition}."
     return _data_loss("COULD_NOT_READ_OFFSET_RANGE", text)
 
 
 def partitions_do_not_match(specified: Iterable[TopicPartition], assigned: Iterable[TopicPartition]) -> KafkaCondition:
-    """Offsets were given for other partitions than there are. It says "start" for ending offsets too, as Spark does."""
+    """Returns the error for offsets of other partitions than those assigned. Like Spark's, it says "start" for ending offsets too."""
     return KafkaCondition(
         "KAFKA_START_OFFSET_DOES_NOT_MATCH_ASSIGNED",
         f"Partitions specified for Kafka start offsets don't match what are assigned. Specified: {set_of(specified)} "
@@ -40,7 +40,7 @@ def partitions_do_not_match(specified: Iterable[TopicPartition], assigned: Itera
 
 
 def times_do_not_match(specified: Iterable[TopicPartition], assigned: Iterable[TopicPartition]) -> KafkaCondition:
-    """Times were given for other partitions than there are."""
+    """Returns the error for timestamps that name other partitions than those assigned."""
     return KafkaCondition(
         "KAFKA_TIMESTAMP_OFFSET_DOES_NOT_MATCH_ASSIGNED",
         "Partitions specified for Kafka timestamp based start offsets don't match what are assigned, or you didn't specify all the "
@@ -49,24 +49,24 @@ def times_do_not_match(specified: Iterable[TopicPartition], assigned: Iterable[T
 
 
 def offset_changed(partition: TopicPartition, start: int, end: int) -> KafkaCondition:
-    """A stream's partition ends before where the last batch ended."""
+    """Returns the error for a partition of a stream whose log now ends before the end of the last batch."""
     text = f"Partition {partition} offset was changed from {start} to {end}. This could be either 1) because the topic was deleted and "
     return _data_loss("PARTITION_OFFSET_CHANGED", text + "created anew, or 2) because the checkpoint is of another cluster or topic.")
 
 
 def partitions_deleted(partitions: Iterable[TopicPartition]) -> KafkaCondition:
-    """A stream has read from partitions that it does not find any more."""
+    """Returns the error for partitions that a stream has read and that no longer exist, or are no longer subscribed to."""
     return _data_loss("PARTITIONS_DELETED", f"Partitions {set_of(partitions)} have been deleted.")
 
 
 def added_partition_starts_late(partition: TopicPartition, offset: int) -> KafkaCondition:
-    """What a new partition had first was deleted before the stream saw it."""
+    """Returns the error for a new partition whose first records were deleted before the stream read them."""
     text = f"Added partition {partition} starts from {offset} instead of 0."
     return _data_loss("ADDED_PARTITION_DOES_NOT_START_FROM_OFFSET_ZERO", text)
 
 
 def initial_offsets_not_found(partitions: Iterable[TopicPartition]) -> KafkaCondition:
-    """A batch that was planned before contains partitions that are not there any more, or are not subscribed to."""
+    """Returns the error for a batch planned earlier whose partitions no longer exist, or are no longer subscribed to."""
     text = f"Cannot find initial offsets for partitions {set_of(partitions)}. They may have been deleted."
     return _data_loss("INITIAL_OFFSET_NOT_FOUND_FOR_PARTITIONS", text)
 
@@ -76,7 +76,7 @@ def _data_loss(condition: str, text: str) -> KafkaCondition:
 
 
 def start_after_end(partition: TopicPartition, start: int, end: int, *, resolved: bool) -> KafkaCondition:
-    """The range is upside down, as the user gave it or as it is in the log."""
+    """Returns the error for a range that starts after its end, by the user's offsets or (`resolved`) by those found in the log."""
     if resolved:
         condition, kind = "RESOLVED_START_OFFSET_GREATER_THAN_END_OFFSET", "resolved"
     else:
@@ -87,11 +87,11 @@ def start_after_end(partition: TopicPartition, start: int, end: int, *, resolved
 
 
 def null_topic() -> KafkaCondition:
-    """There is no `topic` option, and a row names no topic either."""
+    """Returns the error for a row without a topic when the option `topic` is not set."""
     text = "The rows to write contain a null topic. Use the `topic` option for setting a default topic."
     return KafkaCondition("KAFKA_NULL_TOPIC_IN_DATA", text)
 
 
 def set_of(partitions: Iterable[TopicPartition]) -> str:
-    """As Spark prints a set."""
+    """Formats partitions as Scala prints a set."""
     return f"Set({', '.join(map(str, sorted(partitions)))})"

@@ -1,4 +1,4 @@
-"""One task of a read, of a batch or of a stream, in a worker of Spark."""
+"""The input partitions of Spark: what one task of a batch or a stream reads, planned in the driver and read in a Python worker."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .client import client_for
 from .offset_ranges import OffsetRange
 from .source_options import ReadOptions
 from .task_reader import read_ranges
-from .task_splitting import tasks
+from .task_splitting import split_into_tasks
 
 READS_WITH_IMPORTS = 3
-"""Of a worker process: Spark imports something of its own even after the first."""
+"""Imported modules are frozen at each of the first three tasks of a worker, because Spark imports modules even after the first one."""
 _reads = itertools.count()
 
 
 class OffsetRanges(InputPartition):
-    """What one task reads."""
+    """The ranges of offsets that one task reads."""
 
     def __init__(self, ranges: list[OffsetRange]) -> None:
         super().__init__(ranges)
@@ -29,19 +29,19 @@ class OffsetRanges(InputPartition):
 
 
 def partitions_of(ranges: Iterable[OffsetRange], options: ReadOptions) -> list[InputPartition]:
-    """Spark's partitions, which are its tasks."""
-    return [OffsetRanges(of_task) for of_task in tasks(ranges, options.min_partitions, options.max_records_per_partition)]
+    """Returns one input partition for each task."""
+    return [OffsetRanges(of_task) for of_task in split_into_tasks(ranges, options.min_partitions, options.max_records_per_partition)]
 
 
 def read_partition(partition: InputPartition, options: ReadOptions, schema: Any) -> Iterator[Any]:
-    """`pyarrow.RecordBatch`es. Raises KafkaCondition, KafkaError, OSError, InvalidRecords."""
+    """Yields the `pyarrow.RecordBatch`es of one task. Raises KafkaCondition, KafkaError, OSError, InvalidRecords."""
     assert isinstance(partition, OffsetRanges)
-    spare_the_collector()
+    freeze_imported_modules()
     client = client_for(options.client)
     yield from read_ranges(client, partition.ranges, schema, fail_on_data_loss=options.fail_on_data_loss)
 
 
-def spare_the_collector() -> None:
-    """Spark's workers collect garbage after every task: what was imported need not be looked through each time (7 ms and more)."""
+def freeze_imported_modules() -> None:
+    """Excludes the objects of imported modules from garbage collection, which Spark's workers run after every task (7 ms and more)."""
     if next(_reads) < READS_WITH_IMPORTS:
         gc.freeze()

@@ -1,4 +1,4 @@
-"""Which offsets of which partitions a query reads."""
+"""Resolves a subscription and its starting and ending offsets to ranges of offsets, with requests to the brokers."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class OffsetRange(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many offsets; at most so many records."""
+        """Number of offsets, which is an upper limit for the number of records."""
         return self.end - self.start
 
 
 def assigned_partitions(client: KafkaClient, subscription: Subscription) -> list[TopicPartition]:
-    """Those that exist now, sorted. Raises KafkaError UNKNOWN_TOPIC_OR_PARTITION for a topic that is named and does not."""
+    """Returns the existing partitions of a subscription, sorted. Raises KafkaError with UNKNOWN_TOPIC_OR_PARTITION for a missing topic."""
     if isinstance(subscription, Subscribe):
         return client.partitions(subscription.topics)
     if isinstance(subscription, Assign):
@@ -36,7 +36,10 @@ def assigned_partitions(client: KafkaClient, subscription: Subscription) -> list
 
 
 def plan_batch(client: KafkaClient, options: ReadOptions) -> list[OffsetRange]:
-    """One range for each partition; earliest and latest are those of now. Raises KafkaCondition, KafkaError, OSError, ValueError."""
+    """Returns one range for each partition; earliest and latest are the present ones.
+
+    Raises KafkaCondition, KafkaError, OSError, ValueError.
+    """
     partitions = assigned_partitions(client, options.subscription)
     starts = resolve(client, partitions, options.starting)
     ends = resolve(client, partitions, options.ending)
@@ -47,7 +50,7 @@ def plan_batch(client: KafkaClient, options: ReadOptions) -> list[OffsetRange]:
 
 
 def resolve(client: KafkaClient, partitions: Iterable[TopicPartition], bound: Bound) -> dict[TopicPartition, int]:
-    """The offset of each partition at which a read starts or ends. Raises KafkaCondition, KafkaError, OSError, ValueError."""
+    """Returns the offset of each partition at which a read starts or ends. Raises KafkaCondition, KafkaError, OSError, ValueError."""
     if isinstance(bound, Times):
         return _at_times(client, partitions, bound)
     specified = _for_each(partitions, bound)

@@ -1,4 +1,4 @@
-"""How far a batch of a stream goes when it may not take everything."""
+"""Where a batch of a stream ends when maxOffsetsPerTrigger limits it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from collections.abc import Mapping
 from .client import TopicPartition
 
 
-def limited(starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int], limit: int) -> dict[TopicPartition, int]:
-    """Ends of about `limit` offsets in all, from each partition in proportion to what it has, but at least one of each that has any."""
+def limited_ends(starts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int], limit: int) -> dict[TopicPartition, int]:
+    """Returns ends that together admit about `limit` offsets, shared in proportion to the backlog of each partition.
+
+    A partition with a backlog gets at least one offset, as in Spark's KafkaMicroBatchStream.
+    """
     sizes = {partition: max(end - starts[partition], 0) for partition, end in ends.items()}
     total = sum(sizes.values())
     return {

@@ -1,6 +1,16 @@
-"""Where each record of many batches begins: the one thing about records that can only be found step by step.
+"""Finds the position of every record in many record batches.
 
-All batches step together, one lane each, so that numpy's cost for a step is shared; what does not suit that goes alone.
+A record starts with its own length, so the position of a record is only known after its predecessor has been read. This is the one part of
+decoding that numpy cannot do for all records at once. Two methods share the work:
+
+* In lanes (`_walk_in_lanes`): all batches advance in lockstep. Step n finds record n of every batch with a few numpy operations, so that
+  their fixed cost is shared by all batches. A table of 65,536 entries maps the first two bytes of a record to its size. The loop ends when
+  fewer than FEWEST_LANES batches have records left.
+* Alone (`_walk_alone`): a batch that remains (few batches, many more records than the others, or a record of 8 KiB and more, whose length
+  takes more than two bytes) is read on its own. Producers often write records of equal size, so runs of equal length prefixes at equal
+  distances are detected with numpy first, and a Python loop reads what is left.
+
+Both methods check that the last record ends exactly where its batch ends.
 """
 
 from __future__ import annotations
@@ -16,9 +26,10 @@ from .varint_columns import Bytes, Longs
 
 
 def _steps() -> Longs:
-    """The size of the record that two bytes begin, the first one being the lower, with its length prefix.
+    """Returns a table from the first two bytes of a record (little-endian) to its size, including the length prefix.
 
-    It is 0 for lengths that are negative or of more than two bytes: who stands still does not end right.
+    The entry is 0 for a negative length and for a length of more than two bytes. A lane that meets one does not advance, so it does not
+    reach the end of its batch, and the batch is read again by `_walk_alone`.
     """
     first, second = np.arange(1 << 16) & 0xFF, np.arange(1 << 16) >> 8
     steps = np.where(first < 128, 1 + (first >> 1), 2 + ((first & 127 | second << 7) >> 1))
@@ -27,34 +38,37 @@ def _steps() -> Longs:
 
 STEPS = _steps()
 FEWEST_LANES = 20
-"""With fewer lanes a step costs more than a loop over single records."""
+"""With fewer lanes, one numpy step costs more than the Python loop needs for the same records."""
 SHORTEST_RUN = 16
+"""Records. After a shorter run of equal sizes, the rest of the batch is read record by record."""
 SMALLEST_RECORD = 7
+"""Bytes: length, attributes, timestamp delta, offset delta, key length, value length and header count, one byte each."""
 
 
 def record_starts(data: Bytes, starts: Longs, ends: Longs, counts: Longs) -> Longs:
-    """The positions of all records, batch by batch: `counts[i]` > 0 records fill `data` from `starts[i]` to `ends[i]` exactly.
+    """Returns the positions in `data` of all records, batch by batch.
 
-    Raises InvalidRecords where they do not.
+    Batch i has `counts[i]` > 0 records between the positions `starts[i]` and `ends[i]`. Raises InvalidRecords when the records of a batch
+    do not fill that space exactly.
     """
     if (counts * SMALLEST_RECORD > ends - starts).any():
         raise InvalidRecords("a batch has fewer bytes than its count of records needs")
     slots = np.cumsum(counts) - counts
     positions = np.empty(int(counts.sum()), np.int64)
-    for lane in _walk_together(data, starts, ends, counts, slots, positions):
+    for lane in _walk_in_lanes(data, starts, ends, counts, slots, positions):
         slot, count = int(slots[lane]), int(counts[lane])
         _walk_alone(data, int(starts[lane]), int(ends[lane]), positions[slot : slot + count])
     return positions
 
 
-def _walk_together(data: Bytes, starts: Longs, ends: Longs, counts: Longs, slots: Longs, positions: Longs) -> list[int]:
-    """Fills `positions`; the lanes that did not end right, or are longer than most, are returned."""
+def _walk_in_lanes(data: Bytes, starts: Longs, ends: Longs, counts: Longs, slots: Longs, positions: Longs) -> list[int]:
+    """Writes the positions that it finds to `positions`. Returns the numbers of the batches that `_walk_alone` has to read."""
     if len(counts) < FEWEST_LANES:
         return list(range(len(counts)))
     order = np.argsort(-counts, kind="stable")
     at, slot, longest_first = starts[order], slots[order], counts[order]
     steps = int(longest_first[FEWEST_LANES - 1])
-    two_bytes: Any = np.ndarray((len(data) - 1,), "<u2", data, strides=(1,))  # one begins at every byte
+    two_bytes: Any = np.ndarray((len(data) - 1,), "<u2", data, strides=(1,))  # overlapping: element i is the two bytes at i
     try:
         for active in np.searchsorted(-longest_first, -np.arange(steps)).tolist():
             here, put = at[:active], slot[:active]
@@ -68,7 +82,7 @@ def _walk_together(data: Bytes, starts: Longs, ends: Longs, counts: Longs, slots
 
 
 def _walk_alone(data: Bytes, position: int, end: int, positions: Longs) -> None:
-    """One batch: runs of records of one size, and when they become short, record by record."""
+    """Writes the positions of one batch: runs of records of equal size while these are long enough, then record by record."""
     done, run = 0, SHORTEST_RUN
     view = data.data
     while done < len(positions) and run >= SHORTEST_RUN:
@@ -81,7 +95,7 @@ def _walk_alone(data: Bytes, position: int, end: int, positions: Longs) -> None:
 
 
 def _run(data: Bytes, view: memoryview, position: int, end: int, most: int) -> tuple[int, int]:
-    """(how many records from `position` on have the same length prefix at equal distances, their size)."""
+    """Returns (how many records from `position` on have the same length prefix at equal distances, the size of each)."""
     stop, prefix_size = _record_end(view, position, end)
     size = stop - position
     most = min(most, (end - position) // size)
@@ -92,8 +106,9 @@ def _run(data: Bytes, view: memoryview, position: int, end: int, most: int) -> t
 
 
 def _one_by_one(view: memoryview, position: int, end: int, count: int) -> tuple[list[int], int]:
-    """(the positions of `count` records, the position after them). Lengths of one and two bytes are inline: they are nearly all."""
-    positions, lengths, base = [], bytes(view[position:end]), position  # to read single bytes from bytes is fastest
+    """Returns (the positions of `count` records, the position after them)."""
+    # Indexing `bytes` is faster than indexing a memoryview. Lengths of one and two bytes, nearly all, are decoded inline.
+    positions, lengths, base = [], bytes(view[position:end]), position
     try:
         for _ in range(count):
             positions.append(position)
@@ -110,13 +125,13 @@ def _one_by_one(view: memoryview, position: int, end: int, count: int) -> tuple[
 
 
 def _record_end(view: memoryview, position: int, end: int) -> tuple[int, int]:
-    """(position after the record, width of its length prefix)."""
+    """Returns (the position after the record, the width of its length prefix in bytes)."""
     try:
         size, after = view[position], position + 1
         if size > 127:
             size, after = uvarint_rest(view, size, after)
     except (IndexError, ProtocolError):
-        raise InvalidRecords("the length of a record is cut") from None
+        raise InvalidRecords("the length of a record is truncated") from None
     stop = after + (size >> 1)
     if size & 1 or stop > end:
         raise InvalidRecords(f"a record of {size >> 1} bytes where {end - after} are left")

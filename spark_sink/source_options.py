@@ -1,4 +1,4 @@
-"""The options of the source, by the names, defaults and refusals of Spark's own Kafka source."""
+"""Parses the options of reads, with the names, defaults and error texts of Spark's own Kafka source."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ REFUSED = {
 
 @dataclass(frozen=True)
 class Subscribe:
-    """All partitions of these topics."""
+    """Subscription to all partitions of the named topics."""
 
     topics: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class SubscribePattern:
-    """All partitions of the topics in whose names the regular expression is found, at any place."""
+    """Subscription to all partitions of the topics whose names contain a match of the regular expression."""
 
     pattern: str
 
 
 @dataclass(frozen=True)
 class Assign:
-    """These partitions, those of them that exist."""
+    """Subscription to the named partitions, as far as they exist."""
 
     partitions: tuple[TopicPartition, ...]
 
@@ -53,7 +53,7 @@ Subscription: TypeAlias = Subscribe | SubscribePattern | Assign
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What a read was asked to do."""
+    """The parsed options of a read."""
 
     client: ClientConfig
     subscription: Subscription
@@ -66,12 +66,12 @@ class ReadOptions:
 
 
 def read_options(options: Mapping[str, str]) -> ReadOptions:
-    """What batches and streams have in common. Raises ValueError in the words of Spark's own source."""
+    """Parses the options that batches and streams share. Raises ValueError in the words of Spark's own source."""
     return _read_options(UserOptions(options), "earliest")
 
 
 def batch_options(options: Mapping[str, str]) -> ReadOptions:
-    """Raises ValueError, also for what only a batch refuses, and KafkaCondition."""
+    """Parses the options of a batch. Raises ValueError, also for values that only a batch rejects, and KafkaCondition."""
     found = _read_options(UserOptions(options), "earliest")
     _refuse_sentinel("starting offset", "startingOffsets", found.starting, LATEST)
     _refuse_sentinel("ending offset", "ending offset", found.ending, EARLIEST)
@@ -84,38 +84,39 @@ def batch_options(options: Mapping[str, str]) -> ReadOptions:
 
 
 def stream_options(options: Mapping[str, str]) -> tuple[ReadOptions, TriggerOptions]:
-    """Raises ValueError, also for what only a stream refuses."""
-    given = UserOptions(options)
+    """Parses the options of a stream. Raises ValueError, also for options that only a stream rejects."""
+    user_options = UserOptions(options)
     for name, kind in (("endingOffsets", "offset"), ("endingOffsetsByTimestamp", "timestamp")):
-        if name in given:
+        if name in user_options:
             raise ValueError(f"ending {kind} not valid in streaming queries")
-    return _read_options(given, "latest"), trigger_options(given)
+    return _read_options(user_options, "latest"), trigger_options(user_options)
 
 
-def _read_options(given: UserOptions, start: str) -> ReadOptions:
-    given.refuse(REFUSED)
+def _read_options(options: UserOptions, start: str) -> ReadOptions:
+    options.refuse(REFUSED)
     return ReadOptions(
-        subscription=_subscription(given),
-        starting=starting(given, start),
-        ending=ending(given),
-        include_headers=given.boolean("includeHeaders", False),
-        fail_on_data_loss=given.boolean("failOnDataLoss", True),
-        min_partitions=_positive(given, "minPartitions"),
-        max_records_per_partition=_positive(given, "maxRecordsPerPartition"),
-        client=client_config(given),
+        subscription=_subscription(options),
+        starting=starting(options, start),
+        ending=ending(options),
+        include_headers=options.boolean("includeHeaders", False),
+        fail_on_data_loss=options.boolean("failOnDataLoss", True),
+        min_partitions=_positive(options, "minPartitions"),
+        max_records_per_partition=_positive(options, "maxRecordsPerPartition"),
+        client=client_config(options),
     )
 
 
-def _positive(given: UserOptions, name: str) -> int | None:
-    if name not in given:
+def _positive(options: UserOptions, name: str) -> int | None:
+    if name not in options:
         return None
-    value = given.integer(name, 0, -INT64_MAX, INT64_MAX)
+    value = options.integer(name, 0, -INT64_MAX, INT64_MAX)
     if value <= 0:
         raise ValueError(f"{name} must be positive")
     return value
 
 
 def _refuse_sentinel(name: str, name_of_one: str, bound: Bound, refused: int) -> None:
+    """Raises ValueError when a bound is EARLIEST or LATEST (`refused`), for all partitions or for one."""
     where = f"can't be {'latest' if refused == LATEST else 'earliest'} for batch queries on Kafka"
     if bound == refused:
         raise ValueError(f"{name} {where}")
@@ -125,25 +126,25 @@ def _refuse_sentinel(name: str, name_of_one: str, bound: Bound, refused: int) ->
                 raise ValueError(f"{name_of_one} for {partition} {where}")
 
 
-def _subscription(given: UserOptions) -> Subscription:
-    chosen = [name for name in STRATEGIES if name in given]
+def _subscription(options: UserOptions) -> Subscription:
+    chosen = [name for name in STRATEGIES if name in options]
     if len(chosen) != 1:
         beginning = "Only one of the following options can" if chosen else "One of the following options must"
         raise ValueError(f"{beginning} be specified for Kafka source: {', '.join(STRATEGIES)}. See the docs for more details.")
     (name,) = chosen
-    return {"subscribe": _subscribe, "subscribePattern": _subscribe_pattern, "assign": _assign}[name](given)
+    return {"subscribe": _subscribe, "subscribePattern": _subscribe_pattern, "assign": _assign}[name](options)
 
 
-def _subscribe(given: UserOptions) -> Subscription:
-    value = given.text("subscribe", "")
+def _subscribe(options: UserOptions) -> Subscription:
+    value = options.text("subscribe", "")
     topics = tuple(dict.fromkeys(topic.strip() for topic in value.split(",") if topic.strip()))
     if not topics:
         raise ValueError(f"No topics to subscribe to as specified value for option 'subscribe' is '{value}'")
     return Subscribe(topics)
 
 
-def _subscribe_pattern(given: UserOptions) -> Subscription:
-    value = given.text("subscribePattern", "")
+def _subscribe_pattern(options: UserOptions) -> Subscription:
+    value = options.text("subscribePattern", "")
     if not value:
         raise ValueError(f"Pattern to subscribe is empty as specified value for option 'subscribePattern' is '{value}'")
     try:
@@ -153,11 +154,11 @@ def _subscribe_pattern(given: UserOptions) -> Subscription:
     return SubscribePattern(value)
 
 
-def _assign(given: UserOptions) -> Subscription:
-    value = given.text("assign", "")
+def _assign(options: UserOptions) -> Subscription:
+    value = options.text("assign", "")
     if not value.startswith("{"):
         raise ValueError(f"No topicpartitions to assign as specified value for option 'assign' is '{value}'")
-    topics = given.json_object("assign", ASSIGN_EXAMPLE)
+    topics = options.json_object("assign", ASSIGN_EXAMPLE)
     if not all(isinstance(partitions, list) and all(is_integer(index) for index in partitions) for partitions in topics.values()):
         raise expected(ASSIGN_EXAMPLE, value, "assign")
     return Assign(tuple(TopicPartition(topic, index) for topic, partitions in topics.items() for index in partitions))

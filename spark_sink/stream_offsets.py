@@ -1,4 +1,8 @@
-"""What a stream reads next, and what of it is a loss of data. One lives in the driver as long as the query; Spark is not needed."""
+"""Plans the batches of one streaming query: where it starts, where each batch ends, and which changes of the logs are losses of data.
+
+Does not need Spark. The state of a query is the offsets that Spark passes back from its checkpoint, and two values that must not be fetched
+twice: where the query began, and where it ends with Trigger.AvailableNow.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from .client import BACKOFF_MS, EARLIEST, LATEST, KafkaClient, Patience, TopicPartition, client_for
+from .client import BACKOFF_MS, EARLIEST, LATEST, KafkaClient, RetryTimer, TopicPartition, client_for
 from .error_conditions import (
     KafkaCondition,
     added_partition_starts_late,
@@ -17,7 +21,7 @@ from .error_conditions import (
     set_of,
 )
 from .offset_ranges import OffsetRange, assigned_partitions, resolve
-from .rate_limit import limited
+from .rate_limit import limited_ends
 from .source_options import ReadOptions
 from .trigger_options import TriggerOptions
 
@@ -26,10 +30,10 @@ logger = logging.getLogger("odradek.spark_sink")
 
 
 class StreamOffsets:
-    """Offsets of one streaming query. It travels pickled to the workers, so it holds no connection."""
+    """The offsets of one streaming query. Spark pickles it to the workers with its reader, so it holds no connection."""
 
     def __init__(self, options: ReadOptions, trigger: TriggerOptions, clock: Callable[[], float] = time.monotonic) -> None:
-        """`clock` gives seconds."""
+        """`clock` returns seconds."""
         self._options, self._trigger, self._clock = options, trigger, clock
         self._initial: Ends | None = None
         self._target: Ends | None = None
@@ -37,7 +41,7 @@ class StreamOffsets:
         self.latest_seen: Ends | None = None
 
     def initial(self) -> Ends:
-        """Where a new query starts: asked for more than once, it says the same. Raises AssertionError, KafkaError, OSError, ValueError."""
+        """Returns where a new query starts, the same on every call. Raises AssertionError, KafkaError, OSError, ValueError."""
         if self._initial is None:
             bound, partitions = self._options.starting, self._assigned()
             if isinstance(bound, dict) and bound.keys() != set(partitions):
@@ -49,13 +53,13 @@ class StreamOffsets:
         return self._initial
 
     def stop_at_present_end(self) -> None:
-        """Nothing that comes after now is read."""
+        """Makes the present ends of the logs the end of the query."""
         self._target = self._ends({})
 
     def next_end(self, start: Ends | None, *, everything: bool) -> Ends:
-        """Where the batch that begins at `start` ends; at `start` when there is to be none.
+        """Returns the end of the batch that begins at `start`; `start` itself means that no batch is run now.
 
-        Without limits when it is not known where it begins (None), or it is to take `everything`. Raises KafkaError, OSError.
+        The limits do not apply when `start` is unknown (None) or `everything` is set. Raises KafkaError, OSError.
         """
         ends = self._target if self._target is not None else self._ends(start or {})
         self.latest_seen = ends
@@ -64,20 +68,24 @@ class StreamOffsets:
         starts = start | self._earliest(ends.keys() - start.keys())
         if self._target is None and self._too_few(starts, ends):
             return start
-        return ends if self._trigger.max_offsets is None else limited(starts, ends, self._trigger.max_offsets)
+        return ends if self._trigger.max_offsets is None else limited_ends(starts, ends, self._trigger.max_offsets)
 
     def _ends(self, known: Ends) -> Ends:
-        """Of all logs. A broker that has just started may not know all of what was `known` yet, so it is asked again, but not for ever."""
-        client, patience = self._client(), Patience(self._options.client.settling_ms)
+        """Returns the ends of all assigned logs.
+
+        An end before a `known` offset is fetched again until the settling time is over, because a broker that has just become leader may
+        not report its whole log yet.
+        """
+        client, retry_timer = self._client(), RetryTimer(self._options.client.settling_ms)
         while True:
             ends = client.list_offsets(dict.fromkeys(self._assigned(), LATEST))
-            if patience.over or all(ends.get(partition, -1) >= offset for partition, offset in known.items()):
+            if retry_timer.over or all(ends.get(partition, -1) >= offset for partition, offset in known.items()):
                 return ends
             client.forget_leaders()
             time.sleep(BACKOFF_MS / 1000)
 
     def _too_few(self, starts: Ends, ends: Ends) -> bool:
-        """Whether to wait for more; not before the first batch, and no longer than the delay."""
+        """Returns whether to wait for minOffsetsPerTrigger: never before the first batch, and at most for maxTriggerDelay."""
         now, least = self._clock(), self._trigger.min_offsets
         if least is None:
             return False
@@ -88,7 +96,7 @@ class StreamOffsets:
         return False
 
     def ranges(self, start: Ends, end: Ends) -> list[OffsetRange]:
-        """What a batch reads. Raises KafkaCondition for a loss of data with failOnDataLoss, KafkaError, OSError."""
+        """Returns the ranges that a batch reads. Raises KafkaCondition for a loss of data with failOnDataLoss, KafkaError, OSError."""
         starts = start | self._starts_of_new(end.keys() - start.keys())
         if gone := start.keys() - end.keys():
             self._lost(partitions_deleted(gone))
@@ -99,6 +107,7 @@ class StreamOffsets:
         return [one for one in ranges if one.size > 0]
 
     def _starts_of_new(self, partitions: Iterable[TopicPartition]) -> Ends:
+        """Returns the first offsets of partitions that the previous batch did not have."""
         new = set(partitions)
         if not new:
             return {}

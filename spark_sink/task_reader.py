@@ -1,4 +1,4 @@
-"""Reads ranges of offsets into Arrow, and decides what is a loss of data."""
+"""The work of one reading task: fetches ranges of offsets, decodes them to Arrow and detects lost records."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from .offset_ranges import OffsetRange
 
 
 def read_ranges(client: KafkaClient, ranges: Sequence[OffsetRange], schema: Any, *, fail_on_data_loss: bool) -> Iterator[Any]:
-    """`pyarrow.RecordBatch`es of `schema` with all records of the ranges that the logs still have, in order for each partition.
+    """Yields `pyarrow.RecordBatch`es of `schema` with all records of the ranges that are still in the logs, in order within each partition.
 
-    Raises KafkaCondition where a log has not, or no longer, and `fail_on_data_loss`; KafkaError, OSError, InvalidRecords.
+    Raises KafkaCondition when records of a range are not in the log and `fail_on_data_loss` is set; KafkaError, OSError, InvalidRecords.
     """
+    # A partition may have several ranges (minPartitions): the first of each is read here, the others by the recursive call at the end.
     wanted = {one.partition: one for one in reversed(ranges)}
     decoders = {partition: Decoder(schema, *partition) for partition in wanted}
     left = {partition: Span(one.start, one.end) for partition, one in wanted.items()}
@@ -30,13 +31,14 @@ def read_ranges(client: KafkaClient, ranges: Sequence[OffsetRange], schema: Any,
         except OffsetOutOfRange as error:
             if fail_on_data_loss:
                 raise could_not_read(error.partition, *left[error.partition]) from error
-            _skip_what_is_lost(client, left, error.partition)
+            _skip_lost_records(client, left, error.partition)
     if again := [one for one in ranges if wanted[one.partition] is not one]:
         yield from read_ranges(client, again, schema, fail_on_data_loss=fail_on_data_loss)
 
 
-def _skip_what_is_lost(client: KafkaClient, left: dict[TopicPartition, Span], partition: TopicPartition) -> None:
+def _skip_lost_records(client: KafkaClient, left: dict[TopicPartition, Span], partition: TopicPartition) -> None:
+    """Moves the start of a partition to the first record that is left, or drops the partition when its end lies beyond the log."""
     earliest = client.list_offsets({partition: EARLIEST})[partition]
     start, end = left.pop(partition)
-    if earliest > start:  # otherwise it is the end that is not there
+    if earliest > start:
         left[partition] = Span(earliest, end)

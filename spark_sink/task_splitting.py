@@ -1,4 +1,8 @@
-"""How ranges of offsets become tasks: `minPartitions` and `maxRecordsPerPartition` as in Spark's own source, small ranges together."""
+"""Divides ranges of offsets into Spark tasks.
+
+`minPartitions` and `maxRecordsPerPartition` act as in Spark's own source (KafkaOffsetRangeCalculator). Without `minPartitions`, small
+ranges share a task.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +12,11 @@ from collections.abc import Iterable, Iterator
 from .offset_ranges import OffsetRange
 
 SMALL_TASK = 10_000
-"""Offsets. A task costs Spark some 20 to 100 ms, in which one reads far more records: ranges of fewer share a task."""
+"""Offsets. Spark needs 20 to 100 ms for a task, in which far more records can be read, so smaller ranges share a task."""
 
 
-def tasks(ranges: Iterable[OffsetRange], min_partitions: int | None, max_records: int | None) -> list[list[OffsetRange]]:
-    """The ranges of each task, in order and without empty ones; at least one task, so that Spark has something to plan."""
+def split_into_tasks(ranges: Iterable[OffsetRange], min_partitions: int | None, max_records: int | None) -> list[list[OffsetRange]]:
+    """Returns the ranges of each task, in order and without empty ranges; at least one task, because Spark does not plan zero."""
     pieces = [one for one in ranges if one.size > 0]
     if max_records is not None:
         pieces = [piece for one in pieces for piece in _split(one, math.ceil(one.size / max_records))]
@@ -22,7 +26,7 @@ def tasks(ranges: Iterable[OffsetRange], min_partitions: int | None, max_records
 
 
 def _split(one: OffsetRange, parts: int) -> Iterator[OffsetRange]:
-    """Pieces of the same size, but for what division leaves; the last ones take it."""
+    """Yields pieces of equal size; the last pieces are one offset larger when the division leaves a remainder."""
     start = one.start
     for part in range(parts):
         end = start + (one.end - start) // (parts - part)
@@ -31,7 +35,10 @@ def _split(one: OffsetRange, parts: int) -> Iterator[OffsetRange]:
 
 
 def _split_proportionally(ranges: list[OffsetRange], wanted: int) -> list[OffsetRange]:
-    """Some `wanted` pieces. What would be one piece or less of all remains whole, and the others share the rest of the number."""
+    """Returns about `wanted` pieces.
+
+    A range whose share of all offsets is one piece or less stays whole. The other ranges share the remaining number of pieces.
+    """
     if len(ranges) >= wanted:
         return ranges
     total = sum(one.size for one in ranges)

@@ -1,4 +1,7 @@
-"""The options as the user gave them. Names are compared without regard to case; what is unknown is ignored, as in Spark's own source."""
+"""The options of a query as the user wrote them: names in any case, values as text.
+
+Unknown options are ignored, as Spark's own Kafka source does.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ INT32_MAX, INT64_MAX = (1 << 31) - 1, (1 << 63) - 1
 
 
 class UserOptions:
-    """Options read by name and type. Each method raises ValueError, in Spark's words and with the option's name."""
+    """Reads options by name and type. Each method raises ValueError, in Spark's words and with the option's name, for an invalid value."""
 
     def __init__(self, options: Mapping[str, str]) -> None:
         self._values = {name.lower(): value for name, value in options.items()}
@@ -20,37 +23,37 @@ class UserOptions:
         return name.lower() in self._values
 
     def refuse(self, refused: Mapping[str, str]) -> None:
-        """Kafka settings that may not be given, and what is said about each."""
-        for name, why in refused.items():
+        """Raises ValueError when one of the Kafka settings in `refused` is set. The value of each is the end of its error message."""
+        for name, reason in refused.items():
             if f"kafka.{name}" in self:
-                raise ValueError(f"Kafka option 'kafka.{name}' {why}")
+                raise ValueError(f"Kafka option 'kafka.{name}' {reason}")
 
     def kafka_settings(self) -> list[str]:
-        """The names of Kafka's own settings that were given, without `kafka.`, sorted."""
+        """Returns the sorted names of the Kafka settings that are set, without the prefix `kafka.`."""
         return sorted(name.removeprefix("kafka.") for name in self._values if name.startswith("kafka."))
 
     def text(self, name: str, default: str) -> str:
-        """Without the blanks around it."""
+        """Returns the value without surrounding blanks."""
         return self._values.get(name.lower(), default).strip()
 
     def boolean(self, name: str, default: bool) -> bool:
-        """Of `true` and `false` in any case."""
+        """Parses `true` or `false`, in any case."""
         value = self.text(name, str(default)).lower()
         if value not in ("true", "false"):
-            raise self.not_understood(name)
+            raise self._not_parsed(name)
         return value == "true"
 
     def integer(self, name: str, default: int, least: int = 0, most: int = INT32_MAX) -> int:
-        """Of decimal digits."""
+        """Parses a decimal number from `least` to `most`."""
         value = self.text(name, str(default))
         if not re.fullmatch(r"[+-]?\d+", value):
-            raise self.not_understood(name)
+            raise self._not_parsed(name)
         if not least <= int(value) <= most:
             raise ValueError(f"Invalid value {value} for option {name!r}: Value must be at least {least} and at most {most}")
         return int(value)
 
     def choice(self, name: str, default: str, choices: Mapping[str, int]) -> int:
-        """What one of some words stands for."""
+        """Returns the number that the value, one of the words in `choices`, stands for."""
         value = self.text(name, default)
         if value not in choices:
             names = ", ".join(sorted(choices))
@@ -58,7 +61,7 @@ class UserOptions:
         return choices[value]
 
     def json_object(self, name: str, example: str) -> dict[str, Any]:
-        """A JSON object; the error shows the `example`."""
+        """Parses a JSON object; the error text quotes `example`."""
         value = self.text(name, "")
         try:
             parsed = json.loads(value)
@@ -68,16 +71,16 @@ class UserOptions:
             raise expected(example, value, name)
         return parsed
 
-    def not_understood(self, name: str) -> ValueError:
-        """The error of Java's parsers of numbers."""
+    def _not_parsed(self, name: str) -> ValueError:
+        # The text of Java's NumberFormatException, and of Scala's `toBoolean`.
         return ValueError(f'For input string: "{self.text(name, "")}" (option {name!r})')
 
 
 def expected(example: str, value: str, name: str) -> ValueError:
-    """The error about a value that is not of the form of the `example`."""
+    """Returns the error for a value that does not have the form of `example`."""
     return ValueError(f"Expected e.g. {example}, got {value} (option {name!r})")
 
 
 def is_integer(value: object) -> bool:
-    """Of JSON's values, where `true` is none."""
+    """Returns whether a parsed JSON value is an integer; `true` and `false`, which Python counts as integers, are not."""
     return type(value) is int

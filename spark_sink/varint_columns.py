@@ -1,4 +1,8 @@
-"""Zigzag varints read in columns: one numpy operation for all records of a fetch, instead of one Python step for each."""
+"""Reads and writes zigzag varints in columns: one numpy operation for all records, instead of a Python step for each.
+
+The first two bytes, which suffice for nearly all lengths and deltas, are handled in small integer types; longer varints are rare and take a
+slower path.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +18,9 @@ Longs: TypeAlias = NDArray[np.int64]
 
 
 def read_varints(data: Bytes, at: Longs, bits: int = 32) -> tuple[Longs, Longs]:
-    """(values, positions after them). Raises InvalidRecords for a varint of more than `bits` bits.
+    """Returns (values, positions after them) of the varints at the positions `at`. Raises InvalidRecords for more than `bits` bits.
 
-    What stands behind the end of `data` reads as its last byte: the caller compares where it came out with where it should.
+    Bytes beyond the end of `data` are read as its last byte, so the caller has to compare the resulting positions with the ends of records.
     """
     first = data.take(at, mode="clip")
     if not len(at) or first.max() < 128:
@@ -33,7 +37,7 @@ def read_varints(data: Bytes, at: Longs, bits: int = 32) -> tuple[Longs, Longs]:
 
 
 def _signed(raw: NDArray[Any]) -> NDArray[Any]:
-    """What zigzag numbers mean, in the signed type of their width."""
+    """Decodes zigzag numbers to the signed type of their width."""
     minus_one = raw.dtype.type(-1 % (1 << 8 * raw.itemsize))
     signed: NDArray[Any] = (raw >> 1 ^ (raw & 1) * minus_one).view(f"i{raw.itemsize}")
     return signed
@@ -53,7 +57,7 @@ def _read_long(data: Bytes, at: Longs, bits: int) -> tuple[Longs, Longs]:
 
 
 def varint_widths(values: Longs) -> Longs:
-    """How many bytes each takes, 1 to 5: for values of 32 bits."""
+    """Returns the encoded size of each 32-bit value, 1 to 5 bytes."""
     magnitudes = values ^ (values >> 63)
     widths = np.ones(len(values), np.int64)
     largest = int(magnitudes.max(initial=0))
@@ -64,7 +68,11 @@ def varint_widths(values: Longs) -> Longs:
 
 
 def put_varints(values: Longs) -> tuple[list[Bytes], list[Any]]:
-    """Values of 32 bits as columns of bytes: all first bytes, all second ones, up to the widest; and which values have a second one, ..."""
+    """Encodes 32-bit values.
+
+    Returns (columns of all first bytes, all second bytes and so on up to the widest varint, masks of the values that have a second byte, a
+    third and so on).
+    """
     widths = varint_widths(values)
     has = [widths > number for number in range(1, int(widths.max(initial=1)))]
     raw = (values << 1 ^ values >> 63).astype(np.uint32)

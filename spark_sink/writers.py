@@ -1,7 +1,7 @@
-"""The writers of batches and streams: made in the driver, they write in Spark's workers.
+"""Batch and stream writes: implementations of PySpark's writer classes, created in the driver and run in Python workers.
 
-At least once, like Spark's own sink: what a failed task has written stays, and its next attempt writes it again. So there is nothing to do
-when Spark commits or aborts.
+Delivery is at least once, like that of Spark's own sink: records of a failed task stay in the log and its next attempt writes them again.
+Commit and abort, which Spark calls in the driver, therefore do nothing.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any
 from pyspark.sql import datasource
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamWriter, WriterCommitMessage
 
-from .input_partitions import spare_the_collector
+from .input_partitions import freeze_imported_modules
 from .sink_options import SinkOptions
 from .task_writer import arrow_batches, write
 
 
 def _write(batches: Iterator[Any], options: SinkOptions) -> WriterCommitMessage:
-    spare_the_collector()
+    freeze_imported_modules()
     write(batches, options.producer, options.topic)
     return WriterCommitMessage()
 
@@ -30,23 +30,23 @@ class BatchWriter(DataSourceArrowWriter):
         self._options = options
 
     def write(self, iterator: Iterator[Any]) -> WriterCommitMessage:
-        """One task's `pyarrow.RecordBatch`es. Raises KafkaCondition, KafkaError, OSError, ValueError."""
+        """Writes the `pyarrow.RecordBatch`es of one task. Raises KafkaCondition, KafkaError, OSError, ValueError."""
         return _write(iterator, self._options)
 
 
 class StreamRowWriter(DataSourceStreamWriter):
-    """Appends the rows of each batch of a stream, as Spark 4.0 hands them out."""
+    """Appends the rows of each batch of a stream in Spark 4.0, which passes Python rows instead of Arrow batches."""
 
     def __init__(self, options: SinkOptions, names: list[str]) -> None:
-        """`names` are those of the columns."""
+        """`names` are the names of the columns."""
         self._options, self._names = options, names
 
     def write(self, iterator: Iterator[Any]) -> WriterCommitMessage:
-        """One task's rows. Raises KafkaCondition, KafkaError, OSError, ValueError."""
+        """Writes the rows of one task. Raises KafkaCondition, KafkaError, OSError, ValueError."""
         return _write(arrow_batches(iterator, self._names), self._options)
 
 
-if hasattr(datasource, "DataSourceStreamArrowWriter"):  # Spark 4.1
+if hasattr(datasource, "DataSourceStreamArrowWriter"):  # from Spark 4.1 on
 
     class StreamArrowWriter(datasource.DataSourceStreamArrowWriter):
         """Appends the rows of each batch of a stream."""
@@ -55,10 +55,10 @@ if hasattr(datasource, "DataSourceStreamArrowWriter"):  # Spark 4.1
             self._options = options
 
         def write(self, iterator: Iterator[Any]) -> WriterCommitMessage:
-            """One task's `pyarrow.RecordBatch`es. Raises KafkaCondition, KafkaError, OSError, ValueError."""
+            """Writes the `pyarrow.RecordBatch`es of one task. Raises KafkaCondition, KafkaError, OSError, ValueError."""
             return _write(iterator, self._options)
 
 
 def stream_writer(options: SinkOptions, names: list[str]) -> DataSourceStreamWriter:
-    """The quickest that this Spark knows."""
+    """Returns a writer of Arrow batches, or of rows when this Spark does not have that class."""
     return StreamArrowWriter(options) if hasattr(datasource, "DataSourceStreamArrowWriter") else StreamRowWriter(options, names)

@@ -21,7 +21,7 @@ from odradek.spark_sink.client import KafkaClient
 from tests import apache_kafka
 from tests.spark.kafka_topics import KEEP, Broker, config_of
 from tests.spark.official_connector import VERSION, both_sources
-from tests.spark.spark_process import SparkProcess, Unavailable, installed, packages
+from tests.spark.spark_process import SETTINGS, SparkProcess, Unavailable, installed, packages, spark_home
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,6 +41,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    import pyspark
     from pyspark.sql import SparkSession
 
     directory = tmp_path_factory.mktemp("spark")
@@ -49,17 +50,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         patch.setenv("PYTHONPATH", os.pathsep.join([*installed(directory), *filter(None, [os.environ.get("PYTHONPATH")])]))
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        session = (
-            SparkSession.builder.master("local[2]")
-            .appName("odradek")
-            .config("spark.ui.enabled", "false")
-            .config("spark.sql.shuffle.partitions", "2")
-            .config("spark.sql.session.timeZone", "UTC")
-            .config("spark.sql.warehouse.dir", str(directory / "warehouse"))
-            .config("spark.python.unix.domain.socket.enabled", "true")
-            .getOrCreate()
-        )
-        session.sparkContext.setLogLevel("ERROR")
+        patch.setenv("SPARK_HOME", str(spark_home(Path(pyspark.__file__).parent, directory)))
+        settings = SETTINGS | {"spark.sql.warehouse.dir": str(directory / "warehouse")}
+        session = SparkSession.builder.master("local[2]").appName("odradek").config(map=settings).getOrCreate()
         yield session
         session.stop()
 

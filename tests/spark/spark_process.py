@@ -64,6 +64,31 @@ def installed(directory: Path) -> list[str]:
     return [str(modules), str(ROOT / ".dev"), str(ROOT)]
 
 
+SETTINGS = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # the C2 compiler takes longer than it saves here
+    "spark.ui.enabled": "false",
+    "spark.log.level": "ERROR",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.python.unix.domain.socket.enabled": "true",
+}
+"""Settings of every session of these tests; they make start-up and small queries cheap."""
+
+
+def spark_home(pyspark: Path, directory: Path) -> Path:
+    """Returns a SPARK_HOME, made in `directory`, of links to the installed PySpark without its folder `python`.
+
+    That folder has PySpark as a zip, which Spark puts before everything else on PYTHONPATH of its Python workers. Python keeps no bytecode
+    of modules in a zip, so each new worker would compile PySpark again, which takes longer than most of the tests.
+    """
+    home = directory / "spark-home"
+    home.mkdir()
+    for entry in pyspark.iterdir():
+        if entry.name != "python":
+            (home / entry.name).symlink_to(entry)
+    return home
+
+
 class SparkProcess:
     """A session of `local[2]` in a child process; a context manager. Its output goes to `directory`/output.log."""
 
@@ -71,8 +96,12 @@ class SparkProcess:
         """`also` are other directories of packages. Raises Unavailable without that PySpark. Where Java is, JAVA_HOME or the path says."""
         pyspark = packages(f"pyspark-{version}", f"pyspark=={version}")
         path = [str(pyspark), *map(str, also), *installed(directory), *filter(None, [os.environ.get("PYTHONPATH")])]
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(path), "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-        environment.pop("SPARK_HOME", None)
+        environment = os.environ | {
+            "PYTHONPATH": os.pathsep.join(path),
+            "PYSPARK_PYTHON": sys.executable,
+            "SPARK_HOME": str(spark_home(pyspark / "pyspark", directory)),
+            "SPARK_LOCAL_IP": "127.0.0.1",
+        }
         self._connection, theirs = Pipe()
         self._log = directory / "output.log"
         with self._log.open("wb") as log, theirs:
@@ -80,7 +109,7 @@ class SparkProcess:
             self._process = subprocess.Popen(
                 child, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[theirs.fileno()]
             )
-        self._connection.send({"spark.sql.warehouse.dir": str(directory / "warehouse")} | dict(settings))
+        self._connection.send(SETTINGS | {"spark.sql.warehouse.dir": str(directory / "warehouse")} | dict(settings))
 
     def __enter__(self) -> Self:
         return self
@@ -105,9 +134,7 @@ class SparkProcess:
 def _session(settings: Mapping[str, str]) -> SparkSession:
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.sql.shuffle.partitions", "2")
-    builder = builder.config("spark.sql.session.timeZone", "UTC").config("spark.python.unix.domain.socket.enabled", "true")
-    builder = builder.config("spark.log.level", "ERROR")
+    builder = SparkSession.builder.master("local[2]")
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()

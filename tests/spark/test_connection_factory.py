@@ -92,7 +92,7 @@ def test_connector_that_connects_reports_nothing(cluster: Cluster, alarm: ByHand
 def test_client_with_a_wrong_address_reports_it(alarm: ByHand, caplog: pytest.LogCaptureFixture) -> None:
     wrong = refusing()
     client = KafkaClient(ClientConfig((wrong,), request_timeout_ms=100, api_timeout_ms=100))
-    client._connector = ConnectionFactory([wrong], "me", 100, alarm.new)
+    client._connections = ConnectionFactory([wrong], "me", 100, alarm.new)
     with closing(client), pytest.raises(ConnectionRefusedError):
         client.partitions_where(str)
     alarm.ring()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kafka.partitioner.default import murmur2 as their_murmur2
 
 from odradek.protocol.records import BatchHeader, Record, read_records
-from odradek.spark_sink.encoder import Columns, Records
+from odradek.spark_sink.encoder import RecordColumns, RecordEncoder
 from odradek.spark_sink.partitioner import Partitioner, murmur2
 from odradek.spark_sink.task_writer import TYPES
 from tests.spark.decoder_reference import BODIES
@@ -21,10 +21,10 @@ from tests.spark.decoder_reference import BODIES
 Body = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]] | None]
 
 
-def columns_of(bodies: list[Body]) -> Columns:
+def columns_of(bodies: list[Body]) -> RecordEncoder:
     headers = [h if h is None else [{"key": key.encode(), "value": value} for key, value in h] for _, _, h in bodies]
-    return Columns(
-        Records(
+    return RecordEncoder(
+        RecordColumns(
             pa.array([key for key, _, _ in bodies], TYPES["key"]),
             pa.array([value for _, value, _ in bodies], TYPES["value"]),
             pa.array(headers, TYPES["headers"]),
@@ -55,13 +55,13 @@ def test_slices_of_arrow_arrays() -> None:
     bodies: list[Body] = [(b"k%d" % n, None if n % 3 else b"v" * n, [("h", b"%d" % n)] * (n % 4)) for n in range(40)]
     whole = columns_of(bodies)
     headers = pa.array([[{"key": key, "value": value} for key, value in h or []] for _, _, h in bodies], TYPES["headers"])
-    some = Columns(Records(whole.key.slice(10, 20), whole.value.slice(10, 20), headers.slice(10, 20)))
+    some = RecordEncoder(RecordColumns(whole.key.slice(10, 20), whole.value.slice(10, 20), headers.slice(10, 20)))
     encoded, _ = some.encode(np.arange(20), np.arange(20))
     assert [(r.key, r.value, r.headers) for r in read_back(encoded, 20)] == bodies[10:30]
 
 
 def test_without_keys_and_headers() -> None:
-    encoded, positions = Columns(Records(None, pa.array([b"a", None, b""]), None)).encode(np.array([2, 0, 1]), np.arange(3))
+    encoded, positions = RecordEncoder(RecordColumns(None, pa.array([b"a", None, b""]), None)).encode(np.array([2, 0, 1]), np.arange(3))
     assert [(r.key, r.value, r.headers) for r in read_back(encoded, 3)] == [(None, b"", []), (None, b"a", []), (None, None, [])]
     assert positions.tolist() == [0, 7, 15, 22]
 
@@ -69,7 +69,7 @@ def test_without_keys_and_headers() -> None:
 def test_a_header_without_a_key() -> None:
     headers: Any = pa.array([[{"key": None, "value": b"x"}]], TYPES["headers"])
     with pytest.raises(ValueError, match="key of a header is null"):
-        Columns(Records(None, pa.array([b""]), headers))
+        RecordEncoder(RecordColumns(None, pa.array([b""]), headers))
 
 
 @given(st.lists(st.none() | st.binary(max_size=40), min_size=1, max_size=60), st.integers(0, 5))

@@ -141,7 +141,7 @@ def test_the_replica_of_the_own_rack_is_read_and_the_leader_while_it_is_away() -
     partition = TopicPartition("t", 0)
     with cluster, closing(KafkaClient(config_of(cluster))) as client:
         rows = produce(cluster, "t", bodies(100), **{"batch.num.messages": 10})
-        (leader,) = client.by_leader([partition])
+        (leader,) = client.by_node([partition])
         racks = {node: f"rack{number}" for number, node in client._nodes.items()}
         (follower,) = racks.keys() - {leader}
         with closing(KafkaClient(replace(client.config, client_rack=racks[follower], max_partition_fetch_bytes=500))) as near:
