@@ -4,7 +4,7 @@ PYTHON ?= python3
 
 PIP_INSTALL = .venv/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run test differential damaged bench demo lint venv
+.PHONY: run test differential damaged fuzz soak bench demo lint venv
 
 run: .venv/.run ## two brokers on 127.0.0.1:9092 and 9093
 	@.venv/bin/odradek serve
@@ -17,6 +17,17 @@ differential: .venv/.dev ## asks Apache Kafka anew; FAMILIES="fetch produce" pic
 
 damaged: .venv/.dev ## many damaged batches to Apache Kafka and to us; BATCHES=1000 SEED=1
 	PYTHONPATH=.dev:. .venv/bin/python -m tests.differential.long $(or $(BATCHES),100000) $(SEED)
+
+# Some of what the broker does depends on the order of sets, and so on the hash seed.
+FUZZ = PYTHONPATH=.dev:. PYTHONHASHSEED=0 .venv/bin/python -m tests.fuzz
+
+fuzz: .venv/.dev ## generated frames in process and over sockets; FRAMES=10000 SOCKET_FRAMES=0 SEED=1, ROUND=17 plays one round again
+	$(FUZZ) $(if $(FRAMES),--frames $(FRAMES)) $(if $(SOCKET_FRAMES),--socket-frames $(SOCKET_FRAMES)) \
+	  $(if $(CONNECTIONS),--connections $(CONNECTIONS)) $(if $(PROCESSES),--processes $(PROCESSES)) \
+	  $(if $(SEED),--seed $(SEED)) $(if $(ROUND),--round $(ROUND))
+
+soak: .venv/.dev ## mixed load of real clients while nodes stop and start; MINUTES=1 SEED=1
+	PYTHONPATH=.dev:. .venv/bin/python -m tests.soak $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
 bench: .venv/.dev ## BENCH="--quick --rows produce" picks
 	.venv/bin/python -m benchmarks $(BENCH)

@@ -11,12 +11,13 @@ import time
 import tracemalloc
 from collections.abc import Iterable
 
-from odradek.broker.cluster import ClusterState
+from odradek.broker.cluster.state import ClusterState
 from odradek.broker.connection import Connection
 from odradek.broker.core import Core
-from odradek.broker.groups.consumer import ConsumerGroup
-from odradek.broker.listeners import cluster_of
-from odradek.broker.timers import Timers
+from odradek.broker.groups.consumer.group import ConsumerGroup
+from odradek.broker.groups.offsets import CommittedOffset
+from odradek.broker.scheduling.timers import Timers
+from odradek.broker.settings.listeners import cluster_of
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT, ConsumerGroupHeartbeatRequest, TopicPartitions
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest
@@ -190,8 +191,7 @@ def idle_groups() -> int:
     tracemalloc.start()
     for number in range(GROUPS):
         group_id = f"group-{number}"
-        groups.check_commit(group_id, "", None, -1)
-        groups.commit(group_id, "t", 0, 5, -1, "")
+        groups.commit(group_id, {("t", 0): CommittedOffset(5, -1, "", 0)})
     used, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return used

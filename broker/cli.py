@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from .. import __version__
 
 if TYPE_CHECKING:
-    from .listeners import ClusterConfig, TopicSpec
-    from .server import Server
+    from .network.server import Server
+    from .settings.listeners import ClusterConfig, TopicSpec
 
 DEFAULT_CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the one of Apache's image
 EXAMPLES = """\
@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def serve(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Runs a cluster until SIGTERM or Ctrl-C."""
     from . import logs, terminal
-    from .properties import InvalidConfig
+    from .settings.properties import InvalidConfig
 
     try:
         cluster = cluster_config(options, environ)
@@ -69,7 +69,7 @@ def serve(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     logs.configure(options.log_format)
     logs.ignored_settings(cluster.ignored)
 
-    from .server import run
+    from .network.server import run
 
     for_a_person = options.log_format == "text" and sys.stderr.isatty()
     if for_a_person:
@@ -90,7 +90,7 @@ def serve(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 def healthcheck(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Asks every advertised broker of a cluster whether it answers, or the listeners that the environment describes."""
     from .healthcheck import Unhealthy, check, check_listeners
-    from .properties import InvalidConfig
+    from .settings.properties import InvalidConfig
 
     try:
         if options.bootstrap_server is None:
@@ -109,10 +109,10 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
     """Returns the cluster that the options, the environment and the files ask for; each goes before the next. Raises InvalidConfig."""
     from dataclasses import replace
 
-    from .environment import settings_of
-    from .listeners import cluster_of
-    from .properties import parse_properties
-    from .spelling import check_scope
+    from .settings.environment import settings_of
+    from .settings.listeners import cluster_of
+    from .settings.properties import parse_properties
+    from .settings.spelling import check_scope
 
     check_scope(dict(options.set))
     settings = settings_of(environ)
@@ -127,7 +127,7 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
 
 
 def _read(name: str) -> str:
-    from .properties import InvalidConfig
+    from .settings.properties import InvalidConfig
 
     try:
         return Path(name).read_text(encoding="latin-1")  # as Java does
@@ -137,15 +137,15 @@ def _read(name: str) -> str:
 
 def _says_where_to_listen(environment: Mapping[str, str]) -> bool:
     """Returns whether the environment has listeners. They are those of one node, because a container of Kafka is one broker."""
-    from .endpoints import NEW_NAMES, with_listeners_of_old_names
+    from .settings.endpoints import NEW_NAMES, with_listeners_of_old_names
 
     return not with_listeners_of_old_names(environment).keys().isdisjoint(NEW_NAMES)
 
 
 def _with_listeners(given: Mapping[str, str], options: argparse.Namespace) -> dict[str, str]:
     """Returns the settings with the listener that --host and --port describe, where nothing else says where to listen."""
-    from .endpoints import LOOPBACK, NEW_NAMES, OLD_NAMES, with_listeners_of_old_names
-    from .properties import InvalidConfig
+    from .settings.endpoints import LOOPBACK, NEW_NAMES, OLD_NAMES, with_listeners_of_old_names
+    from .settings.properties import InvalidConfig
 
     if options.port is not None and not given.keys().isdisjoint(NEW_NAMES):
         raise InvalidConfig("--port has no effect where listeners are set; leave it out, or use --listener NAME://HOST:PORT")
@@ -156,8 +156,8 @@ def _with_listeners(given: Mapping[str, str], options: argparse.Namespace) -> di
 
 def topic_specs(options: argparse.Namespace, environ: Mapping[str, str], cluster: ClusterConfig) -> list[TopicSpec]:
     """Returns the topics to begin with, of --topic and KAFKA_CREATE_TOPICS. Raises InvalidConfig for one that the cluster cannot hold."""
-    from .first_topics import check_topics, created_topics
-    from .listeners import TopicSpec
+    from .cluster.first_topics import check_topics, created_topics
+    from .settings.listeners import TopicSpec
 
     specs = [TopicSpec.parse(text) for text in options.topic] + created_topics(environ)
     check_topics(specs, len(cluster.nodes))

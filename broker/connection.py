@@ -16,11 +16,12 @@ from ..protocol.messages.api_versions import API_VERSIONS
 from ..protocol.schema import Message, ProtocolError
 from ..storage.memory import untouched
 from .abridged import abridged
-from .cluster import Broker
-from .context import Context, Peer, Shortcut
+from .cluster.state import Broker
+from .context import Client, Context, Shortcut
+from .failure import failure
 from .foreign import foreign_protocol
-from .handlers import HANDLERS, CloseConnection, failure, unsupported_version
-from .waiting import NEXT_TURN, Wait
+from .handlers import HANDLERS, CloseConnection, unsupported_version
+from .scheduling.waiting import NEXT_TURN, Wait
 
 if TYPE_CHECKING:
     from .core import Core
@@ -53,10 +54,10 @@ class Parked:
 class Connection:
     """`buffer` says where the next bytes go, `received` that they are there, `take_output` what is to be written."""
 
-    def __init__(self, core: Core, broker: Broker, peer: Peer, on_output: Callable[[], None], on_abort: Callable[[], None]) -> None:
+    def __init__(self, core: Core, broker: Broker, client: Client, on_output: Callable[[], None], on_abort: Callable[[], None]) -> None:
         self.core = core
         self.broker = broker
-        self.peer = peer
+        self.client = client
         self.on_output = on_output
         self.parked: Parked | None = None
         self.output: list[Buffer] = []
@@ -180,7 +181,7 @@ class Connection:
 
     def _refuse_frame(self, size: int, data: memoryview) -> None:
         foreign = foreign_protocol(bytes(data[: LENGTH.size]))
-        hint = f"; this looks like {foreign}, but the listener is {self.broker.listeners[self.peer.listener_name].security_protocol}"
+        hint = f"; this looks like {foreign}, but the listener is {self.broker.listeners[self.client.listener_name].security_protocol}"
         self.close(f"a frame of {size} bytes, socket.request.max.bytes is {self.broker.request_max_bytes}{hint if foreign else ''}")
 
     def _begin_large(self, begun: memoryview, size: int) -> bool:
@@ -223,8 +224,8 @@ class Connection:
             request = api.request.decoders[version](frame, header.position)[0]
         except ProtocolError as error:
             return self.close(str(error))
-        self.peer.client_id = header.client_id or ""
-        context = Context(version, self.peer, self.broker, frame, owns_buffer, self.core.wake, self._shortcut)
+        self.client.client_id = header.client_id or ""
+        context = Context(version, self.client, self.broker, frame, owns_buffer, self.core.wake, self._shortcut)
         try:
             answer = HANDLERS[api.key].rule(request, context)
             if isinstance(answer, Generator):
@@ -321,7 +322,7 @@ class Connection:
     def close(self, reason: str, level: int = logging.INFO) -> None:
         """Ends the connection once its output is written: for bytes that make no sense, as Kafka does without an answer."""
         if self.closing is None:
-            network_log.log(level, "[KafkaServer id=%d] closing the connection of %s: %s", self.broker.node_id, self.peer, reason)
+            network_log.log(level, "[KafkaServer id=%d] closing the connection of %s: %s", self.broker.node_id, self.client, reason)
             self._end(reason)
 
     def fail(self, error: Exception, doing: str) -> None:
@@ -340,7 +341,7 @@ class Connection:
     def log_failure(self, error: Exception, doing: str) -> None:
         """Logs an error of ours with a stack trace."""
         text = "[KafkaServer id=%d] closing the connection of %s: an internal error while %s"
-        network_log.error(text, self.broker.node_id, self.peer, doing, exc_info=error)
+        network_log.error(text, self.broker.node_id, self.client, doing, exc_info=error)
 
     def _end(self, reason: str) -> None:
         self.lost(reason)

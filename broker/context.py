@@ -6,14 +6,14 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..protocol.errors import KafkaError
-from .acls import ANONYMOUS, CLUSTER, CLUSTER_NAME, OPERATIONS, REFUSALS, Operation, ResourceType
-from .waiting import Reply
+from .scheduling.waiting import Reply
+from .security.acls import ACCESS_DENIED_ERRORS, ANONYMOUS, CLUSTER_NAME, OPERATIONS, Operation, ResourceType
 
 if TYPE_CHECKING:
-    from .cluster import Broker
+    from .cluster.state import Broker
 
 
-class Peer:
+class Client:
     """Who is at the other end of a connection, and by which listener it came in."""
 
     __slots__ = ("client_host", "client_id", "client_port", "listener_name", "principal", "software_name", "software_version")
@@ -39,18 +39,18 @@ class Shortcut(Protocol):
 
 
 class Context:
-    """One request's surroundings: its API version, the connection it came by, the broker that answers.
+    """One request's cluster: its API version, the connection it came by, the broker that answers.
 
     `frame` is the request's bytes without their length; `owns_buffer` says that nobody will write to their memory again. A rule may
     leave a `shortcut`, which is then asked first by every further request of the connection.
     """
 
-    __slots__ = ("_wake", "broker", "connection", "frame", "owns_buffer", "shortcut", "version")
+    __slots__ = ("_wake", "broker", "client", "cluster", "frame", "owns_buffer", "shortcut", "version")
 
     def __init__(
         self,
         version: int,
-        connection: Peer,
+        client: Client,
         broker: Broker,
         frame: memoryview,
         owns_buffer: bool,
@@ -60,40 +60,41 @@ class Context:
         self.version = version
         self.frame = frame
         self.shortcut = shortcut
-        self.connection = connection
+        self.client = client
         self.broker = broker
+        self.cluster = broker.cluster
         self.owns_buffer = owns_buffer
         self._wake = wake
 
     @property
     def now_ms(self) -> int:
         """The present moment, in milliseconds since the Unix epoch."""
-        return self.broker.cluster.timers.now_ms
+        return self.cluster.timers.now_ms
 
     # What the client may do. Without an authorizer: everything.
 
     def may(self, operation: Operation, resource_type: ResourceType, name: str = CLUSTER_NAME) -> bool:
         """Whether the client may do that to a resource."""
-        authorizer, peer = self.broker.cluster.authorizer, self.connection
-        return authorizer is None or authorizer.allows(peer.principal, peer.client_host, operation, resource_type, name)
+        authorizer, client = self.cluster.authorizer, self.client
+        return authorizer is None or authorizer.allows(client.principal, client.client_host, operation, resource_type, name)
 
     def may_somewhere(self, operation: Operation, resource_type: ResourceType) -> bool:
         """Whether there may be a resource of a type to which the client may do that."""
-        authorizer, peer = self.broker.cluster.authorizer, self.connection
-        return authorizer is None or authorizer.allows_somewhere(peer.principal, peer.client_host, operation, resource_type)
+        authorizer, client = self.cluster.authorizer, self.client
+        return authorizer is None or authorizer.allows_somewhere(client.principal, client.client_host, operation, resource_type)
 
-    def demand(self, operation: Operation, resource_type: ResourceType = CLUSTER, name: str = CLUSTER_NAME) -> None:
+    def demand(self, operation: Operation, resource_type: ResourceType = ResourceType.CLUSTER, name: str = CLUSTER_NAME) -> None:
         """Raises the KafkaError of a client who may not do that."""
         if not self.may(operation, resource_type, name):
-            raise KafkaError(REFUSALS[resource_type], f"not allowed to {operation.name} {resource_type.name} {name}")
+            raise KafkaError(ACCESS_DENIED_ERRORS[resource_type], f"not allowed to {operation.name} {resource_type.name} {name}")
 
     def allowed(self, resource_type: ResourceType, name: str = CLUSTER_NAME) -> int:
         """All that the client may do with a resource, as bits (`authorized_operations`)."""
-        authorizer, peer = self.broker.cluster.authorizer, self.connection
+        authorizer, client = self.cluster.authorizer, self.client
         if authorizer is None:
             operations: Iterable[Operation] = OPERATIONS[resource_type]
         else:
-            operations = authorizer.allowed(peer.principal, peer.client_host, resource_type, name)
+            operations = authorizer.allowed(client.principal, client.client_host, resource_type, name)
         return sum(1 << operation for operation in operations)
 
     def wake(self, key: Hashable) -> None:

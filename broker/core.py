@@ -14,10 +14,10 @@ from collections import deque
 from collections.abc import Callable, Hashable
 from functools import partial
 
-from .cluster import Broker, ClusterState
+from .cluster.state import Broker, ClusterState
 from .connection import TURN_S, Connection, Parked
-from .context import Peer
-from .waiting import NEXT_TURN, Background, Wait
+from .context import Client
+from .scheduling.waiting import NEXT_TURN, Background, Wait
 
 STAGING_BYTES = 256 * 1024
 
@@ -48,7 +48,7 @@ class Core:
         `on_output` is called at the end of a turn in which there is output to write or the connection is to be closed, `on_abort` when the
         transport has to be closed at once because writing failed.
         """
-        return Connection(self, broker, Peer(listener_name, host, port), on_output, on_abort)
+        return Connection(self, broker, Client(listener_name, host, port), on_output, on_abort)
 
     def advance(self, now_ms: int) -> None:
         """Moves the time, fires the timers that are due and resumes the requests that they woke."""

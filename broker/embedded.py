@@ -10,11 +10,11 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-from .first_topics import TopicOptions, check_topics, topic_specs_of
-from .listeners import ClusterConfig, cluster_of
-from .properties import SettingValue, as_text
-from .server import Server, new_event_loop
-from .spelling import check_scope
+from .cluster.first_topics import TopicOptions, check_topics, topic_specs_of
+from .network.server import Server, new_event_loop
+from .settings.listeners import ClusterConfig, cluster_of
+from .settings.properties import SettingValue, as_text
+from .settings.spelling import check_scope
 
 ANY_PORT = "PLAINTEXT://127.0.0.1:0"
 TRANSACTION_VERSIONS = (0, 1, 2)

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from struct import Struct
 from struct import error as StructError  # noqa: N812
 
-from .endpoints import EVERYWHERE, LOOPBACK, listening_endpoints, with_listeners_of_old_names
-from .environment import settings_of
+from .settings.endpoints import EVERYWHERE, LOOPBACK, listening_endpoints, with_listeners_of_old_names
+from .settings.environment import settings_of
 
 METADATA, API_VERSIONS = 3, 18
 TIMEOUT_S = 5.0

@@ -6,7 +6,7 @@ import logging
 import sys
 from collections.abc import Sequence
 
-from .listeners import ClusterConfig
+from .settings.listeners import ClusterConfig
 
 HEADINGS = ("NODE", "LISTENER", "ADDRESS")
 

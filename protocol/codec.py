@@ -2,7 +2,8 @@
 
 What makes the result fast: runs of fixed-width fields are one `struct` call, the one-byte case of a length is inline, nested
 structures are inline loops, and record bytes are slices. Every length that a peer sends is compared with the bytes that
-remain before anything is allocated (CVE-2022-34917).
+remain before anything is allocated (CVE-2022-34917). A string that is not UTF-8 is refused: a replaced byte would take three when it
+is written again, so that a name that was read could become too long for any answer.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from .varints import put_uvarint, uvarint_rest
 _WIDTH = {"b": 1, "?": 1, "h": 2, "H": 2, "i": 4, "q": 8, "d": 8, "16s": 16}
 _ZERO: dict[object, str] = {"?": "False", "d": "0.0", "16s": "ZERO_UUID", "str": "''", "bytes": "b''", "records": "b''"}
 
+MAX_STRING_BYTES = 32_767
+"""The length of a string is an int16 in old versions, and no version takes more, so that what one version reads every other can write."""
 SLICE_ITEMS = 500
 """How many items of arrays are encoded without a break, where that is done in slices: less than a millisecond's work."""
 
@@ -115,6 +118,9 @@ def compile_decoder(cls: type[Any], version: int) -> Callable[..., Any]:
     source.add("return m, p")
     source.depth = 1
     source.add("except (struct_error, IndexError):", f"    raise ProtocolError('{cls.__name__} v{version} ends early') from None")
+    source.add(
+        "except UnicodeDecodeError:", f"    raise ProtocolError('{cls.__name__} v{version} has a string that is not UTF-8') from None"
+    )
     return source.compile("def decode(b, p):\n    e = len(b)\n    try:", "decode")
 
 
@@ -145,9 +151,12 @@ def _decode_run(source: _Source, run: list[Spec], target: str) -> None:
 
 
 def _decode_length(source: _Source, length: str, wide: bool) -> None:
-    """Reads a length into `length`; a negative one means null."""
+    """Reads a length into `length`; a negative one means null. Unless `wide`, it must fit into the int16 of the older versions."""
     if source.flexible:
-        source.add(f"{length} = b[p]", "p += 1", f"if {length} > 127:", f"    {length}, p = uvarint_rest(b, {length}, p)", f"{length} -= 1")
+        source.add(f"{length} = b[p]", "p += 1", f"if {length} > 127:", f"    {length}, p = uvarint_rest(b, {length}, p)")
+        if not wide:
+            source.add(f"    if {length} > {MAX_STRING_BYTES + 1}:", f"        fail('string', {length} - 1)")
+        source.add(f"{length} -= 1")
     else:
         source.add(f"{length}, = {source.packer('i' if wide else 'h', 'unpack_from')}(b, p)", f"p += {4 if wide else 2}")
 
@@ -176,7 +185,7 @@ def _decode_inner(source: _Source, cls: type[Any], target: str) -> None:
 def _decode_sized(source: _Source, kind: str, name: str, target: str, nullable: bool) -> None:
     n, q = source.name("n"), source.name("q")
     _decode_length(source, n, wide=kind != "str")
-    value = {"str": f"str(b[p:{q}], 'utf-8', 'replace')", "bytes": f"bytes(b[p:{q}])", "records": f"b[p:{q}]"}[kind]
+    value = {"str": f"str(b[p:{q}], 'utf-8')", "bytes": f"bytes(b[p:{q}])", "records": f"b[p:{q}]"}[kind]
     source.add(f"if {n} < 0:", f"    {target} = None" if nullable else f"    fail({name!r}, {n})", "else:")
     source.add(f"    {q} = p + {n}", f"    if {q} > e:", f"        fail({name!r}, {n})", f"    {target} = {value}", f"    p = {q}")
 
@@ -316,7 +325,7 @@ def _encode_sized(source: _Source, kind: str, v: str, n: str, out: str) -> None:
     if kind == "str":
         source.add(f"{v} = {v}.encode()", f"{n} = len({v})")
         if source.flexible:
-            source.add(f"if {n} > 32767:", f"    raise ProtocolError('a string of %d bytes' % {n})")
+            source.add(f"if {n} > {MAX_STRING_BYTES}:", f"    raise ProtocolError('a string of %d bytes' % {n})")
     elif kind == "records":
         source.add(f"{n} = sum(map(len, {v})) if {v}.__class__ is list else len({v})")
     else:

@@ -188,10 +188,19 @@ _RETRIABLE = frozenset(
 )
 
 
+MAX_MESSAGE_CHARACTERS = 8_191
+"""A character takes up to 4 bytes, and a string in an answer has at most 32,767."""
+
+
+def shortened(message: str) -> str:
+    """A text for people as it may stand in an answer. It may name what a client has sent, which can be long."""
+    return message if len(message) <= MAX_MESSAGE_CHARACTERS else f"{message[: MAX_MESSAGE_CHARACTERS - 1]}…"
+
+
 class KafkaError(Exception):
     """A request, or one item of it, that is answered with an error code and perhaps a text for people."""
 
     def __init__(self, code: ErrorCode, message: str | None = None) -> None:
         super().__init__(message or code.name)
         self.code = code
-        self.message = message
+        self.message = None if message is None else shortened(message)

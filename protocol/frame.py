@@ -49,11 +49,13 @@ def read_request_header(frame: memoryview) -> RequestHeader:
             position += length
             if position > len(frame):
                 raise ProtocolError(f"a client id of {length} bytes does not fit")
-            client_id = str(frame[10:position], "utf-8", "replace")
+            client_id = str(frame[10:position], "utf-8")
         if version >= api.request.flexible_from:
             position = _skip_tags(frame, position)
     except (IndexError, struct_error):
         raise ProtocolError("the request header ends early") from None
+    except UnicodeDecodeError:
+        raise ProtocolError("the client id is not UTF-8") from None
     return RequestHeader(api, version, correlation_id, client_id, position)
 
 

@@ -11,13 +11,13 @@ from ...protocol import consumer_protocol
 from ...protocol.consumer_protocol import ConsumerProtocolAssignment
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.schema import ProtocolError
-from .classic import ClassicGroup, log
-from .consumer import ConsumerGroup
-from .consumer_member import Beat, ClassicProtocols, ConsumerMember
+from .classic.group import ClassicGroup, log
+from .classic.member import CONSUMER_PROTOCOL_TYPE, Join, Member
+from .cluster_view import ClusterView
+from .consumer.group import ConsumerGroup
+from .consumer.member import Beat, ClassicProtocols, ConsumerMember
 from .emulation import read_subscription, slots_of, write_assignment
-from .member import CONSUMER_PROTOCOL_TYPE, Join, Member
 from .settings import GroupSettings
-from .surroundings import Surroundings
 
 UPGRADES = ("upgrade", "bidirectional")
 DOWNGRADES = ("downgrade", "bidirectional")
@@ -40,22 +40,18 @@ def _refusal(group: ClassicGroup, reason: str) -> KafkaError:
     return KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Cannot upgrade classic group {group.group_id} to consumer group because {reason}")
 
 
-def upgrade(classic: ClassicGroup, group: ConsumerGroup, regex: str | None, surroundings: Surroundings) -> None:
-    """Fills a new consumer group with a classic one's members; who waits there is told to join again.
+def upgrade(classic: ClassicGroup, group: ConsumerGroup, cluster: ClusterView) -> None:
+    """Fills a new consumer group with a classic one's members. The classic one stays as it is until all of it is written.
 
-    Raises GROUP_ID_NOT_FOUND, and INVALID_REGULAR_EXPRESSION for the `regex` of who comes, so that nothing is done then.
+    Raises GROUP_ID_NOT_FOUND.
     """
-    members = [_upgraded(classic, member, surroundings) for member in classic.members.values()]
-    group.subscriptions.check(regex)
+    members = [_upgraded(classic, member, cluster) for member in classic.members.values()]
     group.epoch = group.assignment_epoch = classic.generation_id
     group.restore(members)
-    classic.dissolve()
-    for member in members:
-        group.renew_session(member)
-    log.info("Group %s is a consumer group from now on", classic.group_id)
+    log.info("Group %s becomes a consumer group", classic.group_id)
 
 
-def _upgraded(classic: ClassicGroup, member: Member, surroundings: Surroundings) -> ConsumerMember:
+def _upgraded(classic: ClassicGroup, member: Member, cluster: ClusterView) -> ConsumerMember:
     try:
         subscription = read_subscription(member.protocols[0].metadata)
         assigned = consumer_protocol.read(ConsumerProtocolAssignment, member.assignment) if member.assignment else None
@@ -79,7 +75,7 @@ def _upgraded(classic: ClassicGroup, member: Member, surroundings: Surroundings)
         client_host=member.client_host,
     )
     upgraded.update(beat, ClassicProtocols(member.session_timeout_ms, member.protocols))
-    slots = slots_of(assigned.assigned_partitions if assigned else (), surroundings.topics)
+    slots = slots_of(assigned.assigned_partitions if assigned else (), cluster.topics)
     upgraded.assigned = dict.fromkeys(slots, classic.generation_id)
     upgraded.epoch = upgraded.previous_epoch = classic.generation_id
     return upgraded
@@ -96,10 +92,10 @@ def may_downgrade(group: ConsumerGroup, going: Collection[ConsumerMember], setti
     )
 
 
-def downgrade(group: ConsumerGroup, going: Collection[ConsumerMember], classic: ClassicGroup, surroundings: Surroundings) -> None:
+def downgrade(group: ConsumerGroup, going: Collection[ConsumerMember], classic: ClassicGroup, cluster: ClusterView) -> None:
     """Fills a new classic group with a consumer group's members, in the generation of its epoch, and has them join again."""
     members = [
-        _downgraded(group, member, member.classic, surroundings)
+        _downgraded(group, member, member.classic, cluster)
         for member in group.members.values()
         if member not in going and member.classic is not None
     ]
@@ -108,7 +104,7 @@ def downgrade(group: ConsumerGroup, going: Collection[ConsumerMember], classic: 
     log.info("Group %s is a classic group from now on", group.group_id)
 
 
-def _downgraded(group: ConsumerGroup, member: ConsumerMember, said: ClassicProtocols, surroundings: Surroundings) -> Member:
+def _downgraded(group: ConsumerGroup, member: ConsumerMember, said: ClassicProtocols, cluster: ClusterView) -> Member:
     join = Join(
         protocol_type=CONSUMER_PROTOCOL_TYPE,
         protocols=said.protocols,
@@ -122,5 +118,5 @@ def _downgraded(group: ConsumerGroup, member: ConsumerMember, said: ClassicProto
     downgraded.is_new = False
     target = group.targets.get(member.member_id, frozenset())
     version = consumer_protocol.version_of(said.protocols[0].metadata)
-    downgraded.assignment = write_assignment(target, surroundings.topics_by_id, version)
+    downgraded.assignment = write_assignment(target, cluster.topics_by_id, version)
     return downgraded

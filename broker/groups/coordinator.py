@@ -8,25 +8,27 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.schema import ZERO_UUID
-from ..timers import Timers
+from ..scheduling.savepoint import taken_back_on_failure
+from ..scheduling.timers import Timers
+from ..scheduling.waiting import Reply
 from ..transactions.transaction import Producer
-from ..waiting import Reply
 from . import emulation
-from .assignors import Slot
-from .classic import ClassicGroup, log
-from .consumer import ConsumerGroup
-from .consumer_member import Beat, BeatResult, ConsumerMember
+from .classic.group import ClassicGroup, log
+from .classic.member import CONSUMER_PROTOCOL_TYPE, Join, JoinResult, Leave, Sync, SyncResult
+from .cluster_view import ClusterView
+from .consumer.assignors import Slot
+from .consumer.group import ConsumerGroup
+from .consumer.member import Beat, BeatResult, ConsumerMember
 from .conversion import check_upgrade, downgrade, may_downgrade, upgrade
-from .member import CONSUMER_PROTOCOL_TYPE, Join, JoinResult, Leave, Sync, SyncResult
 from .offsets import CommittedOffset, CommittedOffsets, OffsetIndex
-from .records import classic_record, classic_tombstone, consumer_records, offset_record
+from .records import classic_record, classic_tombstone, consumer_records, offset_record, tombstones
+from .retention import has_expired
 from .settings import GroupSettings
-from .states import GroupState
-from .surroundings import Surroundings
 
 __all__ = ["Group", "GroupSettings", "Groups"]
 
@@ -38,8 +40,8 @@ Group = ClassicGroup | ConsumerGroup
 class Groups:
     """The groups of a cluster. Member ids are made with `randomness`, time-outs are kept in `timers`."""
 
-    def __init__(self, timers: Timers, randomness: random.Random, settings: GroupSettings, surroundings: Surroundings) -> None:
-        self._timers, self._random, self.settings, self._surroundings = timers, randomness, settings, surroundings
+    def __init__(self, timers: Timers, randomness: random.Random, settings: GroupSettings, cluster: ClusterView) -> None:
+        self._timers, self._random, self.settings, self._cluster = timers, randomness, settings, cluster
         self._groups: dict[str, Group] = {}
         self._offsets: dict[str, CommittedOffsets] = {}
         self._index = OffsetIndex()
@@ -62,39 +64,53 @@ class Groups:
     def beat(self, group_id: str, beat: Beat) -> BeatResult:
         """ConsumerGroupHeartbeat. Only who joins makes a new group, or has a classic one converted. Raises KafkaError."""
         group = self._groups.get(group_id)
-        if not isinstance(group, ConsumerGroup):
-            if beat.epoch != 0:
-                kind = "Group" if beat.epoch < 0 or group is not None else "Consumer group"
-                reason = "not found" if group is None else "is not a consumer group"
-                raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"{kind} {group_id} {reason}.")
-            group = self._new_consumer_group(group_id, group, beat.regex)
-        result = group.beat(beat)
-        self._keep(group)
+        if isinstance(group, ConsumerGroup):
+            if group.has_no_news(beat):
+                return group.beat_without_news(beat)
+            with self._taken_back_on_failure(group, beat.member_id):
+                result = group.beat(beat)
+                self._write(group)
+            return result
+        if beat.epoch != 0:
+            kind = "Group" if beat.epoch < 0 or group is not None else "Consumer group"
+            reason = "not found" if group is None else "is not a consumer group"
+            raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"{kind} {group_id} {reason}.")
+        return self._begin_consumer_group(group_id, group, beat)
+
+    def _begin_consumer_group(self, group_id: str, classic: ClassicGroup | None, beat: Beat) -> BeatResult:
+        """The first heartbeat: its group takes the place of a classic one, if there is one, only when all is written."""
+        group = ConsumerGroup(group_id, self._timers, self._random, self.settings, self._cluster, self._retire)
+        now_ms = self._timers.now_ms
+        with self._timers.taken_back_on_failure():
+            records = [] if classic is None else [classic_tombstone(group_id)]
+            if classic is not None and not classic.is_empty:
+                check_upgrade(classic, self.settings)
+                upgrade(classic, group, self._cluster)
+                records += consumer_records(group, now_ms)
+            result = group.beat(beat)
+            self._cluster.write(group_id, [*records, *consumer_records(group, now_ms)])
+        if classic is not None:
+            classic.dissolve()
+            for member in group.members.values():
+                group.renew_session(member)  # the classic group has just cancelled it
+        self._store(group)
         return result
-
-    def _new_consumer_group(self, group_id: str, classic: ClassicGroup | None, regex: str | None) -> ConsumerGroup:
-        group = ConsumerGroup(group_id, self._timers, self._random, self.settings, self._surroundings, self._retire)
-        if classic is not None and not classic.is_empty:
-            check_upgrade(classic, self.settings)
-            upgrade(classic, group, regex, self._surroundings)
-            self._keep(group)
-        return group
-
-    def _keep(self, group: ConsumerGroup) -> None:
-        """A request has gone well: the group is there, if it was not, and what changed is written."""
-        present = self._groups.get(group.group_id)
-        if group.is_dead:
-            return  # It has just become a classic group.
-        if present is not group:
-            if isinstance(present, ClassicGroup):
-                present.dissolve()
-                self._surroundings.write(group.group_id, [classic_tombstone(group.group_id)])
-            self._store(group)
-        self._write(group)
 
     def _write(self, group: ConsumerGroup) -> None:
         if records := consumer_records(group, self._timers.now_ms):
-            self._surroundings.write(group.group_id, records)
+            self._cluster.write(group.group_id, records)
+
+    @contextmanager
+    def _taken_back_on_failure(self, group: ConsumerGroup, member_id: str) -> Iterator[None]:
+        """Leaves a group as it was, and in its place, if what is done meanwhile for one of its members raises."""
+        member = group.members.get(member_id)
+        parts = [group, group.subscriptions, group.journal, *([member] if member else [])]
+        try:
+            with taken_back_on_failure(self._timers, *parts):
+                yield
+        except BaseException:
+            self._groups[group.group_id] = group
+            raise
 
     def _retire(self, group: ConsumerGroup, members: list[ConsumerMember]) -> None:
         """Members leave or have been silent. If only classic ones are left, the group becomes a classic one."""
@@ -106,10 +122,10 @@ class Groups:
 
     def _downgrade(self, group: ConsumerGroup, going: Collection[ConsumerMember]) -> ClassicGroup:
         classic = self._new_classic_group(group.group_id)
-        downgrade(group, going, classic, self._surroundings)
+        downgrade(group, going, classic, self._cluster)
         self._groups[group.group_id] = classic
-        self._write(group)
-        self._write_classic(classic)
+        now_ms = self._timers.now_ms
+        self._cluster.write(group.group_id, [*consumer_records(group, now_ms), classic_record(classic, now_ms)])
         return classic
 
     # Members of classic groups.
@@ -121,41 +137,50 @@ class Groups:
             reply.set(JoinResult(ErrorCode.INVALID_GROUP_ID, join.member_id))
         elif not self.settings.group_min_session_timeout_ms <= join.session_timeout_ms <= self.settings.group_max_session_timeout_ms:
             reply.set(JoinResult(ErrorCode.INVALID_SESSION_TIMEOUT, join.member_id))
+        elif not join.can_be_answered:
+            reply.set(JoinResult(ErrorCode.UNKNOWN_SERVER_ERROR))
         elif isinstance(group, ConsumerGroup) and not group.is_empty:
             reply.set(self._join_consumer_group(group, join))
         elif join.member_id and not isinstance(group, ClassicGroup):
             reply.set(JoinResult(ErrorCode.UNKNOWN_MEMBER_ID, join.member_id))
         else:
             classic = self._classic_group(group_id)
-            if classic is not group:
-                self._write_classic(classic)
-            classic.join(join, reply)
+            replaced = classic.members.static_id(join.group_instance_id or "")
+            with self._step(classic, [replaced]) if replaced else nullcontext():
+                classic.join(join, reply)
+
+    def _step(self, group: ClassicGroup, member_ids: Iterable[str]) -> AbstractContextManager[None]:
+        """What may end with a record; without it the group, these members and what they wait for are as before."""
+        return taken_back_on_failure(self._timers, group, *group.members.parts(member_ids))
 
     def _join_consumer_group(self, group: ConsumerGroup, join: Join) -> JoinResult:
         try:
             if self.settings.group_consumer_migration_policy.lower() == "disabled":
                 raise KafkaError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-            result = emulation.join(group, join, self._surroundings.topics)
+            with self._taken_back_on_failure(group, join.member_id):
+                result = emulation.join(group, join, self._cluster.topics)
+                # A static member may have come back that was the last one of the consumer protocol.
+                if not result.error and join.group_instance_id is not None and may_downgrade(group, (), self.settings):
+                    classic = self._downgrade(group, ())
+                    if result.generation_id != classic.generation_id:
+                        classic.rebalance("the group was a consumer group, and its members are in several epochs")
+                else:
+                    self._write(group)
+            return result
         except KafkaError as error:
             return JoinResult(error.code)
-        self._write(group)
-        # A static member may have come back that was the last one of the consumer protocol.
-        if not result.error and join.group_instance_id is not None and may_downgrade(group, (), self.settings):
-            classic = self._downgrade(group, ())
-            if result.generation_id != classic.generation_id:
-                classic.rebalance("the group was a consumer group, and its members are in several epochs")
-        return result
 
     def sync(self, group_id: str, sync: Sync, reply: Reply[SyncResult]) -> None:
         """SyncGroup."""
         group = self._with_members(group_id)
         if isinstance(group, ClassicGroup):
-            group.sync(sync, reply)
+            with self._step(group, group.members) if sync.member_id == group.leader else nullcontext():
+                group.sync(sync, reply)
         elif group is None:
             reply.set(SyncResult(_missing(group_id)))
         else:
             try:
-                reply.set(emulation.sync(group, sync, self._surroundings.topics_by_id))
+                reply.set(emulation.sync(group, sync, self._cluster.topics_by_id))
             except KafkaError as error:
                 reply.set(SyncResult(error.code))
 
@@ -175,12 +200,15 @@ class Groups:
         """LeaveGroup: an error for each of `leaves`."""
         group = self._with_members(group_id)
         if isinstance(group, ClassicGroup):
-            return group.leave(leaves)
+            named = [leave.member_id or group.members.static_id(leave.group_instance_id or "") or "" for leave in leaves]
+            with self._step(group, named):
+                return group.leave(leaves)
         if group is None:
             return [_missing(group_id)] * len(leaves)
         errors, going = emulation.leave(group, leaves)
         if going:
-            self._retire(group, going)
+            with self._taken_back_on_failure(group, ""):
+                self._retire(group, going)
         return errors
 
     def delete(self, group_id: str) -> ErrorCode:
@@ -188,14 +216,15 @@ class Groups:
         group = self._groups.get(group_id)
         if group is None:
             return ErrorCode.GROUP_ID_NOT_FOUND
-        if error := group.delete():
+        if error := group.check_delete():
             return error
+        offsets = [(topic, index) for topic, partitions in self.offsets(group_id) for index in partitions]
+        gone = [offset_record(group_id, topic, index, None) for topic, index in offsets]
+        self._cluster.write(group_id, [*gone, *tombstones(group)])
+        group.delete()
         del self._groups[group_id]
-        offsets = self._offsets.pop(group_id, None) or CommittedOffsets()
-        for topic in offsets.topics():
-            self._write_deleted(group_id, [(topic, index) for index in offsets.partitions(topic)])
+        for topic in (self._offsets.pop(group_id, None) or CommittedOffsets()).topics():
             self._index.forget_topic(group_id, topic)
-        self._bury(group)
         log.info("Group %s is deleted", group_id)
         return ErrorCode.NONE
 
@@ -215,13 +244,13 @@ class Groups:
         *,
         understands_epochs: bool = True,
     ) -> ErrorCode:
-        """Whether offsets may be committed. Who names no generation, as consumers without a group do, makes the group if need be."""
+        """Whether offsets may be committed. Who names no generation, as consumers without a group do, needs no group."""
         group = self._groups.get(group_id)
         if isinstance(group, ConsumerGroup):
             return group.check_commit(member_id, generation_id, slots, understands_epochs)
-        if group is None and generation_id >= 0:
-            return ErrorCode.GROUP_ID_NOT_FOUND
-        return self._classic_group(group_id).check_commit(member_id, group_instance_id, generation_id)
+        if group is None:
+            return ErrorCode.GROUP_ID_NOT_FOUND if generation_id >= 0 else ErrorCode.NONE
+        return group.check_commit(member_id, group_instance_id, generation_id)
 
     def check_fetch(self, group_id: str, member_id: str | None, epoch: int) -> ErrorCode:
         """Whether a member may read offsets; only consumer groups ask who it is."""
@@ -233,37 +262,33 @@ class Groups:
         length = len(metadata) if metadata.isascii() else len(metadata.encode("utf-16-le")) // 2
         return ErrorCode.OFFSET_METADATA_TOO_LARGE if length > self.settings.offset_metadata_max_bytes else ErrorCode.NONE
 
-    def commit(
-        self, group_id: str, topic: str, partition: int, offset: int, leader_epoch: int, metadata: str, retention_time_ms: int | None = None
-    ) -> ErrorCode:
-        """Commits one offset, after `check_commit` has allowed it: OFFSET_METADATA_TOO_LARGE if `metadata` is too long."""
-        if error := self.check_metadata(metadata):
-            return error
-        now_ms = self._timers.now_ms
-        expire_ms = None if retention_time_ms is None else now_ms + retention_time_ms
-        committed = CommittedOffset(offset, leader_epoch, metadata, now_ms, expire_ms)
-        self._offsets.setdefault(group_id, CommittedOffsets()).commit(topic, partition, committed)
-        self._index.add(group_id, topic)
-        self._write_offset(group_id, topic, partition, committed)
-        return ErrorCode.NONE
-
-    def _write_offset(self, group_id: str, topic: str, partition: int, committed: CommittedOffset) -> None:
-        found = self._surroundings.topics.get(topic)
-        self._surroundings.write(group_id, [offset_record(group_id, topic, partition, committed, found.id if found else ZERO_UUID)])
+    def commit(self, group_id: str, offsets: Mapping[tuple[str, int], CommittedOffset]) -> None:
+        """Commits offsets, by topic and partition, after `check_commit` and `check_metadata`; a group that is not there is made."""
+        topics = self._cluster.topics
+        records = [
+            offset_record(group_id, topic, partition, committed, topics[topic].id if topic in topics else ZERO_UUID)
+            for (topic, partition), committed in offsets.items()
+        ]
+        self._cluster.write(group_id, records)
+        self._ensure_group(group_id)
+        kept = self._offsets.setdefault(group_id, CommittedOffsets())
+        for (topic, partition), committed in offsets.items():
+            kept.commit(topic, partition, committed)
+            self._index.add(group_id, topic)
 
     def check_transactional_commit(
         self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int, slots: Iterable[Slot]
     ) -> ErrorCode:
-        """Whether offsets may be committed with a transaction (KIP-447). Who names no generation makes the group if need be."""
+        """Whether offsets may be committed with a transaction (KIP-447). Who names no generation needs no group."""
         group = self._groups.get(group_id)
         if isinstance(group, ConsumerGroup):
             if generation_id == -1 and not member_id and group_instance_id is None:
                 return ErrorCode.NONE
             error = group.check_commit(member_id, generation_id, slots, understands_epochs=True)
             return ErrorCode.ILLEGAL_GENERATION if error is ErrorCode.STALE_MEMBER_EPOCH else error
-        if group is None and generation_id >= 0:
-            return ErrorCode.ILLEGAL_GENERATION
-        return self._classic_group(group_id).check_transactional_commit(member_id, group_instance_id, generation_id)
+        if group is None:
+            return ErrorCode.ILLEGAL_GENERATION if generation_id >= 0 else ErrorCode.NONE
+        return group.check_transactional_commit(member_id, group_instance_id, generation_id)
 
     def commit_in_transaction(self, group_id: str, producer: Producer, offsets: Mapping[tuple[str, int], CommittedOffset]) -> None:
         """Keeps offsets, by topic and partition, until the producer's transaction ends; `check_transactional_commit` has allowed it.
@@ -271,7 +296,8 @@ class Groups:
         Raises StaleProducerEpoch.
         """
         records = [offset_record(group_id, topic, partition, committed) for (topic, partition), committed in offsets.items()]
-        self._surroundings.write(group_id, records, producer)
+        self._cluster.write(group_id, records, producer)
+        self._ensure_group(group_id)
         pending = self._offsets.setdefault(group_id, CommittedOffsets()).pending
         for (topic, partition), committed in offsets.items():
             pending.add(producer.id, topic, partition, committed)
@@ -322,15 +348,14 @@ class Groups:
             self._delete_offsets(group_id, [(topic, index) for index in offsets.partitions(topic)])
             self._forget_unused(group_id, offsets, [topic])
 
-    def _delete_offsets(self, group_id: str, partitions: Collection[tuple[str, int]]) -> None:
-        offsets = self.offsets(group_id)
-        gone = [(topic, index) for topic, index in partitions if offsets.delete(topic, index)]
+    def _delete_offsets(self, group_id: str, partitions: Iterable[tuple[str, int]]) -> None:
+        offsets, partitions = self.offsets(group_id), list(partitions)
+        gone = [offset_record(group_id, *each, None) for each in partitions if offsets.get(*each) is not None]
+        if gone:
+            self._cluster.write(group_id, gone)
+        for each in partitions:
+            offsets.delete(*each)
         self._forget_unused(group_id, offsets, dict.fromkeys(topic for topic, _ in partitions))
-        self._write_deleted(group_id, gone)
-
-    def _write_deleted(self, group_id: str, partitions: Collection[tuple[str, int]]) -> None:
-        if partitions:
-            self._surroundings.write(group_id, [offset_record(group_id, topic, index, None) for topic, index in partitions])
 
     def _forget_unused(self, group_id: str, offsets: CommittedOffsets, topics: Iterable[str]) -> None:
         for topic in topics:
@@ -339,22 +364,28 @@ class Groups:
 
     # Groups come and go.
 
+    def _ensure_group(self, group_id: str) -> None:
+        """Makes the group of offsets that are committed without members."""
+        if group_id not in self._groups:
+            self._store(self._new_classic_group(group_id))
+
     def _classic_group(self, group_id: str) -> ClassicGroup:
-        """The classic group of that name; one is made if there is none, or only an empty consumer group."""
+        """The classic group of that name; one is made and written if there is none, or only an empty consumer group."""
         group = self._groups.get(group_id)
         if isinstance(group, ClassicGroup):
             return group
         classic = self._new_classic_group(group_id)
+        records = [] if group is None else tombstones(group)
+        self._cluster.write(group_id, [*records, classic_record(classic, self._timers.now_ms)])
         if group is not None:
             group.delete()
-            self._bury(group)
         self._store(classic)
         return classic
 
     def _new_classic_group(self, group_id: str) -> ClassicGroup:
         def write() -> None:
             if self._groups.get(group_id) is group:
-                self._write_classic(group)
+                self._cluster.write(group_id, [classic_record(group, self._timers.now_ms)])
 
         group = ClassicGroup(group_id, self._timers, self._random, self.settings, write)
         return group
@@ -364,15 +395,6 @@ class Groups:
         if _RETENTION_TIMER not in self._timers:
             self._set_retention_timer()
 
-    def _write_classic(self, group: ClassicGroup) -> None:
-        self._surroundings.write(group.group_id, [classic_record(group, self._timers.now_ms)])
-
-    def _bury(self, group: Group) -> None:
-        if isinstance(group, ConsumerGroup):
-            self._write(group)
-        else:
-            self._surroundings.write(group.group_id, [classic_tombstone(group.group_id)])
-
     # Retention.
 
     def _set_retention_timer(self) -> None:
@@ -380,39 +402,18 @@ class Groups:
 
     def _expire_offsets(self) -> None:
         """Forgets offsets whose time is over, and groups that have neither offsets nor members left."""
+        self._set_retention_timer()
         for group_id, group in list(self._groups.items()):
-            expired = self.offsets(group_id).expired(partial(self._is_expired, group))
+            is_expired = partial(has_expired, group, self._timers.now_ms, self.settings)
+            expired = self.offsets(group_id).expired(is_expired)
             self._delete_offsets(group_id, expired)
             if expired:
                 log.info("Group %s: %d offsets have expired", group_id, len(expired))
             if not self.offsets(group_id) and group.is_empty:
                 self.delete(group_id)
-        if self._groups:
-            self._set_retention_timer()
-
-    def _is_expired(self, group: Group, topic: str, committed: CommittedOffset) -> bool:
-        """By the rules of KIP-211, which `offsets.retention.minutes` count from where `_kept_since_ms` says."""
-        since_ms = _kept_since_ms(group, topic, committed)
-        if since_ms is None:
-            return False
-        if committed.expire_timestamp_ms is not None:
-            return self._timers.now_ms >= committed.expire_timestamp_ms
-        return self._timers.now_ms - since_ms >= self.settings.offsets_retention_minutes * 60_000
+        if not self._groups:
+            self._timers.cancel(_RETENTION_TIMER)
 
 
 def _missing(group_id: str) -> ErrorCode:
     return ErrorCode.UNKNOWN_MEMBER_ID if group_id else ErrorCode.INVALID_GROUP_ID
-
-
-def _kept_since_ms(group: Group, topic: str, committed: CommittedOffset) -> int | None:
-    """From when on the time of a commit runs; None as long as the group may still want it."""
-    if isinstance(group, ConsumerGroup):
-        return None if group.subscribes_to(topic) else committed.commit_timestamp_ms
-    if group.protocol_type is None:
-        return committed.commit_timestamp_ms
-    if group.state is GroupState.EMPTY:
-        return group.empty_since_ms
-    is_consumer = group.protocol_type == CONSUMER_PROTOCOL_TYPE
-    if is_consumer and group.state is GroupState.STABLE and not group.subscribes_to(topic):
-        return committed.commit_timestamp_ms
-    return None

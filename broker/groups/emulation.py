@@ -12,11 +12,11 @@ from ...protocol import consumer_protocol
 from ...protocol.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartitions
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.schema import ProtocolError
-from ..topics import Topic
-from .assignors import Slot, by_topic
-from .consumer import ConsumerGroup
-from .consumer_member import Beat, ClassicProtocols, ConsumerMember, MemberState
-from .member import CONSUMER_PROTOCOL_TYPE, Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from ..topics.topic import Topic
+from .classic.member import CONSUMER_PROTOCOL_TYPE, Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from .consumer.assignors import Slot, by_topic
+from .consumer.group import ConsumerGroup
+from .consumer.member import Beat, ClassicProtocols, ConsumerMember, MemberState
 
 
 def join(group: ConsumerGroup, join: Join, topics: Mapping[str, Topic]) -> JoinResult:

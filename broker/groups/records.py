@@ -26,11 +26,11 @@ from ...protocol.coordinator_records import (
     write_value,
 )
 from ...protocol.schema import ZERO_UUID, Message
-from .assignors import Slot, by_topic
-from .classic import ClassicGroup
-from .consumer import ConsumerGroup
-from .consumer_member import ConsumerMember
-from .journal import RecordType
+from .classic.group import ClassicGroup
+from .consumer.assignors import Slot, by_topic
+from .consumer.group import ConsumerGroup
+from .consumer.journal import RecordType
+from .consumer.member import ConsumerMember
 from .offsets import CommittedOffset
 
 _OF_GROUPS = (RecordType.CONSUMER_GROUP_METADATA, RecordType.TARGET_ASSIGNMENT_METADATA)
@@ -82,6 +82,14 @@ def classic_record(group: ClassicGroup, now_ms: int) -> CoordinatorRecord:
 def classic_tombstone(group_id: str) -> CoordinatorRecord:
     """A classic group is no more."""
     return CoordinatorRecord(_group_key(RecordType.GROUP_METADATA, group_id), None)
+
+
+def tombstones(group: ClassicGroup | ConsumerGroup) -> list[CoordinatorRecord]:
+    """A group without members is no more."""
+    if isinstance(group, ClassicGroup):
+        return [classic_tombstone(group.group_id)]
+    kinds = (RecordType.TARGET_ASSIGNMENT_METADATA, RecordType.CONSUMER_GROUP_METADATA)
+    return [CoordinatorRecord(_group_key(kind, group.group_id), None) for kind in kinds]
 
 
 def consumer_records(group: ConsumerGroup, now_ms: int) -> list[CoordinatorRecord]:

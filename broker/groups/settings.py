@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ..config import BrokerConfig
+from ..settings.values import BrokerConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

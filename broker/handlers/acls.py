@@ -1,6 +1,6 @@
 """DescribeAcls, CreateAcls and DeleteAcls. Without an authorizer each says SECURITY_DISABLED, which admin tools take for an answer.
 
-The entries and what follows from them are in broker/acls.py.
+The entries and what follows from them are in broker/security/acls.py.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from ...protocol.messages.describe_acls import (
     DescribeAclsResource,
     DescribeAclsResponse,
 )
-from ..acls import ALTER, DESCRIBE, Acl, AclFilter, Authorizer, Operation, PatternType, Permission, ResourceType
 from ..context import Context
-from .registry import CloseConnection, handles
+from ..registry import CloseConnection, handles
+from ..security.acls import Acl, AclFilter, Authorizer, Operation, PatternType, Permission, ResourceType
 
 UNKNOWN = 0
 
@@ -33,7 +33,7 @@ UNKNOWN = 0
 def describe_acls(request: DescribeAclsRequest, context: Context) -> DescribeAclsResponse:
     """The entries that the filter lets pass, by the resources that they are for."""
     _check_codes(request.resource_type_filter, request.pattern_type_filter, request.operation, request.permission_type)
-    context.demand(DESCRIBE)
+    context.demand(Operation.DESCRIBE)
     authorizer = _authorizer(context, "No Authorizer is configured on the broker")
     resources: dict[tuple[ResourceType, str, PatternType], list[AclDescription]] = {}
     for acl in authorizer.find(_filter(request)):
@@ -54,7 +54,7 @@ def create_acls(request: CreateAclsRequest, context: Context) -> CreateAclsRespo
     """Each entry for itself; one that is there already is no error."""
     for each in request.creations:
         _check_codes(each.resource_type, each.resource_pattern_type, each.operation, each.permission_type)
-    context.demand(ALTER)
+    context.demand(Operation.ALTER)
     authorizer = _authorizer(context)
     acls = [_acl(each) for each in request.creations]
     if any(acl.is_open for acl in acls):
@@ -87,7 +87,7 @@ def delete_acls(request: DeleteAclsRequest, context: Context) -> DeleteAclsRespo
     """What each filter lets pass is removed; two filters may both tell of an entry."""
     for each in request.filters:
         _check_codes(each.resource_type_filter, each.pattern_type_filter, each.operation, each.permission_type)
-    context.demand(ALTER)
+    context.demand(Operation.ALTER)
     authorizer = _authorizer(context)
     results, removed = [], set[Acl]()
     for each in request.filters:
@@ -130,7 +130,7 @@ def _filter(wanted: DescribeAclsRequest | DeleteAclsFilter) -> AclFilter:
 
 
 def _authorizer(context: Context, why_not: str = "No Authorizer is configured.") -> Authorizer:
-    authorizer = context.broker.cluster.authorizer
+    authorizer = context.cluster.authorizer
     if authorizer is None:
         raise KafkaError(ErrorCode.SECURITY_DISABLED, why_not)
     return authorizer

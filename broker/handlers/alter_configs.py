@@ -20,25 +20,18 @@ from ...protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
-from ..acls import Operation
-from ..cluster import Broker
-from ..config import (
-    COMMA,
-    GroupConfig,
-    InvalidConfig,
-    text_of,
-    validate_group_configs,
-    validate_topic_configs,
-)
+from ..cluster.features import ELR_VERSION
+from ..cluster.state import Broker
 from ..context import Context
-from ..dynamic_broker_config import validate_broker_configs
-from ..features import ELR_VERSION
-from ..settings import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS, ConfigType, Setting, Value
-from ..topics import illegal_name
+from ..registry import handles
+from ..security.acls import Operation
+from ..settings.dynamic import validate_broker_configs
+from ..settings.rows import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS, ConfigType, Setting, Value
+from ..settings.values import COMMA, GroupConfig, InvalidConfig, text_of, validate_group_configs, validate_topic_configs
+from ..topics.topic import illegal_name
 from .config_resources import BROKER, GROUP, TOPIC, demand_configs
-from .registry import handles
 
-MAX_VALUE_LENGTH = 32_767
+MAX_VALUE_BYTES = 32_767
 Resource = replacing.AlterConfigsResource | changing.AlterConfigsResource
 Answer = TypeVar("Answer", replacing.AlterConfigsResourceResponse, changing.AlterConfigsResourceResponse)
 
@@ -170,8 +163,8 @@ def _edited_list(name: str, text: str, operation: OpType, overrides: Mapping[str
 
 
 def _validate(resource: Resource, overrides: dict[str, str], broker: Broker) -> None:
-    if any(len(text) > MAX_VALUE_LENGTH for text in overrides.values()):
-        raise KafkaError(ErrorCode.INVALID_CONFIG, f"A configuration value is longer than {MAX_VALUE_LENGTH} bytes.")
+    if any(len(text.encode()) > MAX_VALUE_BYTES for text in overrides.values()):
+        raise KafkaError(ErrorCode.INVALID_CONFIG, f"A configuration value is longer than {MAX_VALUE_BYTES} bytes.")
     if resource.resource_type == TOPIC:
         validate_topic_configs(overrides)
     elif resource.resource_type == GROUP:

@@ -16,9 +16,9 @@ from ...protocol.messages.api_versions import (
 from ...protocol.messages.get_telemetry_subscriptions import GET_TELEMETRY_SUBSCRIPTIONS
 from ...protocol.messages.produce import PRODUCE
 from ...protocol.messages.push_telemetry import PUSH_TELEMETRY
+from ..cluster.features import SUPPORTED, Features
 from ..context import Context
-from ..features import SUPPORTED, Features
-from .registry import HANDLERS, handles
+from ..registry import HANDLERS, handles
 
 HIDDEN = (GET_TELEMETRY_SUBSCRIPTIONS.key, PUSH_TELEMETRY.key)
 """Answered but not listed, as in Kafka without a metrics reporter that takes client metrics: clients then collect none."""
@@ -34,7 +34,7 @@ def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsRe
         named = (request.client_software_name, request.client_software_version)
         if not all(_SOFTWARE.fullmatch(text) for text in named):
             return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST, api_keys=[])
-        context.connection.software_name, context.connection.software_version = named
+        context.client.software_name, context.client.software_version = named
     return ApiVersionsResponse(
         api_keys=[_served(key) for key in sorted(HANDLERS) if key not in HIDDEN],
         supported_features=[
@@ -42,8 +42,8 @@ def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsRe
             for name, (lowest, highest) in SUPPORTED.items()
             if lowest > 0 or context.version >= OLDEST_WITH_ZERO
         ],
-        finalized_features_epoch=context.broker.cluster.metadata_end_offset,
-        finalized_features=_finalized(context.broker.cluster.features),
+        finalized_features_epoch=context.cluster.metadata_end_offset,
+        finalized_features=_finalized(context.cluster.features),
     )
 
 

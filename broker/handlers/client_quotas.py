@@ -14,10 +14,10 @@ from ...protocol.messages.describe_client_quotas import (
     DescribeClientQuotasRequest,
     DescribeClientQuotasResponse,
 )
-from ..acls import ALTER_CONFIGS, CLUSTER, DESCRIBE_CONFIGS
+from ..cluster.quotas import ENTITY_TYPES, IP, Entity, Match, entity_of
 from ..context import Context
-from ..quotas import ENTITY_TYPES, IP, Entity, Match, entity_of
-from .registry import handles
+from ..registry import handles
+from ..security.acls import Operation, ResourceType
 
 EXACT, DEFAULT, ANY = 0, 1, 2
 
@@ -25,7 +25,7 @@ EXACT, DEFAULT, ANY = 0, 1, 2
 @handles(ALTER_CLIENT_QUOTAS)
 def alter_client_quotas(request: AlterClientQuotasRequest, context: Context) -> AlterClientQuotasResponse:
     """Each entity for itself; of one that is named twice, the first changes hold and the answer is an error."""
-    if not context.may(ALTER_CONFIGS, CLUSTER):
+    if not context.may(Operation.ALTER_CONFIGS, ResourceType.CLUSTER):
         return AlterClientQuotasResponse(entries=[_refused(entry) for entry in request.entries])
     results: dict[Entity, KafkaError | None] = {}
     for entry in request.entries:
@@ -50,7 +50,7 @@ def alter_client_quotas(request: AlterClientQuotasRequest, context: Context) -> 
 def _alter(entity: Entity, changes: Mapping[str, float | None], validate_only: bool, context: Context) -> KafkaError | None:
     """Returns the error of an alteration that is refused."""
     try:
-        context.broker.cluster.alter_quotas(entity, changes, validate_only=validate_only)
+        context.cluster.alter_quotas(entity, changes, validate_only=validate_only)
     except KafkaError as error:
         return error
     return None
@@ -58,7 +58,9 @@ def _alter(entity: Entity, changes: Mapping[str, float | None], validate_only: b
 
 def _refused(entry: altering.EntryData) -> altering.EntryResponseData:
     return altering.EntryResponseData(
-        error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED, error_message="not allowed to ALTER_CONFIGS CLUSTER", entity=entry.entity
+        error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+        error_message="not allowed to ALTER_CONFIGS CLUSTER",
+        entity=entry.entity,
     )
 
 
@@ -70,9 +72,9 @@ def _text(entity: Entity) -> str:
 def describe_client_quotas(request: DescribeClientQuotasRequest, context: Context) -> DescribeClientQuotasResponse:
     """The quotas of all entities that the filter lets pass."""
     try:
-        if not context.may(DESCRIBE_CONFIGS, CLUSTER):
+        if not context.may(Operation.DESCRIBE_CONFIGS, ResourceType.CLUSTER):
             raise KafkaError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
-        found = context.broker.cluster.quotas.find(_match(request.components, request.strict))
+        found = context.cluster.quotas.find(_match(request.components, request.strict))
     except KafkaError as error:
         return DescribeClientQuotasResponse(error_code=error.code, error_message=error.message, entries=None)
     return DescribeClientQuotasResponse(error_message="", entries=[_entry(entity, quotas) for entity, quotas in found])

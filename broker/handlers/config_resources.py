@@ -11,11 +11,11 @@ from ...protocol.messages.list_config_resources import (
     ListConfigResourcesRequest,
     ListConfigResourcesResponse,
 )
-from ..acls import DESCRIBE_CONFIGS, Operation, ResourceType
 from ..context import Context
-from ..waiting import NEXT_TURN, Wait
-from .registry import handles
-from .slices import Slices, chunks
+from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
+from ..security.acls import Operation, ResourceType
+from ..slices import Slices, chunks
 
 TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
 
@@ -33,8 +33,8 @@ def demand_configs(operation: Operation, resource_type: int, name: str, context:
 @handles(LIST_CONFIG_RESOURCES)
 def list_config_resources(request: ListConfigResourcesRequest, context: Context) -> Generator[Wait, None, ListConfigResourcesResponse]:
     """The resources of the types that were asked for, or of all; in version 0 of client metrics."""
-    context.demand(DESCRIBE_CONFIGS)
-    cluster = context.broker.cluster
+    context.demand(Operation.DESCRIBE_CONFIGS)
+    cluster = context.cluster
     nodes = [str(node_id) for node_id in sorted(cluster.brokers)]
     groups = list(cluster.group_configs)
     names = {BROKER_LOGGER: nodes, BROKER: nodes, TOPIC: list(cluster.topics), CLIENT_METRICS: [], GROUP: groups}

@@ -14,14 +14,14 @@ from ...protocol.messages.describe_configs import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
-from ..acls import REFUSALS, Operation
-from ..config import ConfigEntry, GroupConfig
 from ..context import Context
-from ..topics import illegal_name
-from ..waiting import NEXT_TURN, Wait
+from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
+from ..security.acls import ACCESS_DENIED_ERRORS, Operation
+from ..settings.values import ConfigEntry, GroupConfig
+from ..slices import Slices
+from ..topics.topic import illegal_name
 from .config_resources import BROKER, GROUP, TOPIC, demand_configs
-from .registry import handles
-from .slices import Slices
 
 
 @handles(DESCRIBE_CONFIGS)
@@ -32,7 +32,7 @@ def describe_configs(request: DescribeConfigsRequest, context: Context) -> Gener
         results.append(_describe(resource, request, context))
         if slices.full(1 + len(results[-1].configs)):
             yield NEXT_TURN
-    refusals = set(REFUSALS.values())
+    refusals = set(ACCESS_DENIED_ERRORS.values())
     return DescribeConfigsResponse(results=sorted(results, key=lambda result: result.error_code in refusals))
 
 

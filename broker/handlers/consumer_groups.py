@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping
 from functools import partial
 
-from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.errors import ErrorCode, KafkaError, shortened
 from ...protocol.messages import consumer_group_describe as describing
 from ...protocol.messages import consumer_group_heartbeat as beating
 from ...protocol.messages.consumer_group_describe import (
@@ -24,18 +24,18 @@ from ...protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
 )
-from ..acls import DESCRIBE, GROUP, READ, TOPIC
+from ..cluster.features import GROUP_VERSION
+from ..cluster.group_order import by_coordinator
 from ..context import Context
-from ..features import GROUP_VERSION
-from ..groups.assignors import Slot, by_topic
-from ..groups.consumer import ConsumerGroup
-from ..groups.consumer_member import LEAVES, LEAVES_FOR_A_WHILE, Beat, ConsumerMember
-from ..java_hash import timeline_order
-from ..topics import Topic
-from ..waiting import NEXT_TURN, Wait
-from .group_order import by_coordinator
-from .registry import handles
-from .slices import Slices
+from ..groups.consumer.assignors import Slot, by_topic
+from ..groups.consumer.group import ConsumerGroup
+from ..groups.consumer.member import LEAVES, LEAVES_FOR_A_WHILE, Beat, ConsumerMember
+from ..kafka_quirks.java_hash import timeline_order
+from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
+from ..security.acls import Operation, ResourceType
+from ..slices import Slices
+from ..topics.topic import Topic
 
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
 _TOLD_FIRST: dict[int, int] = {ErrorCode.GROUP_AUTHORIZATION_FAILED: 0, ErrorCode.INVALID_GROUP_ID: 1}
@@ -46,9 +46,9 @@ def consumer_group_heartbeat(request: ConsumerGroupHeartbeatRequest, context: Co
     """Joins, beats or leaves; the assignment comes with the answer when it has changed."""
     if not _is_enabled(context):
         return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
-    if not context.may(READ, GROUP, request.group_id):
+    if not context.may(Operation.READ, ResourceType.GROUP, request.group_id):
         return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
-    if not all(context.may(DESCRIBE, TOPIC, name) for name in request.subscribed_topic_names or ()):
+    if not all(context.may(Operation.DESCRIBE, ResourceType.TOPIC, name) for name in request.subscribed_topic_names or ()):
         return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     try:
         _check(request, context)
@@ -69,8 +69,10 @@ def consumer_group_heartbeat(request: ConsumerGroupHeartbeatRequest, context: Co
 
 
 def _is_enabled(context: Context) -> bool:
-    """Whether there may be consumer groups: they come with group.version 1 (KIP-1022)."""
-    return context.broker.cluster.features.levels[GROUP_VERSION] > 0
+    """Whether there may be consumer groups: they come with group.version 1 (KIP-1022), and a setting can rule them out."""
+    broker = context.broker
+    enabled = "consumer" in broker.config.lists["group.coordinator.rebalance.protocols"]
+    return enabled and broker.cluster.features.levels[GROUP_VERSION] > 0
 
 
 def _check(request: ConsumerGroupHeartbeatRequest, context: Context) -> None:
@@ -113,7 +115,7 @@ def _check_first(request: ConsumerGroupHeartbeatRequest) -> None:
 
 
 def _beat(request: ConsumerGroupHeartbeatRequest, context: Context) -> Beat:
-    guarded = context.broker.cluster.authorizer is not None
+    guarded = context.cluster.authorizer is not None
     owned, names = request.topic_partitions, request.subscribed_topic_names
     return Beat(
         member_id=request.member_id,
@@ -125,9 +127,9 @@ def _beat(request: ConsumerGroupHeartbeatRequest, context: Context) -> Beat:
         regex=request.subscribed_topic_regex,
         assignor=request.server_assignor,
         owned=None if owned is None else frozenset((topic.topic_id, index) for topic in owned for index in topic.partitions),
-        client_id=context.connection.client_id,
-        client_host=f"/{context.connection.client_host}",
-        may_describe=partial(context.may, DESCRIBE, TOPIC) if guarded else None,
+        client_id=context.client.client_id,
+        client_host=f"/{context.client.client_host}",
+        may_describe=partial(context.may, Operation.DESCRIBE, ResourceType.TOPIC) if guarded else None,
     )
 
 
@@ -144,7 +146,7 @@ def consumer_group_describe(
     for group_id in by_coordinator(request.group_ids, context.broker):
         group = _describe(group_id, context)
         if request.include_authorized_operations and not group.error_code:
-            group.authorized_operations = context.allowed(GROUP, group_id)
+            group.authorized_operations = context.allowed(ResourceType.GROUP, group_id)
         described.append(group)
         if slices.full(1 + 4 * len(group.members)):
             yield NEXT_TURN
@@ -153,7 +155,9 @@ def consumer_group_describe(
 
 
 def _describe(group_id: str, context: Context) -> DescribedGroup:
-    if not context.may(DESCRIBE, GROUP, group_id):
+    if not _is_enabled(context):
+        return _undescribed(group_id, ErrorCode.UNSUPPORTED_VERSION)
+    if not context.may(Operation.DESCRIBE, ResourceType.GROUP, group_id):
         return _undescribed(group_id, ErrorCode.GROUP_AUTHORIZATION_FAILED)
     if not group_id:
         return _undescribed(group_id, ErrorCode.INVALID_GROUP_ID)
@@ -161,18 +165,18 @@ def _describe(group_id: str, context: Context) -> DescribedGroup:
         return _undescribed(group_id, ErrorCode.NOT_COORDINATOR)
     group = context.broker.groups.get(group_id)
     if isinstance(group, ConsumerGroup):
-        described = _described(group, context.broker.cluster.topics_by_id)
+        described = _described(group, context.cluster.topics_by_id)
         told = {
             topic.topic_name
             for member in described.members
             for assignment in (member.assignment, member.target_assignment)
             for topic in assignment.topic_partitions
         }
-        if all(context.may(DESCRIBE, TOPIC, name) for name in told):
+        if all(context.may(Operation.DESCRIBE, ResourceType.TOPIC, name) for name in told):
             return described
         return _undescribed(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, "The group has topics that the client may not describe.")
     reason = "not found" if group is None else "is not a consumer group"
-    return _undescribed(group_id, ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.")
+    return _undescribed(group_id, ErrorCode.GROUP_ID_NOT_FOUND, shortened(f"Group {group_id} {reason}."))
 
 
 def _undescribed(group_id: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:

@@ -24,7 +24,7 @@ from ...protocol.messages.renew_delegation_token import (
     RenewDelegationTokenResponse,
 )
 from ..context import Context
-from .registry import handles
+from ..registry import handles
 
 NO_TIME = -1
 REFUSAL = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
@@ -33,7 +33,7 @@ REFUSAL = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
 @handles(CREATE_DELEGATION_TOKEN)
 def create_delegation_token(request: CreateDelegationTokenRequest, context: Context) -> CreateDelegationTokenResponse:
     """Always DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, with the principals that the token would have had."""
-    requester_type, _, requester = context.connection.principal.partition(":")
+    requester_type, _, requester = context.client.principal.partition(":")
     owner_type, owner_name = request.owner_principal_type, request.owner_principal_name
     if not (owner_type and owner_name):
         owner_type, owner_name = requester_type, requester

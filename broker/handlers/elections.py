@@ -12,12 +12,12 @@ from ...protocol.messages.elect_leaders import (
     PartitionResult,
     ReplicaElectionResult,
 )
-from ..acls import ALTER
 from ..context import Context
-from ..topics import Partition
-from ..waiting import NEXT_TURN, Wait
-from .registry import handles
-from .slices import Slices
+from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
+from ..security.acls import Operation
+from ..slices import Slices
+from ..topics.topic import Partition
 
 PREFERRED, UNCLEAN = 0, 1
 # Left out where all partitions are asked for: those that need no election, or were deleted since the answer was begun.
@@ -27,8 +27,8 @@ _UNTOLD = (ErrorCode.ELECTION_NOT_NEEDED, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 @handles(ELECT_LEADERS)
 def elect_leaders(request: ElectLeadersRequest, context: Context) -> Generator[Wait, None, ElectLeadersResponse]:
     """One election for each partition; where all are asked for, those that need none are left out of the answer."""
-    context.demand(ALTER)
-    cluster = context.broker.cluster
+    context.demand(Operation.ALTER)
+    cluster = context.cluster
     if request.topic_partitions is None:
         wanted = [(topic.name, list(range(len(topic.partitions)))) for topic in cluster.topics.values()]
     else:
@@ -67,14 +67,14 @@ def _unknown_type(request: ElectLeadersRequest, wanted: list[tuple[str, list[int
 
 def _elect(name: str, index: int, election_type: int, context: Context) -> PartitionResult:
     try:
-        topic = context.broker.cluster.topics.get(name)
+        topic = context.cluster.topics.get(name)
         if topic is None:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {name}")
         partition = topic.partition(index)
         if partition is None:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {name}-{index}")
         (_prefer if election_type == PREFERRED else _elect_uncleanly)(partition, context)
-        context.broker.cluster.partition_changed(partition)
+        context.cluster.partition_changed(partition)
     except KafkaError as error:
         return PartitionResult(partition_id=index, error_code=error.code, error_message=error.message)
     return PartitionResult(partition_id=index, error_message=None)
@@ -90,5 +90,5 @@ def _prefer(partition: Partition, context: Context) -> None:
 def _elect_uncleanly(partition: Partition, context: Context) -> None:
     if partition.leader != -1:
         raise KafkaError(ErrorCode.ELECTION_NOT_NEEDED, "Leader election not needed for topic partition.")
-    if not partition.elect_uncleanly(context.broker.cluster.running):
+    if not partition.elect_uncleanly(context.cluster.running):
         raise KafkaError(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, "Eligible topic partition leaders are not available.")

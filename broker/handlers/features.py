@@ -9,19 +9,19 @@ from ...protocol.messages.update_features import (
     UpdateFeaturesRequest,
     UpdateFeaturesResponse,
 )
-from ..acls import ALTER, CLUSTER
+from ..cluster.features import FeatureUpdate
 from ..context import Context
-from ..features import FeatureUpdate
-from .registry import handles
+from ..registry import handles
+from ..security.acls import Operation, ResourceType
 
 
 @handles(UPDATE_FEATURES)
 def update_features(request: UpdateFeaturesRequest, context: Context) -> UpdateFeaturesResponse:
     """All updates or none. Version 0 cannot lower a level: Kafka does not look at its `allow_downgrade`."""
-    if not context.may(ALTER, CLUSTER):
+    if not context.may(Operation.ALTER, ResourceType.CLUSTER):
         refusal = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
         return UpdateFeaturesResponse(error_code=refusal, error_message="not allowed to ALTER CLUSTER")
-    cluster = context.broker.cluster
+    cluster = context.cluster
     updates = {update.feature: FeatureUpdate(update.max_version_level, update.upgrade_type) for update in request.feature_updates}
     try:
         cluster.update_features(updates, validate_only=request.validate_only)

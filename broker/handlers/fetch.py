@@ -21,13 +21,13 @@ from ...protocol.messages.fetch import (
     PartitionData,
 )
 from ...storage.segments import end_offset_of
-from ..acls import CLUSTER, CLUSTER_ACTION, READ
+from ..cluster.fetch_sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchSession, next_epoch
 from ..context import Context
-from ..fetch_sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchSession, next_epoch
-from ..topics import Partition, Topic
-from ..waiting import Wait
-from .leadership import current_leader, find_led_partition, find_topic, node_endpoints
-from .registry import handles
+from ..lookup import current_leader, find_led_partition, find_topic, node_endpoints
+from ..registry import handles
+from ..scheduling.waiting import Wait
+from ..security.acls import Operation, ResourceType
+from ..topics.topic import Partition, Topic
 
 ISOLATION_LEVELS = (0, 1)
 READ_COMMITTED = 1
@@ -78,7 +78,7 @@ def _read(request: FetchRequest, context: Context, session: FetchSession | None)
     if session is None:
         return Read(request, context, request.topics)
     also_quiet = context.broker.rack_aware and bool(request.rack_id)  # the nearest replica may be another one now
-    topics, quiet = session.wanted(context.broker.cluster.topic_name, also_quiet=also_quiet)
+    topics, quiet = session.wanted(context.cluster.topic_name, also_quiet=also_quiet)
     return Read(request, context, topics, quiet)
 
 
@@ -102,7 +102,7 @@ def _resume(request: FetchRequest, context: Context) -> FetchSession | None:
     """The session of an incremental fetch, brought up to date; None when nothing is left in it. Raises KafkaError with 70, 71 or 106."""
     sessions = context.broker.fetch_sessions
     session = sessions.resume(request.session_id, request.session_epoch, topic_ids=context.version >= TOPIC_IDS_SINCE)
-    session.update(request.topics, request.forgotten_topics_data, context.broker.cluster.topic_name)
+    session.update(request.topics, request.forgotten_topics_data, context.cluster.topic_name)
     if not len(session):
         sessions.close(session.id)
         return None
@@ -116,12 +116,12 @@ def _response(read: Read, session: FetchSession | None) -> FetchResponse:
     if session is not None:
         if session.epoch != next_epoch(request.session_epoch):
             return FetchResponse(error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH, session_id=session.id, responses=[])
-        topics, session_id = session.changes(topics, context.broker.cluster.find_partition), session.id
+        topics, session_id = session.changes(topics, context.cluster.find_partition), session.id
     elif request.session_epoch == INITIAL_EPOCH:
         session_id = context.broker.fetch_sessions.open(
             request.topics,
             topics,
-            context.broker.cluster.topic_name,
+            context.cluster.topic_name,
             topic_ids=context.version >= TOPIC_IDS_SINCE,
             now_ms=context.now_ms,
         )
@@ -203,7 +203,7 @@ class Read:
         topic, broker = None, self.context.broker
         try:
             if self._follower == NO_FOLLOWER:
-                topic = find_topic(self.context, READ, named.topic, named.topic_id)
+                topic = find_topic(self.context, Operation.READ, named.topic, named.topic_id)
             else:
                 topic = self._find_followed(named, wanted.partition)
             epoch = wanted.current_leader_epoch if wanted.current_leader_epoch >= 0 else -1  # here any negative one is none
@@ -224,7 +224,7 @@ class Read:
 
     def _find_followed(self, named: FetchTopic, index: int) -> Topic:
         """The topic, for a client that says it is a broker with a replica of the partition; what it fetches changes nothing."""
-        if not self.context.may(CLUSTER_ACTION, CLUSTER):
+        if not self.context.may(Operation.CLUSTER_ACTION, ResourceType.CLUSTER):
             raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
         topic = find_topic(self.context, None, named.topic, named.topic_id)
         partition = topic.partition(index)

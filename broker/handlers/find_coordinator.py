@@ -6,15 +6,15 @@ from collections.abc import Mapping
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.find_coordinator import FIND_COORDINATOR, Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
-from ..acls import DESCRIBE, GROUP, REFUSALS, TRANSACTIONAL_ID
 from ..context import Context
-from ..listeners import Listener
-from ..topics import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ..registry import handles
+from ..security.acls import ACCESS_DENIED_ERRORS, Operation, ResourceType
+from ..settings.listeners import Listener
+from ..topics.topic import CONSUMER_OFFSETS, TRANSACTION_STATE
 from .metadata import reachable
-from .registry import handles
 
 TOPICS = {0: CONSUMER_OFFSETS, 1: TRANSACTION_STATE}  # by key type
-RESOURCES = {0: GROUP, 1: TRANSACTIONAL_ID}
+RESOURCES = {0: ResourceType.GROUP, 1: ResourceType.TRANSACTIONAL_ID}
 
 
 @handles(FIND_COORDINATOR)
@@ -38,9 +38,9 @@ def _find(key: str, key_type: int, listeners: Mapping[int, Listener], context: C
         topic = TOPICS.get(key_type)
         if topic is None:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Coordinators of key type {key_type} are not emulated.")
-        if not context.may(DESCRIBE, RESOURCES[key_type], key):
-            raise KafkaError(REFUSALS[RESOURCES[key_type]])
-        cluster = context.broker.cluster
+        if not context.may(Operation.DESCRIBE, RESOURCES[key_type], key):
+            raise KafkaError(ACCESS_DENIED_ERRORS[RESOURCES[key_type]])
+        cluster = context.cluster
         cluster.ensure_internal(topic)
         partition = cluster.coordinator(key, topic)
         if partition is None or partition.leader not in listeners:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TypeVar
 
-from ...protocol.errors import ErrorCode
+from ...protocol.errors import ErrorCode, shortened
 from ...protocol.messages.delete_groups import DELETE_GROUPS, DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
 from ...protocol.messages.describe_groups import (
     DESCRIBE_GROUPS,
@@ -32,16 +32,16 @@ from ...protocol.messages.join_group import JOIN_GROUP, JoinGroupRequest, JoinGr
 from ...protocol.messages.leave_group import LEAVE_GROUP, LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
 from ...protocol.messages.list_groups import LIST_GROUPS, ListedGroup, ListGroupsRequest, ListGroupsResponse
 from ...protocol.messages.sync_group import SYNC_GROUP, SyncGroupRequest, SyncGroupResponse
-from ..acls import CLUSTER, DELETE, DESCRIBE, GROUP, READ
+from ..cluster.group_order import by_coordinator, coordinated_groups
 from ..context import Context
-from ..groups.classic import ClassicGroup
-from ..groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from ..groups.classic.group import ClassicGroup
+from ..groups.classic.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from ..groups.states import GroupState
-from ..java_hash import hash_map_order
-from ..waiting import NEXT_TURN, Reply, Wait
-from .group_order import by_coordinator, coordinated_groups
-from .registry import handles
-from .slices import Slices, chunks
+from ..kafka_quirks.java_hash import hash_map_order
+from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Reply, Wait
+from ..security.acls import Operation, ResourceType
+from ..slices import Slices, chunks
 
 NO_REASON = "not provided"
 
@@ -52,7 +52,7 @@ T = TypeVar("T")
 def join_group(request: JoinGroupRequest, context: Context) -> Generator[Wait, None, JoinGroupResponse]:
     """Waits until the group's rebalance is complete."""
     reply: Reply[JoinResult] = context.reply()
-    if not context.may(READ, GROUP, request.group_id):
+    if not context.may(Operation.READ, ResourceType.GROUP, request.group_id):
         reply.set(JoinResult(ErrorCode.GROUP_AUTHORIZATION_FAILED))
     elif _is_for_us(request.group_id, context):
         context.broker.groups.join(request.group_id, _join(request, context), reply)
@@ -78,8 +78,8 @@ def _join(request: JoinGroupRequest, context: Context) -> Join:
     return Join(
         member_id=request.member_id,
         group_instance_id=request.group_instance_id,
-        client_id=context.connection.client_id,
-        client_host=f"/{context.connection.client_host}",
+        client_id=context.client.client_id,
+        client_host=f"/{context.client.client_host}",
         protocol_type=request.protocol_type,
         protocols=tuple(Protocol(protocol.name, protocol.metadata) for protocol in request.protocols),
         session_timeout_ms=request.session_timeout_ms,
@@ -96,7 +96,7 @@ def sync_group(request: SyncGroupRequest, context: Context) -> Generator[Wait, N
     reply: Reply[SyncResult] = context.reply()
     if context.version >= 5 and (request.protocol_type is None or request.protocol_name is None):
         reply.set(SyncResult(ErrorCode.INCONSISTENT_GROUP_PROTOCOL))
-    elif not context.may(READ, GROUP, request.group_id):
+    elif not context.may(Operation.READ, ResourceType.GROUP, request.group_id):
         reply.set(SyncResult(ErrorCode.GROUP_AUTHORIZATION_FAILED))
     elif _is_for_us(request.group_id, context):
         sync = Sync(
@@ -119,7 +119,7 @@ def sync_group(request: SyncGroupRequest, context: Context) -> Generator[Wait, N
 @handles(HEARTBEAT)
 def heartbeat(request: HeartbeatRequest, context: Context) -> HeartbeatResponse:
     """Renews a member's session."""
-    context.demand(READ, GROUP, request.group_id)
+    context.demand(Operation.READ, ResourceType.GROUP, request.group_id)
     if not _is_for_us(request.group_id, context):
         return HeartbeatResponse(error_code=ErrorCode.NOT_COORDINATOR)
     error = context.broker.groups.heartbeat(request.group_id, request.member_id, request.group_instance_id, request.generation_id)
@@ -129,7 +129,7 @@ def heartbeat(request: HeartbeatRequest, context: Context) -> HeartbeatResponse:
 @handles(LEAVE_GROUP)
 def leave_group(request: LeaveGroupRequest, context: Context) -> LeaveGroupResponse:
     """Removes members at once."""
-    if not context.may(READ, GROUP, request.group_id):
+    if not context.may(Operation.READ, ResourceType.GROUP, request.group_id):
         return LeaveGroupResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
     if not request.group_id:
         return LeaveGroupResponse(error_code=ErrorCode.INVALID_GROUP_ID)
@@ -158,7 +158,7 @@ def describe_groups(request: DescribeGroupsRequest, context: Context) -> Generat
     for group_id in by_coordinator(request.groups, context.broker):
         group = _describe(group_id, context)
         if request.include_authorized_operations and not group.error_code:
-            group.authorized_operations = context.allowed(GROUP, group_id)
+            group.authorized_operations = context.allowed(ResourceType.GROUP, group_id)
         described.append(group)
         if slices.full(1 + len(group.members)):
             yield NEXT_TURN
@@ -167,7 +167,7 @@ def describe_groups(request: DescribeGroupsRequest, context: Context) -> Generat
 
 
 def _describe(group_id: str, context: Context) -> DescribedGroup:
-    if not context.may(DESCRIBE, GROUP, group_id):
+    if not context.may(Operation.DESCRIBE, ResourceType.GROUP, group_id):
         return _undescribed(group_id, "", ErrorCode.GROUP_AUTHORIZATION_FAILED)
     group = context.broker.groups.get(group_id)
     if not context.broker.is_coordinator(group_id):
@@ -177,7 +177,7 @@ def _describe(group_id: str, context: Context) -> DescribedGroup:
     if context.version < 6:
         return _undescribed(group_id, GroupState.DEAD.value, ErrorCode.NONE)
     reason = "not found" if group is None else "is not a classic group"
-    return _undescribed(group_id, GroupState.DEAD.value, ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.")
+    return _undescribed(group_id, GroupState.DEAD.value, ErrorCode.GROUP_ID_NOT_FOUND, shortened(f"Group {group_id} {reason}."))
 
 
 def _undescribed(group_id: str, state: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:
@@ -211,7 +211,7 @@ def _described(group: ClassicGroup) -> DescribedGroup:
 def list_groups(request: ListGroupsRequest, context: Context) -> Generator[Wait, None, ListGroupsResponse]:
     """The groups that this broker coordinates; an empty filter is none."""
     states = {state.strip().lower() for state in request.states_filter}
-    may_describe_all = context.may(DESCRIBE, CLUSTER)
+    may_describe_all = context.may(Operation.DESCRIBE, ResourceType.CLUSTER)
     types = {group_type.lower() for group_type in request.types_filter}
     response, slices = ListGroupsResponse(groups=[]), Slices()
     for some in chunks((yield from coordinated_groups(context.broker, slices))):
@@ -223,7 +223,7 @@ def list_groups(request: ListGroupsRequest, context: Context) -> Generator[Wait,
             if context.broker.groups.get(group.group_id) is group  # it was not deleted meanwhile
             and (not states or group.state.value.lower() in states)
             and (not types or group.type in types)
-            and (may_describe_all or context.may(DESCRIBE, GROUP, group.group_id))
+            and (may_describe_all or context.may(Operation.DESCRIBE, ResourceType.GROUP, group.group_id))
         ]
         if slices.full(len(some)):
             yield NEXT_TURN
@@ -240,7 +240,7 @@ def delete_groups(request: DeleteGroupsRequest, context: Context) -> DeleteGroup
 
 
 def _delete(group_id: str, context: Context) -> ErrorCode:
-    if not context.may(DELETE, GROUP, group_id):
+    if not context.may(Operation.DELETE, ResourceType.GROUP, group_id):
         return ErrorCode.GROUP_AUTHORIZATION_FAILED
     broker = context.broker
     return broker.groups.delete(group_id) if broker.is_coordinator(group_id) else ErrorCode.NOT_COORDINATOR

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from ...protocol.errors import ErrorCode
 from ...protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest, InitProducerIdResponse
-from ..acls import CLUSTER, IDEMPOTENT_WRITE, TOPIC, TRANSACTIONAL_ID, WRITE
 from ..context import Context
-from ..topics import TRANSACTION_STATE
+from ..registry import handles
+from ..security.acls import Operation, ResourceType
+from ..topics.topic import TRANSACTION_STATE
 from ..transactions.coordinator import NO_PRODUCER, Answer
 from ..transactions.transaction import Producer
-from .registry import handles
 
 KNOWS_FENCED = 4
 
@@ -22,12 +22,14 @@ def init_producer_id(request: InitProducerIdRequest, context: Context) -> InitPr
     """Without a transactional id: a fresh id and epoch 0, also for who asks again (no state is kept for it)."""
     if (request.producer_id == -1) != (request.producer_epoch == -1) or request.transactional_id == "":
         answer = Answer(ErrorCode.INVALID_REQUEST)
-    elif request.transactional_id and not context.may(WRITE, TRANSACTIONAL_ID, request.transactional_id):
+    elif request.transactional_id and not context.may(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id):
         answer = Answer(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-    elif not request.transactional_id and not (context.may(IDEMPOTENT_WRITE, CLUSTER) or context.may_somewhere(WRITE, TOPIC)):
+    elif not request.transactional_id and not (
+        context.may(Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER) or context.may_somewhere(Operation.WRITE, ResourceType.TOPIC)
+    ):
         answer = Answer(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     elif request.transactional_id is None:
-        answer = Answer(ErrorCode.NONE, Producer(context.broker.cluster.next_producer_id(), 0))
+        answer = Answer(ErrorCode.NONE, Producer(context.cluster.next_producer_id(), 0))
     else:
         answer = _init(request.transactional_id, request, context)
     error = answer.error

@@ -20,13 +20,13 @@ from ...protocol.messages.describe_log_dirs import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
-from ..acls import ALTER, CLUSTER, DESCRIBE
-from ..cluster import Broker
+from ..cluster.state import Broker
 from ..context import Context
-from ..topics import Partition
-from ..waiting import NEXT_TURN, Wait
-from .registry import handles
-from .slices import Slices, chunks
+from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
+from ..security.acls import Operation, ResourceType
+from ..slices import Slices, chunks
+from ..topics.topic import Partition
 
 
 def log_dir(broker: Broker) -> str:
@@ -45,7 +45,7 @@ def _replica(broker: Broker, topic_name: str, index: int) -> Partition | None:
 @handles(DESCRIBE_LOG_DIRS)
 def describe_log_dirs(request: DescribeLogDirsRequest, context: Context) -> Generator[Wait, None, DescribeLogDirsResponse]:
     """The replicas that the broker has of the topics that were asked for, or of all; others are left out."""
-    if not context.may(DESCRIBE, CLUSTER):
+    if not context.may(Operation.DESCRIBE, ResourceType.CLUSTER):
         return DescribeLogDirsResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED, results=[])
     broker = context.broker
     if request.topics is None:
@@ -74,7 +74,7 @@ def _describe(partition: Partition) -> DescribeLogDirsPartition:
 @handles(ALTER_REPLICA_LOG_DIRS)
 def alter_replica_log_dirs(request: AlterReplicaLogDirsRequest, context: Context) -> AlterReplicaLogDirsResponse:
     """A replica may be moved to where it is; any other directory is LOG_DIR_NOT_FOUND."""
-    may_alter = context.may(ALTER, CLUSTER)
+    may_alter = context.may(Operation.ALTER, ResourceType.CLUSTER)
     results: dict[str, dict[int, AlterReplicaLogDirPartitionResult]] = {}
     for directory in request.dirs:
         for topic in directory.topics:

@@ -36,14 +36,14 @@ from ...protocol.messages.metadata import (
     MetadataResponseTopic,
 )
 from ...protocol.schema import ZERO_UUID
-from ..acls import CLUSTER, CREATE, DESCRIBE, TOPIC
-from ..cluster import Broker
+from ..cluster.state import Broker
 from ..context import Context
-from ..listeners import Listener
-from ..topics import Partition, Topic, illegal_name
-from ..waiting import NEXT_TURN, Wait
-from .registry import handles
-from .slices import Slices, chunks
+from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
+from ..security.acls import Operation, ResourceType
+from ..settings.listeners import Listener
+from ..slices import Slices, chunks
+from ..topics.topic import Partition, Topic, illegal_name
 
 # Topics whose errors keep it secret what else may be done to them.
 _UNTOLD = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
@@ -55,9 +55,9 @@ BROKERS, CONTROLLERS = 1, 2
 
 def reachable(context: Context) -> Iterator[tuple[Broker, Listener]]:
     """The running brokers with their addresses on the listener that the client came in by."""
-    for node_id in context.broker.cluster.running:
-        broker = context.broker.cluster.brokers[node_id]
-        if listener := broker.listeners.get(context.connection.listener_name):
+    for node_id in context.cluster.running:
+        broker = context.cluster.brokers[node_id]
+        if listener := broker.listeners.get(context.client.listener_name):
             yield broker, listener
 
 
@@ -73,7 +73,7 @@ class View(NamedTuple):
     @classmethod
     def of(cls, context: Context) -> View:
         """The cluster as it is now."""
-        cluster = context.broker.cluster
+        cluster = context.cluster
         reachable_nodes = frozenset(broker.node_id for broker, _ in reachable(context))
         stopped = frozenset(node_id for node_id, broker in cluster.brokers.items() if not (broker.running and broker.registered))
         return cls(context, Slices(), reachable_nodes, stopped)
@@ -86,7 +86,7 @@ class View(NamedTuple):
 @handles(METADATA)
 def metadata(request: MetadataRequest, context: Context) -> Generator[Wait, None, MetadataResponse]:
     """Describes the topics that were asked for, or all."""
-    cluster = context.broker.cluster
+    cluster = context.cluster
     brokers = [
         MetadataResponseBroker(node_id=broker.node_id, host=listener.advertised_host, port=listener.advertised_port, rack=broker.rack)
         for broker, listener in reachable(context)
@@ -103,16 +103,16 @@ def metadata(request: MetadataRequest, context: Context) -> Generator[Wait, None
 
 
 def _cluster_operations(context: Context) -> int:
-    return context.allowed(CLUSTER) if context.may(DESCRIBE, CLUSTER) else 0
+    return context.allowed(ResourceType.CLUSTER) if context.may(Operation.DESCRIBE, ResourceType.CLUSTER) else 0
 
 
 def _topics(request: MetadataRequest, view: View) -> Generator[Wait, None, list[MetadataResponseTopic]]:
-    context, cluster = view.context, view.context.broker.cluster
+    context, cluster = view.context, view.context.cluster
     wanted = request.topics and list({(topic.topic_id, topic.name): topic for topic in request.topics}.values())  # each once
     topics = []
     if wanted is None or (context.version == 0 and not wanted):
         for topic in list(cluster.topics.values()):
-            if cluster.topics.get(topic.name) is topic and context.may(DESCRIBE, TOPIC, topic.name):
+            if cluster.topics.get(topic.name) is topic and context.may(Operation.DESCRIBE, ResourceType.TOPIC, topic.name):
                 topics.append((yield from _describe(topic, view)))
             if view.slices.full():
                 yield NEXT_TURN
@@ -131,7 +131,7 @@ def _topics(request: MetadataRequest, view: View) -> Generator[Wait, None, list[
     if request.include_topic_authorized_operations:
         for described in topics:
             if described.error_code not in _UNTOLD:
-                described.topic_authorized_operations = context.allowed(TOPIC, described.name or "")
+                described.topic_authorized_operations = context.allowed(ResourceType.TOPIC, described.name or "")
             if view.slices.full():
                 yield NEXT_TURN
     return topics
@@ -139,24 +139,24 @@ def _topics(request: MetadataRequest, view: View) -> Generator[Wait, None, list[
 
 def _by_id(topic_id: bytes, view: View) -> Generator[Wait, None, MetadataResponseTopic]:
     context = view.context
-    topic = context.broker.cluster.topics_by_id.get(topic_id)
+    topic = context.cluster.topics_by_id.get(topic_id)
     if topic is None:
         return MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=topic_id, partitions=[])
-    if not context.may(DESCRIBE, TOPIC, topic.name):
+    if not context.may(Operation.DESCRIBE, ResourceType.TOPIC, topic.name):
         return MetadataResponseTopic(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=None, topic_id=topic_id, partitions=[])
     return (yield from _describe(topic, view))
 
 
 def _by_name(name: str, request: MetadataRequest, view: View) -> Generator[Wait, None, MetadataResponseTopic]:
     context = view.context
-    if not context.may(DESCRIBE, TOPIC, name):
+    if not context.may(Operation.DESCRIBE, ResourceType.TOPIC, name):
         return MetadataResponseTopic(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=name, partitions=[])
-    topic = context.broker.cluster.topics.get(name)
+    topic = context.cluster.topics.get(name)
     if topic is not None:
         return (yield from _describe(topic, view))
     code = ErrorCode.INVALID_TOPIC_EXCEPTION if illegal_name(name) else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if context.broker.config.booleans["auto.create.topics.enable"] and request.allow_auto_topic_creation:
-        if not (context.may(CREATE, CLUSTER) or context.may(CREATE, TOPIC, name)):
+        if not (context.may(Operation.CREATE, ResourceType.CLUSTER) or context.may(Operation.CREATE, ResourceType.TOPIC, name)):
             return MetadataResponseTopic(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=name, partitions=[])
         with suppress(KafkaError):  # why it cannot be created is not told; the topic just stays unknown
             return (yield from _describe(_create(name, context), view))
@@ -164,9 +164,13 @@ def _by_name(name: str, request: MetadataRequest, view: View) -> Generator[Wait,
 
 
 def _create(name: str, context: Context) -> Topic:
-    """The new topic. Raises KafkaError as CreateTopics would answer."""
-    cluster = context.broker.cluster
-    return cluster.topics[name] if cluster.ensure_internal(name) else cluster.create_topic(name)
+    """Returns the new topic. Raises KafkaError as CreateTopics would answer."""
+    cluster = context.cluster
+    if not cluster.ensure_internal(name):
+        return cluster.create_topic(name)
+    if name not in cluster.topics:
+        raise KafkaError(ErrorCode.INVALID_REPLICATION_FACTOR, "No broker is running that could hold a replica.")
+    return cluster.topics[name]
 
 
 def _describe(topic: Topic, view: View) -> Generator[Wait, None, MetadataResponseTopic]:
@@ -204,14 +208,14 @@ def _partition(partition: Partition, view: View) -> MetadataResponsePartition:
 @handles(DESCRIBE_CLUSTER)
 def describe_cluster(request: DescribeClusterRequest, context: Context) -> DescribeClusterResponse:
     """The brokers, and the fenced (stopped) ones if asked for."""
-    cluster = context.broker.cluster
+    cluster = context.cluster
     response = DescribeClusterResponse(cluster_id=cluster.cluster_id, controller_id=cluster.controller_id, brokers=[])
     if request.endpoint_type != BROKERS:
         mismatch = ErrorCode.MISMATCHED_ENDPOINT_TYPE if request.endpoint_type == CONTROLLERS else ErrorCode.UNSUPPORTED_ENDPOINT_TYPE
         response.error_code, response.error_message, response.controller_id = mismatch, "This is a broker, not a controller.", -1
         return response
     for node_id, broker in sorted(cluster.brokers.items()):
-        listener = broker.listeners.get(context.connection.listener_name)
+        listener = broker.listeners.get(context.client.listener_name)
         if listener and broker.registered and (broker.running or request.include_fenced_brokers):
             response.brokers.append(
                 DescribeClusterBroker(
@@ -245,12 +249,12 @@ def describe_topic_partitions(
         if not room:
             response.next_cursor = Cursor(topic_name=name, partition_index=0)
             break
-        topic = context.broker.cluster.topics.get(name)
+        topic = context.cluster.topics.get(name)
         if topic is None and not names:
             continue  # it was deleted meanwhile
         if topic is None:
             unknown = ErrorCode.INVALID_TOPIC_EXCEPTION if illegal_name(name) else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            response.topics.append(_undescribed(name, unknown, context.allowed(TOPIC, name)))
+            response.topics.append(_undescribed(name, unknown, context.allowed(ResourceType.TOPIC, name)))
             continue
         first = cursor.partition_index if cursor and cursor.topic_name == name else 0
         page = topic.partitions[first : first + room]
@@ -271,8 +275,8 @@ def describe_topic_partitions(
 def _first_names(names: set[str], first: str, count: int | None, view: View) -> Generator[Wait, None, list[str]]:
     """The smallest `count` names from `first` on that the client may describe, ascending; of all topics if there are no `names`."""
     context, found = view.context, list[str]()
-    for some in chunks(list(names or context.broker.cluster.topics)):
-        found += [name for name in some if name >= first and context.may(DESCRIBE, TOPIC, name)]
+    for some in chunks(list(names or context.cluster.topics)):
+        found += [name for name in some if name >= first and context.may(Operation.DESCRIBE, ResourceType.TOPIC, name)]
         if count is not None:
             found = nsmallest(count, found)
         if view.slices.full(len(some) // 4):
@@ -291,7 +295,7 @@ def _page(topic: Topic, partitions: list[Partition], view: View) -> DescribeTopi
         name=topic.name,
         topic_id=topic.id,
         is_internal=topic.is_internal,
-        topic_authorized_operations=view.context.allowed(TOPIC, topic.name),
+        topic_authorized_operations=view.context.allowed(ResourceType.TOPIC, topic.name),
         partitions=[
             DescribeTopicPartitionsResponsePartition(
                 partition_index=partition.index,

@@ -41,13 +41,14 @@ from ...protocol.messages.offset_fetch import (
     OffsetFetchResponseTopics,
 )
 from ...protocol.schema import ZERO_UUID
-from ..acls import DELETE, DESCRIBE, GROUP, READ, TOPIC
 from ..context import Context
 from ..groups.offsets import CommittedOffset, CommittedOffsets
-from ..waiting import NEXT_TURN, Wait
-from .registry import handles
-from .slices import Slices, chunks
-from .sorting import Found, sort_partitions
+from ..kafka_quirks.java_long import wrapped_long
+from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
+from ..security.acls import Operation, ResourceType
+from ..slices import Slices, chunks
+from ..sorting import Found, sort_partitions
 
 BY_MEMBER_EPOCH, BY_TOPIC_ID = 9, 10
 NOTHING_COMMITTED = CommittedOffset(-1, -1, "", -1)
@@ -58,12 +59,13 @@ UNSTABLE = CommittedOffset(-1, -1, "", -2)
 @handles(OFFSET_COMMIT)
 def offset_commit(request: OffsetCommitRequest, context: Context) -> OffsetCommitResponse:
     """Unknown partitions are refused each for itself; what is wrong with the group or the member refuses all others."""
-    context.demand(READ, GROUP, request.group_id)
+    context.demand(Operation.READ, ResourceType.GROUP, request.group_id)
     topics = [((topic.name, topic.topic_id), topic.partitions) for topic in request.topics]
     found, answers = sort_partitions(topics, context, by_id=context.version >= BY_TOPIC_ID)
-    group_error = _check_commit(request, found, context)
-    for key, topic, wanted in found:
-        answers.setdefault(key, []).append((wanted.partition_index, group_error or _commit(request, topic.name, wanted, context)))
+    error = _check_commit(request, found, context)
+    errors = [error] * len(found) if error else _commit(request, found, context)
+    for (key, _, wanted), each in zip(found, errors, strict=True):
+        answers.setdefault(key, []).append((wanted.partition_index, each))
     return OffsetCommitResponse(
         topics=[
             OffsetCommitResponseTopic(
@@ -95,16 +97,22 @@ def _check_commit(request: OffsetCommitRequest, found: list[Found[OffsetCommitRe
     return error
 
 
-def _commit(request: OffsetCommitRequest, topic_name: str, partition: OffsetCommitRequestPartition, context: Context) -> ErrorCode:
-    return context.broker.groups.commit(
-        request.group_id,
-        topic_name,
-        partition.partition_index,
-        partition.committed_offset,
-        partition.committed_leader_epoch,
-        partition.committed_metadata or "",
-        retention_time_ms=None if request.retention_time_ms == -1 else request.retention_time_ms,
-    )
+def _commit(request: OffsetCommitRequest, found: list[Found[OffsetCommitRequestPartition]], context: Context) -> list[ErrorCode]:
+    """An error for each partition. Those without are committed together, the last one if a partition is named twice."""
+    groups = context.broker.groups
+    expires_ms = None if request.retention_time_ms == -1 else wrapped_long(context.now_ms + request.retention_time_ms)
+    accepted: dict[tuple[str, int], CommittedOffset] = {}
+    errors = []
+    for _, topic, each in found:
+        metadata = each.committed_metadata or ""
+        error = groups.check_metadata(metadata)
+        if not error:
+            committed = CommittedOffset(each.committed_offset, each.committed_leader_epoch, metadata, context.now_ms, expires_ms)
+            accepted[topic.name, each.partition_index] = committed
+        errors.append(error)
+    if accepted:
+        groups.commit(request.group_id, accepted)
+    return errors
 
 
 class _Fetched(NamedTuple):
@@ -181,7 +189,7 @@ def _fetch_group(
 
 
 def _check_fetch(group_id: str, context: Context) -> ErrorCode:
-    if not context.may(DESCRIBE, GROUP, group_id):
+    if not context.may(Operation.DESCRIBE, ResourceType.GROUP, group_id):
         return ErrorCode.GROUP_AUTHORIZATION_FAILED
     return ErrorCode.NONE if context.broker.is_coordinator(group_id) else ErrorCode.NOT_COORDINATOR
 
@@ -194,8 +202,12 @@ def _fetch(
         # Topics that are refused come last.
         fetched = sorted((_fetch_topic(offsets, topic, context) for topic in topics), key=lambda topic: bool(topic.error))
     else:
-        known = context.broker.cluster.topics
-        fetched = [_Fetched(name, known[name].id, list(commits.items())) for name, commits in offsets if context.may(DESCRIBE, TOPIC, name)]
+        known = context.cluster.topics
+        fetched = [
+            _Fetched(name, known[name].id, list(commits.items()))
+            for name, commits in offsets
+            if context.may(Operation.DESCRIBE, ResourceType.TOPIC, name)
+        ]
     if not (require_stable and offsets.pending):
         return fetched
     return [topic._replace(partitions=[_stable(offsets, topic.name, *each) for each in topic.partitions]) for topic in fetched]
@@ -209,11 +221,11 @@ def _fetch_topic(offsets: CommittedOffsets, topic: OffsetFetchRequestTopic | Off
     name, topic_id = topic.name, ZERO_UUID
     if isinstance(topic, OffsetFetchRequestTopics) and context.version >= BY_TOPIC_ID:
         topic_id = topic.topic_id
-        found = context.broker.cluster.topics_by_id.get(topic_id)
+        found = context.cluster.topics_by_id.get(topic_id)
         if found is None:
             return _nothing("", topic_id, topic.partition_indexes, ErrorCode.UNKNOWN_TOPIC_ID)
         name = found.name
-    if not context.may(DESCRIBE, TOPIC, name):
+    if not context.may(Operation.DESCRIBE, ResourceType.TOPIC, name):
         return _nothing(topic.name, topic_id, topic.partition_indexes, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     return _Fetched(name, topic_id, [(index, offsets.get(name, index) or NOTHING_COMMITTED) for index in topic.partition_indexes])
 
@@ -226,7 +238,7 @@ def _nothing(name: str, topic_id: bytes, partitions: Iterable[int], error: Error
 def offset_delete(request: OffsetDeleteRequest, context: Context) -> OffsetDeleteResponse:
     """Forgets single commits, but none of a topic that members read now."""
     group_id, groups = request.group_id, context.broker.groups
-    if not context.may(DELETE, GROUP, group_id):
+    if not context.may(Operation.DELETE, ResourceType.GROUP, group_id):
         return OffsetDeleteResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED, topics=[])
     found, answers = sort_partitions([((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], context)
     if not group_id:

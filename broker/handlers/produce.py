@@ -35,14 +35,14 @@ from ...protocol.records import (
 )
 from ...protocol.schema import ZERO_UUID
 from ...storage.producers import OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen
-from ..acls import TRANSACTIONAL_ID, WRITE
+from ..appending.append import ADDS_PARTITIONS, ALL_REPLICAS, ATTRIBUTES_POSITION, append, one_batch
+from ..appending.produce_shortcut import recognise
+from ..appending.transaction_check import NotInTransaction
 from ..context import Context
-from ..waiting import Wait
-from .append import ADDS_PARTITIONS, ALL_REPLICAS, ATTRIBUTES_POSITION, append, one_batch
-from .leadership import current_leader, find_led_partition, find_topic, node_endpoints
-from .registry import CloseConnection, handles
-from .repeated_produce import recognise
-from .verification import NotInTransaction
+from ..lookup import current_leader, find_led_partition, find_topic, node_endpoints
+from ..registry import CloseConnection, handles
+from ..scheduling.waiting import Wait
+from ..security.acls import Operation, ResourceType
 
 ADMIN_CLIENT_ID = "__admin_client"
 _unpack_start = Struct(">8xi4xb4xh").unpack_from  # batch length, magic, attributes
@@ -89,7 +89,7 @@ def produce(request: ProduceRequest, context: Context) -> ProduceResponse | Gene
         return _try_again(topics, responses, request, context)
     answer = _answer(request, responses, context)
     # With an authorizer, what a client may do now it may be denied at any time.
-    if answer is not None and not _refused(responses) and context.broker.cluster.authorizer is None:
+    if answer is not None and not _refused(responses) and context.cluster.authorizer is None:
         recognise(request, context)
     return answer
 
@@ -152,7 +152,10 @@ def _refusal_of_all(request: ProduceRequest, context: Context) -> KafkaError | N
                     isinstance(batch, memoryview)
                     and first_batch_size(batch)
                     and _is_transactional(batch)
-                    and (request.transactional_id is None or not context.may(WRITE, TRANSACTIONAL_ID, request.transactional_id))
+                    and (
+                        request.transactional_id is None
+                        or not context.may(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id)
+                    )
                 ):
                     return KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
             except BatchError as error:
@@ -221,13 +224,13 @@ def _append(
     """The checks of KafkaApis and ReplicaManager in their order, and the append."""
     if context.version >= 13 and topic_data.topic_id == ZERO_UUID:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
-    topic = find_topic(context, WRITE, topic_data.name, topic_data.topic_id)
+    topic = find_topic(context, Operation.WRITE, topic_data.name, topic_data.topic_id)
     if not 0 <= data.index < len(topic.partitions):
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     batch = one_batch(data.records, context.version)
     if request.acks not in (ALL_REPLICAS, 0, 1):
         raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
-    if topic.is_internal and context.connection.client_id != ADMIN_CLIENT_ID:
+    if topic.is_internal and context.client.client_id != ADMIN_CLIENT_ID:
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
     partition = find_led_partition(context.broker, topic, data.index)
     appended = append(partition, batch, request.acks, request.transactional_id, context)
@@ -243,7 +246,7 @@ def _refusal(
     topic_data: TopicProduceData, index: int, code: ErrorCode, context: Context, *, log_start: bool = True
 ) -> PartitionProduceResponse:
     """Without a text, as Kafka gives none for these errors."""
-    cluster = context.broker.cluster
+    cluster = context.cluster
     topic = cluster.topics.get(topic_data.name) or cluster.topics_by_id.get(topic_data.topic_id)
     partition = topic.partition(index) if topic else None
     return PartitionProduceResponse(

@@ -13,9 +13,9 @@ from ...protocol.messages.describe_quorum import (
     QuorumTopic,
     ReplicaState,
 )
-from ..acls import CLUSTER, DESCRIBE
 from ..context import Context
-from .registry import handles
+from ..registry import handles
+from ..security.acls import Operation, ResourceType
 
 METADATA_TOPIC = "__cluster_metadata"
 FIRST_EPOCH = 1
@@ -24,7 +24,7 @@ FIRST_EPOCH = 1
 @handles(DESCRIBE_QUORUM)
 def describe_quorum(request: DescribeQuorumRequest, context: Context) -> DescribeQuorumResponse:
     """The one partition of the metadata topic; all else is unknown."""
-    if not context.may(DESCRIBE, CLUSTER):
+    if not context.may(Operation.DESCRIBE, ResourceType.CLUSTER):
         refused = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
         return DescribeQuorumResponse(error_code=refused, error_message="not allowed to DESCRIBE CLUSTER", topics=[], nodes=[])
     topics = [
@@ -50,7 +50,7 @@ def _describe(topic_name: str, index: int, context: Context) -> QuorumPartition:
             current_voters=[],
             observers=[],
         )
-    cluster = context.broker.cluster
+    cluster = context.cluster
     # The changes of metadata are counted, not written: every node stands at their end.
     end_offset = cluster.metadata_end_offset
     states = {
@@ -72,7 +72,7 @@ def _describe(topic_name: str, index: int, context: Context) -> QuorumPartition:
 
 
 def _controllers(context: Context) -> list[Node]:
-    cluster = context.broker.cluster
+    cluster = context.cluster
     controller = cluster.brokers[cluster.controller_id]
     listeners = [
         QuorumListener(name=listener.name, host=listener.advertised_host, port=listener.advertised_port)

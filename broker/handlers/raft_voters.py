@@ -6,11 +6,11 @@ from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.add_raft_voter import ADD_RAFT_VOTER, AddRaftVoterRequest, AddRaftVoterResponse
 from ...protocol.messages.remove_raft_voter import REMOVE_RAFT_VOTER, RemoveRaftVoterRequest, RemoveRaftVoterResponse
 from ...protocol.schema import ZERO_UUID
-from ..acls import ALTER
-from ..cluster import ClusterState
+from ..cluster.features import KRAFT_VERSION
+from ..cluster.state import ClusterState
 from ..context import Context
-from ..features import KRAFT_VERSION
-from .registry import handles
+from ..registry import handles
+from ..security.acls import Operation
 
 DEFAULT_CONTROLLER_LISTENER = "CONTROLLER"
 
@@ -18,8 +18,8 @@ DEFAULT_CONTROLLER_LISTENER = "CONTROLLER"
 @handles(ADD_RAFT_VOTER)
 def add_raft_voter(request: AddRaftVoterRequest, context: Context) -> AddRaftVoterResponse:
     """Always raises KafkaError, at best REQUEST_TIMED_OUT, because no controller answers at the voter's address."""
-    context.demand(ALTER)
-    cluster = context.broker.cluster
+    context.demand(Operation.ALTER)
+    cluster = context.cluster
     _check_voter(request, "Add", cluster)
     names = cluster.config.lists.get("controller.listener.names") or (DEFAULT_CONTROLLER_LISTENER,)
     if names[0] not in {listener.name for listener in request.listeners}:
@@ -34,8 +34,8 @@ def add_raft_voter(request: AddRaftVoterRequest, context: Context) -> AddRaftVot
 @handles(REMOVE_RAFT_VOTER)
 def remove_raft_voter(request: RemoveRaftVoterRequest, context: Context) -> RemoveRaftVoterResponse:
     """Always raises KafkaError, at best VOTER_NOT_FOUND, because the only voter cannot be removed."""
-    context.demand(ALTER)
-    cluster = context.broker.cluster
+    context.demand(Operation.ALTER)
+    cluster = context.cluster
     _check_voter(request, "Remove", cluster)
     _check_kraft_version("removing", cluster)
     raise KafkaError(ErrorCode.VOTER_NOT_FOUND, f"Cannot remove voter {request.voter_id} from the set of voters")

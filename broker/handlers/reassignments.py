@@ -19,17 +19,17 @@ from ...protocol.messages.list_partition_reassignments import (
     OngoingPartitionReassignment,
     OngoingTopicReassignment,
 )
-from ..acls import ALTER, DESCRIBE
+from ..cluster.placement import check_assignments
 from ..context import Context
-from ..placement import check_assignments
-from ..topics import Partition, Topic
-from .registry import handles
+from ..registry import handles
+from ..security.acls import Operation
+from ..topics.topic import Partition, Topic
 
 
 @handles(ALTER_PARTITION_REASSIGNMENTS)
 def alter_partition_reassignments(request: AlterPartitionReassignmentsRequest, context: Context) -> AlterPartitionReassignmentsResponse:
     """Begins to give partitions other replicas; null cancels the reassignment of a partition."""
-    context.demand(ALTER)
+    context.demand(Operation.ALTER)
     responses = []
     for topic in request.topics:
         partitions = []
@@ -47,7 +47,7 @@ def alter_partition_reassignments(request: AlterPartitionReassignmentsRequest, c
 
 
 def _reassign(name: str, wanted: ReassignablePartition, factor_may_change: bool, context: Context) -> None:
-    cluster = context.broker.cluster
+    cluster = context.cluster
     topic = cluster.topics.get(name)
     if topic is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find a topic named {name}.")
@@ -62,7 +62,7 @@ def _reassign(name: str, wanted: ReassignablePartition, factor_may_change: bool,
 
 
 def _begin(partition: Partition, replicas: list[int], factor_may_change: bool, context: Context) -> None:
-    cluster = context.broker.cluster
+    cluster = context.cluster
     check_assignments([replicas], cluster.brokers)
     before, after = len(partition.replicas) - len(partition.removing), len(replicas)
     if before != after and not factor_may_change:
@@ -73,19 +73,19 @@ def _begin(partition: Partition, replicas: list[int], factor_may_change: bool, c
 def _cancel(partition: Partition, context: Context) -> None:
     if not partition.is_reassigned:
         raise KafkaError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
-    if not partition.cancel_reassignment(context.broker.cluster.running):
+    if not partition.cancel_reassignment(context.cluster.running):
         raise KafkaError(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             f"Unable to revert partition assignment for {partition!r} because it would require an unclean leader election.",
         )
-    context.broker.cluster.partition_changed(partition)
+    context.cluster.partition_changed(partition)
 
 
 @handles(LIST_PARTITION_REASSIGNMENTS)
 def list_partition_reassignments(request: ListPartitionReassignmentsRequest, context: Context) -> ListPartitionReassignmentsResponse:
     """The reassignments under way of the partitions that were asked for, or of all."""
-    context.demand(DESCRIBE)
-    topics = context.broker.cluster.topics
+    context.demand(Operation.DESCRIBE)
+    topics = context.cluster.topics
     if request.topics is None:
         asked = [(topic, topic.partitions) for topic in topics.values()]
     else:

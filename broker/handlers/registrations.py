@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ...protocol.messages.unregister_broker import UNREGISTER_BROKER, UnregisterBrokerRequest, UnregisterBrokerResponse
-from ..acls import ALTER
 from ..context import Context
-from .registry import handles
+from ..registry import handles
+from ..security.acls import Operation
 
 
 @handles(UNREGISTER_BROKER)
 def unregister_broker(request: UnregisterBrokerRequest, context: Context) -> UnregisterBrokerResponse:
     """Removes a node from metadata until it is started again. A node that is up loses its leaderships, as if it had stopped."""
-    context.demand(ALTER)
-    context.broker.cluster.unregister_node(request.broker_id)
+    context.demand(Operation.ALTER)
+    context.cluster.unregister_node(request.broker_id)
     return UnregisterBrokerResponse(error_message="")

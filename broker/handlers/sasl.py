@@ -6,7 +6,7 @@ from ...protocol.errors import ErrorCode
 from ...protocol.messages.sasl_authenticate import SASL_AUTHENTICATE, SaslAuthenticateRequest, SaslAuthenticateResponse
 from ...protocol.messages.sasl_handshake import SASL_HANDSHAKE, SaslHandshakeRequest, SaslHandshakeResponse
 from ..context import Context
-from .registry import handles
+from ..registry import handles
 
 
 @handles(SASL_HANDSHAKE)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.errors import ErrorCode, KafkaError, shortened
 from ...protocol.messages.alter_user_scram_credentials import (
     ALTER_USER_SCRAM_CREDENTIALS,
     AlterUserScramCredentialsRequest,
@@ -22,10 +22,10 @@ from ...protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsResponse,
     DescribeUserScramCredentialsResult,
 )
-from ..acls import ALTER, CLUSTER, DESCRIBE
-from ..cluster import ScramCredential
+from ..cluster.state import ScramCredential
 from ..context import Context
-from .registry import handles
+from ..registry import handles
+from ..security.acls import Operation, ResourceType
 
 MAX_ITERATIONS = 16384
 
@@ -43,7 +43,7 @@ MECHANISMS = {1: Mechanism("SCRAM-SHA-256", 4096), 2: Mechanism("SCRAM-SHA-512",
 @handles(ALTER_USER_SCRAM_CREDENTIALS)
 def alter_user_scram_credentials(request: AlterUserScramCredentialsRequest, context: Context) -> AlterUserScramCredentialsResponse:
     """Every user for himself; one that is named twice is refused."""
-    context.demand(ALTER)
+    context.demand(Operation.ALTER)
     wanted: list[ScramCredentialDeletion | ScramCredentialUpsertion] = [*request.deletions, *request.upsertions]
     named = Counter(change.name for change in wanted)
     results = {}
@@ -53,7 +53,7 @@ def alter_user_scram_credentials(request: AlterUserScramCredentialsRequest, cont
             _check(change)
             if named[change.name] > 1:
                 raise KafkaError(ErrorCode.DUPLICATE_RESOURCE, "A user credential cannot be altered twice in the same request")
-            _change(change, context.broker.cluster.scram_credentials)
+            _change(change, context.cluster.scram_credentials)
         except KafkaError as error:
             code, message = error.code, error.message
         results[change.name] = AlterUserScramCredentialsResult(user=change.name, error_code=code, error_message=message)
@@ -86,9 +86,9 @@ def _change(change: ScramCredentialDeletion | ScramCredentialUpsertion, users: d
 @handles(DESCRIBE_USER_SCRAM_CREDENTIALS)
 def describe_user_scram_credentials(request: DescribeUserScramCredentialsRequest, context: Context) -> DescribeUserScramCredentialsResponse:
     """Mechanisms and iterations, never the secrets; RESOURCE_NOT_FOUND for users that have none."""
-    if not context.may(DESCRIBE, CLUSTER):
+    if not context.may(Operation.DESCRIBE, ResourceType.CLUSTER):
         raise KafkaError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
-    users = context.broker.cluster.scram_credentials
+    users = context.cluster.scram_credentials
     named = Counter(user.name for user in request.users or []) or Counter(name for name, credentials in users.items() if credentials)
     results = [_describe(name, times > 1, users.get(name, {})) for name, times in sorted(named.items())]
     return DescribeUserScramCredentialsResponse(error_message="", results=results)
@@ -98,10 +98,10 @@ def _describe(name: str, twice: bool, credentials: Mapping[int, ScramCredential]
     result = DescribeUserScramCredentialsResult(user=name, error_message="", credential_infos=[])
     if twice:
         result.error_code = ErrorCode.DUPLICATE_RESOURCE
-        result.error_message = f"Cannot describe SCRAM credentials for the same user twice in a single request: {name}"
+        result.error_message = shortened(f"Cannot describe SCRAM credentials for the same user twice in a single request: {name}")
     elif not credentials:
         result.error_code = ErrorCode.RESOURCE_NOT_FOUND
-        result.error_message = f"Attempt to describe a user credential that does not exist: {name}"
+        result.error_message = shortened(f"Attempt to describe a user credential that does not exist: {name}")
     else:
         result.credential_infos = [CredentialInfo(mechanism=key, iterations=value.iterations) for key, value in sorted(credentials.items())]
     return result

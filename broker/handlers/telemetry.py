@@ -11,9 +11,9 @@ from ...protocol.messages.get_telemetry_subscriptions import (
 )
 from ...protocol.messages.push_telemetry import PUSH_TELEMETRY, PushTelemetryRequest, PushTelemetryResponse
 from ...protocol.schema import ZERO_UUID
-from ..client_metrics import PUSH_INTERVAL_MS, subscription_id
+from ..cluster.client_metrics import PUSH_INTERVAL_MS, subscription_id
 from ..context import Context
-from .registry import handles
+from ..registry import handles
 
 ACCEPTED = [Compression.ZSTD, Compression.LZ4, Compression.GZIP, Compression.SNAPPY]
 RESERVED = (ZERO_UUID, bytes(15) + b"\1")
@@ -24,7 +24,7 @@ def get_telemetry_subscriptions(request: GetTelemetrySubscriptionsRequest, conte
     """No metrics are wanted. A client without an id is given one."""
     client = request.client_instance_id
     if client == ZERO_UUID:
-        client = context.broker.cluster.random.randbytes(16)
+        client = context.cluster.random.randbytes(16)
     response = GetTelemetrySubscriptionsResponse(
         client_instance_id=ZERO_UUID,
         subscription_id=0,

@@ -36,12 +36,12 @@ from ...protocol.messages.delete_topics import (
     DeleteTopicState,
 )
 from ...protocol.schema import ZERO_UUID
-from ..acls import ALTER, CLUSTER, CREATE, DELETE, DESCRIBE, DESCRIBE_CONFIGS, TOPIC
-from ..cluster import MAX_PARTITIONS_PER_REQUEST
+from ..cluster.state import MAX_PARTITIONS_PER_REQUEST
 from ..context import Context
-from ..topics import Topic
-from .leadership import find_led_partition, find_topic
-from .registry import handles
+from ..lookup import find_led_partition, find_topic
+from ..registry import handles
+from ..security.acls import Operation, ResourceType
+from ..topics.topic import Topic
 
 HIGH_WATERMARK = -1
 
@@ -51,7 +51,7 @@ def create_topics(request: CreateTopicsRequest, context: Context) -> CreateTopic
     """Creates each topic for itself; the results are in the order of the request."""
     named = Counter(topic.name for topic in request.topics)
     asked = sum(len(topic.assignments) or max(topic.num_partitions, 1) for topic in request.topics)
-    may_create_all = context.may(CREATE, CLUSTER)
+    may_create_all = context.may(Operation.CREATE, ResourceType.CLUSTER)
     results = []
     for wanted in {topic.name: topic for topic in request.topics}.values():
         try:
@@ -59,7 +59,7 @@ def create_topics(request: CreateTopicsRequest, context: Context) -> CreateTopic
                 raise KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
             if wanted.name == "__cluster_metadata":
                 raise KafkaError(ErrorCode.INVALID_REQUEST, f"Creation of internal topic {wanted.name} is prohibited.")
-            if not (may_create_all or context.may(CREATE, TOPIC, wanted.name)):
+            if not (may_create_all or context.may(Operation.CREATE, ResourceType.TOPIC, wanted.name)):
                 raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
             if asked > MAX_PARTITIONS_PER_REQUEST:
                 raise KafkaError(
@@ -72,7 +72,7 @@ def create_topics(request: CreateTopicsRequest, context: Context) -> CreateTopic
 
 
 def _create(wanted: CreatableTopic, validate_only: bool, context: Context) -> Topic:
-    cluster = context.broker.cluster
+    cluster = context.cluster
     assignments = None
     if wanted.assignments:
         if wanted.replication_factor != -1:
@@ -94,7 +94,7 @@ def _create(wanted: CreatableTopic, validate_only: bool, context: Context) -> To
 
 
 def _created(topic: Topic, context: Context) -> CreatableTopicResult:
-    if not context.may(DESCRIBE_CONFIGS, TOPIC, topic.name):
+    if not context.may(Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC, topic.name):
         refused = ErrorCode.TOPIC_AUTHORIZATION_FAILED
         return CreatableTopicResult(name=topic.name, topic_id=topic.id, error_message=None, topic_config_error_code=refused, configs=[])
     return CreatableTopicResult(
@@ -148,14 +148,14 @@ def _names_one(state: DeleteTopicState) -> bool:
 
 def _find_deletable(result: DeletableTopicResult, context: Context) -> Topic:
     """The topic; who may not delete it is told its name, or that there is one of the name, only if he may describe it."""
-    may_delete_all = context.may(DELETE, CLUSTER)
+    may_delete_all = context.may(Operation.DELETE, ResourceType.CLUSTER)
     if result.name is not None and not may_delete_all:
-        context.demand(DESCRIBE, TOPIC, result.name)
+        context.demand(Operation.DESCRIBE, ResourceType.TOPIC, result.name)
     topic = find_topic(context, None, result.name or "", result.topic_id)
     if not may_delete_all:
-        context.demand(DESCRIBE, TOPIC, topic.name)
+        context.demand(Operation.DESCRIBE, ResourceType.TOPIC, topic.name)
         result.name = topic.name
-        context.demand(DELETE, TOPIC, topic.name)
+        context.demand(Operation.DELETE, ResourceType.TOPIC, topic.name)
     return topic
 
 
@@ -165,7 +165,7 @@ def _delete_topic(topic: Topic, times: int, context: Context) -> DeletableTopicR
     if times > 1:
         result.error_code, result.error_message = ErrorCode.INVALID_REQUEST, "The topic is named by its name and by its id."
     else:
-        context.broker.cluster.delete_topic(topic)
+        context.cluster.delete_topic(topic)
     return result
 
 
@@ -188,8 +188,8 @@ def create_partitions(request: CreatePartitionsRequest, context: Context) -> Cre
 
 def _add_partitions(wanted: CreatePartitionsTopic, room: int, validate_only: bool, context: Context) -> int:
     """Adds partitions, at most `room`, and returns how many. Raises KafkaError."""
-    cluster = context.broker.cluster
-    topic = find_topic(context, ALTER, wanted.name)
+    cluster = context.cluster
+    topic = find_topic(context, Operation.ALTER, wanted.name)
     assignments = None if wanted.assignments is None else [assignment.broker_ids for assignment in wanted.assignments]
     if wanted.count - len(topic.partitions) > room:
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # more records than Kafka's controller writes at once
@@ -216,7 +216,7 @@ def delete_records(request: DeleteRecordsRequest, context: Context) -> DeleteRec
 
 def _delete(name: str, wanted: DeleteRecordsPartition, context: Context) -> DeleteRecordsPartitionResult:
     try:
-        topic = find_topic(context, DELETE, name)
+        topic = find_topic(context, Operation.DELETE, name)
         partition = find_led_partition(context.broker, topic, wanted.partition_index)
         if topic.is_internal:
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)

@@ -35,16 +35,16 @@ from ...protocol.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 from ...storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
-from ..acls import ALTER, CLUSTER, CLUSTER_ACTION, DESCRIBE, READ, TOPIC, TRANSACTIONAL_ID
 from ..context import Context
-from ..groups.regex import InvalidRegularExpression, Regex
-from ..topics import TRANSACTION_STATE, illegal_name
+from ..kafka_quirks.re2 import InvalidRegularExpression, Regex
+from ..lookup import find_led_partition, find_topic
+from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
+from ..security.acls import Operation, ResourceType
+from ..slices import Slices, chunks
+from ..topics.topic import TRANSACTION_STATE, illegal_name
 from ..transactions.coordinator import Marker
 from ..transactions.transaction import NO_PRODUCER_EPOCH, Producer, TransactionState
-from ..waiting import NEXT_TURN, Wait
-from .leadership import find_led_partition, find_topic
-from .registry import handles
-from .slices import Slices, chunks
 from .transactions import check_coordinator
 
 
@@ -55,7 +55,7 @@ def describe_transactions(request: DescribeTransactionsRequest, context: Context
 
 
 def _describe(transactional_id: str, context: Context) -> DescribedTransaction:
-    may_describe = context.may(DESCRIBE, TRANSACTIONAL_ID, transactional_id)
+    may_describe = context.may(Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, transactional_id)
     error = check_coordinator(transactional_id, context) if may_describe else ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
     transaction = context.broker.transactions.get(transactional_id)
     if error or transaction is None:
@@ -71,7 +71,7 @@ def _describe(transactional_id: str, context: Context) -> DescribedTransaction:
         )
     topics: dict[str, list[int]] = {}
     for each in transaction.partitions:
-        if context.may(DESCRIBE, TOPIC, each.topic):
+        if context.may(Operation.DESCRIBE, ResourceType.TOPIC, each.topic):
             topics.setdefault(each.topic, []).append(each.partition)
     return DescribedTransaction(
         transactional_id=transactional_id,
@@ -102,7 +102,7 @@ def list_transactions(request: ListTransactionsRequest, context: Context) -> Gen
             and (not states or each.state.value in states)
             and (not producer_ids or each.producer.id in producer_ids)
             and (request.duration_filter < 0 or context.now_ms - each.start_ms > request.duration_filter)
-            and context.may(DESCRIBE, TRANSACTIONAL_ID, each.transactional_id)
+            and context.may(Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, each.transactional_id)
             and (pattern is None or (yield from _matches(pattern, each.transactional_id, slices)))
         ):
             response.transaction_states.append(
@@ -141,8 +141,8 @@ def _producers(name: str, index: int, slices: Slices, context: Context) -> Gener
     try:
         if reason := illegal_name(name):
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {reason}")
-        context.demand(READ, TOPIC, name)
-        if name not in context.broker.cluster.topics:
+        context.demand(Operation.READ, ResourceType.TOPIC, name)
+        if name not in context.cluster.topics:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition.")
         producers = find_led_partition(context.broker, find_topic(context, None, name), index, or_followed=True).producers
     except KafkaError as error:
@@ -168,8 +168,8 @@ def _producers(name: str, index: int, slices: Slices, context: Context) -> Gener
 @handles(WRITE_TXN_MARKERS)
 def write_txn_markers(request: WriteTxnMarkersRequest, context: Context) -> WriteTxnMarkersResponse:
     """Writes each marker into each of its partitions."""
-    if not context.may(ALTER, CLUSTER):
-        context.demand(CLUSTER_ACTION)
+    if not context.may(Operation.ALTER, ResourceType.CLUSTER):
+        context.demand(Operation.CLUSTER_ACTION)
     return WriteTxnMarkersResponse(
         markers=[
             WritableTxnMarkerResult(
@@ -200,7 +200,7 @@ def _write(asked: WritableTxnMarker, name: str, index: int, context: Context) ->
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         if producer.epoch == NO_PRODUCER_EPOCH:
             return ErrorCode.UNKNOWN_SERVER_ERROR  # Kafka's builder of batches complains
-        context.broker.cluster.end_transaction(find_led_partition(context.broker, topic, index), marker)
+        context.cluster.end_transaction(find_led_partition(context.broker, topic, index), marker)
     except KafkaError as error:
         return error.code
     except StaleProducerEpoch:

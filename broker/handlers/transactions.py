@@ -21,12 +21,12 @@ from ...protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTransaction,
 )
 from ...protocol.messages.end_txn import END_TXN, EndTxnRequest, EndTxnResponse
-from ..acls import CLUSTER, CLUSTER_ACTION, GROUP, READ, TOPIC, TRANSACTIONAL_ID, WRITE
 from ..context import Context
-from ..topics import CONSUMER_OFFSETS, INTERNAL_TOPICS, TRANSACTION_STATE
+from ..registry import handles
+from ..security.acls import Operation, ResourceType
+from ..topics.topic import CONSUMER_OFFSETS, INTERNAL_TOPICS, TRANSACTION_STATE
 from ..transactions.coordinator import Answer
 from ..transactions.transaction import TV_0, TV_2, Producer, TopicPartition
-from .registry import handles
 
 BATCHED = 4
 KNOWS_FENCED = 2
@@ -44,12 +44,12 @@ def check_coordinator(transactional_id: str, context: Context) -> ErrorCode:
 def add_partitions_to_txn(request: AddPartitionsToTxnRequest, context: Context) -> AddPartitionsToTxnResponse:
     """One transaction up to v3, a list of them from v4 on."""
     if context.version < BATCHED:
-        context.demand(WRITE, TRANSACTIONAL_ID, request.v3_and_below_transactional_id)
+        context.demand(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.v3_and_below_transactional_id)
         producer = Producer(request.v3_and_below_producer_id, request.v3_and_below_producer_epoch)
         topics = request.v3_and_below_topics
         errors = _add(request.v3_and_below_transactional_id, producer, _partitions(topics), False, context)
         return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_results(topics, errors))
-    if not context.may(CLUSTER_ACTION, CLUSTER):
+    if not context.may(Operation.CLUSTER_ACTION, ResourceType.CLUSTER):
         return AddPartitionsToTxnResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     _add_together(request.transactions, context)
     return AddPartitionsToTxnResponse(
@@ -125,9 +125,9 @@ def _add(
 def _refusal(partition: TopicPartition, context: Context) -> ErrorCode:
     """Only brokers, whose versions are the batched ones, may add partitions of internal topics."""
     name = partition.topic
-    if context.version < BATCHED and (name in INTERNAL_TOPICS or not context.may(WRITE, TOPIC, name)):
+    if context.version < BATCHED and (name in INTERNAL_TOPICS or not context.may(Operation.WRITE, ResourceType.TOPIC, name)):
         return ErrorCode.TOPIC_AUTHORIZATION_FAILED
-    found = context.broker.cluster.find_partition(name, partition.partition)
+    found = context.cluster.find_partition(name, partition.partition)
     return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if found is None else ErrorCode.NONE
 
 
@@ -139,9 +139,9 @@ def _as_known(error: ErrorCode, context: Context) -> ErrorCode:
 @handles(ADD_OFFSETS_TO_TXN)
 def add_offsets_to_txn(request: AddOffsetsToTxnRequest, context: Context) -> AddOffsetsToTxnResponse:
     """Adds the partition of __consumer_offsets that the group belongs to."""
-    cluster = context.broker.cluster
-    context.demand(WRITE, TRANSACTIONAL_ID, request.transactional_id)
-    context.demand(READ, GROUP, request.group_id)
+    cluster = context.cluster
+    context.demand(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id)
+    context.demand(Operation.READ, ResourceType.GROUP, request.group_id)
     error = check_coordinator(request.transactional_id, context)
     if not error:
         cluster.ensure_internal(CONSUMER_OFFSETS)
@@ -155,7 +155,7 @@ def add_offsets_to_txn(request: AddOffsetsToTxnRequest, context: Context) -> Add
 @handles(END_TXN)
 def end_txn(request: EndTxnRequest, context: Context) -> EndTxnResponse:
     """Answers when it is decided; with all leaders there, the markers are written by then."""
-    if not context.may(WRITE, TRANSACTIONAL_ID, request.transactional_id):
+    if not context.may(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id):
         answer = Answer(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     elif error := check_coordinator(request.transactional_id, context):
         answer = Answer(error)

@@ -18,14 +18,14 @@ from ...protocol.messages.txn_offset_commit import (
     TxnOffsetCommitResponseTopic,
 )
 from ...protocol.schema import ZERO_UUID
-from ..acls import GROUP, READ, TRANSACTIONAL_ID, WRITE
+from ..appending.transaction_check import NotInTransaction, join_transaction
 from ..context import Context
 from ..groups.offsets import CommittedOffset
-from ..topics import CONSUMER_OFFSETS
+from ..registry import handles
+from ..security.acls import Operation, ResourceType
+from ..sorting import Found, sort_partitions
+from ..topics.topic import CONSUMER_OFFSETS
 from ..transactions.transaction import Producer, TopicPartition
-from .registry import handles
-from .sorting import Found, sort_partitions
-from .verification import NotInTransaction, join_transaction
 
 KNOWS_ABORTABLE, ADDS_PARTITIONS = 4, 5
 
@@ -35,8 +35,8 @@ Named: TypeAlias = list[Found[TxnOffsetCommitRequestPartition]]
 @handles(TXN_OFFSET_COMMIT)
 def txn_offset_commit(request: TxnOffsetCommitRequest, context: Context) -> TxnOffsetCommitResponse:
     """Unknown partitions are refused each for itself; what is wrong with the transaction or the member refuses all others."""
-    context.demand(WRITE, TRANSACTIONAL_ID, request.transactional_id)
-    context.demand(READ, GROUP, request.group_id)
+    context.demand(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id)
+    context.demand(Operation.READ, ResourceType.GROUP, request.group_id)
     found, refused = sort_partitions([((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], context)
     errors = iter(_commit(request, found, context) if found else [])
     if refused:  # then Kafka answers a topic that is named twice at once

@@ -9,8 +9,9 @@ from typing import NamedTuple, Protocol
 
 from ...protocol.coordinator_records import CoordinatorRecord
 from ...protocol.errors import ErrorCode
-from ..config import BrokerConfig
-from ..timers import Timers
+from ..scheduling.savepoint import taken_back_on_failure
+from ..scheduling.timers import Timers
+from ..settings.values import BrokerConfig
 from .records import tombstone, transaction_record
 from .transaction import (
     IDLE,
@@ -85,7 +86,8 @@ class Answer(NamedTuple):
 
 
 class Transactions:
-    """The transactional ids. Timers: ("transaction", id), when its time is up, and ("transactional id", id), when it is forgotten."""
+    """The transactional ids. Timers: ("transaction", id), when its time is up, ("transactional id", id), when it is forgotten,
+    and ("markers", id), when markers that could not be written are tried again."""
 
     def __init__(self, timers: Timers, settings: TransactionSettings, partitions: Partitions) -> None:
         self._timers, self._settings, self._partitions = timers, settings, partitions
@@ -114,7 +116,6 @@ class Transactions:
         transaction = self._transactions.get(transactional_id)
         if transaction is None:
             transaction = Transaction(transactional_id, self._partitions.next_producer_id())
-            self._transactions[transactional_id] = transaction
         elif transaction.state in PREPARED:
             return Answer(ErrorCode.CONCURRENT_TRANSACTIONS)
         elif expected and not _may_continue(transaction, expected):
@@ -134,8 +135,9 @@ class Transactions:
         if transaction is None or (error := _check_producer(transaction, producer)):
             return error if transaction else ErrorCode.INVALID_PRODUCER_ID_MAPPING
         if transaction.state is not TransactionState.ONGOING or not transaction.partitions.keys() >= set(partitions):
-            transaction.add(partitions, self._timers.now_ms, client_version)
-            self._write(transaction)
+            with taken_back_on_failure(self._timers, transaction):
+                transaction.add(partitions, self._timers.now_ms, client_version)
+                self._write(transaction)
             self._timers.cancel(("transactional id", transactional_id))
             if ("transaction", transactional_id) not in self._timers:
                 self._set_timeout(transaction, transaction.timeout_ms)
@@ -173,22 +175,35 @@ class Transactions:
             self._write_markers(transaction)
 
     def _time_is_up(self, transaction: Transaction) -> None:
-        """Aborts, once there is somebody who coordinates."""
+        """Aborts the transaction, or tries again later if it has no coordinator now or its record cannot be written."""
+        self._set_timeout(transaction, self._settings.transaction_abort_timed_out_transaction_cleanup_interval_ms)
         if self._partitions.coordinator_epoch(transaction.transactional_id) is None:
-            self._set_timeout(transaction, self._settings.transaction_abort_timed_out_transaction_cleanup_interval_ms)
             return
         log.info("The transaction of %s is aborted, its time is up", transaction.transactional_id)
         self._fence(transaction)
 
     def _forget(self, transaction: Transaction) -> None:
         log.info("The transactional id %s was idle for too long and is forgotten", transaction.transactional_id)
-        transaction.state = TransactionState.DEAD
+        self._rest(transaction)  # which is cancelled when its record is written
         self._partitions.write_transaction(transaction.transactional_id, tombstone(transaction))
+        self._timers.cancel(("transactional id", transaction.transactional_id))
+        transaction.state = TransactionState.DEAD
         del self._transactions[transaction.transactional_id]
 
     # Steps.
 
     def _begin(self, transaction: Transaction, timeout_ms: int, expected: Producer | None) -> Answer:
+        with taken_back_on_failure(self._timers, transaction):
+            if not self._renew(transaction, timeout_ms, expected):
+                return Answer(ErrorCode.PRODUCER_FENCED)
+            self._write(transaction)
+        self._transactions[transaction.transactional_id] = transaction
+        self._rest(transaction)
+        log.info("%s is producer %d with epoch %d", transaction.transactional_id, *transaction.producer)
+        return Answer(ErrorCode.NONE, transaction.producer)
+
+    def _renew(self, transaction: Transaction, timeout_ms: int, expected: Producer | None) -> bool:
+        """Begins with a producer of a higher epoch; False if the one who asks is not the present one."""
         now = transaction.producer
         if transaction.epoch_exhausted and (expected is None or expected.epoch == now.epoch):
             fresh = Producer(self._partitions.next_producer_id(), 0)
@@ -200,18 +215,13 @@ class Transactions:
         elif expected.epoch == transaction.last_epoch:
             transaction.begin(now, transaction.last_epoch, timeout_ms)  # the answer before got lost
         else:
-            return Answer(ErrorCode.PRODUCER_FENCED)
-        self._write(transaction)
-        self._rest(transaction)
-        log.info("%s is producer %d with epoch %d", transaction.transactional_id, *transaction.producer)
-        return Answer(ErrorCode.NONE, transaction.producer)
+            return False
+        return True
 
     def _fence(self, transaction: Transaction) -> None:
         """Aborts a transaction from outside, with a higher epoch: its producer finds out when it asks for anything."""
         client_version = self._partitions.transaction_version
-        if client_version < TV_2:
-            transaction.fence()
-        self._decide(transaction, commit=False, client_version=client_version)
+        self._decide(transaction, commit=False, client_version=client_version, fences=client_version < TV_2)
 
     def _end(self, transaction: Transaction, *, commit: bool, client_version: int) -> None:
         """As the producer asked for; one without epochs left gets a new id for the next transaction."""
@@ -219,13 +229,36 @@ class Transactions:
         next_producer_id = self._partitions.next_producer_id() if exhausted else NO_PRODUCER_ID
         self._decide(transaction, commit=commit, client_version=client_version, next_producer_id=next_producer_id)
 
-    def _decide(self, transaction: Transaction, *, commit: bool, client_version: int, next_producer_id: int = NO_PRODUCER_ID) -> None:
+    def _decide(
+        self,
+        transaction: Transaction,
+        *,
+        commit: bool,
+        client_version: int,
+        next_producer_id: int = NO_PRODUCER_ID,
+        fences: bool = False,
+    ) -> None:
+        """Once this is written the transaction ends so, whatever happens to its markers."""
+        with taken_back_on_failure(self._timers, transaction):
+            if fences:
+                transaction.fence()
+            transaction.prepare(self._timers.now_ms, commit=commit, client_version=client_version, next_producer_id=next_producer_id)
+            self._write(transaction)
         self._timers.cancel(("transaction", transaction.transactional_id))
-        transaction.prepare(self._timers.now_ms, commit=commit, client_version=client_version, next_producer_id=next_producer_id)
-        self._write(transaction)
         self._write_markers(transaction)
 
     def _write_markers(self, transaction: Transaction) -> None:
+        """Markers that cannot be written now, by a failure of ours, are tried again until they can: the decision stands."""
+        try:
+            self._try_to_write_markers(transaction)
+        except Exception:
+            log.exception("The markers of %s could not be written, and will be tried again", transaction.transactional_id)
+            delay_ms = self._settings.transaction_abort_timed_out_transaction_cleanup_interval_ms
+            self._timers.set(("markers", transaction.transactional_id), delay_ms, lambda: self._write_markers(transaction))
+
+    def _try_to_write_markers(self, transaction: Transaction) -> None:
+        if transaction.state not in PREPARED:
+            return
         self._unfinished[transaction.transactional_id] = transaction
         coordinator_epoch = self._partitions.coordinator_epoch(transaction.transactional_id)
         if coordinator_epoch is None:
@@ -236,9 +269,10 @@ class Transactions:
             if self._partitions.write_marker(partition, marker):
                 del transaction.partitions[partition]
         if not transaction.partitions:
+            with taken_back_on_failure(self._timers, transaction):
+                transaction.complete()
+                self._write(transaction)
             del self._unfinished[transaction.transactional_id]
-            transaction.complete()
-            self._write(transaction)
             self._rest(transaction)
 
     def _write(self, transaction: Transaction) -> None:

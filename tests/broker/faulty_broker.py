@@ -12,15 +12,15 @@ from random import Random
 from typing import Any
 
 from odradek.broker import logs
-from odradek.broker.acceptor import Acceptor
-from odradek.broker.client_protocol import ClientProtocol
 from odradek.broker.connection import Connection
 from odradek.broker.context import Context
 from odradek.broker.handlers import HANDLERS
-from odradek.broker.handlers.registry import Handler
-from odradek.broker.listeners import TopicSpec, cluster_of
-from odradek.broker.server import Server, run
-from odradek.broker.waiting import NEXT_TURN, Wait
+from odradek.broker.network.acceptor import Acceptor
+from odradek.broker.network.client_protocol import ClientProtocol
+from odradek.broker.network.server import Server, run
+from odradek.broker.registry import Handler
+from odradek.broker.scheduling.waiting import NEXT_TURN, Wait
+from odradek.broker.settings.listeners import TopicSpec, cluster_of
 from odradek.protocol.messages.heartbeat import HEARTBEAT
 from odradek.protocol.messages.leave_group import LEAVE_GROUP
 from odradek.protocol.messages.list_groups import LIST_GROUPS
@@ -68,12 +68,12 @@ def failing_slices(request: Any, context: Context) -> Generator[Wait, None, None
 
 
 def fail_flush(client: ClientProtocol, *_: object) -> None:
-    if client.connection.peer.client_id == "victim":
+    if client.connection.client.client_id == "victim":
         fail("flush")
 
 
 def fail_lost(connection: Connection, reason: str) -> None:
-    if connection.peer.client_id == "victim" and reason == "the client has disconnected":
+    if connection.client.client_id == "victim" and reason == "the client has disconnected":
         fail("connection_lost")
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.transactions.transaction import Producer
 from odradek.protocol.record_builder import build_batch
 from odradek.protocol.records import Record
@@ -178,7 +179,6 @@ def populate(world: World, count: int) -> None:
         if name not in cluster.topics:
             cluster.create_topic(name, assignments=[nodes[:1]] * partitions)
         if cluster.groups.get(name) is None:
-            cluster.groups.check_commit(name, "", None, -1)
-            cluster.groups.commit(name, name, 0, 1, -1, "")
+            cluster.groups.commit(name, {(name, 0): CommittedOffset(1, -1, "", 0)})
         if cluster.transactions.get(name) is None:
             cluster.transactions.init_producer_id(name, 60_000)

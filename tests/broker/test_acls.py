@@ -8,18 +8,8 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.acls import (
-    ALTER,
-    ALTER_CONFIGS,
-    CLUSTER,
-    DELETE,
-    DESCRIBE,
-    DESCRIBE_CONFIGS,
-    GROUP,
+from odradek.broker.security.acls import (
     OPERATIONS,
-    READ,
-    TOPIC,
-    WRITE,
     Acl,
     AclFilter,
     Authorizer,
@@ -29,8 +19,8 @@ from odradek.broker.acls import (
     ResourceType,
     authorizer_of,
 )
-from odradek.broker.config import BrokerConfig, InvalidConfig
-from odradek.broker.settings import STANDARD_AUTHORIZER
+from odradek.broker.settings.rows import STANDARD_AUTHORIZER
+from odradek.broker.settings.values import BrokerConfig, InvalidConfig
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT, ConsumerGroupHeartbeatRequest
 from odradek.protocol.messages.create_acls import CREATE_ACLS, AclCreation, CreateAclsRequest
@@ -46,8 +36,8 @@ LITERAL, PREFIXED = PatternType.LITERAL, PatternType.PREFIXED
 AUTHORIZED = {"authorizer.class.name": STANDARD_AUTHORIZER}
 
 
-def acl(name: str = "orders", operation: Operation = READ, permission: Permission = ALLOW, **fields: Any) -> Acl:
-    return Acl(TOPIC, name, LITERAL, ALICE, "*", operation, permission)._replace(**fields)
+def acl(name: str = "orders", operation: Operation = Operation.READ, permission: Permission = ALLOW, **fields: Any) -> Acl:
+    return Acl(ResourceType.TOPIC, name, LITERAL, ALICE, "*", operation, permission)._replace(**fields)
 
 
 def authorizer(*acls: Acl, **options: Any) -> Authorizer:
@@ -57,8 +47,8 @@ def authorizer(*acls: Acl, **options: Any) -> Authorizer:
     return made
 
 
-def allows(made: Authorizer, operation: Operation = READ, name: str = "orders", user: str = ALICE) -> bool:
-    return made.allows(user, HERE, operation, TOPIC, name)
+def allows(made: Authorizer, operation: Operation = Operation.READ, name: str = "orders", user: str = ALICE) -> bool:
+    return made.allows(user, HERE, operation, ResourceType.TOPIC, name)
 
 
 def test_without_an_acl_the_setting_decides() -> None:
@@ -91,8 +81,8 @@ def test_super_users_may_do_all() -> None:
         (acl(host=HERE), True),
         (acl(host="10.0.0.2"), False),
         (acl(operation=Operation.ALL), True),
-        (acl(operation=WRITE), False),
-        (acl(resource_type=GROUP), False),
+        (acl(operation=Operation.WRITE), False),
+        (acl(resource_type=ResourceType.GROUP), False),
     ],
 )
 def test_what_an_entry_covers(entry: Acl, allowed: bool) -> None:
@@ -101,10 +91,12 @@ def test_what_an_entry_covers(entry: Acl, allowed: bool) -> None:
     assert allows(authorizer(acl(), denied)) is not allowed, "one entry that denies outweighs all that allow"
 
 
-IMPLIED = [(DESCRIBE, each) for each in (READ, WRITE, DELETE, ALTER)] + [(DESCRIBE_CONFIGS, ALTER_CONFIGS)]
+IMPLIED = [(Operation.DESCRIBE, each) for each in (Operation.READ, Operation.WRITE, Operation.DELETE, Operation.ALTER)] + [
+    (Operation.DESCRIBE_CONFIGS, Operation.ALTER_CONFIGS)
+]
 
 
-@pytest.mark.parametrize(("operation", "given"), list(product(OPERATIONS[TOPIC], OPERATIONS[TOPIC])))
+@pytest.mark.parametrize(("operation", "given"), list(product(OPERATIONS[ResourceType.TOPIC], OPERATIONS[ResourceType.TOPIC])))
 def test_allowing_implies_and_denying_does_not(operation: Operation, given: Operation) -> None:
     assert allows(authorizer(acl(operation=given)), operation) is (operation == given or (operation, given) in IMPLIED)
     everything = acl(operation=Operation.ALL)
@@ -118,7 +110,7 @@ def test_allowing_implies_and_denying_does_not(operation: Operation, given: Oper
         ([acl()], True),
         ([acl("*")], True),
         ([acl("a", pattern_type=PREFIXED)], True),
-        ([acl(operation=WRITE)], False),
+        ([acl(operation=Operation.WRITE)], False),
         ([acl(), acl(permission=DENY)], False),
         ([acl(), acl("ord", pattern_type=PREFIXED, permission=DENY)], False),
         ([acl(), acl("orders2", permission=DENY)], True),
@@ -130,19 +122,24 @@ def test_allowing_implies_and_denying_does_not(operation: Operation, given: Oper
     ],
 )
 def test_whether_there_is_anything_that_is_allowed(acls: list[Acl], allowed: bool) -> None:
-    assert authorizer(*acls).allows_somewhere(ALICE, HERE, READ, TOPIC) is allowed
+    assert authorizer(*acls).allows_somewhere(ALICE, HERE, Operation.READ, ResourceType.TOPIC) is allowed
 
 
 def test_anything_may_be_allowed_where_nothing_is_said() -> None:
-    assert authorizer(allow_everyone_if_no_acl_found=True).allows_somewhere(ALICE, HERE, READ, TOPIC)
-    assert authorizer(acl("*", permission=DENY), super_users=[ALICE]).allows_somewhere(ALICE, HERE, READ, TOPIC)
+    assert authorizer(allow_everyone_if_no_acl_found=True).allows_somewhere(ALICE, HERE, Operation.READ, ResourceType.TOPIC)
+    assert authorizer(acl("*", permission=DENY), super_users=[ALICE]).allows_somewhere(ALICE, HERE, Operation.READ, ResourceType.TOPIC)
 
 
 EVERY = AclFilter(ResourceType.ANY, None, PatternType.ANY, None, None, Operation.ANY, Permission.ANY)
 
 
 def test_filters_and_removal() -> None:
-    entries = [acl(), acl("*", operation=WRITE), acl("ord", pattern_type=PREFIXED), acl("g", resource_type=GROUP, host=HERE)]
+    entries = [
+        acl(),
+        acl("*", operation=Operation.WRITE),
+        acl("ord", pattern_type=PREFIXED),
+        acl("g", resource_type=ResourceType.GROUP, host=HERE),
+    ]
     made = authorizer(*entries, entries[0])
     assert made.find(EVERY) == entries
     assert made.find(EVERY._replace(resource_name="orders")) == entries[:1]
@@ -159,7 +156,7 @@ def test_filters_and_removal() -> None:
     "entry",
     [
         acl(""),
-        acl("any", resource_type=CLUSTER),
+        acl("any", resource_type=ResourceType.CLUSTER),
         acl(principal="alice"),
         acl(resource_type=ResourceType(99)),
         acl(pattern_type=PatternType(-1)),
@@ -217,7 +214,7 @@ def test_a_transaction_is_described_without_the_topics_that_are_secret() -> None
     for name in ("open", "secret"):
         client.call(PRODUCE, 12, produce_in_transaction(name, *transaction.producer))
     assert world.cluster.authorizer is not None
-    world.cluster.authorizer.add(acl("secret", DESCRIBE, DENY, principal="User:*"))
+    world.cluster.authorizer.add(acl("secret", Operation.DESCRIBE, DENY, principal="User:*"))
     (described,) = client.call(DESCRIBE_TRANSACTIONS, 0, DescribeTransactionsRequest(transactional_ids=["t"])).transaction_states
     assert [topic.topic for topic in described.topics] == ["open"]
 
@@ -235,7 +232,7 @@ def test_a_regular_expression_finds_what_its_client_may_describe() -> None:
         world.cluster.create_topic(name, 1)
     world.cluster.ensure_internal("__consumer_offsets")
     assert world.cluster.authorizer is not None
-    world.cluster.authorizer.add(acl("secret", DESCRIBE, DENY, principal="User:*"))
+    world.cluster.authorizer.add(acl("secret", Operation.DESCRIBE, DENY, principal="User:*"))
     request = ConsumerGroupHeartbeatRequest(
         group_id="g", member_id="m", member_epoch=0, rebalance_timeout_ms=1000, subscribed_topic_regex=".*[nt]", topic_partitions=[]
     )
@@ -243,7 +240,7 @@ def test_a_regular_expression_finds_what_its_client_may_describe() -> None:
     assert [topic.topic_id for topic in response.assignment.topic_partitions] == [world.cluster.topics["open"].id]
 
 
-@pytest.mark.parametrize(("entries", "name"), [([], None), ([acl("secret", DESCRIBE, principal="User:*")], "secret")])
+@pytest.mark.parametrize(("entries", "name"), [([], None), ([acl("secret", Operation.DESCRIBE, principal="User:*")], "secret")])
 def test_delete_by_id_names_only_a_topic_that_may_be_described(entries: list[Acl], name: str | None) -> None:
     world = World(nodes=1, settings=AUTHORIZED)
     topic = world.cluster.create_topic("secret", 1)

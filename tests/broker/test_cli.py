@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from odradek.broker.cli import _parser, cluster_config, main, topic_specs
-from odradek.broker.config import BrokerConfig
-from odradek.broker.listeners import ClusterConfig, TopicSpec
+from odradek.broker.settings.listeners import ClusterConfig, TopicSpec
+from odradek.broker.settings.values import BrokerConfig
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-c", "import sys; from odradek.broker.cli import main; sys.exit(main())"]
@@ -285,7 +285,7 @@ def test_a_health_check_loads_little() -> None:
         "uvloop",
         "logging",
         "dataclasses",
-        "odradek.broker.settings",
-        "odradek.broker.config",
+        "odradek.broker.settings.rows",
+        "odradek.broker.settings.values",
         "odradek.protocol",
     } & set(loaded)

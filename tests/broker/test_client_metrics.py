@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from crc32c import crc32c
 
-from odradek.broker import client_metrics
-from odradek.broker.client_metrics import EXPIRY_MS, PUSH_INTERVAL_MS, ClientMetrics, subscription_id
+from odradek.broker.cluster import client_metrics
+from odradek.broker.cluster.client_metrics import EXPIRY_MS, PUSH_INTERVAL_MS, ClientMetrics, subscription_id
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.messages.get_telemetry_subscriptions import GET_TELEMETRY_SUBSCRIPTIONS, GetTelemetrySubscriptionsRequest
 from tests.broker.harness import START_MS, World

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.topics import illegal_name
+from odradek.broker.topics.topic import illegal_name
 from tests.broker.harness import World, produce
 
 

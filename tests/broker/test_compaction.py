@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.broker import compaction
+from odradek.broker.topics import compaction
 from odradek.broker.transactions.coordinator import Marker
 from odradek.broker.transactions.transaction import Producer
 from odradek.protocol.compression import Compression

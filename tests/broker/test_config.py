@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.config import (
+from odradek.broker.settings.rows import TOPIC_SETTINGS
+from odradek.broker.settings.values import (
     BrokerConfig,
     ConfigEntry,
     ConfigSource,
@@ -18,7 +19,6 @@ from odradek.broker.config import (
     validate_group_configs,
     validate_topic_configs,
 )
-from odradek.broker.settings import TOPIC_SETTINGS
 
 TOPIC, OWN, CLUSTER_WIDE = ConfigSource.TOPIC, ConfigSource.DYNAMIC_BROKER, ConfigSource.DYNAMIC_DEFAULT_BROKER
 STATIC, DEFAULT = ConfigSource.STATIC_BROKER, ConfigSource.DEFAULT
@@ -262,3 +262,9 @@ def test_bad_group_configs(overrides: dict[str, str | None], message: str) -> No
     with pytest.raises(InvalidConfig) as refused:
         validate_group_configs(overrides, BrokerConfig({}))
     assert str(refused.value) == message
+
+
+def test_broker_config_without_classic_protocol_raises() -> None:
+    assert BrokerConfig({"group.coordinator.rebalance.protocols": "classic"}).lists["group.coordinator.rebalance.protocols"] == ("classic",)
+    with pytest.raises(InvalidConfig, match=r"must contain classic: Disabling the 'classic' protocol is not supported\."):
+        BrokerConfig({"group.coordinator.rebalance.protocols": "consumer"})

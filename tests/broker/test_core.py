@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.broker.client_protocol import WRITE_BYTES
 from odradek.broker.connection import LARGE_FRAME_BYTES, OUTPUT_LIMIT_BYTES, TURN_REQUESTS
 from odradek.broker.context import Context
 from odradek.broker.core import STAGING_BYTES
 from odradek.broker.handlers.api_versions import HIDDEN
-from odradek.broker.handlers.registry import HANDLERS, CloseConnection, Handler
-from odradek.broker.waiting import Wait
+from odradek.broker.network.client_protocol import WRITE_BYTES
+from odradek.broker.registry import HANDLERS, CloseConnection, Handler
+from odradek.broker.scheduling.waiting import Wait
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
@@ -342,8 +342,8 @@ def test_the_log_keeps_its_bytes_when_the_staging_memory_is_used_again(world: Wo
 def test_the_client_id_and_the_software_are_known(world: World) -> None:
     client = world.client()
     client.call(API_VERSIONS, 3, ASK, client_id="alice")
-    assert str(client.connection.peer) == "127.0.0.1:50000 on PLAINTEXT, client id 'alice'"
-    assert client.connection.peer.software_name == "test"
+    assert str(client.connection.client) == "127.0.0.1:50000 on PLAINTEXT, client id 'alice'"
+    assert client.connection.client.software_name == "test"
 
 
 def test_a_request_that_is_wrong_as_a_whole_is_answered_as_a_whole(world: World) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.config import BrokerConfig, InvalidConfig
-from odradek.broker.dynamic_broker_config import validate_broker_configs
+from odradek.broker.settings.dynamic import validate_broker_configs
+from odradek.broker.settings.values import BrokerConfig, InvalidConfig
 
 PRESENT = BrokerConfig({"listeners": "PLAINTEXT://127.0.0.1:9092"})
 ONLY_WITH_PREFIX = "These security configs can be dynamically updated only per-listener using the listener prefix"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from odradek import AsyncCluster, Cluster
-from odradek.broker.first_topics import TopicOptions
+from odradek.broker.cluster.first_topics import TopicOptions
 from odradek.protocol.messages.describe_configs import DESCRIBE_CONFIGS, DescribeConfigsRequest, DescribeConfigsResource
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from tests.broker.test_server import ask, connect

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from odradek.broker.cli import _parser, cluster_config, topic_specs
-from odradek.broker.environment import settings_of
-from odradek.broker.listeners import TopicSpec
-from odradek.broker.properties import InvalidConfig
+from odradek.broker.settings.environment import settings_of
+from odradek.broker.settings.listeners import TopicSpec
+from odradek.broker.settings.properties import InvalidConfig
 
 BITNAMI_KRAFT = {
     "ALLOW_PLAINTEXT_LISTENER": "yes",

@@ -12,7 +12,7 @@ import pytest
 
 from odradek.broker.abridged import ABRIDGED_CHARACTERS, abridged
 from odradek.broker.context import Context
-from odradek.broker.waiting import NEXT_TURN, Wait
+from odradek.broker.scheduling.waiting import NEXT_TURN, Wait
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest

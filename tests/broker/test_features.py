@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.features import GROUP_VERSION, KRAFT_VERSION, METADATA_VERSION, TRANSACTION_VERSION, Features, FeatureUpdate
+from odradek.broker.cluster.features import GROUP_VERSION, KRAFT_VERSION, METADATA_VERSION, TRANSACTION_VERSION, Features, FeatureUpdate
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest, ApiVersionsResponse
 from odradek.protocol.messages.update_features import UPDATE_FEATURES, FeatureUpdateKey, UpdateFeaturesRequest

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 
 from odradek.broker.healthcheck import Unhealthy, check, check_listeners
-from odradek.broker.properties import InvalidConfig
+from odradek.broker.settings.properties import InvalidConfig
 
 Answer = Callable[[int, int], bytes | None]
 """Of (api key, own port): the body of the response, or None to hang up."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.java_hash import abs_java_hash, hash_map_order, partitions_order, timeline_order
+from odradek.broker.kafka_quirks.java_hash import abs_java_hash, hash_map_order, partitions_order, timeline_order
 
 KEYS = [f"key-{37 * number}{'' if number % 3 else 'ü'}" for number in range(30)]
 

@@ -7,9 +7,9 @@ import logging
 
 import pytest
 
-from odradek.broker.config import InvalidConfig
+from odradek.broker.cluster.limits import ConnectionQuotas, RequestMemory, parse_overrides
 from odradek.broker.connection import LARGE_FRAME_BYTES
-from odradek.broker.limits import ConnectionQuotas, RequestMemory, parse_overrides
+from odradek.broker.settings.values import InvalidConfig
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.config import InvalidConfig
-from odradek.broker.listeners import ClusterConfig, Listener, TopicSpec, cluster_of
+from odradek.broker.settings.listeners import ClusterConfig, Listener, TopicSpec, cluster_of
+from odradek.broker.settings.values import InvalidConfig
 
 ZOOKEEPER_ERA = {
     "broker.id": "1",

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from odradek.broker.groups.offsets import CommittedOffset
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.produce import PRODUCE
@@ -119,16 +120,15 @@ def test_produce_after_records_were_deleted_is_taken_again(way: str, caplog: pyt
 def test_group_at_the_limit_commits_offsets() -> None:
     world = limited_world(limit=1)
     world.cluster.ensure_internal("__consumer_offsets")
-    assert world.cluster.groups.commit("g", "t", 0, 5, -1, "") == ErrorCode.NONE
+    world.cluster.groups.commit("g", {("t", 0): CommittedOffset(5, -1, "", 0)})
     assert errors_of(world.client(), "t") == [ErrorCode.KAFKA_STORAGE_ERROR]
 
 
 def test_consumer_offsets_of_several_segments_are_compacted() -> None:
     world = World(1, {"offsets.topic.segment.bytes": "1000", "offsets.topic.num.partitions": "1"})
     world.cluster.ensure_internal("__consumer_offsets")
-    world.cluster.groups.check_commit("g", "", None, -1)
     for offset in range(500):
-        world.cluster.groups.commit("g", "t", 0, offset, -1, "")
+        world.cluster.groups.commit("g", {("t", 0): CommittedOffset(offset, -1, "", 0)})
     log = world.cluster.topics["__consumer_offsets"].partitions[0].log
     before = log.size
     world.advance(world.cluster.config.integers["log.cleaner.backoff.ms"])

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import cramjam
 import pytest
 
-from odradek.broker.log_validator import AppendRules, validate_records
+from odradek.broker.appending.batch_checks import AppendRules, validate_records
 from odradek.protocol import compression as codecs
 from odradek.protocol.compression import Compression
 from odradek.protocol.errors import ErrorCode

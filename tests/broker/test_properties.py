@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.properties import SettingValue, as_text, parse_properties
+from odradek.broker.settings.properties import SettingValue, as_text, parse_properties
 
 
 @pytest.mark.parametrize(

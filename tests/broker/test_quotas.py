@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.broker.quotas import ENTITY_TYPES, ClientQuotas, Entity, Match, entity_of
+from odradek.broker.cluster.quotas import ENTITY_TYPES, ClientQuotas, Entity, Match, entity_of
 from odradek.protocol.errors import ErrorCode, KafkaError
 
 ALICE = entity_of({"user": "alice"})

@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from odradek.broker import Cluster, client_protocol, server
-from odradek.broker.client_protocol import WRITE_BYTES
-from odradek.broker.cluster import ClusterState
-from odradek.broker.server import Server, new_event_loop
+from odradek.broker import Cluster
+from odradek.broker.cluster.state import ClusterState
+from odradek.broker.network import client_protocol, server
+from odradek.broker.network.client_protocol import WRITE_BYTES
+from odradek.broker.network.server import Server, new_event_loop
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
@@ -233,7 +234,7 @@ def test_slow_reader_costs_no_copy_of_its_answer() -> None:
                     await reader.readexactly(int.from_bytes(await reader.readexactly(4)))
                 wanted = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 30)
                 send(slow, FETCH, 11, FetchRequest(max_wait_ms=0, min_bytes=1, topics=[FetchTopic(topic="t", partitions=[wanted])]))
-                (client,) = [client for client in cluster._server._clients if client.connection.peer.client_port == slow.getsockname()[1]]
+                (client,) = [client for client in cluster._server._clients if client.connection.client.client_port == slow.getsockname()[1]]
                 while client.connection.writable:
                     await asyncio.sleep(0)
                 assert client._transport.get_write_buffer_size() <= WRITE_BYTES

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from odradek.broker.settings import (
+from odradek.broker.settings.rows import (
     BROKER_SETTINGS,
     GROUP_SETTINGS,
     OFFSET_RESET,
@@ -82,7 +82,7 @@ def test_the_documentation_is_current() -> None:
 
 def read_by_code() -> set[str]:
     """Names of settings in the broker's source, as they are or with `_` for `.`, and the broker settings that they fall back to."""
-    files = set((ROOT / "broker").rglob("*.py")) - {ROOT / "broker/settings.py", ROOT / "broker/config.py"}
+    files = set((ROOT / "broker").rglob("*.py")) - {ROOT / "broker/settings/rows.py", ROOT / "broker/settings/values.py"}
     source = "\n".join(path.read_text(encoding="utf-8") for path in files)
     words = {word.replace("_", ".") for word in re.findall(r"[a-z]+(?:[._][a-z0-9]+)+", source)} | set(re.findall(r'"(\w+)"', source))
     for prefix in ("offsets.topic", "transaction.state.log", "share.coordinator.state.topic"):  # internal topics share their code

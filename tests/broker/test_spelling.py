@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.config import InvalidConfig
-from odradek.broker.settings import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS
-from odradek.broker.spelling import check_scope, check_spelling
+from odradek.broker.settings.rows import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS
+from odradek.broker.settings.spelling import check_scope, check_spelling
+from odradek.broker.settings.values import InvalidConfig
 
 FOREIGN = """
 zookeeper.connect zookeeper.session.timeout.ms zookeeper.set.acl zookeeper.metadata.migration.enable zookeeper.ssl.client.enable host.name

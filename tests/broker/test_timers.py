@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from odradek.broker.timers import Timers
+import pytest
+
+from odradek.broker.scheduling.timers import Timers
 
 
 def test_fires_in_order_each_at_its_own_moment() -> None:
@@ -64,3 +66,28 @@ def test_a_million_renewals_keep_a_bounded_heap() -> None:
         timers.set("session", 1000, lambda: None)
     assert len(timers._heap) <= 70
     assert timers.next_deadline() == 1000
+
+
+def test_taken_back_on_failure_restores_deadlines() -> None:
+    timers, fired = Timers(0), []
+    for name in ("kept", "moved", "cancelled"):
+        timers.set(name, 10, lambda name=name: fired.append((name, timers.now_ms)))
+    with pytest.raises(ZeroDivisionError), timers.taken_back_on_failure():
+        timers.set("moved", 50, lambda: fired.append("moved"))
+        timers.set("moved", 60, lambda: fired.append("moved"))
+        timers.set("new", 5, lambda: fired.append("new"))
+        timers.cancel("cancelled")
+        raise ZeroDivisionError
+    timers.advance(100)
+    assert fired == [("kept", 10), ("moved", 10), ("cancelled", 10)]
+
+
+def test_taken_back_on_failure_keeps_what_succeeds() -> None:
+    timers, fired = Timers(0), []
+    timers.set("cancelled", 10, lambda: fired.append("cancelled"))
+    with timers.taken_back_on_failure():
+        timers.cancel("cancelled")
+        timers.set("new", 5, lambda: fired.append("new"))
+    timers.set("later", 6, lambda: fired.append("later"))
+    timers.advance(100)
+    assert fired == ["new", "later"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from odradek.broker.connection import TURN_REQUESTS, TURN_S
 from odradek.broker.context import Context
-from odradek.broker.waiting import NEXT_TURN, Background, Wait
+from odradek.broker.scheduling.waiting import NEXT_TURN, Background, Wait
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.frame import encode_request, encode_response
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest

@@ -181,12 +181,17 @@ class Served:
         raise NotImplementedError("only nodes of our own Apache Kafka are started")
 
 
+def topics_of(cases: Iterable[Case], coordinators: tuple[tuple[int, ...], ...] = ((1,),)) -> list[Topic]:
+    """The topics of some cases and the internal ones, each once; see `Family` for `coordinators`."""
+    internal = Topic("__consumer_offsets", COMPACT, coordinators), Topic("__transaction_state", COMPACT, ((1,),))
+    topics = {topic.name: topic for topic in (*(topic for case in cases for topic in case.topics), *internal)}
+    return list(topics.values())
+
+
 def play(side: Side, cases: Iterable[Case], coordinators: tuple[tuple[int, ...], ...] = ((1,),)) -> Iterator[tuple[Case, list[str]]]:
     """The answers to each case, a line for each of its steps. All topics are made first; see `Family` for `coordinators`."""
     cases = list(cases)
-    internal = Topic("__consumer_offsets", COMPACT, coordinators), Topic("__transaction_state", COMPACT, ((1,),))
-    topics = {topic.name: topic for topic in (*(topic for case in cases for topic in case.topics), *internal)}
-    ids = _create(side, list(topics.values()))
+    ids = create(side, topics_of(cases, coordinators))
     for case in cases:
         yield case, Playing(side, ids).play(case)
 
@@ -329,7 +334,7 @@ class Playing:
         return value
 
 
-def _create(side: Side, topics: list[Topic]) -> dict[str, bytes]:
+def create(side: Side, topics: list[Topic]) -> dict[str, bytes]:
     """The ids of the topics, which are there when all nodes say so."""
     connections = [side.connect(node) for node in range(1, side.nodes + 1)]
     ids: dict[str, bytes] = {}

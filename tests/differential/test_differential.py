@@ -8,22 +8,36 @@ import pytest
 
 from .comparing import RECORDED, Difference, differences, known_differences, read_recording, unexplained
 from .families import FAMILIES
-from .playing import Emulated, play
+from .traces import ALLOWED, Trace, left_behind, play_watched
 
 SHOWN = 20
 
 
 @cache
+def watched(family: str) -> tuple[dict[str, list[str]], list[Trace]]:
+    """Our answers, and what refused requests have changed."""
+    return play_watched(FAMILIES[family])
+
+
 def found(family: str) -> list[Difference]:
-    cases, settings, nodes, coordinators = FAMILIES[family]
-    ours = {case.name: answers for case, answers in play(Emulated(settings, nodes), cases(), coordinators)}
-    return differences(read_recording(family), ours)
+    return differences(read_recording(family), watched(family)[0])
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_answer_is_apache_kafkas(family: str) -> None:
     differing = unexplained(found(family), known_differences())
     assert not differing, f"{len(differing)} fields:\n" + "\n".join(map(str, differing[:SHOWN]))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_refused_requests_leave_no_trace(family: str) -> None:
+    traces = left_behind(watched(family)[1])
+    assert not traces, f"{len(traces)} changes:\n" + "\n".join(map(str, traces[:SHOWN]))
+
+
+def test_allowed_traces_are_seen() -> None:
+    traces = [trace for family in FAMILIES for trace in watched(family)[1]]
+    assert not [allowed for allowed in ALLOWED if not any(allowed.covers(trace) for trace in traces)]
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -5,19 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from odradek.broker.groups.assignors import Slot
-from odradek.broker.groups.consumer import ConsumerGroup
-from odradek.broker.groups.consumer_member import Beat, ConsumerMember, MemberState
+from odradek.broker.groups.consumer.assignors import Slot
+from odradek.broker.groups.consumer.group import ConsumerGroup
+from odradek.broker.groups.consumer.member import Beat, ConsumerMember, MemberState
 from odradek.broker.groups.coordinator import Groups
 from odradek.protocol.errors import KafkaError
-from tests.groups.scene import Surroundings
+from tests.groups.scene import ClusterView
 
 STATES = {MemberState.STABLE: "", MemberState.UNREVOKED_PARTITIONS: " revokes", MemberState.UNRELEASED_PARTITIONS: " waits"}
 
 
 class ConsumerVerbs:
     groups: Groups
-    surroundings: Surroundings
+    cluster: ClusterView
     shown: list[str]
     ids: dict[str, str]
     instances: dict[str, str]
@@ -29,10 +29,10 @@ class ConsumerVerbs:
 
     def do_topics(self, words: list[str], options: dict[str, str]) -> None:
         for name, partitions in options.items():
-            self.surroundings.create(name, int(partitions))
+            self.cluster.create(name, int(partitions))
 
     def do_drop(self, words: list[str], options: dict[str, str]) -> None:
-        self.surroundings.delete(words[0])
+        self.cluster.delete(words[0])
 
     def do_beat(self, words: list[str], options: dict[str, str]) -> None:
         name, *flags = words
@@ -68,10 +68,10 @@ class ConsumerVerbs:
 
     def slots(self, text: str) -> list[Slot]:
         found = [re.fullmatch(r"(.+?)(\d+)", word) for word in text.split(",") if word != "none"]
-        return [(self.surroundings.topics[match[1]].id, int(match[2])) for match in found if match]
+        return [(self.cluster.topics[match[1]].id, int(match[2])) for match in found if match]
 
     def names(self, slots: Iterable[Slot]) -> str:
-        topics = self.surroundings.topics_by_id
+        topics = self.cluster.topics_by_id
         return " ".join(sorted(f"{topics[topic].name if topic in topics else '?'}{index}" for topic, index in slots))
 
     def consumer_state(self, group: ConsumerGroup) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from odradek.broker.config import BrokerConfig, GroupConfig, TopicConfig
-from odradek.broker.groups.resolutions import Resolutions
-from odradek.broker.groups.surroundings import CoordinatorRecord
-from odradek.broker.topics import Topic
-from odradek.broker.waiting import Background
+from odradek.broker.groups.cluster_view import CoordinatorRecord
+from odradek.broker.groups.consumer.resolutions import Resolutions
+from odradek.broker.scheduling.waiting import Background
+from odradek.broker.settings.values import BrokerConfig, GroupConfig, TopicConfig
+from odradek.broker.topics.topic import Topic
 
 
-class Surroundings:
+class ClusterView:
     def __init__(self, topics: Mapping[str, int] | None = None) -> None:
         self.topics: dict[str, Topic] = {}
         self.topics_by_id: dict[bytes, Topic] = {}

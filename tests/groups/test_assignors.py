@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.broker.groups.assignors import ASSIGNORS, Slot, Subscriber, range_, uniform
+from odradek.broker.groups.consumer.assignors import ASSIGNORS, Slot, Subscriber, range_, uniform
 
 TOPICS = [bytes([n]) * 16 for n in range(4)]
 topic_sets = st.frozensets(st.sampled_from(TOPICS), max_size=4)

@@ -8,14 +8,15 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from odradek.broker.groups.assignors import Slot
-from odradek.broker.groups.consumer import ConsumerGroup
-from odradek.broker.groups.consumer_member import Beat
+from odradek.broker.groups.classic.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from odradek.broker.groups.consumer.assignors import Slot
+from odradek.broker.groups.consumer.group import ConsumerGroup
+from odradek.broker.groups.consumer.member import Beat
 from odradek.broker.groups.coordinator import Groups, GroupSettings
-from odradek.broker.groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.groups.states import ConsumerGroupState
-from odradek.broker.timers import Timers
-from odradek.broker.waiting import Reply
+from odradek.broker.scheduling.timers import Timers
+from odradek.broker.scheduling.waiting import Reply
 from odradek.protocol.consumer_protocol import (
     ConsumerProtocolAssignment,
     ConsumerProtocolSubscription,
@@ -24,7 +25,7 @@ from odradek.protocol.consumer_protocol import (
     write,
 )
 from odradek.protocol.errors import ErrorCode, KafkaError
-from tests.groups.scene import Surroundings
+from tests.groups.scene import ClusterView
 
 SESSION_MS, REBALANCE_MS, PAUSE_MS = 45_000, 20_000, 1_000
 numbers = st.integers(0, 7)
@@ -58,7 +59,7 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
     )
     def begin(self, count: int, assignor: str, interval_ms: int) -> None:
         self.timers = Timers(0)
-        self.world = Surroundings({"t": 3, "u": 2})
+        self.world = ClusterView({"t": 3, "u": 2})
         chosen = GroupSettings(group_consumer_assignors=(assignor, "uniform"), group_consumer_assignment_interval_ms=interval_ms)
         self.groups = Groups(self.timers, random.Random(0), chosen, self.world)
         self.clients = [Client(number) for number in range(count)]
@@ -145,7 +146,8 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
             if error is ErrorCode.NONE and self.group is not None and self.group.members:
                 assert self.group.owners.get(slot) == client.name or self.group.members[client.name].epoch == client.epoch
                 self.offsets[slot] = self.offsets.get(slot, 0) + advance
-                self.groups.commit("g", slot[0].hex(), slot[1], self.offsets[slot], -1, "")
+                committed = CommittedOffset(self.offsets[slot], -1, "", self.timers.now_ms)
+                self.groups.commit("g", {(slot[0].hex(), slot[1]): committed})
 
     @rule(delay_ms=st.sampled_from([0, 1, PAUSE_MS, REBALANCE_MS, SESSION_MS - 1, SESSION_MS]))
     def advance(self, delay_ms: int) -> None:
@@ -260,7 +262,7 @@ TestConsumerGroupMachine = ConsumerGroupMachine.TestCase
 TestConsumerGroupMachine.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
 
 
-def subscription(owned: frozenset[Slot], world: Surroundings) -> bytes:
+def subscription(owned: frozenset[Slot], world: ClusterView) -> bytes:
     partitions = [TopicPartitions(topic=world.topics_by_id[topic].name, partitions=[index]) for topic, index in sorted(owned)]
     return write(ConsumerProtocolSubscription(topics=["t"], owned_partitions=partitions), 1)
 
@@ -268,7 +270,7 @@ def subscription(owned: frozenset[Slot], world: Surroundings) -> bytes:
 class ClassicClient:
     """A member of the classic protocol: it joins, syncs, beats, and joins again when it is told to."""
 
-    def __init__(self, groups: Groups, world: Surroundings) -> None:
+    def __init__(self, groups: Groups, world: ClusterView) -> None:
         self.groups, self.world = groups, world
         self.member_id, self.generation, self.owned = "", -1, frozenset[Slot]()
 
@@ -298,7 +300,7 @@ def test_both_kinds_of_members_share_a_group() -> None:
     """However their steps are mixed, everything has one owner in the end."""
     for seed in range(60):
         chance = random.Random(seed)
-        world = Surroundings({"t": 6})
+        world = ClusterView({"t": 6})
         timers = Timers(0)
         groups = Groups(timers, random.Random(0), GroupSettings(), world)
         machine = ConsumerGroupMachine()

@@ -7,13 +7,14 @@ import re
 
 import pytest
 
-from odradek.broker.config import BrokerConfig
+from odradek.broker.groups.classic.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult, subscribed_topics
 from odradek.broker.groups.coordinator import Groups, GroupSettings
-from odradek.broker.groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult, subscribed_topics
-from odradek.broker.timers import Timers
-from odradek.broker.waiting import Reply
+from odradek.broker.groups.offsets import CommittedOffset
+from odradek.broker.scheduling.timers import Timers
+from odradek.broker.scheduling.waiting import Reply
+from odradek.broker.settings.values import BrokerConfig
 from odradek.protocol.errors import ErrorCode
-from tests.groups.scene import Surroundings
+from tests.groups.scene import ClusterView
 
 MINUTE_MS = 60_000
 WEEK_MS = 10_080 * MINUTE_MS
@@ -23,7 +24,10 @@ SUBSCRIBED_TO_T = b"\x00\x03\x00\x00\x00\x01\x00\x01t\xff\xff\xff\xff\x00\x00\x0
 class Scene:
     def __init__(self, **settings: int) -> None:
         self.timers = Timers(1_000)
-        self.groups = Groups(self.timers, random.Random(0), GroupSettings(**settings), Surroundings())
+        self.groups = Groups(self.timers, random.Random(0), GroupSettings(**settings), ClusterView())
+
+    def commit(self, group_id: str, topic: str, partition: int, offset: int, expires_ms: int | None = None) -> None:
+        self.groups.commit(group_id, {(topic, partition): CommittedOffset(offset, -1, "", self.timers.now_ms, expires_ms)})
 
     def advance(self, delay_ms: int) -> None:
         self.timers.advance(self.timers.now_ms + delay_ms)
@@ -101,7 +105,7 @@ def test_no_group_without_a_name() -> None:
 def test_offsets_are_kept_even_below_the_empty_name() -> None:
     scene = Scene()
     assert scene.groups.check_commit("", "", None, -1) is ErrorCode.NONE
-    assert scene.groups.commit("", "t", 0, 5, -1, "") is ErrorCode.NONE
+    scene.commit("", "t", 0, 5)
     assert scene.committed("") == [("t", 0, 5)]
 
 
@@ -119,18 +123,25 @@ def test_a_group_that_does_not_exist() -> None:
 
 def test_metadata_has_a_limit() -> None:
     scene = Scene(offset_metadata_max_bytes=3)
-    scene.groups.check_commit("g", "", None, -1)
-    assert scene.groups.commit("g", "t", 0, 5, -1, "abc") is ErrorCode.NONE
-    assert scene.groups.commit("g", "t", 0, 6, -1, "abcd") is ErrorCode.OFFSET_METADATA_TOO_LARGE
-    assert scene.committed() == [("t", 0, 5)]
+    assert scene.groups.check_metadata("abc") is ErrorCode.NONE
+    assert scene.groups.check_metadata("abcd") is ErrorCode.OFFSET_METADATA_TOO_LARGE
+
+
+def test_check_commit_without_a_group_makes_none() -> None:
+    scene = Scene()
+    assert scene.groups.check_commit("g", "", None, -1) is ErrorCode.NONE
+    assert scene.groups.check_transactional_commit("g", "", None, -1, []) is ErrorCode.NONE
+    assert list(scene.groups) == []
+    scene.commit("g", "t", 0, 5)
+    assert [group.group_id for group in scene.groups] == ["g"]
 
 
 def test_a_deleted_topic_takes_its_offsets_along() -> None:
     scene = Scene()
     for group_id in ("g", "h"):
         scene.groups.check_commit(group_id, "", None, -1)
-        scene.groups.commit(group_id, "t", 0, 5, -1, "")
-        scene.groups.commit(group_id, "u", 0, 6, -1, "")
+        scene.commit(group_id, "t", 0, 5)
+        scene.commit(group_id, "u", 0, 6)
     scene.groups.topic_deleted("t")
     assert scene.committed("g") == scene.committed("h") == [("u", 0, 6)]
 
@@ -141,7 +152,7 @@ def test_a_deleted_group_takes_its_offsets_along() -> None:
     assert scene.groups.delete("g") is ErrorCode.NON_EMPTY_GROUP
     scene.groups.leave("g", [Leave(member_id=member)])
     scene.groups.check_commit("g", "", None, -1)
-    scene.groups.commit("g", "t", 0, 5, -1, "")
+    scene.commit("g", "t", 0, 5)
     assert scene.groups.delete("g") is ErrorCode.NONE
     assert scene.committed() == []
     assert list(scene.groups) == []
@@ -150,9 +161,9 @@ def test_a_deleted_group_takes_its_offsets_along() -> None:
 def test_a_simple_group_keeps_each_offset_for_a_week_from_its_commit() -> None:
     scene = Scene()
     scene.groups.check_commit("g", "", None, -1)
-    scene.groups.commit("g", "t", 0, 5, -1, "")
+    scene.commit("g", "t", 0, 5)
     scene.advance(WEEK_MS // 2)
-    scene.groups.commit("g", "t", 1, 6, -1, "")
+    scene.commit("g", "t", 1, 6)
     scene.advance(WEEK_MS // 2 - 1)
     assert len(scene.committed()) == 2
     scene.advance(10 * MINUTE_MS)  # it is looked after every ten minutes
@@ -167,7 +178,7 @@ def test_an_empty_group_keeps_its_offsets_for_a_week_from_its_end() -> None:
     scene = Scene()
     member = scene.join(session_timeout_ms=1_800_000).member_id
     scene.sync(member)
-    scene.groups.commit("g", "t", 0, 5, -1, "")
+    scene.commit("g", "t", 0, 5)
     scene.live(member, 2 * WEEK_MS)
     scene.groups.leave("g", [Leave(member_id=member)])
     scene.advance(WEEK_MS - 10 * MINUTE_MS)
@@ -180,8 +191,8 @@ def test_a_consumer_group_forgets_topics_that_it_reads_no_more() -> None:
     scene = Scene()
     member = scene.join(session_timeout_ms=1_800_000, metadata=SUBSCRIBED_TO_T).member_id
     scene.sync(member)
-    scene.groups.commit("g", "t", 0, 5, -1, "")
-    scene.groups.commit("g", "u", 0, 6, -1, "")
+    scene.commit("g", "t", 0, 5)
+    scene.commit("g", "u", 0, 6)
     scene.live(member, WEEK_MS - 1)
     assert len(scene.committed()) == 2
     scene.live(member, 10 * MINUTE_MS)
@@ -193,7 +204,7 @@ def test_what_other_groups_read_is_not_known(metadata: bytes, kind: str) -> None
     scene = Scene()
     member = scene.join(session_timeout_ms=1_800_000, metadata=metadata, kind=kind).member_id
     scene.sync(member)
-    scene.groups.commit("g", "u", 0, 6, -1, "")
+    scene.commit("g", "u", 0, 6)
     scene.live(member, 2 * WEEK_MS)
     assert scene.committed() == [("u", 0, 6)]
     group = scene.groups.get("g")
@@ -204,8 +215,8 @@ def test_what_other_groups_read_is_not_known(metadata: bytes, kind: str) -> None
 def test_a_retention_time_of_its_own() -> None:
     scene = Scene()
     scene.groups.check_commit("g", "", None, -1)
-    scene.groups.commit("g", "t", 0, 5, -1, "", retention_time_ms=30 * MINUTE_MS)
-    scene.groups.commit("g", "t", 1, 6, -1, "")
+    scene.commit("g", "t", 0, 5, expires_ms=scene.timers.now_ms + 30 * MINUTE_MS)
+    scene.commit("g", "t", 1, 6)
     scene.advance(29 * MINUTE_MS)
     assert len(scene.committed()) == 2
     scene.advance(MINUTE_MS)

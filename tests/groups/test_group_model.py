@@ -9,14 +9,14 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from odradek.broker.groups.classic import ClassicGroup
+from odradek.broker.groups.classic.group import ClassicGroup
+from odradek.broker.groups.classic.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from odradek.broker.groups.coordinator import Groups, GroupSettings
-from odradek.broker.groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from odradek.broker.groups.states import GroupState
-from odradek.broker.timers import Timers
-from odradek.broker.waiting import Reply
+from odradek.broker.scheduling.timers import Timers
+from odradek.broker.scheduling.waiting import Reply
 from odradek.protocol.errors import ErrorCode
-from tests.groups.scene import Surroundings
+from tests.groups.scene import ClusterView
 
 LONGEST_WAIT_MS = 300_000 + 30_000 + 30_000
 clients = st.integers(0, 5)
@@ -60,7 +60,7 @@ class GroupMachine(RuleBasedStateMachine):
         self.session_ms, self.rebalance_ms = time_outs
         self.timers = Timers(0)
         chosen = GroupSettings(group_initial_rebalance_delay_ms=delay, group_max_size=max_size)
-        self.groups = Groups(self.timers, random.Random(0), chosen, Surroundings())
+        self.groups = Groups(self.timers, random.Random(0), chosen, ClusterView())
         self.clients = [Client(number) for number in range(6)]
         self.ids: set[str] = set()
         self.generation = 0

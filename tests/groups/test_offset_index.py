@@ -19,7 +19,7 @@ GROUPS, TOPICS, PRODUCERS = [f"g{n}" for n in range(4)], ["t", "u", "v"], [1, 2]
 def test_topic_deletion_asks_only_groups_that_it_concerns(monkeypatch: pytest.MonkeyPatch) -> None:
     groups = World(1).cluster.groups
     for number in range(100):
-        groups.commit(f"g{number}", "t" if number == 7 else "u", 0, 1, -1, "")
+        groups.commit(f"g{number}", {("t" if number == 7 else "u", 0): CommittedOffset(1, -1, "", 0)})
     asked: list[CommittedOffsets] = []
     partitions = CommittedOffsets.partitions
 
@@ -51,7 +51,7 @@ def step(groups: Groups, random: Random) -> None:
     match random.randrange(6):
         case 0:
             groups.check_commit(group, "", None, -1)
-            groups.commit(group, topic, partition, 1, -1, "")
+            groups.commit(group, {(topic, partition): CommittedOffset(1, -1, "", 0)})
         case 1:
             groups.check_transactional_commit(group, "", None, -1, [])
             groups.commit_in_transaction(group, producer, {(topic, partition): CommittedOffset(1, -1, "", 0)})

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.broker.groups.regex import MAX_STATES, InvalidRegularExpression, Regex
+from odradek.broker.kafka_quirks.re2 import MAX_STATES, InvalidRegularExpression, Regex
 
 ATOMS = [
     "a",

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from odradek.broker.groups.regex import InvalidRegularExpression, Regex
-from odradek.broker.groups.resolutions import Resolutions
-from odradek.broker.waiting import NEXT_TURN, Background
+from odradek.broker.groups.consumer.resolutions import Resolutions
+from odradek.broker.kafka_quirks.re2 import InvalidRegularExpression, Regex
+from odradek.broker.scheduling.waiting import NEXT_TURN, Background
 
 EXPENSIVE = "(?:t.*)(?:.*a.*){500}"
 

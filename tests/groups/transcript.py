@@ -19,16 +19,16 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from odradek.broker.groups.assignors import by_topic
-from odradek.broker.groups.consumer import ConsumerGroup
+from odradek.broker.groups.classic.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from odradek.broker.groups.consumer.assignors import by_topic
+from odradek.broker.groups.consumer.group import ConsumerGroup
 from odradek.broker.groups.coordinator import Groups, GroupSettings
-from odradek.broker.groups.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
-from odradek.broker.timers import Timers
-from odradek.broker.waiting import Reply
+from odradek.broker.scheduling.timers import Timers
+from odradek.broker.scheduling.waiting import Reply
 from odradek.protocol.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartitions, read, write
 from odradek.protocol.schema import Message, ProtocolError
 from tests.groups.consumer_verbs import ConsumerVerbs
-from tests.groups.scene import Surroundings
+from tests.groups.scene import ClusterView
 
 GROUP = "g"
 UUID = re.compile(r"-([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})")
@@ -37,8 +37,8 @@ UUID = re.compile(r"-([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-
 class Player(ConsumerVerbs):
     def __init__(self) -> None:
         self.timers = Timers(1_000_000)
-        self.surroundings = Surroundings({"t": 4})
-        self.groups = Groups(self.timers, random.Random(1), GroupSettings(), self.surroundings)
+        self.cluster = ClusterView({"t": 4})
+        self.groups = Groups(self.timers, random.Random(1), GroupSettings(), self.cluster)
         self.ids: dict[str, str] = {}
         self.instances: dict[str, str] = {}
         self.epochs: dict[str, int] = {}
@@ -79,7 +79,7 @@ class Player(ConsumerVerbs):
 
     def do_settings(self, words: list[str], options: dict[str, str]) -> None:
         values: dict[str, Any] = {name: int(value) if value.isdecimal() else value for name, value in options.items()}
-        self.groups = Groups(self.timers, random.Random(1), GroupSettings(**values), self.surroundings)
+        self.groups = Groups(self.timers, random.Random(1), GroupSettings(**values), self.cluster)
 
     def do_join(self, words: list[str], options: dict[str, str]) -> None:
         name, *flags = words
@@ -127,7 +127,7 @@ class Player(ConsumerVerbs):
 
     def partitions(self, text: str) -> list[TopicPartitions]:
         found = sorted(self.slots(text.replace("+", ",")))
-        topics = self.surroundings.topics_by_id
+        topics = self.cluster.topics_by_id
         return [TopicPartitions(topic=topics[topic].name, partitions=indexes) for topic, indexes in by_topic(found).items()]
 
     def decoded(self, data: bytes) -> str:

@@ -91,6 +91,29 @@ def test_every_kind_of_field(version: int, message: Everything) -> None:
     assert joined(encode(message, version)) == message.encode(version)
 
 
+@pytest.mark.parametrize("version", [0, 1])
+@pytest.mark.parametrize("bad", [b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xc0\x80"], ids=["byte", "cut", "surrogate", "overlong"])
+def test_decode_string_not_utf8_raises(version: int, bad: bytes) -> None:
+    good = everything(name="#" * len(bad)).encode(version)
+    with pytest.raises(ProtocolError, match="not UTF-8"):
+        Everything.decode(version, good.replace(b"#" * len(bad), bad))
+
+
+def test_decode_longest_string_reads_it() -> None:
+    message = everything(name="x" * 32_767)
+    assert Everything.decode(0, message.encode(0)) == Everything.decode(1, message.encode(1)) == message
+
+
+def test_decode_string_no_old_version_can_hold_raises() -> None:
+    short = everything(name="x" * 32_767).encode(1)
+    start = short.index(b"x")
+    length = short[start - 3 : start]
+    assert length == b"\x80\x80\x02"
+    longer = short[: start - 3] + b"\x81\x80\x02" + b"x" + short[start:]
+    with pytest.raises(ProtocolError, match="32768"):
+        Everything.decode(1, longer)
+
+
 def test_tagged_fields() -> None:
     message = everything(**TAGGED)
     written = message.encode(1)

@@ -132,3 +132,9 @@ def test_random_bytes(data: bytes, known: bool) -> None:
 def test_the_shortest_frames() -> None:
     assert content(encode_request(API_VERSIONS, 0, 1, "", ApiVersionsRequest())) == b"\x00\x12\x00\x00\x00\x00\x00\x01\x00\x00"
     assert content(encode_response(API_VERSIONS, 0, 1, ApiVersionsResponse(api_keys=[]))) == b"\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00"
+
+
+def test_request_header_client_id_not_utf8_raises() -> None:
+    frame = b"".join(encode_request(API_VERSIONS, 0, 1, "##", ApiVersionsRequest()))[LENGTH.size :]
+    with pytest.raises(ProtocolError, match="the client id is not UTF-8"):
+        read_request_header(memoryview(frame.replace(b"##", b"\xff\xfe")))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from odradek.broker.timers import Timers
+from odradek.broker.scheduling.timers import Timers
 from odradek.broker.transactions.coordinator import Answer, Marker, Transactions, TransactionSettings
 from odradek.broker.transactions.transaction import Producer, TopicPartition
 from odradek.protocol.coordinator_records import CoordinatorRecord

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.handlers import HANDLERS, failure
+from odradek.broker.failure import failure
+from odradek.broker.handlers import HANDLERS
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages import APIS
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest

@@ -11,7 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from odradek.broker.fetch_sessions import EVICTION_MS, MAX_EPOCH, FetchSessions, next_epoch
+from odradek.broker.cluster.fetch_sessions import EVICTION_MS, MAX_EPOCH, FetchSessions, next_epoch
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.messages.fetch import (
     FETCH,

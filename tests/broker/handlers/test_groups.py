@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.acls import GROUP, OPERATIONS
+from odradek.broker.security.acls import OPERATIONS, ResourceType
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.delete_groups import DELETE_GROUPS, DeleteGroupsRequest
 from odradek.protocol.messages.describe_groups import DESCRIBE_GROUPS, DescribedGroup, DescribeGroupsRequest
@@ -35,7 +35,7 @@ def join_request(group_id: str, member_id: str = "", **options: Any) -> JoinGrou
     return JoinGroupRequest(group_id=group_id, member_id=member_id, **(defaults | options))
 
 
-EVERYTHING = sum(1 << operation for operation in OPERATIONS[GROUP])
+EVERYTHING = sum(1 << operation for operation in OPERATIONS[ResourceType.GROUP])
 
 
 class Scene:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from odradek.broker.groups.offsets import CommittedOffset
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.describe_configs import DESCRIBE_CONFIGS, DescribeConfigsRequest, DescribeConfigsResource
 from odradek.protocol.messages.describe_log_dirs import DESCRIBE_LOG_DIRS, DescribeLogDirsRequest
@@ -61,11 +62,11 @@ def large() -> World:
         cluster.ensure_internal(name)
     for number in range(TOPICS):
         cluster.create_topic(f"t{number}", 1)
-        cluster.groups.check_commit(f"g{number}", "", None, -1)
+        cluster.groups.commit(f"g{number}", {(f"t{number}", 0): CommittedOffset(1, -1, "", 0)})
         cluster.transactions.init_producer_id(f"{'a' * 20}{number}", 1000)
     topic = cluster.create_topic("large", PARTITIONS)
     for index in range(PARTITIONS):
-        cluster.groups.commit("g", "large", index, index, -1, "")
+        cluster.groups.commit("g", {("large", index): CommittedOffset(index, -1, "", 0)})
         topic.partitions[0].producers.record(index, 0, 0, 0, 0, 0, 0, 0)
     return world
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from odradek.broker.groups.consumer import ConsumerGroup
+from odradek.broker.groups.consumer.group import ConsumerGroup
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT, ConsumerGroupHeartbeatRequest, TopicPartitions
 from odradek.protocol.messages.join_group import JOIN_GROUP, JoinGroupRequest, JoinGroupRequestProtocol

@@ -212,3 +212,11 @@ def test_describe_topic_partitions_of_unknown_topics_and_bad_cursors(world: Worl
     assert codes == {"t": 0, "nope": ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "a b": ErrorCode.INVALID_TOPIC_EXCEPTION}
     for cursor in (Cursor(topic_name="t", partition_index=-1), Cursor(topic_name="other", partition_index=0)):
         assert pages(world, "t", cursor=cursor).topics[0].error_code == ErrorCode.INVALID_REQUEST
+
+
+def test_metadata_internal_topic_no_brokers_unknown() -> None:
+    world = World(nodes=1)
+    client = world.client()
+    world.cluster.unregister_node(1)
+    response = client.call(METADATA, 9, MetadataRequest(topics=named("__transaction_state")))
+    assert response.topics[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from odradek.broker.acls import CLUSTER, GROUP, TOPIC, TRANSACTIONAL_ID, ResourceType
+from odradek.broker.security.acls import ResourceType
 from odradek.protocol.messages import APIS
 from odradek.protocol.schema import ZERO_UUID, Api
 
@@ -16,7 +16,7 @@ APIS_BY_NAME = {api.name: api for api in APIS.values()}
 SHARED, OTHER = "acls.shared", "acls.other"
 """Topics that no request changes."""
 
-TOPICS, GROUPS, CLUSTERS = (TOPIC,), (GROUP,), (CLUSTER,)
+TOPICS, GROUPS, CLUSTERS = (ResourceType.TOPIC,), (ResourceType.GROUP,), (ResourceType.CLUSTER,)
 
 
 class Guarded(NamedTuple):
@@ -58,9 +58,15 @@ def _records() -> Iterator[Row]:
     epochs = [{"partition": 0, "leader_epoch": 0}]
     yield "Produce", (3, 9, 13), "", TOPICS, lambda name: produce(batch, None, name), True
     yield "Produce", (9, 13), ".nobody", TOPICS, lambda name: produce(batch, None, "nobody")
-    yield "Produce", (9,), ".transactional", (TOPIC, TRANSACTIONAL_ID), lambda name: produce(transactional, name, SHARED)
+    yield (
+        "Produce",
+        (9,),
+        ".transactional",
+        (ResourceType.TOPIC, ResourceType.TRANSACTIONAL_ID),
+        lambda name: produce(transactional, name, SHARED),
+    )
     yield "Fetch", (4, 12, 17), "", TOPICS, lambda name: fetch("nobody", SHARED)
-    yield "Fetch", (12,), ".follower", (TOPIC, CLUSTER), lambda name: fetch(SHARED, replica_id=2)
+    yield "Fetch", (12,), ".follower", (ResourceType.TOPIC, ResourceType.CLUSTER), lambda name: fetch(SHARED, replica_id=2)
     yield (
         "ListOffsets",
         (10,),
@@ -75,7 +81,7 @@ def _records() -> Iterator[Row]:
         "OffsetForLeaderEpoch",
         (4,),
         "",
-        (TOPIC, CLUSTER),
+        (ResourceType.TOPIC, ResourceType.CLUSTER),
         lambda name: {"topics": [{"topic": topic, "partitions": epochs} for topic in (SHARED, "nobody")]},
     )
     yield (
@@ -105,8 +111,20 @@ def _topics() -> Iterator[Row]:
         topic = {"num_partitions": 1, "replication_factor": 1, "assignments": [], "configs": []}
         return {"topics": [{"name": f"{name}.new", **topic}, {"name": "__cluster_metadata", **topic}], "timeout_ms": 5000}
 
-    yield "Metadata", (1, 9, 12), "", (TOPIC, CLUSTER), lambda name: metadata(SHARED, "nobody", include_topic_authorized_operations=True)
-    yield "Metadata", (10,), ".operations", (TOPIC, CLUSTER), lambda name: metadata(SHARED, include_cluster_authorized_operations=True)
+    yield (
+        "Metadata",
+        (1, 9, 12),
+        "",
+        (ResourceType.TOPIC, ResourceType.CLUSTER),
+        lambda name: metadata(SHARED, "nobody", include_topic_authorized_operations=True),
+    )
+    yield (
+        "Metadata",
+        (10,),
+        ".operations",
+        (ResourceType.TOPIC, ResourceType.CLUSTER),
+        lambda name: metadata(SHARED, include_cluster_authorized_operations=True),
+    )
     yield (
         "Metadata",
         (12,),
@@ -115,13 +133,20 @@ def _topics() -> Iterator[Row]:
         lambda name: {"topics": [{"name": None, "topic_id": id_of(SHARED)}, {"name": None, "topic_id": id_of("nobody")}]},
     )
     yield "DescribeTopicPartitions", (0,), "", TOPICS, lambda name: {"topics": [{"name": SHARED}, {"name": "nobody"}]}
-    yield "CreateTopics", (4,), "", (TOPIC, CLUSTER), created
-    yield "DeleteTopics", (3,), "", (TOPIC, CLUSTER), lambda name: {"topic_names": [name, "nobody"], "timeout_ms": 5000}, True
+    yield "CreateTopics", (4,), "", (ResourceType.TOPIC, ResourceType.CLUSTER), created
+    yield (
+        "DeleteTopics",
+        (3,),
+        "",
+        (ResourceType.TOPIC, ResourceType.CLUSTER),
+        lambda name: {"topic_names": [name, "nobody"], "timeout_ms": 5000},
+        True,
+    )
     yield (
         "DeleteTopics",
         (6,),
         "",
-        (TOPIC, CLUSTER),
+        (ResourceType.TOPIC, ResourceType.CLUSTER),
         lambda name: {
             "topics": [{"name": None, "topic_id": id_of(name)}, {"name": None, "topic_id": id_of("nobody")}],
             "timeout_ms": 5000,
@@ -144,7 +169,7 @@ def _topics() -> Iterator[Row]:
         "DescribeConfigs",
         (4,),
         "",
-        (TOPIC, GROUP, CLUSTER),
+        (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLUSTER),
         lambda name: {
             "resources": [
                 {
@@ -161,7 +186,7 @@ def _topics() -> Iterator[Row]:
         "AlterConfigs",
         (2,),
         "",
-        (TOPIC, GROUP, CLUSTER),
+        (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLUSTER),
         lambda name: {
             "resources": [
                 {"resource_type": kind, "resource_name": each, "configs": [{"name": settings[kind][0], "value": settings[kind][1]}]}
@@ -174,7 +199,7 @@ def _topics() -> Iterator[Row]:
         "IncrementalAlterConfigs",
         (1,),
         "",
-        (TOPIC, GROUP, CLUSTER),
+        (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLUSTER),
         lambda name: {
             "resources": [
                 {
@@ -200,7 +225,7 @@ def _groups() -> Iterator[Row]:
     def fetch(*topics: str) -> list[Any]:
         return [{"name": topic, "partition_indexes": [0]} for topic in topics]
 
-    group_and_topic = (GROUP, TOPIC)
+    group_and_topic = (ResourceType.GROUP, ResourceType.TOPIC)
     yield "OffsetCommit", (2, 9, 10), "", group_and_topic, commit
     yield "OffsetFetch", (1, 7), "", group_and_topic, lambda name: {"group_id": "committed", "topics": fetch("nobody", SHARED)}
     yield "OffsetFetch", (7,), ".all", group_and_topic, lambda name: {"group_id": "committed", "topics": None}
@@ -252,7 +277,13 @@ def _groups() -> Iterator[Row]:
     yield "LeaveGroup", (2,), "", GROUPS, lambda name: {"group_id": name, "member_id": "m"}
     yield "LeaveGroup", (5,), "", GROUPS, lambda name: {"group_id": name, "members": [{"member_id": "m"}]}
     yield "DescribeGroups", (3, 6), "", GROUPS, lambda name: {"groups": ["committed", "nobody"], "include_authorized_operations": True}
-    yield "ListGroups", (5,), "", (GROUP, CLUSTER), lambda name: {"states_filter": ["stable"], "types_filter": ["consumer"]}
+    yield (
+        "ListGroups",
+        (5,),
+        "",
+        (ResourceType.GROUP, ResourceType.CLUSTER),
+        lambda name: {"states_filter": ["stable"], "types_filter": ["consumer"]},
+    )
     yield "DeleteGroups", (2,), "", GROUPS, lambda name: {"groups_names": [name]}
     yield (
         "ConsumerGroupHeartbeat",
@@ -286,33 +317,45 @@ def _transactions() -> Iterator[Row]:
         return {**producer, "v3_and_below_topics": [{"name": topic, "partitions": [0]} for topic in topics]}
 
     producer = {"producer_id": 900, "producer_epoch": 0}
-    transactional = (TRANSACTIONAL_ID,)
+    transactional = (ResourceType.TRANSACTIONAL_ID,)
     committing = [{"partition_index": 0, "committed_offset": 1, "committed_metadata": None}]
     yield "FindCoordinator", (4,), ".transaction", transactional, lambda name: {"coordinator_keys": [name], "key_type": 1}
     yield "InitProducerId", (5,), ".transactional", transactional, lambda name: {"transactional_id": name, "transaction_timeout_ms": 1000}
-    yield "InitProducerId", (5,), ".idempotent", (TOPIC, CLUSTER), lambda name: {"transactional_id": None, "transaction_timeout_ms": 1000}
-    yield "AddPartitionsToTxn", (3,), "", (TRANSACTIONAL_ID, TOPIC), lambda name: adding(name, SHARED)
+    yield (
+        "InitProducerId",
+        (5,),
+        ".idempotent",
+        (ResourceType.TOPIC, ResourceType.CLUSTER),
+        lambda name: {"transactional_id": None, "transaction_timeout_ms": 1000},
+    )
+    yield "AddPartitionsToTxn", (3,), "", (ResourceType.TRANSACTIONAL_ID, ResourceType.TOPIC), lambda name: adding(name, SHARED)
     yield (
         "AddPartitionsToTxn",
         (3,),
         ".nobody",
-        (TRANSACTIONAL_ID, TOPIC),
+        (ResourceType.TRANSACTIONAL_ID, ResourceType.TOPIC),
         lambda name: adding(name, SHARED, "nobody", "__consumer_offsets"),
     )
     yield (
         "AddPartitionsToTxn",
         (5,),
         "",
-        (TRANSACTIONAL_ID, CLUSTER),
+        (ResourceType.TRANSACTIONAL_ID, ResourceType.CLUSTER),
         lambda name: {"transactions": [{"transactional_id": name, **producer, "topics": [{"name": SHARED, "partitions": [0]}]}]},
     )
-    yield "AddOffsetsToTxn", (4,), "", (TRANSACTIONAL_ID, GROUP), lambda name: {"transactional_id": name, **producer, "group_id": name}
+    yield (
+        "AddOffsetsToTxn",
+        (4,),
+        "",
+        (ResourceType.TRANSACTIONAL_ID, ResourceType.GROUP),
+        lambda name: {"transactional_id": name, **producer, "group_id": name},
+    )
     yield "EndTxn", (5,), "", transactional, lambda name: {"transactional_id": name, **producer, "committed": True}
     yield (
         "TxnOffsetCommit",
         (3, 5),
         "",
-        (TRANSACTIONAL_ID, GROUP, TOPIC),
+        (ResourceType.TRANSACTIONAL_ID, ResourceType.GROUP, ResourceType.TOPIC),
         lambda name: {
             "transactional_id": name,
             "group_id": name,
@@ -331,7 +374,13 @@ def _transactions() -> Iterator[Row]:
             ]
         },
     )
-    yield "DescribeTransactions", (0,), "", (TRANSACTIONAL_ID, TOPIC), lambda name: {"transactional_ids": ["known", "nobody"]}
+    yield (
+        "DescribeTransactions",
+        (0,),
+        "",
+        (ResourceType.TRANSACTIONAL_ID, ResourceType.TOPIC),
+        lambda name: {"transactional_ids": ["known", "nobody"]},
+    )
     yield (
         "ListTransactions",
         (2,),

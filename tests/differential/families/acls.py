@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from odradek.broker.acls import CLUSTER, CLUSTER_NAME, GROUP, TOPIC, TRANSACTIONAL_ID, Operation, ResourceType
-from odradek.broker.settings import STANDARD_AUTHORIZER
+from odradek.broker.security.acls import CLUSTER_NAME, Operation, ResourceType
+from odradek.broker.settings.rows import STANDARD_AUTHORIZER
 from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT
 from odradek.protocol.messages.create_acls import CREATE_ACLS
 from odradek.protocol.messages.delete_acls import DELETE_ACLS
@@ -25,10 +25,10 @@ SETTINGS = {"authorizer.class.name": STANDARD_AUTHORIZER, "allow.everyone.if.no.
 DENY, ALLOW = 2, 3
 LITERAL, PREFIXED = 3, 4
 RIGHTS = {
-    TOPIC: range(3, 12),
-    GROUP: (3, 6, 8, 10, 11),
-    CLUSTER: (5, 6, 7, 8, 9, 10, 11, 12),
-    TRANSACTIONAL_ID: (4, 8),
+    ResourceType.TOPIC: range(3, 12),
+    ResourceType.GROUP: (3, 6, 8, 10, 11),
+    ResourceType.CLUSTER: (5, 6, 7, 8, 9, 10, 11, 12),
+    ResourceType.TRANSACTIONAL_ID: (4, 8),
 }
 """Operations that may matter, by what they are done to."""
 
@@ -60,7 +60,7 @@ def create(*entries: Entry, version: int = 3) -> Ask:
 
 
 def _set_up() -> Iterator[Ask]:
-    everything = [(kind, CLUSTER_NAME if kind is CLUSTER else "*") for kind in RIGHTS]
+    everything = [(kind, CLUSTER_NAME if kind is ResourceType.CLUSTER else "*") for kind in RIGHTS]
     entries = [entry(kind, name, Operation.ALL, host=host) for host in (LOCALHOST, ANYBODY) for kind, name in everything]
     for kind, name in everything:
         for operation in RIGHTS[kind]:
@@ -105,7 +105,9 @@ def _decisions() -> Iterator[Case]:
 
     def case(name: str, *entries: tuple[int, int, int, str]) -> Case:
         topic = f"acls.decided.{name}"
-        made = [entry(TOPIC, topic[: len(topic) + cut], 4, permission, host, pattern) for pattern, cut, permission, host in entries]
+        made = [
+            entry(ResourceType.TOPIC, topic[: len(topic) + cut], 4, permission, host, pattern) for pattern, cut, permission, host in entries
+        ]
         return Case(topic, (Topic(topic),), (create(*made), produce(topic, produced)._replace(host=guest)))
 
     for permission, (word, pattern, cut) in product(
@@ -128,9 +130,9 @@ def _entries() -> Iterator[Case]:
             fields = entry(kind, f"{name}.odd", operation, permission, pattern=pattern)
             case = f"acls.odd.v{version}.{kind}-{pattern}-{operation}-{permission}"
             yield Case(case, (), (create(fields, version=version),))
-        others = (("no-name", entry(TOPIC, "", 3)), ("cluster-name", entry(CLUSTER, "x", 3)))
+        others = (("no-name", entry(ResourceType.TOPIC, "", 3)), ("cluster-name", entry(ResourceType.CLUSTER, "x", 3)))
         users = ("", "nobody", "Group:g", "User:", "User:a:b", ":a")
-        for word, fields in (*others, *((f"user.{user}", entry(TOPIC, f"{name}.user", 3, user=user)) for user in users)):
+        for word, fields in (*others, *((f"user.{user}", entry(ResourceType.TOPIC, f"{name}.user", 3, user=user)) for user in users)):
             yield Case(f"acls.odd.v{version}.{word}", (), (create(fields, version=version),))
 
 
@@ -147,9 +149,12 @@ def _odd_entries() -> Iterator[tuple[int, int, int, int]]:
 
 def _script(name: str, version: int) -> Iterator[Ask]:
     """Entries are made, found by all kinds of filters, and deleted."""
-    literal, prefixed = entry(TOPIC, f"{name}.a", 3), entry(TOPIC, f"{name}.", 4, DENY, "10.0.0.1", PREFIXED, "User:b")
-    group = entry(GROUP, f"{name}.a", 8, user="User:b")
-    yield create(literal, prefixed, group, literal, entry(TOPIC, "", 3), version=version)
+    literal, prefixed = (
+        entry(ResourceType.TOPIC, f"{name}.a", 3),
+        entry(ResourceType.TOPIC, f"{name}.", 4, DENY, "10.0.0.1", PREFIXED, "User:b"),
+    )
+    group = entry(ResourceType.GROUP, f"{name}.a", 8, user="User:b")
+    yield create(literal, prefixed, group, literal, entry(ResourceType.TOPIC, "", 3), version=version)
     yield create(literal, version=version)
     for fields in _filters(name):
         yield Ask(DESCRIBE_ACLS, version, request_of(DESCRIBE_ACLS, fields))

@@ -1,0 +1,164 @@
+"""What is checked and changed in a batch before it is appended: its records, its times, its codec (Kafka's LogValidator)."""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import NamedTuple, TypeAlias
+
+from ...protocol.compression import Compression, InvalidCompression, TooLong, decompress
+from ...protocol.record_builder import build_batch
+from ...protocol.record_checks import MAX_LONG, NO_TIMESTAMP, Demands, RejectedRecords, UnreadableRecords, check_records
+from ...protocol.records import (
+    COMPRESSION_MASK,
+    DECOMPRESSED_LIMIT,
+    DELETE_HORIZON_BIT,
+    HEADER,
+    TIMESTAMP_TYPE_BIT,
+    TRANSACTIONAL_BIT,
+    BatchHeader,
+    BatchTooLarge,
+    Buffer,
+    InvalidRecords,
+    RecordsEndEarly,
+    read_header,
+    read_records,
+    write_crc,
+)
+from ...protocol.schema import ProtocolError
+from ..settings.values import TopicConfig
+
+_CODECS = {"uncompressed": Compression.NONE} | {codec.name.lower(): codec for codec in Compression if codec}
+_LEVELS = {
+    Compression.GZIP: "compression.gzip.level",
+    Compression.LZ4: "compression.lz4.level",
+    Compression.ZSTD: "compression.zstd.level",
+}
+_KEPT_ATTRIBUTES = COMPRESSION_MASK | TRANSACTIONAL_BIT | DELETE_HORIZON_BIT
+WRAPS_BELOW = -(1 << 62)
+"""Timestamps so far from now that Java's difference may have another sign are looked at closely."""
+_ATTRIBUTES = Struct(">h")
+_TIMESTAMP = Struct(">q")
+
+
+class AppendRules(NamedTuple):
+    """What a topic's config says of appends. `codec` is None for that of the producer; `demands` have no times yet."""
+
+    max_message_bytes: int
+    demands: Demands
+    create_time: bool
+    before_ms: int
+    after_ms: int
+    codec: Compression | None
+    level: int | None
+
+    @classmethod
+    def of(cls, config: TopicConfig) -> AppendRules:
+        """Made once for the present values of a config."""
+        codec, create_time = _CODECS.get(config.texts["compression.type"]), config.texts["message.timestamp.type"] == "CreateTime"
+        rules = config.derived[cls] = cls(
+            config.integers["max.message.bytes"],
+            Demands("compact" in config.lists["cleanup.policy"], WRAPS_BELOW, create_time=create_time),
+            create_time,
+            config.integers["message.timestamp.before.max.ms"],
+            config.integers["message.timestamp.after.max.ms"],
+            codec,
+            config.integers[_LEVELS[codec]] if codec in _LEVELS else None,
+        )
+        return rules
+
+
+Validated: TypeAlias = tuple[memoryview, BatchHeader, int, bool]
+"""A batch to append, its header, its latest timestamp (ms, -1 without any), whether it is another batch than the one that came."""
+
+
+def validate_records(batch: memoryview, header: BatchHeader, rules: AppendRules, now_ms: int) -> Validated:
+    """Changes nothing. Raises BatchError, InvalidRecords, KafkaError where Apache Kafka refuses the batch.
+
+    Without the package of its codec, the records of a compressed batch are not looked into.
+    """
+    codec = header.attributes & COMPRESSION_MASK
+    if codec or rules.codec:
+        return _validate_compressed(batch, header, rules, now_ms)
+    latest, _ = _checked(batch, header, rules, now_ms, HEADER.size, False)
+    return batch, header, latest, False
+
+
+def _validate_compressed(batch: memoryview, header: BatchHeader, rules: AppendRules, now_ms: int) -> Validated:
+    """A batch that is compressed or has to be."""
+    source = Compression(header.attributes & COMPRESSION_MASK)
+    target = source if rules.codec is None else rules.codec
+    payload = _decompressed(source, batch, header, lenient=target is source)
+    latest, consecutive = _checked(payload, header, rules, now_ms, 0, target is source)
+    if target is not source:
+        return _rebuilt(payload, header, target, rules)
+    if not consecutive:
+        raise UnreadableRecords("offsets that are not consecutive, which Kafka 4.3 fails to repair")
+    return batch, header, latest, False
+
+
+def _checked(data: Buffer, header: BatchHeader, rules: AppendRules, now_ms: int, start: int, lenient: bool) -> tuple[int, bool]:
+    """As `check_records`. Where only the future is out of bounds, the latest timestamp tells whether any is."""
+    try:
+        latest, consecutive = check_records(data, header, rules.demands, start, lenient)
+        in_time = not rules.create_time or (latest <= now_ms + rules.after_ms and rules.before_ms == MAX_LONG)
+    except RejectedRecords:
+        in_time = not rules.create_time
+        if in_time:
+            raise
+    if in_time:
+        return latest, consecutive
+    demands = Demands(rules.demands.keys, now_ms - rules.before_ms, now_ms + rules.after_ms)
+    return check_records(data, header, demands, start, lenient)
+
+
+def _decompressed(codec: Compression, batch: memoryview, header: BatchHeader, *, lenient: bool) -> bytes:
+    try:
+        return decompress(codec, batch[HEADER.size :], DECOMPRESSED_LIMIT)
+    except TooLong as error:
+        raise BatchTooLarge(str(error)) from None
+    except InvalidCompression as error:
+        raise _first_fault(error, header, lenient) from None
+
+
+def _first_fault(error: InvalidCompression, header: BatchHeader, lenient: bool) -> ProtocolError:
+    """What Kafka says, which reads the records while it decompresses them."""
+    try:
+        check_records(error.readable, header, Demands(create_time=False), 0, lenient)
+    except (RecordsEndEarly, RejectedRecords):
+        pass
+    except (InvalidRecords, UnreadableRecords) as fault:
+        return fault
+    return UnreadableRecords(str(error))
+
+
+def stamp(batch: memoryview, header: BatchHeader, latest: int, rules: AppendRules, now_ms: int) -> int:
+    """Writes the times into a batch, and its CRC if that changed anything; the time of the append, -1 for CreateTime."""
+    time, time_bit = (latest, 0) if rules.create_time else (now_ms, TIMESTAMP_TYPE_BIT)
+    if time != header.max_timestamp or header.attributes & TIMESTAMP_TYPE_BIT != time_bit:
+        _ATTRIBUTES.pack_into(batch, 21, header.attributes & _KEPT_ATTRIBUTES | time_bit)
+        _TIMESTAMP.pack_into(batch, 35, time)
+        write_crc(batch)
+    return -1 if rules.create_time else now_ms
+
+
+def _rebuilt(payload: bytes, header: BatchHeader, target: Compression, rules: AppendRules) -> Validated:
+    """A new batch of the same records in the topic's codec, their offsets 0, 1, 2 … (Kafka's MemoryRecordsBuilder)."""
+    has_producer = header.producer_id != -1  # another negative one is none, but not for the builder
+    if has_producer and (header.producer_epoch == -1 or header.base_sequence < 0):
+        raise UnreadableRecords("a producer without epoch or sequence number")
+    records = [record._replace(offset=number) for number, record in enumerate(read_records(payload, header))]
+    if min(record.timestamp for record in records) < NO_TIMESTAMP:
+        raise UnreadableRecords("a negative timestamp")
+    batch = build_batch(
+        records,
+        compression=target,
+        level=rules.level,
+        producer_id=header.producer_id,
+        producer_epoch=header.producer_epoch,
+        base_sequence=header.base_sequence,
+        is_transactional=header.is_transactional,
+    )
+    if len(batch) > rules.max_message_bytes:
+        raise BatchTooLarge(f"a batch of {len(batch)} bytes in the codec of the topic, {rules.max_message_bytes} are allowed")
+    rebuilt = read_header(batch)
+    return memoryview(batch), rebuilt, rebuilt.max_timestamp, True

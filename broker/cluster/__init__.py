@@ -1,0 +1,1 @@
+"""The state that the emulated nodes share, and the nodes themselves."""

@@ -1,0 +1,86 @@
+"""The features of the cluster, and the levels at which they are finalized (KIP-584, KIP-1022; Kafka's FeatureControlManager)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import NamedTuple
+
+from ...protocol.errors import ErrorCode, KafkaError
+from ..kafka_quirks.java_hash import hash_map_order
+
+ELR_VERSION, GROUP_VERSION, KRAFT_VERSION = "eligible.leader.replicas.version", "group.version", "kraft.version"
+METADATA_VERSION, TRANSACTION_VERSION = "metadata.version", "transaction.version"
+SUPPORTED = {
+    GROUP_VERSION: (0, 1),
+    KRAFT_VERSION: (0, 1),
+    METADATA_VERSION: (7, 30),
+    TRANSACTION_VERSION: (0, 2),
+    ELR_VERSION: (0, 1),
+}
+"""The lowest and the highest level that Kafka 4.3 supports of each feature that is emulated here, in Kafka's order."""
+INITIAL_KRAFT_VERSION = 0
+"""A quorum whose voters stand in `controller.quorum.voters` begins without dynamic voters (KIP-853)."""
+
+
+class UpgradeType(IntEnum):
+    """What kind of change an administrator allows."""
+
+    UPGRADE = 1
+    SAFE_DOWNGRADE = 2
+    UNSAFE_DOWNGRADE = 3
+
+
+class FeatureUpdate(NamedTuple):
+    """A level that a feature is to have. The kind of change is a number of the wire, which may be unknown."""
+
+    level: int
+    upgrade_type: int
+
+
+class Features:
+    """The finalized levels. A feature at level 0 is not finalized."""
+
+    def __init__(self, transaction_version: int) -> None:
+        self.levels = {name: highest for name, (_, highest) in SUPPORTED.items()}
+        self.levels |= {KRAFT_VERSION: INITIAL_KRAFT_VERSION, TRANSACTION_VERSION: transaction_version}
+
+    def update(self, updates: Mapping[str, FeatureUpdate], controller_id: int, *, validate_only: bool) -> None:
+        """Sets all of these levels. Raises INVALID_UPDATE_VERSION, and changes none, if one of them is refused."""
+        for name in hash_map_order(updates):
+            if reason := self._refusal(name, updates[name], controller_id):
+                reason = f"The update failed for all features since the following feature had an error: {reason}"
+                raise KafkaError(ErrorCode.INVALID_UPDATE_VERSION, reason)
+        if not validate_only:
+            self.levels |= {name: update.level for name, update in updates.items()}
+
+    def _refusal(self, name: str, update: FeatureUpdate, controller_id: int) -> str | None:
+        if reason := self._reason(name, update, controller_id):
+            return f"Invalid update version {update.level} for feature {name}. {reason}"
+        present = self.levels.get(name, 0)
+        if name == METADATA_VERSION and update.level < present:
+            reason = _UNSAFE if update.upgrade_type == UpgradeType.UNSAFE_DOWNGRADE else _LOSSY
+            return f"Unsupported metadata.version downgrade from {present} to {update.level}. {reason}"
+        return None
+
+    def _reason(self, name: str, update: FeatureUpdate, controller_id: int) -> str | None:
+        level, present, supported = update.level, self.levels.get(name, 0), SUPPORTED.get(name)
+        if update.upgrade_type not in set(UpgradeType):
+            return "The controller does not support the given upgrade type."
+        if level < 0:
+            return "A feature version cannot be less than 0."
+        if supported is None:
+            return f"Local controller {controller_id} does not support this feature." if level else f"Feature {name} not found."
+        if not supported[0] <= level <= supported[1]:
+            return f"Local controller {controller_id} only supports versions {supported[0]}-{supported[1]}"
+        if level < present and update.upgrade_type == UpgradeType.UPGRADE:
+            return "Can't downgrade the version of this feature without setting the upgrade type to either safe or unsafe downgrade."
+        if level > present and update.upgrade_type != UpgradeType.UPGRADE:
+            return "Can't downgrade to a newer version."
+        if level < present and name == KRAFT_VERSION:
+            return "Can't downgrade the version of this feature."
+        return None
+
+
+_UNSAFE = "Unsafe metadata downgrade is not supported in this version."
+_LOSSY = "Refusing to perform the requested downgrade because it might delete metadata information."

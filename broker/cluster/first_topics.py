@@ -1,0 +1,107 @@
+"""The topics that a cluster begins with: what a Python program gives for them, and whether the cluster can hold them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TypedDict
+
+from ..settings.listeners import TopicSpec
+from ..settings.properties import SettingValue, as_text
+from ..settings.rows import TOPIC_SETTINGS
+from ..settings.spelling import nearest
+from ..settings.values import InvalidConfig, validate_topic_configs
+from ..topics.topic import illegal_name
+
+
+class TopicOptions(TypedDict, total=False):
+    """What a topic begins with. Without `partitions` or `replication_factor` it has as many as the broker's settings say."""
+
+    partitions: int
+    replication_factor: int
+    configs: Mapping[str, SettingValue]
+
+
+def topic_specs_of(topics: Mapping[str, int | TopicOptions]) -> list[TopicSpec]:
+    """Returns the topics that a mapping from names to numbers of partitions, or to `TopicOptions`, asks for.
+
+    Raises TypeError for anything else and ValueError for a value that no topic can have.
+    """
+    if not isinstance(topics, Mapping):
+        raise TypeError(f'topics must be a mapping such as {{"orders": 4}}, not {topics!r}')
+    return [_spec(name, wanted) for name, wanted in topics.items()]
+
+
+def created_topics(environ: Mapping[str, str]) -> list[TopicSpec]:
+    """Returns the topics of KAFKA_CREATE_TOPICS: name:partitions:replicas[:cleanup.policy], separated by commas or line ends.
+
+    Raises InvalidConfig.
+    """
+    texts = map(str.strip, re.split(r"[,\n]", environ.get("KAFKA_CREATE_TOPICS", "")))
+    return [_created(text) for text in texts if text]
+
+
+def _created(text: str) -> TopicSpec:
+    name, partitions, replicas, policy = (*text.split(":", 3), "", "", "")[:4]
+    try:
+        spec = TopicSpec.parse(":".join(filter(None, (name, partitions, replicas))))
+    except InvalidConfig:
+        expected = "name:partitions:replicas or name:partitions:replicas:cleanup.policy, such as orders:4:1:compact"
+        raise InvalidConfig(f"invalid topic '{text}' in KAFKA_CREATE_TOPICS: write {expected}") from None
+    return spec._replace(configs={"cleanup.policy": policy}) if policy else spec
+
+
+def check_topics(specs: Sequence[TopicSpec], nodes: int) -> None:
+    """Raises InvalidConfig for a name that is illegal, given twice or too much like another, and for what `nodes` nodes cannot hold."""
+    _check_names([spec.name for spec in specs])
+    for spec in specs:
+        if spec.replication_factor > nodes:
+            raise InvalidConfig(f"topic {spec.name} asks for {spec.replication_factor} replicas, but there are {nodes} nodes")
+        _check_configs(spec)
+
+
+def _check_names(names: Sequence[str]) -> None:
+    seen: dict[str, str] = {}
+    for name in names:
+        if reason := illegal_name(name):
+            raise InvalidConfig(f"invalid topic name: {reason}")
+        other = seen.setdefault(name.replace(".", "_"), name)
+        if other != name:
+            raise InvalidConfig(f"topics {other} and {name} differ only in '.' and '_', which Kafka does not allow")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidConfig(f"topic {twice} is named twice; give each topic a name of its own")
+
+
+def _check_configs(spec: TopicSpec) -> None:
+    for name in spec.configs:
+        if name not in TOPIC_SETTINGS and (meant := nearest(name, TOPIC_SETTINGS)):
+            raise InvalidConfig(f"topic {spec.name}: unknown config {name}; did you mean {meant}?")
+    try:
+        validate_topic_configs(spec.configs)
+    except InvalidConfig as error:
+        raise InvalidConfig(f"topic {spec.name}: {error}") from None
+
+
+def _spec(name: str, wanted: int | TopicOptions) -> TopicSpec:
+    if not isinstance(name, str):
+        raise TypeError(f"a topic's name must be a str, not {name!r}")
+    options = wanted if isinstance(wanted, Mapping) else TopicOptions(partitions=wanted)
+    if unknown := [key for key in options if key not in TopicOptions.__annotations__]:
+        raise ValueError(f"topic {name}: unknown option {unknown[0]!r}; the options are {', '.join(TopicOptions.__annotations__)}")
+    counts = {key: _count(f"topic {name}: {key}", value) for key, value in options.items() if key != "configs"}
+    return TopicSpec(name, counts.get("partitions", -1), counts.get("replication_factor", -1), _configs(name, options.get("configs", {})))
+
+
+def _count(what: str, value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{what} must be an int, not {value!r}")
+    if value < 1:
+        raise ValueError(f"{what} must be at least 1, not {value}")
+    return value
+
+
+def _configs(name: str, configs: Mapping[str, SettingValue]) -> dict[str, str]:
+    if not isinstance(configs, Mapping):
+        raise TypeError(f'topic {name}: configs must be a mapping such as {{"cleanup.policy": "compact"}}, not {configs!r}')
+    return {key: as_text(key, value) for key, value in configs.items()}

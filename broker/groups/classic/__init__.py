@@ -1,0 +1,1 @@
+"""Groups of JoinGroup and SyncGroup (the classic protocol)."""

@@ -1,0 +1,1 @@
+"""Groups of ConsumerGroupHeartbeat (KIP-848)."""

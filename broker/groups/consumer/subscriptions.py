@@ -1,0 +1,97 @@
+"""What the members of a consumer group subscribe to: names, and regular expressions that the broker resolves."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection
+
+from ....protocol.errors import ErrorCode, KafkaError
+from ...kafka_quirks.re2 import InvalidRegularExpression
+from ..cluster_view import ClusterView
+from .journal import Journal, RecordType
+from .member import ConsumerMember
+from .resolutions import Resolution
+
+NO_TOPICS: frozenset[str] = frozenset()
+UNKNOWN_VERSION = -1
+
+
+class Subscriptions:
+    """The topics of one group, looked up again when they or the subscriptions change."""
+
+    __slots__ = ("_cluster", "_journal", "_resolutions", "_version", "may_describe", "metadata_hash", "names", "regexes")
+
+    def __init__(self, cluster: ClusterView, journal: Journal) -> None:
+        self.regexes: dict[str, frozenset[str]] = {}
+        """Regular expression -> the topics that match."""
+        self.names = NO_TOPICS
+        """The topics that any member reads."""
+        self.metadata_hash = 0
+        """Of the subscribed topics and their partitions, signed 64 bit; 0 without any."""
+        self.may_describe: Callable[[str], bool] | None = None
+        """Which topics the member who spoke last may know of; None: all. For him they are looked up."""
+        self._version = UNKNOWN_VERSION
+        self._resolutions: dict[str, Resolution] = {}
+        """The regular expressions of the members, kept so that topics are compared with them once."""
+        self._cluster, self._journal = cluster, journal
+
+    @property
+    def are_current(self) -> bool:
+        """Whether no topic or partition came or went since they were looked up."""
+        return self._version == self._cluster.topics_version
+
+    def check(self, regex: str | None) -> None:
+        """Raises INVALID_REGULAR_EXPRESSION for what RE2 would not take."""
+        if regex and regex not in self._resolutions:
+            try:
+                self._resolutions[regex] = self._cluster.regexes.get(regex)
+            except InvalidRegularExpression as error:
+                message = f"SubscribedTopicRegex `{regex}` is not a valid regular expression: {error}."
+                raise KafkaError(ErrorCode.INVALID_REGULAR_EXPRESSION, message) from None
+
+    def refresh(self, members: Collection[ConsumerMember], changed: bool) -> bool:
+        """Looks again if subscriptions `changed` or topics did; whether other topics are read now, or topics have other partitions."""
+        version = self._cluster.topics_version
+        if not changed and version == self._version:
+            return False
+        self._resolve({member.regex for member in members if member.regex}, version)
+        self.names = self._names(members)
+        before, self.metadata_hash = self.metadata_hash, self._hash()
+        return before != self.metadata_hash
+
+    def _resolve(self, used: set[str], version: int) -> None:
+        """Looks again which topics match. While that goes on in the background, what was found before stands, if anything was."""
+        self._resolutions = {regex: self._cluster.regexes.get(regex) for regex in sorted(used)}
+        for regex in [regex for regex in self.regexes if regex not in used]:
+            del self.regexes[regex]
+            self._journal.touch(RecordType.REGULAR_EXPRESSION, regex)
+        is_complete = True
+        for regex in used if version != self._version else used - self.regexes.keys():
+            matching = self._cluster.regexes.resolve(self._resolutions[regex])
+            if matching is None:
+                is_complete = False
+                continue
+            resolved = frozenset(filter(self.may_describe, matching))
+            if self.regexes.get(regex) != resolved:
+                self.regexes[regex] = resolved
+                self._journal.touch(RecordType.REGULAR_EXPRESSION, regex)
+        self._version = version if is_complete else UNKNOWN_VERSION
+
+    def _hash(self) -> int:
+        topics = self._cluster.topics
+        found = sorted((topic.id, len(topic.partitions)) for name in self.names if (topic := topics.get(name)))
+        digest = hashlib.blake2b(repr(found).encode(), digest_size=8).digest()
+        return int.from_bytes(digest, "big", signed=True) if found else 0
+
+    def _names(self, members: Collection[ConsumerMember]) -> frozenset[str]:
+        subscriptions = {(member.topics, member.regex) for member in members}
+        return NO_TOPICS.union(*(names | self.regexes.get(regex, NO_TOPICS) for names, regex in subscriptions))
+
+    def names_of(self, member: ConsumerMember) -> frozenset[str]:
+        """The topics that one member reads, whether they exist or not."""
+        return member.topics | self.regexes.get(member.regex, NO_TOPICS)
+
+    def topic_ids(self, member: ConsumerMember) -> frozenset[bytes]:
+        """Of the topics that one member reads, as far as they exist."""
+        topics = self._cluster.topics
+        return frozenset(topic.id for name in self.names_of(member) if (topic := topics.get(name)))

@@ -1,0 +1,1 @@
+"""Behaviour of Java and of RE2 that Kafka's answers depend on."""

@@ -1,0 +1,1 @@
+"""The asyncio side: listening sockets, transports, and the turns of the event loop."""

@@ -1,0 +1,140 @@
+"""Listening sockets: binding them, with errors that say what to do, and accepting connections within the limits of their node."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import os
+import socket
+from typing import TYPE_CHECKING, Any
+
+from ..cluster.state import Broker
+from ..settings.listeners import Listener
+from .client_protocol import ClientProtocol
+
+if TYPE_CHECKING:
+    from .server import Server
+
+network_log = logging.getLogger("kafka.network.SocketServer")
+
+BACKLOG = 1024
+ACCEPT_RETRY_S = 1.0
+ACCEPTS_PER_TURN = 32
+
+
+class Acceptor:
+    """Listens for one listener. asyncio's own server loses connections that it accepted in the moment it is closed (CPython 3.11)."""
+
+    def __init__(self, server: Server, broker: Broker, listener: Listener) -> None:
+        self._server = server
+        self._broker = broker
+        self._name = listener.name
+        self._loop = asyncio.get_running_loop()
+        self._opening: set[asyncio.Task[object]] = set()
+        self._socket = bind(listener)
+        try:
+            self._socket.listen(BACKLOG)
+        except OSError as error:
+            self._socket.close()
+            raise _explained(error, listener) from error
+        self._socket.setblocking(False)
+        self._paused = True
+        self.resume()
+
+    async def close(self) -> None:
+        """Stops listening; connections that are just being opened are open when this returns."""
+        self._loop.remove_reader(self._socket)
+        self._socket.close()
+        await asyncio.gather(*self._opening, return_exceptions=True)
+
+    def resume(self) -> None:
+        """Accepts again, if it had to stop."""
+        if self._paused and self._socket.fileno() >= 0:
+            self._paused = False
+            self._loop.add_reader(self._socket, self._accept)
+
+    def _pause(self) -> None:
+        self._paused = True
+        self._loop.remove_reader(self._socket)
+
+    def _accept(self) -> None:
+        """Accepts some connections; the loop calls again while there are more."""
+        quotas = self._broker.connections
+        try:
+            for _ in range(ACCEPTS_PER_TURN):
+                if quotas.full:
+                    text = "[KafkaServer id=%d] accepts nobody until a connection ends: max.connections is %d"
+                    network_log.info(text, self._broker.node_id, quotas.most)
+                    self._pause()
+                    return
+                self._admit(*self._socket.accept())
+        except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+            return
+        except OSError as error:
+            network_log.warning("[KafkaServer id=%d] cannot accept for now: %s", self._broker.node_id, error)
+            self._loop.call_later(ACCEPT_RETRY_S, self.resume)
+            self._pause()
+
+    def _admit(self, accepted: socket.socket, address: Any) -> None:
+        """Opens a connection if its address may have one more. An error ends that connection only."""
+        host, port, *_ = address
+        quotas, node_id = self._broker.connections, self._broker.node_id
+        if not quotas.take(host):
+            accepted.close()
+            text = "[KafkaServer id=%d] rejected a connection from %s: it has as many as max.connections.per.ip allows, %d"
+            network_log.info(text, node_id, host, quotas.most_from(host))
+            return
+        try:
+            self._open(accepted, host, port)
+        except Exception as error:
+            if isinstance(error, OSError):
+                network_log.info("[KafkaServer id=%d] closing a connection from %s: %s", node_id, host, error)
+            else:
+                text = "[KafkaServer id=%d] closing a connection from %s: an internal error while accepting it"
+                network_log.exception(text, node_id, host)
+            accepted.close()
+            self._server.left(self._broker, host)
+
+    def _open(self, accepted: socket.socket, host: str, port: int) -> None:
+        accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._server.begin_turn()
+        protocol = ClientProtocol(self._server, self._broker, self._name, host, port)
+        task = self._loop.create_task(self._loop.connect_accepted_socket(lambda: protocol, accepted))
+        self._opening.add(task)
+        task.add_done_callback(lambda done: self._opened(done, protocol, accepted))
+
+    def _opened(self, task: asyncio.Task[object], protocol: ClientProtocol, accepted: socket.socket) -> None:
+        self._opening.discard(task)
+        if task.cancelled() or (error := task.exception()) is None:
+            return
+        network_log.error("[KafkaServer id=%d] a connection from %s was not opened", self._broker.node_id, protocol.host, exc_info=error)
+        protocol.abort("it was not opened")
+        if not protocol.is_open:  # else `connection_lost` is on its way
+            accepted.close()
+            self._server.closed(protocol)
+
+
+def bind(listener: Listener) -> socket.socket:
+    """A socket bound to a listener's address. Raises OSError with a text for people."""
+    try:
+        host = listener.host or "0.0.0.0"  # what an empty host means in Kafka
+        found = socket.getaddrinfo(host, listener.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        # "localhost" is both ::1 and 127.0.0.1 on many systems; what clients are told is IPv4.
+        family, kind, protocol, _, address = min(found, key=lambda info: info[0] != socket.AF_INET)
+    except OSError as error:
+        raise _explained(error, listener) from error
+    bound = socket.socket(family, kind, protocol)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+    except OSError as error:
+        bound.close()
+        raise _explained(error, listener) from error
+    return bound
+
+
+def _explained(error: OSError, listener: Listener) -> OSError:
+    reason = os.strerror(error.errno) if error.errno and error.errno > 0 else str(error)
+    advice = "; choose another port, or port 0 for any free one" if error.errno == errno.EADDRINUSE else ""
+    return OSError(error.errno, f"cannot listen on {listener.host}:{listener.port}: {reason}{advice}")

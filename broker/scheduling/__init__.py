@@ -1,0 +1,1 @@
+"""Timers over the injected clock, and what a waiting handler yields."""

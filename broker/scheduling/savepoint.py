@@ -1,0 +1,44 @@
+"""A step of a group or a transaction that fails is taken back as a whole, so that the request it belongs to leaves no trace.
+
+Kafka's coordinators revert their data structures in the same way when the records of a step cannot be written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .timers import Timers
+
+_ABSENT = object()
+
+
+@contextmanager
+def taken_back_on_failure(timers: Timers, *parts: object) -> Iterator[None]:
+    """Gives the objects `parts` their attributes back, and the timers their deadlines, if what is done meanwhile raises.
+
+    Containers among the attributes are copied, what they contain is not: an object that changes itself must be a part of its own.
+    """
+    saved = [(part, _values(part)) for part in parts]
+    try:
+        with timers.taken_back_on_failure():
+            yield
+    except BaseException:
+        for part, values in saved:
+            _restore(part, values)
+        raise
+
+
+def _values(part: object) -> dict[str, Any]:
+    names = getattr(part, "__slots__", None) or vars(part)
+    values = {name: getattr(part, name, _ABSENT) for name in names}
+    return {name: value.copy() if isinstance(value, dict | set | list) else value for name, value in values.items()}
+
+
+def _restore(part: object, values: dict[str, Any]) -> None:
+    for name, value in values.items():
+        if value is not _ABSENT:
+            setattr(part, name, value)
+        elif hasattr(part, name):
+            delattr(part, name)

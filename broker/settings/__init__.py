@@ -1,0 +1,1 @@
+"""Broker, topic and group settings: the table of rows, parsed values, and their sources."""

@@ -1,0 +1,1 @@
+"""Topics, partitions, and the cleaning of their logs."""

@@ -1,0 +1,110 @@
+"""Every request that has a coordinator write fails first, because its record cannot be encoded or appended, and is then made again.
+
+The failure must leave no trace, so that all answers afterwards are Apache Kafka's still. Played are the families of groups and
+transactions.
+"""
+
+from __future__ import annotations
+
+import logging
+from fnmatch import fnmatchcase
+
+import pytest
+
+from odradek.broker.groups import records as group_records
+from odradek.broker.topics.topic import Partition
+from odradek.broker.transactions import records as transaction_records
+from tests.state import changes
+
+from .comparing import differences, known_differences, read_recording, unexplained
+from .families import FAMILIES
+from .playing import create, topics_of
+from .script import LOCALHOST, Family
+from .traces import Watched, WatchedConnection, WatchedPlaying
+
+SHOWN = 20
+ALLOWED = (
+    ".timers.('session'*->*",  # OffsetCommit renews the session of its member before anything is written, as in Kafka
+    ".next_producer_id: *",  # an id that was taken for a producer is never given to another
+)
+
+
+class Unwritable(Exception):
+    """The failure."""
+
+
+class Faults:
+    """Makes the first coordinator record of each request fail while it is armed."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+        self.armed = self.fired = False
+        self.count = 0
+        if step == "append":
+            self._guard(monkeypatch, Partition, "append_records")
+        else:
+            for module in (group_records, transaction_records):
+                self._guard(monkeypatch, module, "write_key")
+
+    def _guard(self, monkeypatch: pytest.MonkeyPatch, owner: object, name: str) -> None:
+        real = getattr(owner, name)
+
+        def guarded(*arguments: object) -> object:
+            if self.armed:
+                self.armed, self.fired = False, True
+                self.count += 1
+                raise Unwritable
+            return real(*arguments)
+
+        monkeypatch.setattr(owner, name, guarded)
+
+
+class FailingConnection(WatchedConnection):
+    def __init__(self, side: Failing, node: int, host: str) -> None:
+        super().__init__(side, node, host)
+        self.failing, self.node, self.host = side, node, host
+
+    def send(self, frames: bytes) -> None:
+        self.world.advance(1)
+        before, chance = self.side.now(), self.world.cluster.random.getstate()
+        faults = self.failing.faults
+        faults.armed, faults.fired = True, False
+        self.client.feed(frames)
+        faults.armed = False
+        if faults.fired:
+            found = [change for change in before.changes(self.side.now()) if not any(fnmatchcase(change, each) for each in ALLOWED)]
+            self.failing.traces += [f"{self.failing.case}: {change}" for change in found]
+            self.world.cluster.random.setstate(chance)
+            self.client = self.world.client(self.node, host=self.host)
+            self.client.feed(frames)
+
+
+class Failing(Watched):
+    def __init__(self, family: Family, faults: Faults) -> None:
+        super().__init__(family.settings, family.nodes)
+        self.faults = faults
+        self.traces: list[str] = []
+        self.case = ""
+
+    def connect(self, node: int, host: str = LOCALHOST) -> FailingConnection:
+        return FailingConnection(self, node, host)
+
+
+@pytest.mark.parametrize("step", ["encode", "append"])
+@pytest.mark.parametrize("family", ["groups", "group_offsets", "consumer_groups", "transactions"])
+def test_failed_write_leaves_no_trace(family: str, step: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.CRITICAL)  # each failure is logged with a stack trace
+    faults = Faults(monkeypatch, step)
+    side, script = Failing(FAMILIES[family], faults), list(FAMILIES[family].cases())
+    ids, ours = create(side, topics_of(script)), {}
+    faults.count, side.traces = 0, []
+    for case in script:
+        side.case = case.name
+        ours[case.name] = WatchedPlaying(side, ids).play(case)
+    assert not side.traces, f"{len(side.traces)} changes:\n" + "\n".join(side.traces[:SHOWN])
+    assert not unexplained(differences(read_recording(family), ours), known_differences())
+    assert faults.count > len(script) / 2
+
+
+def test_changes_names_what_differs() -> None:
+    before = {"a": [1, {"b": 2}], "c": 3}
+    assert list(changes(before, {"a": [1, {"b": 3}], "d": 3})) == [".a.1.b: 2 -> 3", ".c: gone", ".d: new"]

@@ -1,0 +1,221 @@
+"""Rounds of generated steps. A round depends on the seed and its number alone, so that each can be played by itself.
+
+Set iteration depends on the hash seed too: `make fuzz` sets PYTHONHASHSEED.
+"""
+
+from __future__ import annotations
+
+import logging
+import resource
+import tracemalloc
+from collections import Counter
+from contextlib import suppress
+from random import Random
+from typing import NamedTuple
+
+from odradek.protocol import consumer_protocol, coordinator_records
+from odradek.protocol.messages import APIS
+from odradek.protocol.schema import Message
+
+from .batches import Batches
+from .facts import Facts
+from .frames import Talker
+from .playing import Advance, Feed, Leave, Player, Setting, Slow, Start, Step, Stop, Violation, listening, undisturbed
+
+FRAMES_A_ROUND = 1000
+CLIENTS = 6
+WARM_UP_FRAMES = 200
+NEWEST_VERSION = 5
+"""Of the records of coordinators and of what members tell each other."""
+NODES = (1, 2, 1, 3, 1)
+MEASURED_EVERY = 50
+"""Every so many rounds the memory of each frame is measured, which makes the round several times as slow."""
+LOGGED_EVERY = 10
+"""Every so many rounds the log is written at level INFO."""
+LARGEST_PIPELINE_BYTES = 100_000
+MOST_REPLAYS = 400
+QUICK = {
+    "group.initial.rebalance.delay.ms": "0",
+    "offsets.topic.num.partitions": "4",
+    "transaction.state.log.num.partitions": "4",
+    "connections.max.idle.ms": "600000",
+}
+AUTHORIZER = {"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer", "super.users": "User:ANONYMOUS"}
+SETTINGS = [
+    {},
+    {},
+    {"auto.create.topics.enable": "false", "max.incremental.fetch.session.cache.slots": "3", "group.max.size": "2"},
+    AUTHORIZER,
+    AUTHORIZER | {"super.users": "", "allow.everyone.if.no.acl.found": "true"},
+    {"message.max.bytes": "300", "log.cleanup.policy": "compact", "min.insync.replicas": "2", "default.replication.factor": "2"},
+]
+
+
+def setting_of(number: int) -> Setting:
+    """What a round begins with: with one node, all that is asked for is at hand."""
+    return Setting(NODES[number % len(NODES)], CLIENTS, QUICK | SETTINGS[number % len(SETTINGS)])
+
+
+class Found(NamedTuple):
+    """A violation, and the steps that lead to it."""
+
+    number: int
+    signature: str
+    details: str
+    steps: list[Step]
+
+
+class Outcome(NamedTuple):
+    """What a round came to."""
+
+    frames: int
+    answered: Counter[str]
+    slowest_ms: float
+    largest_bytes_beyond_frame: int
+    rss_kib: int
+    found: Found | None
+
+
+class Round:
+    """One cluster's life."""
+
+    def __init__(self, seed: int, number: int, batches: Batches, frames: int = FRAMES_A_ROUND) -> None:
+        self._seed, self.number, self._frames_left = seed, number, frames
+        self._random = Random(f"{seed} {number}")
+        self.setting = setting_of(number)
+        self._facts = Facts()
+        self._batches = batches
+        self._talkers = [self._talker() for _ in range(CLIENTS)]
+        self.steps: list[Step] = []
+        self._answered: Counter[str] = Counter()
+
+    def _talker(self) -> Talker:
+        return Talker(self._random, self._facts, self._batches)
+
+    def run(self) -> Outcome:
+        """Plays until the frames are used up or something is violated."""
+        frames, memory = self._frames_left, self.number % MEASURED_EVERY == 1
+        level = logging.INFO if self.number % LOGGED_EVERY == 2 else logging.WARNING
+        with listening(level) as complaints, undisturbed():
+            if memory:
+                tracemalloc.start(1)
+            try:
+                player = Player(self.setting, complaints, memory=memory)
+                found = self._play(player)
+            finally:
+                tracemalloc.stop()
+        rss_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        played = frames - max(self._frames_left, 0)
+        return Outcome(played, self._answered, player.slowest_ms, player.largest_bytes_beyond_frame, rss_kib, found)
+
+    def _play(self, player: Player) -> Found | None:
+        while self._frames_left > 0:
+            step = self._next_step(player)
+            self.steps.append(step)
+            try:
+                for index, answered in player.play(step):
+                    self._answered[answered.api.name] += 1
+                    known = self._talkers[index].asked.pop(answered.correlation_id, None)
+                    if known is not None:
+                        self._facts.learn(answered.api, known, answered.answer)
+            except Slow as slow:
+                if self._is_slow():
+                    return self._found(slow)
+            except Violation as violation:
+                return self._found(violation)
+        try:
+            player.finish()
+        except Violation as violation:
+            return self._found(violation)
+        return None
+
+    def _found(self, violation: Violation) -> Found:
+        return Found(self.number, violation.signature, str(violation), self.steps)
+
+    def _is_slow(self) -> bool:
+        """Whether the last step is slow each time: what else runs on the machine also disturbs."""
+        return all(signature_of(self.setting, self.steps) == "slow" for _ in range(3))
+
+    def _next_step(self, player: Player) -> Step:
+        dice = self._random.random()
+        if dice < 0.03:
+            return Advance(self._random.choice((0, 1, 5, 100, 500, 3000, 10_000, 60_000, 700_000)))
+        if dice < 0.031:
+            return self._node_step(player)
+        if dice < 0.034:
+            return Leave(self._random.randrange(CLIENTS))
+        free = [index for index, client in enumerate(player.clients) if not client.connection.busy and client.connection.wants_data]
+        if not free:
+            return Advance(self._random.choice((500, 3000, 30_000)))
+        if dice < 0.08:  # one that waits for an answer already
+            free = [index for index, client in enumerate(player.clients) if client.connection.wants_data]
+        index = self._random.choice(free)
+        return self._feed(index)
+
+    def _node_step(self, player: Player) -> Step:
+        stopped = sorted(set(range(1, self.setting.nodes + 1)) - player.running)
+        if len(player.running) > 1 and (not stopped or self._random.random() < 0.3):
+            return Stop(self._random.choice(sorted(player.running)))
+        return Start(self._random.choice(stopped)) if stopped else Advance(0)
+
+    def _feed(self, index: int) -> Feed:
+        data, frames = self._talkers[index].next_bytes()
+        self._frames_left -= frames
+        dice = self._random.random()
+        if dice < 0.01 and len(data) < 400:
+            return Feed(index, data, 1)
+        return Feed(index, data, self._random.randint(1, len(data)) if dice < 0.05 and len(data) > 1 else 0)
+
+
+def warm_up(seed: int, batches: Batches) -> None:
+    """Has everything compiled that is compiled on first use, which is no frame's work."""
+    for api in APIS.values():
+        for version in range(api.versions.first, api.versions.last + 1):
+            for message in (api.request, api.response):
+                message.decoders[version], message.encoders[version]
+    for message in Message.__subclasses__():
+        with suppress(TypeError):  # it has fields without a default, but its __init__ is compiled now
+            message()
+        if message.__module__ in (coordinator_records.__name__, consumer_protocol.__name__):
+            for version in range(NEWEST_VERSION + 1):
+                message.decoders[version], message.encoders[version]
+    for number in range(len(NODES)):
+        Round(seed, -1 - number, batches, WARM_UP_FRAMES).run()
+
+
+def signature_of(setting: dict[str, str], steps: list[Step], *, memory: bool = False) -> str | None:
+    """What is violated when these steps are played on a new cluster, if anything."""
+    with listening() as complaints, undisturbed():
+        if memory:
+            tracemalloc.start(1)
+        try:
+            player = Player(setting, complaints, memory=memory)
+            for step in steps:
+                player.play(step)
+            player.finish()
+        except Violation as violation:
+            return violation.signature
+        finally:
+            tracemalloc.stop()
+    return None
+
+
+def text_of(steps: list[Step]) -> str:
+    """The steps, a line each; frames in hexadecimal digits."""
+    return "\n".join(f"Feed({step.client}, {step.data.hex()}, {step.piece})" if isinstance(step, Feed) else repr(step) for step in steps)
+
+
+def minimised(setting: Setting, found: Found) -> list[Step]:
+    """Fewer steps with the same violation: leaves out ever smaller parts while it stays."""
+    memory = found.signature == "memory"
+    steps, size, replays = found.steps, max(1, len(found.steps) // 2), MOST_REPLAYS
+    while size and replays > 0:
+        at = len(steps)
+        while at > 0 and replays > 0:
+            fewer = steps[: max(0, at - size)] + steps[at:]
+            replays -= 1
+            if fewer and signature_of(setting, fewer, memory=memory) == found.signature:
+                steps = fewer
+            at -= size
+        size //= 2
+    return steps

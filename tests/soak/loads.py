@@ -1,0 +1,301 @@
+"""What real clients do during a soak: each load is a thread with a client of its own, which writes down what it was told and read."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import confluent_kafka
+import kafka
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener
+
+from .history import Label, Place, Reading, Writing
+
+PARTITIONS = 3
+PATIENCE_S = 60.0
+BURST = 10
+PAUSE_S = 0.2
+DRAIN_S = 30.0
+"""How long readers may take for the rest once nobody writes any more."""
+METADATA_MAX_AGE_MS = 1000
+SESSION_TIMEOUT_MS, HEARTBEAT_INTERVAL_MS = 10_000, 500
+ISOLATION = {True: "read_committed", False: "read_uncommitted"}
+
+
+class Load(threading.Thread):
+    """Works until `stop` is set. What goes wrong is kept in `error`, as nothing may."""
+
+    def __init__(self, name: str, bootstrap_servers: str, stop: threading.Event) -> None:
+        super().__init__(name=name, daemon=True)
+        self.bootstrap_servers, self.stop = bootstrap_servers, stop
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        try:
+            self.work()
+        except BaseException as error:  # told at the end
+            self.error = error
+
+    def work(self) -> None:
+        raise NotImplementedError
+
+
+class Writer(Load):
+    """Sends bursts of records to one topic."""
+
+    idempotent = True
+
+    def __init__(self, name: str, bootstrap_servers: str, stop: threading.Event, topic: str, seed: int) -> None:
+        super().__init__(name, bootstrap_servers, stop)
+        self.topic, self.random = topic, Random(f"{seed} {name}")
+        self.writing = Writing(name, self.idempotent)
+        self._number = 0
+
+    def burst(self) -> list[tuple[int, int, bytes]]:
+        """(number, partition, value) of some new records."""
+        first, self._number = self._number, self._number + BURST
+        return [(number, self.random.randrange(PARTITIONS), Label(self.name, number).value()) for number in range(first, self._number)]
+
+    def acknowledged(self, number: int, partition: int, offset: int) -> None:
+        self.writing.acknowledged[number] = Place(self.topic, partition, offset)
+
+
+class ConfluentWriter(Writer):
+    """confluent-kafka's idempotent producer."""
+
+    def settings(self) -> dict[str, Any]:
+        return {"enable.idempotence": True, "linger.ms": 5}
+
+    def work(self) -> None:
+        common = {"bootstrap.servers": self.bootstrap_servers, "topic.metadata.refresh.interval.ms": METADATA_MAX_AGE_MS, "log_level": 0}
+        producer = confluent_kafka.Producer(common | self.settings() | {"error_cb": lambda error: None})
+        self.write_with(producer)
+        assert producer.flush(PATIENCE_S) == 0, "some records were not acknowledged"
+
+    def write_with(self, producer: confluent_kafka.Producer) -> None:
+        while not self.stop.wait(PAUSE_S):
+            self.produce(producer)
+            producer.poll(0)
+
+    def produce(self, producer: confluent_kafka.Producer) -> list[int]:
+        """One burst; the numbers of its records."""
+        burst = self.burst()
+        for number, partition, value in burst:
+            producer.produce(self.topic, value, partition=partition, on_delivery=self._delivered(number))
+        return [number for number, _, _ in burst]
+
+    def _delivered(self, number: int) -> Callable[[Any, Any], None]:
+        def delivered(error: Any, message: Any) -> None:
+            if error is None:
+                self.acknowledged(number, message.partition(), message.offset())
+
+        return delivered
+
+
+class PlainConfluentWriter(ConfluentWriter):
+    """The same at least once: a record may come twice."""
+
+    idempotent = False
+
+    def settings(self) -> dict[str, Any]:
+        return {"acks": "all", "linger.ms": 5}
+
+
+class TransactionalWriter(ConfluentWriter):
+    """Bursts in transactions, of which one in four is aborted."""
+
+    def settings(self) -> dict[str, Any]:
+        return {"transactional.id": self.name, "transaction.timeout.ms": int(PATIENCE_S * 1000)}
+
+    def write_with(self, producer: confluent_kafka.Producer) -> None:
+        producer.init_transactions(PATIENCE_S)
+        transaction = 0
+        while not self.stop.wait(PAUSE_S):
+            producer.begin_transaction()
+            self.writing.committed[transaction] = None
+            for number in self.produce(producer):
+                self.writing.transaction_of[number] = transaction
+            commit = self.random.random() < 0.75
+            self._end(producer, commit)
+            self.writing.committed[transaction] = commit
+            transaction += 1
+
+    def _end(self, producer: confluent_kafka.Producer, commit: bool) -> None:
+        """Again, where the client says that it may be tried again."""
+        assert producer.flush(PATIENCE_S) == 0, "some records were not acknowledged"
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                return producer.commit_transaction(PATIENCE_S) if commit else producer.abort_transaction(PATIENCE_S)
+            except confluent_kafka.KafkaException as error:
+                if not error.args[0].retriable() or time.monotonic() > deadline:
+                    raise
+
+
+class KafkaPythonWriter(Writer):
+    """kafka-python's idempotent producer."""
+
+    def work(self) -> None:
+        producer = kafka.KafkaProducer(
+            bootstrap_servers=self.bootstrap_servers.split(","),
+            enable_idempotence=True,
+            acks="all",
+            metadata_max_age_ms=METADATA_MAX_AGE_MS,
+        )
+        futures = []
+        while not self.stop.wait(PAUSE_S):
+            for number, partition, value in self.burst():
+                futures.append((number, producer.send(self.topic, value, partition=partition)))
+            futures = [(number, future) for number, future in futures if not self._done(number, future)]
+        producer.flush(PATIENCE_S)
+        assert all(self._done(number, future) for number, future in futures), "some records were not acknowledged"
+        producer.close(PATIENCE_S)
+
+    def _done(self, number: int, future: Any) -> bool:
+        if future.is_done:
+            told = future.get(0)
+            self.acknowledged(number, told.partition, told.offset)
+        return bool(future.is_done)
+
+
+class AioKafkaWriter(Writer):
+    """aiokafka's idempotent producer."""
+
+    def work(self) -> None:
+        asyncio.run(self._work())
+
+    async def _work(self) -> None:
+        async with AIOKafkaProducer(
+            bootstrap_servers=self.bootstrap_servers, enable_idempotence=True, metadata_max_age_ms=METADATA_MAX_AGE_MS
+        ) as producer:
+            while not self.stop.is_set():
+                await asyncio.gather(*(self._send(producer, *record) for record in self.burst()))
+                await asyncio.to_thread(self.stop.wait, PAUSE_S)
+
+    async def _send(self, producer: AIOKafkaProducer, number: int, partition: int, value: bytes) -> None:
+        told = await producer.send_and_wait(self.topic, value, partition=partition)
+        self.acknowledged(number, told.partition, told.offset)
+
+
+_rows: dict[tuple[Place, Label], tuple[Place, Label]] = {}
+"""What any reader has read, so that what many of them read is kept once."""
+
+
+class Reader(Load):
+    """Reads until it is stopped."""
+
+    def __init__(self, name: str, bootstrap_servers: str, stop: threading.Event, topics: list[str], group: str | None = None) -> None:
+        super().__init__(name, bootstrap_servers, stop)
+        self.topics, self.group = topics, group
+        self.reading = Reading(name)
+
+    def read(self, topic: str, partition: int, offset: int, value: bytes) -> None:
+        row = (Place(topic, partition, offset), Label.of(value))
+        self.reading.rows.append(_rows.setdefault(row, row))
+
+    def assigned_anew(self) -> None:
+        self.reading.rows.append(None)
+
+
+class ConfluentReader(Reader):
+    """confluent-kafka's consumer, which reads all partitions from the beginning, or those that its group gives it."""
+
+    def __init__(self, name: str, bootstrap_servers: str, stop: threading.Event, topics: list[str], **settings: Any) -> None:
+        super().__init__(name, bootstrap_servers, stop, topics)
+        self._settings = settings
+        self.reading.only_committed = settings.get("isolation.level") == ISOLATION[True]
+
+    def work(self) -> None:
+        common: dict[str, Any] = {
+            "bootstrap.servers": self.bootstrap_servers,
+            "topic.metadata.refresh.interval.ms": METADATA_MAX_AGE_MS,
+            "fetch.wait.max.ms": 100,
+            "auto.offset.reset": "earliest" if "group.id" in self._settings else "error",
+            "log_level": 0,
+            "error_cb": lambda error: None,
+            "isolation.level": ISOLATION[False],
+            "group.id": self.name,
+        }
+        consumer = confluent_kafka.Consumer(common | self._settings)
+        if "group.id" in self._settings:
+            changed: Any = lambda *_: self.assigned_anew()  # noqa: E731
+            consumer.subscribe(self.topics, on_assign=changed, on_revoke=changed, on_lost=changed)
+        else:
+            consumer.assign([confluent_kafka.TopicPartition(topic, index, 0) for topic in self.topics for index in range(PARTITIONS)])
+        while not self.stop.is_set():
+            for message in consumer.consume(100, 0.2):
+                self._take(message)
+        consumer.close()
+
+    def _take(self, message: Any) -> None:
+        if message.error():
+            assert message.error().code() != confluent_kafka.KafkaError._AUTO_OFFSET_RESET, message.error()
+        else:
+            self.read(message.topic(), message.partition(), message.offset(), message.value())
+
+
+class KafkaPythonReader(Reader):
+    """kafka-python's consumer in a group."""
+
+    def work(self) -> None:
+        reader = self
+
+        class Listener(kafka.ConsumerRebalanceListener):  # type: ignore[misc]
+            def on_partitions_revoked(self, revoked: Any) -> None:
+                reader.assigned_anew()
+
+            def on_partitions_assigned(self, assigned: Any) -> None:
+                reader.assigned_anew()
+
+        consumer = kafka.KafkaConsumer(
+            bootstrap_servers=self.bootstrap_servers.split(","),
+            group_id=self.group,
+            auto_offset_reset="earliest",
+            auto_commit_interval_ms=500,
+            metadata_max_age_ms=METADATA_MAX_AGE_MS,
+            session_timeout_ms=SESSION_TIMEOUT_MS,
+            heartbeat_interval_ms=HEARTBEAT_INTERVAL_MS,
+        )
+        consumer.subscribe(self.topics, listener=Listener())
+        while not self.stop.is_set():
+            for rows in consumer.poll(200).values():
+                for row in rows:
+                    self.read(row.topic, row.partition, row.offset, row.value)
+        consumer.close()
+
+
+class AioKafkaReader(Reader):
+    """aiokafka's consumer in a group."""
+
+    def work(self) -> None:
+        asyncio.run(self._work())
+
+    async def _work(self) -> None:
+        reader = self
+
+        class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
+            def on_partitions_revoked(self, revoked: Any) -> None:
+                reader.assigned_anew()
+
+            def on_partitions_assigned(self, assigned: Any) -> None:
+                reader.assigned_anew()
+
+        consumer = AIOKafkaConsumer(
+            bootstrap_servers=self.bootstrap_servers,
+            group_id=self.group,
+            auto_offset_reset="earliest",
+            auto_commit_interval_ms=500,
+            metadata_max_age_ms=METADATA_MAX_AGE_MS,
+            session_timeout_ms=SESSION_TIMEOUT_MS,
+            heartbeat_interval_ms=HEARTBEAT_INTERVAL_MS,
+        )
+        consumer.subscribe(self.topics, listener=Listener())
+        async with consumer:
+            while not self.stop.is_set():
+                for rows in (await consumer.getmany(timeout_ms=200)).values():
+                    for row in rows:
+                        self.read(row.topic, row.partition, row.offset, row.value)
