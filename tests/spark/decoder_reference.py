@@ -1,4 +1,4 @@
-"""What the decoder must say, by way of the protocol's own reader of records, and generated batches to say it of."""
+"""Expected results of the decoder, computed with the record reader of `protocol`, and strategies that generate record batches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from odradek.spark_sink.decoder import COLUMN_TYPES, Decoder
 
 ALL_COLUMNS = pa.schema(list(COLUMN_TYPES.items()))
 EVERYTHING = (0, 1 << 62)
-# Where the lengths of records, keys and values get another byte, and some ordinary ones.
+# Sizes at which the encoded lengths of records, keys and values grow by a byte, and some ordinary sizes.
 SIZES = st.sampled_from([0, 1, 5, 12, 50, 57, 58, 63, 64, 100, 8180, 8191, 8192, 9000])
 
 
@@ -68,7 +68,7 @@ BODIES = st.tuples(st.none() | contents(), st.none() | contents(), st.just([]) |
 
 @st.composite
 def record_batch(draw: st.DrawFn, codecs: Sequence[Compression] = tuple(Compression)) -> bytearray:
-    """One batch at offset 0, as compaction may have left it: with gaps."""
+    """Draws a batch at offset 0, possibly with gaps as compaction leaves them."""
     bodies = draw(st.lists(BODIES, min_size=1, max_size=6)) * draw(st.sampled_from([1, 1, 2, 30]))
     gap, step = draw(st.sampled_from([1, 1, 1, 2, 100])), draw(st.sampled_from([0, 1, -1, 40, 1 << 33]))
     first = draw(st.sampled_from([-1, 0, 1_700_000_000_000]))
@@ -83,7 +83,7 @@ def record_batch(draw: st.DrawFn, codecs: Sequence[Compression] = tuple(Compress
 
 @st.composite
 def log(draw: st.DrawFn, codecs: Sequence[Compression] = tuple(Compression)) -> bytes:
-    """Batches one after the other, few or so many that they are walked together."""
+    """Draws a log of few batches, or of enough that `record_starts` finds their records in lanes."""
     kinds = draw(st.lists(record_batch(codecs), min_size=1, max_size=3))
     out, offset = bytearray(), draw(st.sampled_from([0, 7, 1 << 40]))
     for number in range(draw(st.sampled_from([1, 2, 25, 70]))):

@@ -1,4 +1,4 @@
-"""Fills topics through a real client, and says what it wrote."""
+"""Creates, fills and reads topics with librdkafka, and returns the rows that Spark should read."""
 
 from __future__ import annotations
 
@@ -13,22 +13,24 @@ from odradek.spark_sink.client import ClientConfig
 from tests.spark.decoder_reference import Row
 
 KEEP = {"log.retention.ms": -1, "log.cleaner.backoff.ms": 50, "auto.create.topics.enable": "false"}
-"""The broker's settings: the records of these tests are years old, compaction comes at once, and topics are made by who wants them."""
+"""Settings of the brokers: these tests write old timestamps, need compaction without delay, and create their topics explicitly."""
 FIRST_TIMESTAMP, TIMESTAMP_STEP = 1_700_000_000_000, 37
-"""Milliseconds, of the records of one call of `produce`."""
+"""Timestamps, in milliseconds, of the records of one call of `produce`."""
 _numbers = itertools.count()
 Body = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]
+Written = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]]]
+"""(key, value, headers)"""
 
 
 class Broker(Protocol):
-    """Any: ours or Apache Kafka's."""
+    """A running broker: the emulator or Apache Kafka."""
 
     @property
     def bootstrap_servers(self) -> str: ...
 
 
 def config_of(cluster: Broker) -> ClientConfig:
-    """Of a client that soon gives up."""
+    """Returns the config of a client with short time-outs."""
     servers = [server.split(":") for server in cluster.bootstrap_servers.split(",")]
     return ClientConfig(tuple((host, int(port)) for host, port in servers), settling_ms=0, poll_timeout_ms=10_000)
 
@@ -47,7 +49,7 @@ def add_partitions(cluster: Broker, topic: str, total: int) -> None:
 
 
 def recreate_topic(cluster: Broker, topic: str) -> None:
-    """With one partition, when the old one is gone."""
+    """Deletes a topic and creates it again with one partition."""
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     admin.delete_topics([topic])[topic].result(10)
     while topic in admin.list_topics(timeout=10).topics:
@@ -56,7 +58,7 @@ def recreate_topic(cluster: Broker, topic: str) -> None:
 
 
 def bodies(count: int) -> list[Body]:
-    """Records of all shapes: null and empty keys and values, headers of all kinds."""
+    """Returns records with null, empty and other keys and values, and with all kinds of headers."""
     keys = [b"key", None, b""]
     values = [b"value %d", b"", None, b"x" * 300]
     headers: list[list[tuple[str, bytes | None]]] = [[], [("a", b"1")], [("a", None), ("", b""), ("a", b"2")], []]
@@ -64,7 +66,7 @@ def bodies(count: int) -> list[Body]:
 
 
 def produce(cluster: Broker, topic: str, records: Iterable[Body], partition: int = 0, **settings: Any) -> list[Row]:
-    """The rows that stand in the log afterwards, in order."""
+    """Writes records and returns the rows that are in the log afterwards, in order."""
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "linger.ms": 20, "enable.idempotence": True} | settings)
     rows: list[Row] = []
 
@@ -85,14 +87,14 @@ def produce(cluster: Broker, topic: str, records: Iterable[Body], partition: int
 
 
 def delete_before(cluster: Broker, topic: str, offset: int, partition: int = 0) -> None:
-    """What retention does, at once: the log of the partition begins at `offset`."""
+    """Deletes the records before `offset`, as retention does later."""
     gone = TopicPartition(topic, partition, offset)
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     admin.delete_records([gone])[gone].result(10)
 
 
 def transactions(cluster: Broker, topic: str, sizes: Iterable[int], *, commit: Callable[[int], bool]) -> None:
-    """One transaction after the other in partition 0, of so many records each; `commit` says which by their numbers."""
+    """Writes transactions with `sizes` records to partition 0; `commit` returns by number whether one is committed."""
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "transactional.id": topic})
     producer.init_transactions(20)
     for number, size in enumerate(sizes):
@@ -104,7 +106,7 @@ def transactions(cluster: Broker, topic: str, sizes: Iterable[int], *, commit: C
 
 
 def compacted(cluster: Broker) -> str:
-    """A topic with gaps between its offsets: the cleaner has been there."""
+    """Returns a topic that has been compacted, so that offsets are missing."""
     topic = new_topic(cluster, cleanup_policy="compact", segment_ms="1", min_cleanable_dirty_ratio="0")
     written = produce(cluster, topic, [(b"%d" % (n % 7 if n % 3 else n), b"%d" % n, []) for n in range(60)], **{"batch.num.messages": 20})
     while len(consume(cluster, topic)) == len(written):
@@ -113,8 +115,8 @@ def compacted(cluster: Broker) -> str:
 
 
 def consume(cluster: Broker, topic: str, partitions: int = 1) -> list[Message]:
-    """What a plain client reads up to the ends of the logs."""
-    settings = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "nobody", "enable.partition.eof": True}
+    """Reads all messages of some partitions with a plain consumer."""
+    settings = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "test", "enable.partition.eof": True}
     consumer = Consumer(settings | {"enable.auto.commit": False, "fetch.wait.max.ms": 20})
     consumer.assign([TopicPartition(topic, partition, 0) for partition in range(partitions)])
     seen: list[Message] = []
@@ -131,3 +133,22 @@ def consume(cluster: Broker, topic: str, partitions: int = 1) -> list[Message]:
     finally:
         consumer.close()
     return seen
+
+
+def records_by_partition(cluster: Broker, topic: str, partitions: int, count: int) -> list[list[Written]]:
+    """Reads all records of each partition. Raises AssertionError when their number is not `count`."""
+    settings = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "test", "enable.partition.eof": True}
+    consumer = Consumer(settings | {"auto.offset.reset": "earliest", "check.crcs": True})
+    consumer.assign([TopicPartition(topic, index, 0) for index in range(partitions)])
+    found: list[list[Written]] = [[] for _ in range(partitions)]
+    ended = 0
+    while ended < partitions:
+        message = consumer.poll(10)
+        assert message is not None, "no message within 10 s"
+        if message.error():
+            ended += 1
+        else:
+            found[message.partition()].append((message.key(), message.value(), message.headers() or []))
+    consumer.close()
+    assert sum(map(len, found)) == count
+    return found

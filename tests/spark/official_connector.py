@@ -1,6 +1,6 @@
-"""Spark's own Kafka connector and ours in one session: `source` is "kafka" or "odradek" in all of tests/spark/queries.py.
+"""Starts a Spark session with both Spark's own Kafka connector ("kafka") and odradek's source ("odradek").
 
-The connector is four jars, which Maven brings into the user's cache the first time.
+The connector consists of four jars, which Maven downloads into the user's cache the first time.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from pathlib import Path
 from tests.spark.spark_process import SparkProcess, cached
 
 VERSION = "4.2.0"
-"""Of PySpark and of the connector: the newest that is published of it."""
-# One by one: the connector's own dependencies name a token provider that is not published.
+"""The version of PySpark and the connector: the newest published one of the connector."""
+# The jars are named one by one, because the connector depends on a token provider that is not published.
 ARTIFACTS = [
     f"org.apache.spark:spark-sql-kafka-0-10_2.13:{VERSION}",
     "org.apache.spark:spark-token-provider-kafka-0-10_2.13:4.1.0-preview1",
@@ -24,7 +24,7 @@ ARTIFACTS = [
 
 
 def jars() -> list[Path]:
-    """Raises Unavailable without Maven or the network."""
+    """Returns the jars of the connector. Raises Unavailable without Maven or the network."""
 
     def fill(directory: Path) -> None:
         for artifact in ARTIFACTS:
@@ -35,5 +35,5 @@ def jars() -> list[Path]:
 
 
 def both_sources(directory: Path, settings: Mapping[str, str] | None = None) -> SparkProcess:
-    """A session that has them. Raises Unavailable."""
+    """Starts a session with both sources. Raises Unavailable."""
     return SparkProcess(VERSION, directory, {"spark.jars": ",".join(map(str, jars()))} | dict(settings or {}))

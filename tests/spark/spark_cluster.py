@@ -1,4 +1,4 @@
-"""Spark on several processes: interpreters as the nodes have them, masters with two workers, and applications that run there."""
+"""Runs applications on Spark clusters of several processes, with the Python interpreters that nodes may have."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ import pyspark
 APPLICATION = Path(__file__).with_name("application.py")
 LOCAL_CLUSTER = "local-cluster[2,1,1024]"
 QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Of Java, which is to run for some seconds only."""
+"""Options of Java for processes that run for some seconds only."""
 SETTINGS = {
     "spark.driver.extraJavaOptions": QUICK_START,
     "spark.executor.extraJavaOptions": QUICK_START,
@@ -31,11 +31,11 @@ SETTINGS = {
     "spark.executor.memory": "512m",
     "spark.executor.cores": "1",
     "spark.cores.max": "2",
-    "spark.scheduler.minRegisteredResourcesRatio": "1",  # no task runs before both executors are there
+    "spark.scheduler.minRegisteredResourcesRatio": "1",  # tasks wait until both executors are registered
     "spark.scheduler.maxRegisteredResourcesWaitingTime": "300s",
     "spark.locality.wait": "0",
 }
-NOTES_ITS_START = """
+LOG_START_SCRIPT = """
 import json, os, sys
 with open({log!r}, "a") as lines:
     lines.write(json.dumps([sys.executable, os.getcwd(), sys.orig_argv]) + "\\n")
@@ -43,29 +43,29 @@ with open({log!r}, "a") as lines:
 
 
 class Home(NamedTuple):
-    """A SPARK_HOME of links to the installed one, because executors put their files below it, and the log of all interpreters."""
+    """A SPARK_HOME of links to the installed one, below which executors write their files, and a log of Python processes."""
 
     directory: Path
 
     @property
     def log(self) -> Path:
-        """Lines of JSON: one for each interpreter that started, and for each step of an application."""
+        """A file with a line of JSON for each Python process that started and each step of an application."""
         return self.directory / "interpreters.log"
 
     @property
     def environment(self) -> dict[str, str]:
-        """This process's variables without those that say which Python and which Spark are run, but for this home."""
+        """The variables of this process with this SPARK_HOME, and without others that select a Python or a Spark."""
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PYSPARK_", "PYTHON", "SPARK_"))}
         quick = {"SPARK_DAEMON_JAVA_OPTS": QUICK_START}
         return inherited | quick | {"SPARK_HOME": str(self.directory), "SPARK_LOCAL_IP": "127.0.0.1"}
 
     def program(self, name: str) -> str:
-        """One of Spark's own."""
+        """Returns the path of a program of Spark."""
         return str(self.directory / "bin" / name)
 
 
 def home(directory: Path) -> Home:
-    """Made in an empty directory."""
+    """Creates a SPARK_HOME in an empty directory."""
     for entry in Path(pyspark.__file__).parent.iterdir():
         if entry.name != "work":
             (directory / entry.name).symlink_to(entry)
@@ -73,7 +73,7 @@ def home(directory: Path) -> Home:
 
 
 def interpreter(directory: Path, log: Path, *, wheel: Path | None = None, without: Sequence[str] = ()) -> Path:
-    """A virtual environment with what is installed here, `without` some packages; odradek is there only as the `wheel`."""
+    """Creates a virtual environment with the packages of this one except for `without`; odradek is only in it as the `wheel`."""
     site = _environment(directory, log, wheel)
     hidden = ("odradek", "__editable__", "__pycache__", *without)
     for entry in Path(sysconfig.get_path("purelib")).iterdir():
@@ -83,7 +83,7 @@ def interpreter(directory: Path, log: Path, *, wheel: Path | None = None, withou
 
 
 def packed_environment(directory: Path, others: Path, log: Path, wheel: Path) -> Path:
-    """`environment.tar.gz` beside the `environment` it is made of, which has odradek and looks for the rest at the `others` interpreter."""
+    """Creates `environment` and packs it as `environment.tar.gz`. It has odradek, and finds other packages at the `others` interpreter."""
     site = _environment(directory / "environment", log, wheel)
     (site / "others.pth").write_text(str(next(others.parents[1].glob("lib/python*/site-packages"))))
     packed = directory / "environment.tar.gz"
@@ -93,10 +93,10 @@ def packed_environment(directory: Path, others: Path, log: Path, wheel: Path) ->
 
 
 def _environment(directory: Path, log: Path, wheel: Path | None) -> Path:
-    """The folder of packages of a new virtual environment whose interpreters note their start."""
+    """Creates a virtual environment whose interpreters log their start; returns its folder of packages."""
     venv.create(directory, symlinks=True)
     site = next(directory.glob("lib/python*/site-packages"))
-    (site / "sitecustomize.py").write_text(NOTES_ITS_START.format(log=str(log)))
+    (site / "sitecustomize.py").write_text(LOG_START_SCRIPT.format(log=str(log)))
     if wheel is not None:
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--target", str(site), str(wheel)]
         subprocess.run(pip, check=True, capture_output=True)
@@ -105,7 +105,7 @@ def _environment(directory: Path, log: Path, wheel: Path | None) -> Path:
 
 @contextmanager
 def standalone(home: Home) -> Iterator[str]:
-    """The address of a master with two workers of one core."""
+    """Starts a master and two workers with one core each; yields the address of the master."""
     with ExitStack() as running:
 
         def start(kind: str, *arguments: str, announces: str) -> str:
@@ -128,7 +128,7 @@ def standalone(home: Home) -> Iterator[str]:
 
 @contextmanager
 def connect_server(home: Home, master: str, python: Path, directory: Path) -> Iterator[str]:
-    """The address of a server of Spark Connect whose workers run `python`."""
+    """Starts a Spark Connect server whose workers run `python`; yields its address."""
     submit = [home.program("spark-submit"), "--class", "org.apache.spark.sql.connect.service.SparkConnectServer", "spark-internal"]
     port = {"spark.connect.grpc.binding.port": "0", "spark.log.level": "INFO"}
     environment = home.environment | _configured(directory, {"spark.master": master} | port) | {"PYSPARK_PYTHON": str(python)}
@@ -138,12 +138,12 @@ def connect_server(home: Home, master: str, python: Path, directory: Path) -> It
 
 @contextmanager
 def _started(command: Sequence[str], environment: Mapping[str, str], pattern: str) -> Iterator[str]:
-    """A process, ended afterwards: the group of the pattern in the first line of its log that has it."""
+    """Starts a process and terminates it afterwards. Yields the group of the first match of the pattern in its output."""
     process = subprocess.Popen(
         command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     assert process.stdout is not None
-    rest = Thread(target=deque, args=(process.stdout, 0))  # a full pipe would stop it
+    rest = Thread(target=deque, args=(process.stdout, 0))  # reads on, because a full pipe would block the process
     with process:
         try:
             found = _read_until(process.stdout, pattern)
@@ -165,7 +165,7 @@ def _read_until(lines: Iterable[str], pattern: str) -> str:
 
 
 class Ran(NamedTuple):
-    """What an application left: the interpreters that executors started during each copy, where they did, and what they logged."""
+    """The traces of an application: the Python executables of the workers in each copy, their working directories, the executors' logs."""
 
     workers: list[set[str]]
     executors: set[str]
@@ -175,7 +175,7 @@ class Ran(NamedTuple):
 def run(
     home: Home, program: Sequence[str], arguments: Sequence[str], settings: Mapping[str, str], environment: Mapping[str, str], cwd: Path
 ) -> Ran:
-    """Runs the application and returns when it has ended. Raises RuntimeError with its last traceback."""
+    """Runs the application to its end. Raises RuntimeError with its last traceback when it fails."""
     home.log.unlink(missing_ok=True)
     before = set(home.directory.glob("work/app-*"))
     command = [*program, str(APPLICATION), str(home.log), *arguments]
@@ -188,7 +188,7 @@ def run(
 
 
 def _configured(directory: Path, settings: Mapping[str, str]) -> dict[str, str]:
-    """The variable that has Spark read these settings, from a file in the directory."""
+    """Writes the settings to a file in the directory; returns the variable with which Spark reads it."""
     conf = directory / "conf"
     conf.mkdir(exist_ok=True)
     (conf / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in (SETTINGS | dict(settings)).items()))

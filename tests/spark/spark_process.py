@@ -1,6 +1,7 @@
-"""PySpark of another version, in a process of its own: `session.run(function, ...)` calls a function there with its Spark session.
+"""Runs a Spark session of another PySpark version in a child process.
 
-Only PySpark is another one: it stands in the user's cache, filled by pip the first time (450 MB), before our packages on PYTHONPATH.
+`SparkProcess.run(function, ...)` calls a function in that process with its session. The other PySpark is in the user's cache, where pip
+installs it the first time (450 MB), and precedes the packages of this environment on PYTHONPATH; all other packages are the same.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ ROOT = Path(__file__).parents[2]
 
 
 class Unavailable(Exception):
-    """What this machine lacks; a reason to skip."""
+    """Something that this machine lacks; the text is the reason for which a test is skipped."""
 
 
 def cached(name: str, fill: Callable[[Path], None]) -> Path:
-    """A directory in the user's cache; `fill` is given an empty one when it is missing. Raises Unavailable when a program fails."""
+    """Returns a directory in the user's cache, which `fill` fills the first time. Raises Unavailable when a program fails."""
     home = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "odradek").expanduser()
     home.mkdir(parents=True, exist_ok=True)
     if not (home / name).is_dir():
@@ -40,14 +41,14 @@ def cached(name: str, fill: Callable[[Path], None]) -> Path:
             try:
                 fill(content)
             except (OSError, subprocess.CalledProcessError) as error:
-                raise Unavailable(f"{name} could not be had: {error}") from error
-            with suppress(OSError):  # another process was first
+                raise Unavailable(f"{name} could not be installed: {error}") from error
+            with suppress(OSError):  # another process has created it meanwhile
                 content.rename(home / name)
     return home / name
 
 
 def packages(name: str, *requirements: str) -> Path:
-    """The directory of some packages and of what they want."""
+    """Returns a directory with packages and their dependencies."""
 
     def fill(directory: Path) -> None:
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", str(directory)]
@@ -57,7 +58,7 @@ def packages(name: str, *requirements: str) -> Path:
 
 
 def installed(directory: Path) -> list[str]:
-    """Entries of PYTHONPATH: our packages under the names that they have when they are installed."""
+    """Returns entries for PYTHONPATH with which odradek is importable under the names of an installation."""
     modules = directory / "modules"
     modules.mkdir()
     (modules / "pyspark_odradek").symlink_to(ROOT / "spark_sink" / "autoload")
@@ -90,10 +91,10 @@ def spark_home(pyspark: Path, directory: Path) -> Path:
 
 
 class SparkProcess:
-    """A session of `local[2]` in a child process; a context manager. Its output goes to `directory`/output.log."""
+    """A session with master `local[2]` in a child process. A context manager; output is written to `directory`/output.log."""
 
     def __init__(self, version: str, directory: Path, settings: Mapping[str, str], also: Sequence[Path] = ()) -> None:
-        """`also` are other directories of packages. Raises Unavailable without that PySpark. Where Java is, JAVA_HOME or the path says."""
+        """`also` are further directories of packages. Java is found by JAVA_HOME or PATH. Raises Unavailable without that PySpark."""
         pyspark = packages(f"pyspark-{version}", f"pyspark=={version}")
         path = [str(pyspark), *map(str, also), *installed(directory), *filter(None, [os.environ.get("PYTHONPATH")])]
         environment = os.environ | {
@@ -119,12 +120,12 @@ class SparkProcess:
         self._process.wait()
 
     def run(self, function: Callable[Concatenate[SparkSession, P], T], *arguments: P.args, **named: P.kwargs) -> T:
-        """What a function of a module gives, there. Raises RuntimeError with the other's traceback, or the end of its log."""
+        """Calls a function in the child. Raises RuntimeError with the child's traceback, or with the end of its log."""
         try:
             self._connection.send_bytes(pickle.dumps((function, arguments, named)))
             done, result = self._connection.recv()
         except (EOFError, OSError) as error:
-            raise RuntimeError(f"Spark ended:\n{self._log.read_text(errors='replace')[-3000:]}") from error
+            raise RuntimeError(f"The Spark process ended:\n{self._log.read_text(errors='replace')[-3000:]}") from error
         if not done:
             raise RuntimeError(result)
         answer: T = result
@@ -141,7 +142,7 @@ def _session(settings: Mapping[str, str]) -> SparkSession:
 
 
 def _serve(requests: Connection) -> None:
-    """The child's end, until the parent closes its one."""
+    """Serves calls in the child until the parent closes the connection."""
     spark = _session(requests.recv())
     with suppress(EOFError):
         while True:

@@ -54,7 +54,7 @@ def refusing() -> Address:
     return address
 
 
-def test_connector_reports_once_what_was_refused(alarm: ByHand, caplog: pytest.LogCaptureFixture) -> None:
+def test_connect_refused_addresses_are_logged_once(alarm: ByHand, caplog: pytest.LogCaptureFixture) -> None:
     first, second = refusing(), refusing()
     connector = ConnectionFactory([first, second], "me", 1000, alarm.new)
     for address in (first, second, first):
@@ -69,15 +69,15 @@ def test_connector_reports_once_what_was_refused(alarm: ByHand, caplog: pytest.L
     assert f"kafka.bootstrap.servers is {first[0]}:{first[1]},{second[0]}:{second[1]};" in record.getMessage()
 
 
-def test_connector_reports_a_silent_peer(caplog: pytest.LogCaptureFixture) -> None:
+def test_connect_silent_peer_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
         host, port = silent.getsockname()
         with pytest.raises(TimeoutError):
             ConnectionFactory([(host, port)], "me", 20, RingsAtOnce().new).connect((host, port))
-    assert f"{host}:{port} (no answer yet)" in caplog.text
+    assert f"{host}:{port} (no response yet)" in caplog.text
 
 
-def test_connector_that_connects_reports_nothing(cluster: Cluster, alarm: ByHand) -> None:
+def test_connect_success_cancels_the_alarm(cluster: Cluster, alarm: ByHand) -> None:
     (there, *_) = config_of(cluster).bootstrap_servers
     connector = ConnectionFactory([there], "me", 10_000, alarm.new)
     with pytest.raises(ConnectionRefusedError):
@@ -89,7 +89,7 @@ def test_connector_that_connects_reports_nothing(cluster: Cluster, alarm: ByHand
     assert (len(alarm.set_for), alarm.waiting) == (2, 0)
 
 
-def test_client_with_a_wrong_address_reports_it(alarm: ByHand, caplog: pytest.LogCaptureFixture) -> None:
+def test_client_with_a_wrong_address_logs_it(alarm: ByHand, caplog: pytest.LogCaptureFixture) -> None:
     wrong = refusing()
     client = KafkaClient(ClientConfig((wrong,), request_timeout_ms=100, api_timeout_ms=100))
     client._connections = ConnectionFactory([wrong], "me", 100, alarm.new)

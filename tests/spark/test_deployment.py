@@ -14,7 +14,7 @@ from tests.spark.kafka_topics import bodies, consume, new_topic, produce
 from tests.spark.spark_cluster import Home, Ran
 from tests.spark.spark_process import packages
 
-pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(900)]
 VALUES = 40
 
 
@@ -75,7 +75,7 @@ def copying(home: Home, cluster: Cluster, tmp_path: Path) -> Copying:
     return Copying(home, cluster, tmp_path)
 
 
-def test_pip_on_the_nodes(copying: Copying, master: str, python: Path, home: Home, tmp_path: Path, wheel: Path) -> None:
+def test_pip_installed_on_the_nodes(copying: Copying, master: str, python: Path, home: Home, tmp_path: Path, wheel: Path) -> None:
     """Found by Spark, tasks run with PYSPARK_DRIVER_PYTHON; registered, with PYSPARK_PYTHON."""
     other = spark_cluster.interpreter(tmp_path / "other", home.log, wheel=wheel)
     chosen = {"PYSPARK_DRIVER_PYTHON": str(python), "PYSPARK_PYTHON": str(other)}
@@ -84,7 +84,7 @@ def test_pip_on_the_nodes(copying: Copying, master: str, python: Path, home: Hom
     assert not any("crc32c is not installed" in logged for logged in ran.logged)
 
 
-def test_zip_by_py_files(copying: Copying, master: str, python_without: Path, zipped: Path, home: Home) -> None:
+def test_zip_sent_with_py_files(copying: Copying, master: str, python_without: Path, zipped: Path, home: Home) -> None:
     submit = [home.program("spark-submit"), "--py-files", str(zipped)]
     ran = copying(submit, ["register", "copy"], {"spark.master": master}, {"PYSPARK_PYTHON": str(python_without)})
     assert ran.workers == [{str(python_without)}]
@@ -92,13 +92,15 @@ def test_zip_by_py_files(copying: Copying, master: str, python_without: Path, zi
     assert len(warnings) == 2 and all(1 <= count <= 2 for count in warnings), warnings
 
 
-def test_zip_by_add_py_file(copying: Copying, python_without: Path, zipped: Path) -> None:
+def test_zip_added_with_add_py_file(copying: Copying, python_without: Path, zipped: Path) -> None:
     """Nothing says which Python the workers run, and the driver's environment is not activated: registering chooses it."""
     ran = copying([str(python_without)], [f"zip={zipped}", "register", "copy"], {"spark.master": spark_cluster.LOCAL_CLUSTER}, {})
     assert ran.workers == [{str(python_without)}]
 
 
-def test_packed_environment(copying: Copying, master: str, python_without: Path, home: Home, wheel: Path, tmp_path: Path) -> None:
+def test_packed_environment_sent_with_archives(
+    copying: Copying, master: str, python_without: Path, home: Home, wheel: Path, tmp_path: Path
+) -> None:
     packed = spark_cluster.packed_environment(tmp_path, python_without, home.log, wheel)
     settings = {"spark.master": master, "spark.archives": f"{packed}#environment"}
     ran = copying(["./environment/bin/python"], ["copy"], settings, {"PYSPARK_PYTHON": "./environment/bin/python"})
@@ -114,7 +116,7 @@ def connect() -> dict[str, str]:
 
 
 @pytest.mark.official
-def test_connect_with_an_installation_on_the_server(
+def test_connect_installed_on_the_server(
     copying: Copying, home: Home, master: str, python: Path, python_without: Path, connect: dict[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "server").mkdir()
@@ -124,7 +126,7 @@ def test_connect_with_an_installation_on_the_server(
 
 
 @pytest.mark.official
-def test_connect_with_the_zip_as_an_artifact(
+def test_connect_zip_sent_as_artifact(
     copying: Copying, home: Home, standalone: str, python_without: Path, zipped: Path, connect: dict[str, str], tmp_path: Path
 ) -> None:
     (tmp_path / "server").mkdir()

@@ -26,7 +26,7 @@ def offsets_read(client: KafkaClient, partition: TopicPartition, start: int, end
     return [span for batches in found for span in zip(batches.base_offsets.tolist(), batches.last_offsets.tolist(), strict=True)]
 
 
-def test_small_fetches_bring_all_batches_in_order(broker: Broker, client: KafkaClient) -> None:
+def test_fetch_small_fetches_return_all_batches_in_order(broker: Broker, client: KafkaClient) -> None:
     topic = new_topic(broker)
     rows = produce(broker, topic, bodies(500), **{"batch.num.messages": 7})
     with closing(KafkaClient(replace(client.config, max_partition_fetch_bytes=1000))) as small:
@@ -35,7 +35,7 @@ def test_small_fetches_bring_all_batches_in_order(broker: Broker, client: KafkaC
     assert len(spans) > 50
 
 
-def test_brokers_that_stop_and_start_lose_and_double_nothing() -> None:
+def test_fetch_broker_restarts_lose_and_repeat_nothing() -> None:
     with Cluster(nodes=2, topics={"t": 1}, settings=KEEP, seed=3) as cluster, closing(KafkaClient(config_of(cluster))) as client:
         rows = produce(cluster, "t", bodies(400), **{"batch.num.messages": 10})
         small = KafkaClient(replace(client.config, max_partition_fetch_bytes=2000))
@@ -49,7 +49,7 @@ def test_brokers_that_stop_and_start_lose_and_double_nothing() -> None:
         assert number >= 8
 
 
-def test_kept_connections_that_the_broker_ended() -> None:
+def test_fetch_closed_idle_connection_is_replaced() -> None:
     with Cluster(nodes=1, topics={"t": 1}, settings=KEEP) as cluster, closing(KafkaClient(config_of(cluster))) as client:
         produce(cluster, "t", bodies(10))
         before = offsets_read(client, TopicPartition("t", 0), 0, 10)
@@ -60,7 +60,7 @@ def test_kept_connections_that_the_broker_ended() -> None:
         assert offsets_read(client, TopicPartition("t", 0), 0, 10) == before
 
 
-def test_a_read_that_is_given_up_leaves_the_client_usable(broker: Broker, client: KafkaClient) -> None:
+def test_fetch_abandoned_generator_keeps_client_usable(broker: Broker, client: KafkaClient) -> None:
     topic = new_topic(broker)
     produce(broker, topic, bodies(100), **{"batch.num.messages": 10})
     with closing(KafkaClient(replace(client.config, max_partition_fetch_bytes=100))) as small:
@@ -72,17 +72,17 @@ def test_a_read_that_is_given_up_leaves_the_client_usable(broker: Broker, client
         assert len(offsets_read(small, TopicPartition(topic, 0), 0, 100)) >= 10
 
 
-def test_beyond_the_ends_of_the_log(broker: Broker, client: KafkaClient) -> None:
+def test_fetch_beyond_the_log_raises(broker: Broker, client: KafkaClient) -> None:
     topic = new_topic(broker)
     produce(broker, topic, bodies(10))
-    with closing(KafkaClient(replace(client.config, poll_timeout_ms=100))) as impatient:
+    with closing(KafkaClient(replace(client.config, poll_timeout_ms=100))) as quick:
         for start, end in [(5, 11), (10, 11), (11, 12)]:
             with pytest.raises(KafkaError) as caught:
-                offsets_read(impatient, TopicPartition(topic, 0), start, end)
+                offsets_read(quick, TopicPartition(topic, 0), start, end)
             assert caught.value.code == ErrorCode.OFFSET_OUT_OF_RANGE
 
 
-def test_one_request_fetches_all_partitions_of_a_leader(client: KafkaClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fetch_one_request_for_all_partitions_of_a_leader(client: KafkaClient, monkeypatch: pytest.MonkeyPatch) -> None:
     with Cluster(nodes=2, topics={"t": 8}, settings=KEEP, seed=3) as cluster, closing(KafkaClient(config_of(cluster))) as client:
         for index in range(8):
             produce(cluster, "t", bodies(10 + index), index)
@@ -99,7 +99,7 @@ def test_one_request_fetches_all_partitions_of_a_leader(client: KafkaClient, mon
         assert sent.count(FETCH) == 2
 
 
-def test_batches_that_are_larger_than_a_fetch_and_an_end_that_is_cut(cluster: Cluster) -> None:
+def test_fetch_batches_larger_than_the_fetch_size(cluster: Cluster) -> None:
     topic = new_topic(cluster, 2)
     body = [(None, b"x" * 5000, [])]
     for index in (0, 1):
@@ -115,7 +115,7 @@ def test_batches_that_are_larger_than_a_fetch_and_an_end_that_is_cut(cluster: Cl
         assert found == {0: [0, 4, 8], 1: [0, 4, 8]}
 
 
-def test_aborted_transactions(cluster: Cluster) -> None:
+def test_fetch_read_committed_returns_aborted_transactions(cluster: Cluster) -> None:
     topic = new_topic(cluster)
     producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "transactional.id": topic})
     producer.init_transactions()
@@ -134,7 +134,7 @@ def test_aborted_transactions(cluster: Cluster) -> None:
     assert offsets == [0, 4]
 
 
-def test_the_replica_of_the_own_rack_is_read_and_the_leader_while_it_is_away() -> None:
+def test_fetch_prefers_its_rack_and_falls_back_to_leader() -> None:
     cluster = Cluster(nodes=2, topics={"t": 1}, settings=KEEP | {"replica.selector.class": RACK_AWARE}, seed=3)
     config = cluster._cluster._config
     cluster._cluster._config = replace(config, nodes=[replace(node, rack=f"rack{node.node_id}") for node in config.nodes])
@@ -156,7 +156,7 @@ def test_the_replica_of_the_own_rack_is_read_and_the_leader_while_it_is_away() -
         assert len(sources) == 10
 
 
-def test_which_partition_was_out_of_range(broker: Broker, client: KafkaClient) -> None:
+def test_fetch_out_of_range_error_names_the_partition(broker: Broker, client: KafkaClient) -> None:
     topic = new_topic(broker, 2)
     for index in (0, 1):
         produce(broker, topic, bodies(20), index, **{"batch.num.messages": 10})

@@ -5,22 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from odradek.protocol.errors import KafkaError
 from odradek.spark_sink.client import EARLIEST, LATEST, KafkaClient, TopicPartition
 from odradek.spark_sink.error_conditions import KafkaCondition
-from odradek.spark_sink.filters import narrowed
-from odradek.spark_sink.offset_options import Times
-from odradek.spark_sink.offset_ranges import OffsetRange, resolve
+from odradek.spark_sink.offset_options import Bound, Times
+from odradek.spark_sink.offset_ranges import OffsetRange, assigned_partitions, plan_batch, resolve
+from odradek.spark_sink.source_options import Assign, ReadOptions, Subscribe, SubscribePattern, Subscription
 from tests.spark.kafka_topics import FIRST_TIMESTAMP, TIMESTAMP_STEP, Broker, bodies, config_of, new_topic, produce
 
-if TYPE_CHECKING:
-    from pyspark.sql.datasource import Filter
-
-pytestmark = pytest.mark.spark
 NEVER = FIRST_TIMESTAMP * 2
 
 
@@ -44,7 +39,7 @@ def both(broker: Broker) -> tuple[TopicPartition, TopicPartition]:
     return TopicPartition(topic, 0), TopicPartition(topic, 1)
 
 
-def test_by_time(client: KafkaClient, both: tuple[TopicPartition, TopicPartition]) -> None:
+def test_resolve_times_returns_first_offsets(client: KafkaClient, both: tuple[TopicPartition, TopicPartition]) -> None:
     first, second = both
     assert resolve(client, both, Times(time_of(5), or_latest=False)) == {first: 5, second: 5}
     assert resolve(client, both, Times(time_of(5) - 1, or_latest=False)) == {first: 5, second: 5}
@@ -54,61 +49,63 @@ def test_by_time(client: KafkaClient, both: tuple[TopicPartition, TopicPartition
     assert resolve(client, [], Times(5, or_latest=False)) == {}
 
 
-def test_no_record_of_that_time_or_later(client: KafkaClient, both: tuple[TopicPartition, TopicPartition]) -> None:
+def test_resolve_time_after_all_records_raises(client: KafkaClient, both: tuple[TopicPartition, TopicPartition]) -> None:
     text = f"No offset matched from request of topic-partition {both[1]} and timestamp {time_of(20)}."
     with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
         resolve(client, both, Times(time_of(20), or_latest=False))
 
 
-def test_times_for_other_partitions(client: KafkaClient, both: tuple[TopicPartition, TopicPartition]) -> None:
+def test_resolve_times_of_other_partitions_raises(client: KafkaClient, both: tuple[TopicPartition, TopicPartition]) -> None:
     with pytest.raises(KafkaCondition, match=rf"Specified: Set\({both[0]}\) Assigned: Set\({both[0]}, {both[1]}\)") as caught:
         resolve(client, both, Times({both[0]: 5}, or_latest=True))
     assert caught.value.condition == "KAFKA_TIMESTAMP_OFFSET_DOES_NOT_MATCH_ASSIGNED"
 
 
-def test_filters(client: KafkaClient, both: tuple[TopicPartition, TopicPartition]) -> None:
-    from pyspark.sql import datasource as spark
-
-    first, second = both
-    offset, partition, topic, timestamp = ("offset",), ("partition",), ("topic",), ("timestamp",)
-    when = datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=time_of(20))
-
-    def left(*filters: Filter) -> list[tuple[int, int, int]]:
-        ranges = narrowed(client, [OffsetRange(first, 2, 30), OffsetRange(second, 0, 10)], filters)
-        return [(one.partition.partition, one.start, one.end) for one in ranges if one.size]
-
-    everything = [(0, 2, 30), (1, 0, 10)]
-    cases: list[tuple[Any, list[tuple[int, int, int]]]] = [
-        (spark.GreaterThanOrEqual(offset, 15), [(0, 15, 30)]),
-        (spark.LessThanOrEqual(offset, 4), [(0, 2, 5), (1, 0, 5)]),
-        (spark.EqualTo(offset, 1), [(1, 1, 2)]),
-        (spark.EqualNullSafe(offset, None), everything),
-        (spark.In(offset, (25, None, 8)), [(0, 8, 26), (1, 8, 10)]),
-        (spark.In(offset, (99, -5)), everything),
-        (spark.Not(spark.EqualTo(offset, 1)), everything),
-        (spark.IsNotNull(offset), everything),
-        (spark.EqualTo(partition, 1), [(1, 0, 10)]),
-        (spark.Not(spark.EqualTo(partition, 1)), [(0, 2, 30)]),
-        (spark.In(partition, (0, 7)), [(0, 2, 30)]),
-        (spark.GreaterThan(partition, 0), [(1, 0, 10)]),
-        (spark.LessThan(partition, 1), [(0, 2, 30)]),
-        (spark.IsNull(partition), []),
-        (spark.StringStartsWith(topic, first.topic[:3]), everything),
-        (spark.StringEndsWith(topic, "nosuch"), []),
-        (spark.StringContains(topic, first.topic[1:3]), everything),
-        (spark.EqualNullSafe(topic, None), []),
-        (spark.GreaterThanOrEqual(timestamp, when), [(0, 20, 30)]),
-        (spark.EqualTo(timestamp, when + timedelta(microseconds=999)), [(0, 20, 30)]),
-        (spark.LessThan(timestamp, when), everything),
-        (spark.GreaterThan(timestamp, datetime.fromtimestamp(0, UTC)), everything),
-        (spark.EqualTo(("headers", "offset"), 1), everything),
-        (spark.EqualTo(("value",), b"x"), everything),
-    ]
-    for one, expected in cases:
-        assert left(one) == expected, one
-    assert left(spark.GreaterThan(offset, 4), spark.LessThan(offset, 8), spark.EqualTo(partition, 0)) == [(0, 4, 9)]
-    assert left() == everything
-
-
-def test_both_ends_of_the_log(client: KafkaClient, both: tuple[TopicPartition, TopicPartition]) -> None:
+def test_resolve_earliest_and_latest(client: KafkaClient, both: tuple[TopicPartition, TopicPartition]) -> None:
     assert resolve(client, both, {both[0]: EARLIEST, both[1]: LATEST}) == {both[0]: 0, both[1]: 10}
+
+
+def options(client: KafkaClient, subscription: Subscription, start: Bound = EARLIEST, end: Bound = LATEST) -> ReadOptions:
+    return ReadOptions(
+        client=client.config,
+        subscription=subscription,
+        starting=start,
+        ending=end,
+        include_headers=True,
+        fail_on_data_loss=True,
+        min_partitions=None,
+        max_records_per_partition=None,
+    )
+
+
+def test_assigned_partitions_by_subscription(broker: Broker, client: KafkaClient) -> None:
+    topic = new_topic(broker, 2)
+    both = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
+    assert assigned_partitions(client, Subscribe((topic,))) == both
+    assert assigned_partitions(client, SubscribePattern(f"{topic[2:]}$")) == both
+    assert assigned_partitions(client, SubscribePattern("^nosuch")) == []
+    assert assigned_partitions(client, Assign((TopicPartition(topic, 9), both[1]))) == [both[1]]
+    assert assigned_partitions(client, Assign(())) == []
+    with pytest.raises(KafkaError, match="nosuch"):
+        assigned_partitions(client, Subscribe((topic, "nosuch")))
+
+
+def test_plan_batch_resolves_offsets(broker: Broker, client: KafkaClient) -> None:
+    topic = new_topic(broker, 2)
+    produce(broker, topic, bodies(8), 1)
+    first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
+    assert plan_batch(client, options(client, Subscribe((topic,)))) == [OffsetRange(first, 0, 0), OffsetRange(second, 0, 8)]
+    some = options(client, Subscribe((topic,)), {first: EARLIEST, second: 3}, {first: LATEST, second: 99})
+    assert plan_batch(client, some) == [OffsetRange(first, 0, 0), OffsetRange(second, 3, 99)]
+
+
+def test_plan_batch_invalid_offsets_raises(broker: Broker, client: KafkaClient) -> None:
+    topic = new_topic(broker, 2)
+    first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
+    with pytest.raises(KafkaCondition, match=rf"Specified: Set\({first}\) Assigned: Set\({first}, {second}\)") as caught:
+        plan_batch(client, options(client, Subscribe((topic,)), EARLIEST, {first: 1}))
+    assert caught.value.condition == "KAFKA_START_OFFSET_DOES_NOT_MATCH_ASSIGNED"
+    text = f"The resolved start offset 5 is greater than the resolved end offset 0 for topic {topic} partition 1."
+    with pytest.raises(KafkaCondition, match=text) as caught:
+        plan_batch(client, options(client, Subscribe((topic,)), {first: 0, second: 5}))
+    assert caught.value.condition == "RESOLVED_START_OFFSET_GREATER_THAN_END_OFFSET"

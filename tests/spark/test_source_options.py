@@ -17,17 +17,17 @@ from odradek.spark_sink.user_options import UserOptions
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
 
-def given(**values: str) -> dict[str, str]:
+def raw_options(**values: str) -> dict[str, str]:
     """With two options that every read needs; "-" leaves one out."""
     chosen = {"kafka.bootstrap.servers": "a:1", "subscribe": "t"} | {name.replace("__", "."): value for name, value in values.items()}
     return {name: value for name, value in chosen.items() if value != "-"}
 
 
 def options(**values: str) -> ReadOptions:
-    return read_options(given(**values))
+    return read_options(raw_options(**values))
 
 
-def test_defaults() -> None:
+def test_read_options_defaults() -> None:
     assert options() == ReadOptions(
         client=ClientConfig((("a", 1),)),
         subscription=Subscribe(("t",)),
@@ -40,7 +40,7 @@ def test_defaults() -> None:
     )
 
 
-def test_everything_set() -> None:
+def test_read_options_all_set() -> None:
     found = read_options(
         {
             "KAFKA.bootstrap.servers": "a:1, [::1]:9092,,b:2",
@@ -63,7 +63,7 @@ def test_everything_set() -> None:
             "kafka.default.api.timeout.ms": "6",
             "kafka.fetch.min.bytes": "7",
             "fetchOffset.retryIntervalMs": "100",
-            "kafka.nobody.knows": "x",
+            "kafka.no.such.setting": "x",
         }
     )
     assert found == ReadOptions(
@@ -91,7 +91,7 @@ def test_everything_set() -> None:
     )
 
 
-def test_subscriptions() -> None:
+def test_read_options_subscriptions() -> None:
     assert options(subscribe=" b, a,,b ").subscription == Subscribe(("b", "a"))
     assert options(subscribe="-", subscribePattern="^a.*").subscription == SubscribePattern("^a.*")
     assert options(subscribe="-", assign="{}").subscription == Assign(())
@@ -144,7 +144,7 @@ def test_subscriptions() -> None:
         ({"kafka__interceptor__classes": "x"}, "Kafka option 'kafka.interceptor.classes' is not supported"),
     ],
 )
-def test_refused(values: dict[str, str], text: str) -> None:
+def test_read_options_invalid_value_raises(values: dict[str, str], text: str) -> None:
     with pytest.raises(ValueError) as caught:
         options(**values)
     assert text in str(caught.value)
@@ -159,15 +159,15 @@ def test_refused(values: dict[str, str], text: str) -> None:
         ({"endingOffsets": '{"t":{"0":-2}}'}, "ending offset for t-0 can't be earliest for batch queries on Kafka"),
     ],
 )
-def test_refused_in_a_batch(values: dict[str, str], text: str) -> None:
+def test_batch_options_invalid_bound_raises(values: dict[str, str], text: str) -> None:
     with pytest.raises(ValueError) as caught:
-        batch_options(given(**values))
+        batch_options(raw_options(**values))
     assert str(caught.value) == text
 
 
-def test_a_start_after_the_end() -> None:
+def test_batch_options_start_after_end_raises() -> None:
     with pytest.raises(KafkaCondition) as caught:
-        batch_options(given(startingOffsets='{"t":{"0":50}}', endingOffsets='{"t":{"0":10}}'))
+        batch_options(raw_options(startingOffsets='{"t":{"0":50}}', endingOffsets='{"t":{"0":10}}'))
     text = "The specified start offset 50 is greater than the end offset 10 for topic t partition 0."
     assert str(caught.value) == f"[UNRESOLVED_START_OFFSET_GREATER_THAN_END_OFFSET] {text}"
     again = pickle.loads(pickle.dumps(caught.value))
@@ -186,7 +186,7 @@ def test_a_start_after_the_end() -> None:
         ({"startingOffsets": "EARLIEST", "startingOffsetsByTimestampStrategy": "x"}, EARLIEST),
     ],
 )
-def test_where_a_read_starts(values: dict[str, str], starting: object) -> None:
+def test_read_options_starting_bound(values: dict[str, str], starting: object) -> None:
     assert options(**values).starting == starting
 
 
@@ -198,7 +198,7 @@ def test_where_a_read_starts(values: dict[str, str], starting: object) -> None:
         ({"endingOffsets": "Latest "}, LATEST),
     ],
 )
-def test_where_a_batch_ends(values: dict[str, str], ending: object) -> None:
+def test_read_options_ending_bound(values: dict[str, str], ending: object) -> None:
     assert options(**values).ending == ending
 
 
@@ -218,20 +218,20 @@ def test_where_a_batch_ends(values: dict[str, str], ending: object) -> None:
         ({"kafka__fetch__max__bytes": "x"}, "For input string: \"x\" (option 'kafka.fetch.max.bytes')"),
     ],
 )
-def test_refused_with_the_name_of_the_option(values: dict[str, str], text: str) -> None:
+def test_read_options_error_names_the_option(values: dict[str, str], text: str) -> None:
     with pytest.raises(ValueError) as caught:
         options(**values)
     assert text in str(caught.value)
 
 
-def test_a_batch_takes_no_notice_of_triggers() -> None:
-    assert batch_options(given(maxOffsetsPerTrigger="x", minOffsetsPerTrigger="y", maxTriggerDelay="z")) == options()
+def test_batch_options_ignore_triggers() -> None:
+    assert batch_options(raw_options(maxOffsetsPerTrigger="x", minOffsetsPerTrigger="y", maxTriggerDelay="z")) == options()
 
 
-def test_streams() -> None:
-    read, trigger = stream_options(given(endingTimestamp="5"))
+def test_stream_options_start_and_trigger() -> None:
+    read, trigger = stream_options(raw_options(endingTimestamp="5"))
     assert (read.starting, trigger) == (LATEST, NO_LIMIT)
-    chosen = given(startingOffsets="earliest", maxOffsetsPerTrigger="20", minOffsetsPerTrigger="10", maxTriggerDelay="1min")
+    chosen = raw_options(startingOffsets="earliest", maxOffsetsPerTrigger="20", minOffsetsPerTrigger="10", maxTriggerDelay="1min")
     read, trigger = stream_options(chosen)
     assert (read.starting, trigger) == (EARLIEST, TriggerOptions(max_offsets=20, min_offsets=10, max_delay_ms=60_000))
 
@@ -240,8 +240,8 @@ def test_streams() -> None:
     ("delay", "milliseconds"),
     [("6s", 6000), ("500", 500), ("20MS", 20), ("2m", 120_000), ("1h", 3_600_000), ("1d", 86_400_000), ("1500us", 1)],
 )
-def test_delays(delay: str, milliseconds: int) -> None:
-    assert stream_options(given(maxTriggerDelay=delay))[1].max_delay_ms == milliseconds
+def test_stream_options_trigger_delay_units(delay: str, milliseconds: int) -> None:
+    assert stream_options(raw_options(maxTriggerDelay=delay))[1].max_delay_ms == milliseconds
 
 
 @pytest.mark.parametrize(
@@ -258,15 +258,17 @@ def test_delays(delay: str, milliseconds: int) -> None:
         ({"maxTriggerDelay": "5weeks"}, "got 5weeks (option 'maxTriggerDelay')"),
     ],
 )
-def test_refused_in_a_stream(values: dict[str, str], text: str) -> None:
+def test_stream_options_invalid_value_raises(values: dict[str, str], text: str) -> None:
     with pytest.raises(ValueError) as caught:
-        stream_options(given(**values))
+        stream_options(raw_options(**values))
     assert text in str(caught.value)
 
 
-def test_settings_that_kafka_does_not_have_are_warned_of() -> None:
+def test_warn_of_unknown_kafka_settings() -> None:
     warn_of_unknown(
-        UserOptions(given(kafka__max__poll__records="5", kafka__group__id="g", kafka__ssl__protocol="TLS", groupIdPrefix="p", other="x"))
+        UserOptions(
+            raw_options(kafka__max__poll__records="5", kafka__group__id="g", kafka__ssl__protocol="TLS", groupIdPrefix="p", other="x")
+        )
     )
     with pytest.warns(UserWarning, match=r"^Kafka option 'kafka.fetch.max.byte' is not known here and has no effect$"):
-        warn_of_unknown(UserOptions(given(kafka__fetch__max__byte="5")))
+        warn_of_unknown(UserOptions(raw_options(kafka__fetch__max__byte="5")))

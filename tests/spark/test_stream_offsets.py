@@ -12,7 +12,6 @@ import pytest
 from odradek.protocol.errors import KafkaError
 from odradek.spark_sink.client import EARLIEST, LATEST, TopicPartition, client_for
 from odradek.spark_sink.error_conditions import KafkaCondition
-from odradek.spark_sink.offset_json import from_json, to_json
 from odradek.spark_sink.offset_options import Bound, Times
 from odradek.spark_sink.offset_ranges import OffsetRange
 from odradek.spark_sink.source_options import Assign, ReadOptions, Subscribe, SubscribePattern, Subscription
@@ -66,7 +65,7 @@ def loss(condition: str, text: str) -> Iterator[None]:
     assert text in str(caught.value)
 
 
-def test_from_the_start_to_what_comes_later(broker: Broker) -> None:
+def test_next_end_follows_the_logs(broker: Broker) -> None:
     topic = new_topic(broker, 2)
     first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
     produce(broker, topic, bodies(3), 0)
@@ -81,7 +80,7 @@ def test_from_the_start_to_what_comes_later(broker: Broker) -> None:
     assert stream.ranges(end, later) == [OffsetRange(second, 0, 4)]
 
 
-def test_where_new_queries_start(broker: Broker) -> None:
+def test_initial_by_starting_bound(broker: Broker) -> None:
     topic = new_topic(broker, 2)
     first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
     produce(broker, topic, bodies(3), 0)
@@ -97,7 +96,7 @@ def test_where_new_queries_start(broker: Broker) -> None:
         stream_of(broker, "nosuch").initial()
 
 
-def test_a_start_after_the_end(broker: Broker) -> None:
+def test_ranges_start_after_the_end_is_data_loss(broker: Broker) -> None:
     topic = new_topic(broker)
     produce(broker, topic, bodies(3))
     beyond = stream_of(broker, topic, {TopicPartition(topic, 0): 50})
@@ -106,7 +105,7 @@ def test_a_start_after_the_end(broker: Broker) -> None:
         beyond.ranges(start, beyond.next_end(start, everything=False))
 
 
-def test_limits(broker: Broker) -> None:
+def test_next_end_max_offsets_per_trigger(broker: Broker) -> None:
     topic = new_topic(broker, 2)
     first, second = TopicPartition(topic, 0), TopicPartition(topic, 1)
     produce(broker, topic, bodies(10), 0)
@@ -119,7 +118,7 @@ def test_limits(broker: Broker) -> None:
     assert stream.next_end({first: 3}, everything=False) == {first: 5, second: 27}, "a new partition has its share"
 
 
-def test_waiting_for_enough(broker: Broker) -> None:
+def test_next_end_min_offsets_and_delay(broker: Broker) -> None:
     topic = new_topic(broker)
     partition, now = TopicPartition(topic, 0), 100.0
     produce(broker, topic, bodies(10))
@@ -140,7 +139,7 @@ def test_waiting_for_enough(broker: Broker) -> None:
     assert stream.next_end({partition: 70}, everything=False) == {partition: 75}, "AvailableNow does not wait"
 
 
-def test_available_now_ends_where_it_was_prepared(broker: Broker) -> None:
+def test_available_now_stops_at_the_prepared_end(broker: Broker) -> None:
     topic = new_topic(broker)
     partition = TopicPartition(topic, 0)
     produce(broker, topic, bodies(10))
@@ -153,7 +152,7 @@ def test_available_now_ends_where_it_was_prepared(broker: Broker) -> None:
     assert stream.latest_seen == {partition: 10}
 
 
-def test_new_partitions_and_topics_start_at_zero(broker: Broker) -> None:
+def test_ranges_new_partitions_and_topics_start_at_zero(broker: Broker) -> None:
     topic = new_topic(broker)
     stream = StreamOffsets(options(broker, SubscribePattern(f"^{topic}"), LATEST), NO_LIMIT)
     start = stream.initial()
@@ -166,7 +165,7 @@ def test_new_partitions_and_topics_start_at_zero(broker: Broker) -> None:
     assert stream.ranges(start, end) == [OffsetRange(TopicPartition(topic, 1), 0, 3), OffsetRange(TopicPartition(other, 0), 0, 2)]
 
 
-def test_a_new_partition_that_has_lost_its_beginning(broker: Broker) -> None:
+def test_ranges_new_partition_without_start_is_data_loss(broker: Broker) -> None:
     topic = new_topic(broker, 2)
     produce(broker, topic, bodies(10), 1)
     delete_before(broker, topic, 3, 1)
@@ -178,7 +177,7 @@ def test_a_new_partition_that_has_lost_its_beginning(broker: Broker) -> None:
     assert tolerant(broker, topic).ranges(start, end) == [OffsetRange(TopicPartition(topic, 1), 3, 10)]
 
 
-def test_partitions_that_are_gone(broker: Broker) -> None:
+def test_ranges_deleted_partition_is_data_loss(broker: Broker) -> None:
     topic = new_topic(broker)
     mine, other = TopicPartition(topic, 0), TopicPartition("other", 0)
     produce(broker, topic, bodies(10))
@@ -190,7 +189,7 @@ def test_partitions_that_are_gone(broker: Broker) -> None:
     assert tolerant(broker, topic).ranges(start, end) == [OffsetRange(mine, 2, 10)]
 
 
-def test_a_planned_batch_with_partitions_that_are_gone(broker: Broker) -> None:
+def test_ranges_planned_batch_of_deleted_partition(broker: Broker) -> None:
     topic = new_topic(broker)
     start, end = {TopicPartition(topic, 0): 0}, {TopicPartition("other", 0): 5, TopicPartition(topic, 0): 0}
     with loss("INITIAL_OFFSET_NOT_FOUND_FOR_PARTITIONS", "Cannot find initial offsets for partitions Set(other-0)."):
@@ -198,7 +197,7 @@ def test_a_planned_batch_with_partitions_that_are_gone(broker: Broker) -> None:
     assert tolerant(broker, topic).ranges(start, end) == []
 
 
-def test_a_topic_that_was_made_anew(broker: Broker) -> None:
+def test_ranges_recreated_topic_is_data_loss(broker: Broker) -> None:
     topic = new_topic(broker)
     partition = TopicPartition(topic, 0)
     produce(broker, topic, bodies(20))
@@ -215,7 +214,7 @@ def test_a_topic_that_was_made_anew(broker: Broker) -> None:
         stream_of(broker, topic).ranges(start, end)
 
 
-def test_assigned_partitions_that_appear_later(broker: Broker) -> None:
+def test_next_end_assigned_partition_created_later(broker: Broker) -> None:
     topic = new_topic(broker, 2)
     first, second, third = (TopicPartition(topic, index) for index in range(3))
     stream = StreamOffsets(options(broker, Assign((first, third))), NO_LIMIT)
@@ -226,13 +225,7 @@ def test_assigned_partitions_that_appear_later(broker: Broker) -> None:
     assert second not in (stream.latest_seen or {})
 
 
-def test_offsets_in_checkpoints() -> None:
-    offsets = {TopicPartition("b", 10): 5, TopicPartition("b", 9): 4, TopicPartition("a", 0): 3}
-    assert list(to_json(offsets).items()) == [("a", {"0": 3}), ("b", {"9": 4, "10": 5})]
-    assert from_json(to_json(offsets)) == offsets
-
-
-def test_it_travels_to_the_workers(broker: Broker) -> None:
+def test_stream_offsets_can_be_pickled(broker: Broker) -> None:
     stream = stream_of(broker, new_topic(broker))
     stream.initial()
     assert pickle.loads(pickle.dumps(stream)).initial() == stream.initial()

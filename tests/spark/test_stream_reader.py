@@ -2,76 +2,26 @@
 
 from __future__ import annotations
 
-import itertools
-import logging
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from odradek.broker import Cluster
 from odradek.spark_sink.client import client_for
-from odradek.spark_sink.listener import LagListener, lag
 from odradek.spark_sink.source import COLUMNS, OdradekDataSource
 from odradek.spark_sink.stream_reader import StreamReader
 from tests.spark import queries
-from tests.spark.decoder_reference import Row
 from tests.spark.kafka_topics import KEEP, Broker, bodies, delete_before, new_topic, produce
-from tests.spark.queries import Batch, Failure
-from tests.spark.sources import OURS, given
+from tests.spark.sources import OURS, with_broker
 from tests.spark.spark_process import SparkProcess
+from tests.spark.stream_runs import all_at_once, batches, failure, in_order, rows, streaming
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = pytest.mark.spark
-_names = itertools.count()
 
-
-@pytest.fixture
-def checkpoint(tmp_path: Path) -> str:
-    return str(tmp_path / "checkpoint")
-
-
-@contextmanager
-def streaming(spark: SparkSession, broker: Broker, checkpoint: str, options: dict[str, Any], **trigger: Any) -> Iterator[str]:
-    """The name of a query that runs."""
-    name = f"query-{next(_names)}"
-    assert queries.start(spark, OURS, name, given(broker, {"startingOffsets": "earliest"} | options), checkpoint, **trigger) is None
-    try:
-        yield name
-    finally:
-        queries.stop(spark, name)
-
-
-def batches(found: list[Batch] | Failure) -> list[Batch]:
-    assert not isinstance(found, Failure), found.text
-    return found
-
-
-def rows(found: list[Batch]) -> list[Row]:
-    return in_order(row for batch in found for row in batch.rows)
-
-
-def in_order(records: Iterable[Row]) -> list[Row]:
-    return sorted(records, key=lambda row: (row.topic, row.partition, row.offset))
-
-
-def all_at_once(spark: SparkSession, broker: Broker, checkpoint: str, **options: Any) -> list[Batch] | Failure:
-    with streaming(spark, broker, checkpoint, options, availableNow=True) as name:
-        return queries.finish(spark, name)
-
-
-def failure(spark: SparkSession, broker: Broker, checkpoint: str, **options: Any) -> str:
-    found = all_at_once(spark, broker, checkpoint, **options)
-    assert isinstance(found, Failure), found
-    return found.text
-
-
-def test_what_is_produced_is_read(spark: SparkSession, broker: Broker, checkpoint: str) -> None:
+def test_stream_reads_records_as_they_are_produced(spark: SparkSession, broker: Broker, checkpoint: str) -> None:
     topic = new_topic(broker, 2)
     written = produce(broker, topic, bodies(20), 0)
     with streaming(spark, broker, checkpoint, {"subscribe": topic, "includeHeaders": True}) as name:
@@ -83,7 +33,7 @@ def test_what_is_produced_is_read(spark: SparkSession, broker: Broker, checkpoin
         assert later[-1].end == {topic: {"0": 30, "1": 10}}
 
 
-def test_available_now_goes_on_where_the_last_run_ended(spark: SparkSession, broker: Broker, checkpoint: str) -> None:
+def test_available_now_continues_from_the_checkpoint(spark: SparkSession, broker: Broker, checkpoint: str) -> None:
     topic = new_topic(broker, 2)
     written = produce(broker, topic, bodies(10), 0) + produce(broker, topic, bodies(90), 1)
     options = {"subscribe": topic, "includeHeaders": True, "maxOffsetsPerTrigger": 40}
@@ -96,7 +46,7 @@ def test_available_now_goes_on_where_the_last_run_ended(spark: SparkSession, bro
     assert (batch.rows, batch.start, batch.end) == (more, {topic: {"0": 10, "1": 90}}, {topic: {"0": 10, "1": 95}})
 
 
-def test_once_takes_everything(spark: SparkSession, cluster: Cluster, checkpoint: str) -> None:
+def test_once_ignores_limits(spark: SparkSession, cluster: Cluster, checkpoint: str) -> None:
     topic = new_topic(cluster)
     written = produce(cluster, topic, bodies(50))
     with streaming(spark, cluster, checkpoint, {"subscribe": topic, "includeHeaders": True, "maxOffsetsPerTrigger": 20}, once=True) as name:
@@ -104,7 +54,7 @@ def test_once_takes_everything(spark: SparkSession, cluster: Cluster, checkpoint
     assert batch.rows == written
 
 
-def test_brokers_that_stop_and_start_lose_and_double_nothing(spark: SparkSession, checkpoint: str) -> None:
+def test_stream_broker_restarts_lose_and_repeat_nothing(spark: SparkSession, checkpoint: str) -> None:
     with Cluster(nodes=2, topics={"t": 2}, settings=KEEP, seed=2) as cluster:
         options = {"subscribe": "t", "includeHeaders": True, "maxOffsetsPerTrigger": 70, "kafka.max.partition.fetch.bytes": 1000}
         written = produce(cluster, "t", bodies(100), 0)
@@ -121,7 +71,7 @@ def test_brokers_that_stop_and_start_lose_and_double_nothing(spark: SparkSession
         assert [batch.start for batch in found[1:]] == [batch.end for batch in found[:-1]]
 
 
-def test_brokers_that_stop_and_start_in_the_middle_of_a_batch(spark: SparkSession) -> None:
+def test_read_broker_restarts_during_a_batch(spark: SparkSession) -> None:
     with Cluster(nodes=2, topics={"t": 2}, settings=KEEP, seed=2) as cluster:
         small = {"batch.num.messages": 10}
         written = produce(cluster, "t", bodies(2000), 0, **small) + produce(cluster, "t", bodies(2000), 1, **small)
@@ -129,7 +79,7 @@ def test_brokers_that_stop_and_start_in_the_middle_of_a_batch(spark: SparkSessio
 
         def disturb() -> None:
             nonlocal turns
-            while not ended.is_set():
+            while not ended.wait(0.02):  # seconds in which a fetch may succeed
                 cluster.stop_node(turns % 2 + 1)
                 cluster.start_node(turns % 2 + 1)
                 turns += 1
@@ -138,7 +88,7 @@ def test_brokers_that_stop_and_start_in_the_middle_of_a_batch(spark: SparkSessio
         disturber.start()
         try:
             options = {"subscribe": "t", "includeHeaders": True, "kafka.max.partition.fetch.bytes": 2000, "minPartitions": 4}
-            found = queries.read(spark, OURS, {**given(cluster, options), "kafkaConsumer.pollTimeoutMs": 20_000})
+            found = queries.read(spark, OURS, {**with_broker(cluster, options), "kafkaConsumer.pollTimeoutMs": 20_000})
         finally:
             ended.set()
             disturber.join()
@@ -147,7 +97,7 @@ def test_brokers_that_stop_and_start_in_the_middle_of_a_batch(spark: SparkSessio
         assert turns > 1
 
 
-def test_what_was_deleted(spark: SparkSession, broker: Broker, checkpoint: str) -> None:
+def test_stream_deleted_records_are_data_loss(spark: SparkSession, broker: Broker, checkpoint: str) -> None:
     topic = new_topic(broker)
     produce(broker, topic, bodies(20))
     all_at_once(spark, broker, checkpoint, subscribe=topic)
@@ -160,7 +110,7 @@ def test_what_was_deleted(spark: SparkSession, broker: Broker, checkpoint: str) 
     assert batch.rows == written[10:]
 
 
-def test_partitions_that_are_not_subscribed_to_any_more(spark: SparkSession, broker: Broker, checkpoint: str) -> None:
+def test_stream_unsubscribed_partitions_are_data_loss(spark: SparkSession, broker: Broker, checkpoint: str) -> None:
     topic, other = new_topic(broker), new_topic(broker)
     all_at_once(spark, broker, checkpoint, subscribe=topic)
     produce(broker, other, bodies(3))
@@ -181,46 +131,30 @@ def test_partitions_that_are_not_subscribed_to_any_more(spark: SparkSession, bro
         ({"subscribe": "nosuch"}, "This server does not host this topic-partition."),
     ],
 )
-def test_what_a_query_refuses(spark: SparkSession, cluster: Cluster, checkpoint: str, options: dict[str, Any], text: str) -> None:
+def test_stream_invalid_options_fail_the_query(
+    spark: SparkSession, cluster: Cluster, checkpoint: str, options: dict[str, Any], text: str
+) -> None:
     assert text in failure(spark, cluster, checkpoint, **{"subscribe": new_topic(cluster)} | options)
 
 
-def test_a_schema_of_fewer_columns(spark: SparkSession, cluster: Cluster, checkpoint: str) -> None:
+def test_stream_schema_of_fewer_columns(spark: SparkSession, cluster: Cluster, checkpoint: str) -> None:
     topic = new_topic(cluster)
     produce(cluster, topic, bodies(5))
-    options = given(cluster, {"subscribe": topic, "startingOffsets": "earliest"})
+    options = with_broker(cluster, {"subscribe": topic, "startingOffsets": "earliest"})
     frame = spark.readStream.format(OURS).schema("offset long, topic string").options(**options).load()
     query = frame.writeStream.format("memory").queryName("fewer").trigger(availableNow=True).start()
     query.awaitTermination()
     assert [tuple(row) for row in spark.table("fewer").orderBy("offset").collect()] == [(offset, topic) for offset in range(5)]
 
 
-def test_the_lag_is_logged(spark: SparkSession, cluster: Cluster, checkpoint: str, caplog: pytest.LogCaptureFixture) -> None:
-    topic = new_topic(cluster, 2)
-    produce(cluster, topic, bodies(10), 1)
-    listener = LagListener()
-    spark.streams.addListener(listener)
-    try:
-        with caplog.at_level(logging.INFO, "odradek.spark_sink.lag"):
-            all_at_once(spark, cluster, checkpoint, subscribe=topic, maxOffsetsPerTrigger=6)
-            spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
-    finally:
-        spark.streams.removeListener(listener)
-    said = [record.getMessage().partition(" batch ")[2] for record in caplog.records if record.name == "odradek.spark_sink.lag"]
-    assert said[:2] == [f"0 is 4 offsets behind ({topic}-0: 0, {topic}-1: 4)", f"1 is 0 offsets behind ({topic}-0: 0, {topic}-1: 0)"]
-
-
-def test_the_lag_of_other_sources_is_not_known() -> None:
-    assert lag(None, None) == lag("5", "7") == lag("{}", '{"t": 5}') == lag("", '{"t":{"0":"x"}}') == {}
-    assert {str(partition): behind for partition, behind in lag('{"t":{"0":5}}', '{"t":{"0":7,"1":3}}').items()} == {"t-0": 2, "t-1": 3}
-
-
 def reader_of(broker: Broker, topic: str, **options: Any) -> StreamReader:
-    options = {name: str(value) for name, value in given(broker, {"subscribe": topic, "startingOffsets": "earliest"} | options).items()}
+    options = {
+        name: str(value) for name, value in with_broker(broker, {"subscribe": topic, "startingOffsets": "earliest"} | options).items()
+    }
     return OdradekDataSource(options).streamReader(COLUMNS)
 
 
-def test_the_reader_without_a_session(broker: Broker) -> None:
+def test_stream_reader_without_a_session(broker: Broker) -> None:
     from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows, ReadMinRows
 
     topic = new_topic(broker, 2)
@@ -242,9 +176,9 @@ def test_the_reader_without_a_session(broker: Broker) -> None:
 
 
 @pytest.mark.official
-def test_the_oldest_spark(spark_4_0: SparkProcess, cluster: Cluster, checkpoint: str) -> None:
+def test_stream_oldest_spark(spark_4_0: SparkProcess, cluster: Cluster, checkpoint: str) -> None:
     topic = new_topic(cluster, 2)
-    options = given(cluster, {"subscribe": topic, "startingOffsets": "earliest", "includeHeaders": True, "maxOffsetsPerTrigger": 10})
+    options = with_broker(cluster, {"subscribe": topic, "startingOffsets": "earliest", "includeHeaders": True, "maxOffsetsPerTrigger": 10})
     for partition in (1, 0):
         written = produce(cluster, topic, bodies(30), partition)
         spark_4_0.run(queries.start, OURS, topic, options, checkpoint, availableNow=True)
