@@ -22,7 +22,7 @@ _names = itertools.count()
 
 @contextmanager
 def streaming(spark: SparkSession, broker: Broker, checkpoint: str, options: dict[str, Any], **trigger: Any) -> Iterator[str]:
-    """The name of a query that runs."""
+    """Starts a query and stops it afterwards; yields its name."""
     name = f"query-{next(_names)}"
     assert queries.start(spark, OURS, name, with_broker(broker, {"startingOffsets": "earliest"} | options), checkpoint, **trigger) is None
     try:

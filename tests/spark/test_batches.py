@@ -1,4 +1,4 @@
-"""Batches of a fetch: which are seen, and which are refused."""
+"""Batches of a fetch: which are visible to a reader, and which are rejected."""
 
 from __future__ import annotations
 

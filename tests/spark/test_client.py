@@ -1,4 +1,4 @@
-"""The client against the emulator: restarts, moving leaders, silence, ends of the log."""
+"""The client: partitions, offsets, missing topics and missing brokers."""
 
 from __future__ import annotations
 
@@ -51,6 +51,3 @@ def test_client_for_equal_configs_returns_one_client(cluster: Cluster) -> None:
     config = config_of(cluster)
     assert client_for(config) is client_for(replace(config))
     assert client_for(config) is not client_for(replace(config, client_id="another"))
-
-
-# A peer that says what it is told to, as no real broker does.

@@ -1,4 +1,4 @@
-"""Connections to a scripted peer, whose responses no real broker sends."""
+"""Connections to a peer that sends scripted responses, which no real broker would send."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SERVES_METADATA = struct.pack(">hi3h", 0, 1, METADATA.key, 0, 1)
 
 @contextmanager
 def scripted(*bodies: bytes) -> Iterator[Address]:
-    """Answers each request, by its correlation id, with the next of `bodies` and closes the connection."""
+    """A peer that responds to each request with the next of `bodies`, with the correlation id in place of CORR."""
 
     def serve() -> None:
         with suppress(OSError), closing(server.accept()[0]) as peer:

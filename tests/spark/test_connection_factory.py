@@ -1,4 +1,4 @@
-"""The connector tells early what it cannot connect to. The alarm is the test's own, so no time passes."""
+"""Failed connections are logged early. The tests use an alarm of their own, so they do not wait."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.spark.kafka_topics import config_of
 
 
 class ByHand:
-    """An alarm that rings when the test says so."""
+    """An alarm that a test triggers with `ring`."""
 
     def __init__(self) -> None:
         self.set_for: list[float] = []
@@ -35,7 +35,7 @@ class ByHand:
 
 
 class RingsAtOnce(ByHand):
-    """As if the time had passed while the first connection is made."""
+    """An alarm that triggers as soon as it is started."""
 
     def start(self) -> None:
         super().start()
@@ -48,7 +48,7 @@ def alarm() -> ByHand:
 
 
 def refusing() -> Address:
-    """An address at which nobody listens."""
+    """Returns an address that refuses connections."""
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
         address: Address = silent.getsockname()
     return address

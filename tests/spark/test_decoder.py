@@ -1,4 +1,4 @@
-"""The decoder against the protocol's own reader and kafka-python's, over generated batches, whole, cut and damaged."""
+"""Compares the decoder with the record reader of `protocol` and with kafka-python, on generated, incomplete and damaged batches."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_decode_large_batch_equals_kafka_python() -> None:
 
 
 def irregular(count: int, codec: Compression) -> bytes:
-    """A batch with runs of records of one size, and others between them."""
+    """Returns a batch with runs of records of equal size and other records between them."""
     generator, number, made = random.Random(count), 0, list[Record]()
     while number < count:
         size, run = generator.choice([0, 3, 60, 100, generator.randrange(300)]), generator.choice([1, 1, 1, 5, 40, count // 3])

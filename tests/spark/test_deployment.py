@@ -1,4 +1,4 @@
-"""The recipes of docs/spark.md for Spark on several processes: what is installed where, on a local cluster and on a standalone one."""
+"""The recipes of docs/spark.md for Spark clusters, each on a local cluster and on a standalone one with two workers."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ def master(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory, home: Home, wheel: Path) -> Path:
-    """An interpreter with odradek, as `pip install` leaves it."""
+    """An interpreter with odradek, installed as `pip install` does."""
     return spark_cluster.interpreter(tmp_path_factory.mktemp("with"), home.log, wheel=wheel)
 
 
 @pytest.fixture(scope="module")
 def python_without(tmp_path_factory: pytest.TempPathFactory, home: Home) -> Path:
-    """An interpreter with neither odradek nor what it needs compiled."""
+    """An interpreter without odradek and without the compiled packages that it uses."""
     return spark_cluster.interpreter(tmp_path_factory.mktemp("without"), home.log, without=["crc32c", "cramjam"])
 
 
 @pytest.fixture(scope="module")
 def zipped(tmp_path_factory: pytest.TempPathFactory, wheel: Path) -> Path:
-    """A wheel is a zip; Spark goes by the ending."""
+    """The wheel with the file name extension that Spark expects of a zip."""
     return Path(shutil.copy(wheel, tmp_path_factory.mktemp("zip") / "odradek.zip"))
 
 
 class Copying:
-    """Runs the application, which copies the values of one topic, and checks the copy."""
+    """Runs the application, which copies the values of a topic, and checks the copy."""
 
     def __init__(self, home: Home, cluster: Cluster, directory: Path) -> None:
         self._home, self._cluster, self._directory = home, cluster, directory
@@ -76,7 +76,7 @@ def copying(home: Home, cluster: Cluster, tmp_path: Path) -> Copying:
 
 
 def test_pip_installed_on_the_nodes(copying: Copying, master: str, python: Path, home: Home, tmp_path: Path, wheel: Path) -> None:
-    """Found by Spark, tasks run with PYSPARK_DRIVER_PYTHON; registered, with PYSPARK_PYTHON."""
+    """Tasks run PYSPARK_DRIVER_PYTHON when Spark finds the source itself, and PYSPARK_PYTHON when it is registered."""
     other = spark_cluster.interpreter(tmp_path / "other", home.log, wheel=wheel)
     chosen = {"PYSPARK_DRIVER_PYTHON": str(python), "PYSPARK_PYTHON": str(other)}
     ran = copying([str(python)], ["copy", "register", "copy"], {"spark.master": master}, chosen)
@@ -93,7 +93,7 @@ def test_zip_sent_with_py_files(copying: Copying, master: str, python_without: P
 
 
 def test_zip_added_with_add_py_file(copying: Copying, python_without: Path, zipped: Path) -> None:
-    """Nothing says which Python the workers run, and the driver's environment is not activated: registering chooses it."""
+    """Registration selects the Python of the driver, whose environment is not activated; no variable names one."""
     ran = copying([str(python_without)], [f"zip={zipped}", "register", "copy"], {"spark.master": spark_cluster.LOCAL_CLUSTER}, {})
     assert ran.workers == [{str(python_without)}]
 
@@ -110,7 +110,7 @@ def test_packed_environment_sent_with_archives(
 
 @pytest.fixture(scope="module")
 def connect() -> dict[str, str]:
-    """What a client of Spark Connect needs besides PySpark."""
+    """PYTHONPATH with the packages that a client of Spark Connect needs besides PySpark."""
     wanted = ["pandas", "grpcio", "grpcio-status", "googleapis-common-protos", "zstandard"]
     return {"PYTHONPATH": str(packages("spark-connect-client", *wanted))}
 

@@ -1,4 +1,4 @@
-"""What is encoded from Arrow reads the same by the protocol's own reader; partitions are those of Kafka's clients."""
+"""Encoded records are read back by the record reader of `protocol`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples of Spark do what they say. They bring their own brokers, and here they are given our session."""
+"""Runs the Spark examples, which start their own brokers, with the session of the tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 def shown_by(name: str, spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> list[list[str]]:
-    """The rows of the tables that it prints."""
+    """Runs an example and returns the rows of the tables that it prints."""
     monkeypatch.syspath_prepend(EXAMPLES)
     importlib.import_module(name).run(spark)
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in capsys.readouterr().out.splitlines() if "|" in line]

@@ -1,4 +1,4 @@
-"""Fetching from the emulator: small fetches, several partitions, restarts, moving leaders, aborted transactions, ends of the log."""
+"""Fetches of small sizes and several partitions, across restarts and leader changes, of aborted transactions and beyond the log."""
 
 from __future__ import annotations
 

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def time_of(number: int) -> int:
-    """Of a record of `produce`, in ms."""
+    """Returns the timestamp of a record of `produce`, in ms."""
     return FIRST_TIMESTAMP + number * TIMESTAMP_STEP
 
 
 @pytest.fixture
 def both(broker: Broker) -> tuple[TopicPartition, TopicPartition]:
-    """Partitions of 30 and of 10 records."""
+    """Two partitions with 30 and 10 records."""
     topic = new_topic(broker, 2)
     produce(broker, topic, bodies(30), 0)
     produce(broker, topic, bodies(10), 1)

@@ -1,4 +1,4 @@
-"""Which Python the workers of a registered source run. The context is a stand-in; tests/spark/test_nodes.py has real ones."""
+"""The Python executable of workers after registration, with a fake Spark context. test_deployment.py uses real clusters."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from odradek.spark_sink import OdradekDataSource
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def unset_pyspark_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYSPARK_PYTHON", "set, so that it is as it was after the test")
     monkeypatch.delenv("PYSPARK_PYTHON")
 
 
 def python_of_workers(monkeypatch: pytest.MonkeyPatch, master: str, *, set_to: str | None = None) -> str:
-    """The `pythonExec` of a context after the name of the source has been asked for, as `register` does."""
+    """Returns the `pythonExec` of a context after a call of the source's `name`, as `register` makes it."""
     context = SimpleNamespace(master=master, pythonExec=set_to or "python3")
     monkeypatch.setattr(SparkContext, "_active_spark_context", context)
     if set_to is not None:

@@ -1,4 +1,4 @@
-"""Which offsets a batch reads: by time, and with filters that Spark pushes down."""
+"""Partitions of subscriptions, and the offsets at which a batch starts and ends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEVER = FIRST_TIMESTAMP * 2
 
 
 def time_of(number: int) -> int:
-    """Of a record of `produce`, in ms."""
+    """Returns the timestamp of a record of `produce`, in ms."""
     return FIRST_TIMESTAMP + number * TIMESTAMP_STEP
 
 
@@ -32,7 +32,7 @@ def client(broker: Broker) -> Iterator[KafkaClient]:
 
 @pytest.fixture
 def both(broker: Broker) -> tuple[TopicPartition, TopicPartition]:
-    """Partitions of 30 and of 10 records."""
+    """Two partitions with 30 and 10 records."""
     topic = new_topic(broker, 2)
     produce(broker, topic, bodies(30), 0)
     produce(broker, topic, bodies(10), 1)

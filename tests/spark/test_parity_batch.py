@@ -1,4 +1,4 @@
-"""Batch reads by Spark's own connector and by ours, in one session: the same rows, tasks and words."""
+"""Compares batch reads of Spark's own connector and odradek's source in one session: rows, tasks and error texts."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from tests.spark.sources import OFFICIAL, OURS, official_wording, with_broker
 from tests.spark.spark_process import SparkProcess
 
 FIRST_MS, STEP_MS = 1_700_000_000_000, 37
-"""Timestamps of the produced records."""
+"""Timestamps of the produced records: the first, and the step between two."""
 
 
 def both_read(session: SparkProcess, broker: Broker, **options: Any) -> tuple[Read | Failure, Read | Failure]:
-    """What the official connector finds, and what ours does."""
+    """Reads with both sources. Returns (the official connector's result, odradek's)."""
     theirs, ours = session.run(each, read, [OFFICIAL, OURS], with_broker(broker, options))
     return theirs, ours
 
 
 def same(session: SparkProcess, broker: Broker, **options: Any) -> Read:
-    """What both find; the tasks are those of the official one, as ours may share them."""
+    """Reads with both sources and compares schema and rows. Returns odradek's result."""
     theirs, ours = both_read(session, broker, **options)
     assert isinstance(theirs, Read), theirs
     assert isinstance(ours, Read), ours
@@ -89,7 +89,7 @@ def test_batch_compacted_topic(comparison_session: SparkProcess, broker: Broker)
 
 @cache
 def _hundreds(bootstrap_servers: str) -> str:
-    """A topic of 100 and 900 records."""
+    """Creates a topic with partitions of 100 and 900 records, once for each broker."""
     broker = _Address(bootstrap_servers)
     topic = new_topic(broker, 2)
     produce(broker, topic, bodies(100), 0)
@@ -113,7 +113,7 @@ def our_hundreds(cluster: Broker) -> str:
 
 
 def at(number: float) -> int:
-    """The timestamp of a record."""
+    """Returns the timestamp of record `number`; a fraction lies between two records."""
     return FIRST_MS + int(number * STEP_MS)
 
 
@@ -194,7 +194,7 @@ def test_batch_splits(comparison_session: SparkProcess, cluster: Broker, our_hun
 
 
 def test_batch_small_partitions_share_a_task(comparison_session: SparkProcess, cluster: Broker, our_hundreds: str) -> None:
-    """Small partitions share a task of ours."""
+    """Small partitions share a task in odradek's source."""
     theirs, ours = both_read(comparison_session, cluster, subscribe=our_hundreds)
     assert isinstance(theirs, Read) and isinstance(ours, Read)
     assert (len(theirs.tasks), len(ours.tasks)) == (2, 1)
@@ -204,7 +204,7 @@ def test_batch_small_partitions_share_a_task(comparison_session: SparkProcess, c
 
 
 def test_batch_max_records_per_partition_splits_more(comparison_session: SparkProcess, cluster: Broker, our_hundreds: str) -> None:
-    """The official connector compares sizes before it knows the ends, and so does not split; ours does."""
+    """The official connector does not split, because it compares sizes before it has resolved the ends; odradek does."""
     theirs, ours = both_read(comparison_session, cluster, subscribe=our_hundreds, maxRecordsPerPartition=100)
     assert isinstance(theirs, Read) and isinstance(ours, Read)
     assert (len(theirs.tasks), len(ours.tasks)) == (2, 10)
@@ -270,7 +270,7 @@ def test_batch_load_errors(
 ) -> None:
     theirs, ours = both_fail(comparison_session, cluster, our_hundreds, options, text)
     batch_only = "for batch queries" in theirs.text or "The specified start offset" in theirs.text
-    # Ours does not know when it is loaded that it is to be a batch.
+    # When a frame is loaded, odradek's source cannot tell a batch from a stream.
     assert (theirs.at_once, ours.at_once) == (True, not batch_only)
 
 
@@ -281,7 +281,7 @@ def test_batch_read_errors(comparison_session: SparkProcess, broker: Broker, hun
 
 
 def both_fail(session: SparkProcess, broker: Broker, topic: str, options: dict[str, Any], text: str) -> tuple[Failure, Failure]:
-    """Both say the text, in which T stands for the topic."""
+    """Checks that both errors contain the text, in which T stands for the topic."""
     named = {name: str(value).replace('"T"', f'"{topic}"').replace("T,", f"{topic},") for name, value in options.items()}
     chosen = {"subscribe": topic} if options and not options.keys() & {"subscribe", "assign", "subscribePattern"} else {}
     theirs, ours = both_read(session, broker, **chosen, **named)

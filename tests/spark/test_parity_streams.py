@@ -1,4 +1,4 @@
-"""Streams by Spark's own connector and by ours, in one session: the same batches, and one goes on where the other stopped."""
+"""Compares streams of Spark's own connector and odradek's source in one session: batches, errors and shared checkpoints."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _names = (f"query-{number}" for number in itertools.count())
 
 
 class Streams:
-    """Runs the same stream by both sources, each with a checkpoint of its own."""
+    """Runs a stream with both sources, each with a checkpoint of its own."""
 
     def __init__(self, session: SparkProcess, broker: Broker, directory: Path) -> None:
         self.session, self.broker, self.directory = session, broker, directory
 
     def run(self, source: str, options: dict[str, Any], *, checkpoint: str) -> list[Batch] | Failure:
-        """By one source, until it has ended by itself."""
+        """Runs a stream with one source until it has read all available records."""
         return self.session.run(queries.run, source, next(_names), with_broker(self.broker, options), str(self.directory), NOW, checkpoint)
 
     def both(self, options: dict[str, Any], **trigger: Any) -> tuple[list[Batch] | Failure, list[Batch] | Failure]:
@@ -37,7 +37,7 @@ class Streams:
         return theirs, ours
 
     def same(self, options: dict[str, Any], **trigger: Any) -> list[Batch]:
-        """The batches, which are the same: rows, starts and ends."""
+        """Runs the stream and checks that rows, starts and ends of batches are equal. Returns odradek's batches."""
         theirs, ours = self.both(options, **trigger)
         assert not isinstance(theirs, Failure) and not isinstance(ours, Failure), (theirs, ours)
         assert [(batch.start, batch.end) for batch in theirs] == [(batch.start, batch.end) for batch in ours]
@@ -56,13 +56,13 @@ def streams(comparison_session: SparkProcess, broker: Broker, tmp_path: Path) ->
 
 @pytest.fixture
 def our_streams(comparison_session: SparkProcess, cluster: Broker, tmp_path: Path) -> Streams:
-    """For what no broker decides."""
+    """Streams on the emulator only, for results that do not depend on the broker."""
     return Streams(comparison_session, cluster, tmp_path)
 
 
 @pytest.fixture
 def topic(cluster: Broker) -> str:
-    """100 and 900 records."""
+    """A topic with partitions of 100 and 900 records."""
     name = new_topic(cluster, 2)
     produce(cluster, name, bodies(100), 0)
     produce(cluster, name, bodies(900), 1)
@@ -119,7 +119,7 @@ def test_stream_starting_options(our_streams: Streams, topic: str, start: dict[s
 
 
 def test_stream_latest_runs_an_empty_batch_first(streams: Streams, broker: Broker) -> None:
-    """It runs an empty batch, so that it goes on from there."""
+    """A new stream runs an empty batch, so that its checkpoint contains the offset."""
     topic = new_topic(broker, 2)
     produce(broker, topic, bodies(10), 1)
     options = {"subscribe": topic}
@@ -136,7 +136,7 @@ def test_stream_min_partitions_splits_equally(our_streams: Streams, topic: str) 
 
 
 def test_stream_transactions(streams: Streams, broker: Broker) -> None:
-    """Offsets of markers and of aborted records count: there are batches without rows."""
+    """Offsets of markers and aborted records count, so some batches have no rows."""
     topic = new_topic(broker)
     transactions(broker, topic, [2, 4, 1], commit=lambda number: number != 1)
     limited = {"subscribe": topic, "startingOffsets": "earliest", "maxOffsetsPerTrigger": 3}
@@ -146,7 +146,7 @@ def test_stream_transactions(streams: Streams, broker: Broker) -> None:
 
 
 def live(streams: Streams, source: str, options: dict[str, Any], steps: list[Any]) -> list[Row]:
-    """What a running stream reads while these things happen one after the other."""
+    """Returns the rows that a running stream reads while the steps are run one after the other."""
     name, checkpoint = next(_names), str(streams.directory / f"live-{source}")
     assert streams.session.run(queries.start, source, name, with_broker(streams.broker, options), checkpoint) is None
     rows: list[Row] = []
@@ -205,7 +205,7 @@ def test_stream_sources_alternate_on_one_checkpoint(streams: Streams, broker: Br
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_stream_takes_over_a_checkpoint_at_the_end(streams: Streams, broker: Broker, source: str) -> None:
-    """Made where nothing was to be read: what comes afterwards is read by the other, and nothing of before."""
+    """A checkpoint made at the end of the log: the other source reads later records only."""
     other = SOURCES[1 - SOURCES.index(source)]
     topic = new_topic(broker, 2)
     produce(broker, topic, bodies(20), 1)

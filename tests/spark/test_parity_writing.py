@@ -1,4 +1,4 @@
-"""Writes by Spark's own connector and by ours: a plain client reads the same of both, and both refuse in the same words."""
+"""Compares writes of Spark's own connector and odradek's source: a plain client reads equal records, and error texts are equal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.spark.spark_process import SparkProcess
 
 SCHEMA = "key binary, value binary, headers array<struct<key:string,value:binary>>"
 Written = tuple[int | None, bytes | None, bytes | None, list[tuple[str, bytes | None]]]
-"""(partition, key, value, headers); the partition only where a key says which one."""
+"""(partition, key, value, headers); the partition is None for records without a key."""
 
 
 def write(session: SparkProcess, broker: Broker, source: str, rows: list[Any], schema: str, **options: Any) -> Failure | None:
@@ -30,7 +30,7 @@ def found(broker: Broker, topic: str, partitions: int) -> list[Written]:
 
 
 def both_write(session: SparkProcess, broker: Broker, rows: list[Any], schema: str, partitions: int = 1, **options: Any) -> list[Written]:
-    """What both have written, which is the same."""
+    """Writes with both sources and checks that the records are equal. Returns them."""
     topics = {source: new_topic(broker, partitions) for source in (OFFICIAL, OURS)}
     for source, topic in topics.items():
         failure = write(session, broker, source, rows, schema, topic=topic, **options)
@@ -88,7 +88,7 @@ def test_write_stream(comparison_session: SparkProcess, broker: Broker, tmp_path
 
 
 def test_write_stream_output_mode_update(comparison_session: SparkProcess, cluster: Broker, tmp_path: Path) -> None:
-    """Spark's interface to sources in Python does not know it."""
+    """Spark's interface for Python data sources does not support this mode."""
     topic = new_topic(cluster)
     produce(cluster, topic, bodies(10))
     reading = with_broker(cluster, {"from": OFFICIAL, "subscribe": topic, "startingOffsets": "earliest"})

@@ -1,4 +1,4 @@
-"""Partitions are those of Kafka's Java client and of kafka-python."""
+"""Compares partitions and hashes with those of Kafka's Java client and kafka-python."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from tests.spark.kafka_topics import Broker, new_topic, records_by_partition
 
 
 def lose_answers(monkeypatch: pytest.MonkeyPatch, lost: set[int]) -> list[int]:
-    """Some answers to Produce do not arrive; the numbers of all that came are returned."""
+    """Drops the responses to Produce with the numbers in `lost`. Returns a list to which the number of each response is appended."""
     receive, came = Connection.receive, list[int]()
 
     def unreliable(connection: Connection) -> Any:
@@ -28,7 +28,7 @@ def lose_answers(monkeypatch: pytest.MonkeyPatch, lost: set[int]) -> list[int]:
         if api is PRODUCE:
             came.append(len(came))
             if came[-1] in lost:
-                raise ConnectionResetError("the answer is lost")
+                raise ConnectionResetError("the response is lost")
         return answer
 
     monkeypatch.setattr(Connection, "receive", unreliable)

@@ -1,4 +1,4 @@
-"""`format("odradek")` in a real Spark session, against the emulator: what was produced is what is read."""
+"""Batch reads with `format("odradek")` in a Spark session."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def load(spark: SparkSession, broker: Broker, **options: Any) -> DataFrame:
 
 
 def rows(frame: DataFrame) -> list[Row]:
-    """In the order of the log; bytes as bytes and times as whole microseconds."""
+    """Converts rows, in the order of the log; byte strings as `bytes`, timestamps as integers in microseconds."""
     times = frame.selectExpr("*", "unix_micros(timestamp) AS us").orderBy("topic", "partition", "offset").collect()
     return [
         Row(
@@ -192,8 +192,8 @@ def test_source_without_a_session_reads(cluster: Cluster) -> None:
 def test_source_import_paths() -> None:
     assert spark_sink.OdradekDataSource is OdradekDataSource
     assert DefaultSource is OdradekDataSource
-    with pytest.raises(AttributeError, match="test"):
-        _ = spark_sink.nobody
+    with pytest.raises(AttributeError, match="missing"):
+        _ = spark_sink.missing
 
 
 def test_read_by_time_and_split(spark: SparkSession, broker: Broker) -> None:

@@ -1,4 +1,4 @@
-"""Options: what they mean, and what is refused in which words."""
+"""Options of reads, and the errors for invalid ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
 
 
 def raw_options(**values: str) -> dict[str, str]:
-    """With two options that every read needs; "-" leaves one out."""
+    """Returns options with the two that every read needs; the value "-" removes one."""
     chosen = {"kafka.bootstrap.servers": "a:1", "subscribe": "t"} | {name.replace("__", "."): value for name, value in values.items()}
     return {name: value for name, value in chosen.items() if value != "-"}
 

@@ -1,4 +1,4 @@
-"""What a stream reads next and what is a loss of data, without Spark: its calls are made here, in its order."""
+"""Batches of a stream and losses of data, without Spark: the tests make the calls that Spark makes, in the same order."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_initial_by_starting_bound(broker: Broker) -> None:
     latest = stream_of(broker, topic, LATEST)
     assert latest.initial() == {first: 3, second: 0}
     produce(broker, topic, bodies(3), 0)
-    assert latest.initial() == {first: 3, second: 0}, "it was asked again, and must not skip what came"
+    assert latest.initial() == {first: 3, second: 0}, "a second call must not skip new records"
     assert stream_of(broker, topic, {first: 2, second: LATEST}).initial() == {first: 2, second: 0}
     assert stream_of(broker, topic, Times(FIRST_TIMESTAMP + 1, or_latest=True)).initial() == {first: 1, second: 0}
     with pytest.raises(AssertionError, match="If startingOffsets contains specific offsets, you must specify all TopicPartitions"):
@@ -114,8 +114,8 @@ def test_next_end_max_offsets_per_trigger(broker: Broker) -> None:
     start = stream.initial()
     assert stream.next_end(start, everything=False) == {first: 3, second: 27}
     assert stream.next_end(start, everything=True) == {first: 10, second: 90}
-    assert stream.next_end(None, everything=False) == {first: 10, second: 90}, "PySpark 4.0 does not say where it starts"
-    assert stream.next_end({first: 3}, everything=False) == {first: 5, second: 27}, "a new partition has its share"
+    assert stream.next_end(None, everything=False) == {first: 10, second: 90}, "PySpark 4.0 passes no start"
+    assert stream.next_end({first: 3}, everything=False) == {first: 5, second: 27}, "a new partition gets a share of the limit"
 
 
 def test_next_end_min_offsets_and_delay(broker: Broker) -> None:
@@ -129,12 +129,12 @@ def test_next_end_min_offsets_and_delay(broker: Broker) -> None:
     now = 105.9
     assert stream.next_end({partition: 10}, everything=False) == {partition: 10}
     now = 106.0
-    assert stream.next_end({partition: 10}, everything=False) == {partition: 20}, "the delay is over"
+    assert stream.next_end({partition: 10}, everything=False) == {partition: 20}, "the delay has passed"
     produce(broker, topic, bodies(50))
-    assert stream.next_end({partition: 20}, everything=False) == {partition: 70}, "there is enough"
+    assert stream.next_end({partition: 20}, everything=False) == {partition: 70}, "minOffsetsPerTrigger is reached"
     produce(broker, topic, bodies(5))
     assert stream.next_end({partition: 70}, everything=False) == {partition: 70}
-    assert stream.next_end({partition: 70}, everything=True) == {partition: 75}, "as Trigger.Once wants it"
+    assert stream.next_end({partition: 70}, everything=True) == {partition: 75}, "Trigger.Once reads everything"
     stream.stop_at_present_end()
     assert stream.next_end({partition: 70}, everything=False) == {partition: 75}, "AvailableNow does not wait"
 
@@ -207,9 +207,9 @@ def test_ranges_recreated_topic_is_data_loss(broker: Broker) -> None:
     produce(broker, topic, bodies(5))
     end = stream.next_end(start, everything=False)
     assert end == {partition: 5}
-    assert stream.ranges(start, end) == [], "nothing of this batch"
+    assert stream.ranges(start, end) == [], "this batch is empty"
     produce(broker, topic, bodies(2))
-    assert stream.ranges(end, stream.next_end(end, everything=False)) == [OffsetRange(partition, 5, 7)], "but it goes on"
+    assert stream.ranges(end, stream.next_end(end, everything=False)) == [OffsetRange(partition, 5, 7)], "the stream continues"
     with loss("PARTITION_OFFSET_CHANGED", f"Partition {topic}-0 offset was changed from 20 to 5."):
         stream_of(broker, topic).ranges(start, end)
 

@@ -1,4 +1,4 @@
-"""`readStream.format("odradek")` in a real Spark session: batches, restarts, brokers that stop, and what is refused."""
+"""Streams with `readStream.format("odradek")` in a Spark session: batches, restarts, losses of data and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Planning and reading of ranges without Spark, against the emulator."""
+"""Reads ranges of offsets without Spark, also of deleted and missing records."""
 
 from __future__ import annotations
 

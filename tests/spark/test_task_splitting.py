@@ -1,4 +1,4 @@
-"""How ranges become tasks and how far a limited_ends batch goes. The numbers are those that Spark's own source was seen to give."""
+"""Tasks of ranges. The expected sizes are those that Spark's own source was observed to use."""
 
 from __future__ import annotations
 

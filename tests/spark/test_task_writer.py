@@ -1,4 +1,4 @@
-"""Writing without Spark, read back by other clients: codecs, restarts, lost answers, and what is refused."""
+"""Writes rows without Spark, which other clients read back."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_write_broker_restarts_lose_and_repeat_nothing() -> None:
         found = records_by_partition(cluster, "t", 3, 3200)
     values = sorted(value for partition in found for _, value, _ in partition if value)
     assert values == sorted(text for some in texts for text in some), f"seed {SEED}"
-    for partition in found:  # what has one key stands in the order in which it was written
+    for partition in found:  # records of one key keep the order in which they were written
         numbers = {key: [int(value.split(b"-")[0]) for k, value, _ in partition if k == key and value] for key, _, _ in partition}
         assert all(rising == sorted(rising) for rising in numbers.values())
 

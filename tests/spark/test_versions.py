@@ -1,4 +1,4 @@
-"""The source in the oldest Spark that has Python data sources, over Spark Connect, and in the ways of a notebook."""
+"""The source in the oldest Spark with Python data sources, over Spark Connect, and as used in notebooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`format("odradek")` as a sink in a real Spark session: Spark's own rules, batches and streams, read back by other clients."""
+"""Batch and stream writes with `format("odradek")` in a Spark session, which other clients read back."""
 
 from __future__ import annotations
 
