@@ -51,7 +51,7 @@ def times_do_not_match(specified: Iterable[TopicPartition], assigned: Iterable[T
 def offset_changed(partition: TopicPartition, start: int, end: int) -> KafkaCondition:
     """Returns the error for a partition of a stream whose log now ends before the end of the last batch."""
     text = f"Partition {partition} offset was changed from {start} to {end}. This could be either 1) because the topic was deleted and "
-    return _data_loss("PARTITION_OFFSET_CHANGED", text + "created anew, or 2) because the checkpoint is of another cluster or topic.")
+    return _data_loss("PARTITION_OFFSET_CHANGED", text + "created again, or 2) because the checkpoint is of another cluster or topic.")
 
 
 def partitions_deleted(partitions: Iterable[TopicPartition]) -> KafkaCondition:
