@@ -10,7 +10,7 @@ Layers, from Spark's interface down to the network:
 * `source_options`, `sink_options` and the other `*_options` modules: parsing of options into dataclasses.
 * `offset_ranges`, `stream_offsets`, `rate_limit`, `filters`: planning in the driver, which offsets are read.
 * `task_splitting`, `input_partitions`: how ranges of offsets are divided into Spark tasks.
-* `task_reader`, `task_writer`: the work of one task in a Python worker.
+* `task_reader`, `task_writer`, `garbage_collection`: the work of one task in a Python worker.
 * `batches`, `record_boundaries`, `varint_columns`, `decoder`, `encoder`: record batches to and from Arrow, with numpy.
 * `fetcher`, `producer`, `partitioner`, `client`, `connection_factory`, `connection`: a blocking Kafka client without Spark.
 """

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import gc
-import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pyspark.sql.datasource import InputPartition
 
 from .client import client_for
+from .garbage_collection import freeze_imported_modules
 from .offset_ranges import OffsetRange
 from .source_options import ReadOptions
 from .task_reader import read_ranges
 from .task_splitting import split_into_tasks
-
-READS_WITH_IMPORTS = 3
-"""Imported modules are frozen at each of the first three tasks of a worker, because Spark imports modules even after the first one."""
-_reads = itertools.count()
 
 
 class OffsetRanges(InputPartition):
@@ -39,9 +34,3 @@ def read_partition(partition: InputPartition, options: ReadOptions, schema: Any)
     freeze_imported_modules()
     client = client_for(options.client)
     yield from read_ranges(client, partition.ranges, schema, fail_on_data_loss=options.fail_on_data_loss)
-
-
-def freeze_imported_modules() -> None:
-    """Excludes the objects of imported modules from garbage collection, which Spark's workers run after every task (7 ms and more)."""
-    if next(_reads) < READS_WITH_IMPORTS:
-        gc.freeze()

@@ -12,7 +12,7 @@ from typing import Any
 from pyspark.sql import datasource
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamWriter, WriterCommitMessage
 
-from .input_partitions import freeze_imported_modules
+from .garbage_collection import freeze_imported_modules
 from .sink_options import SinkOptions
 from .task_writer import arrow_batches, write
 
