@@ -23,7 +23,7 @@ from odradek.spark_sink.client import KafkaClient
 from tests import apache_kafka
 from tests.spark.kafka_topics import KEEP, Broker, config_of
 from tests.spark.official_connector import VERSION, both_sources
-from tests.spark.spark_process import SETTINGS, SparkProcess, Unavailable, installed, packages, spark_home
+from tests.spark.spark_process import SETTINGS, SHORT_RUN, SparkProcess, Unavailable, installed, packages, spark_home
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -56,7 +56,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
         patch.setenv("SPARK_HOME", str(spark_home(Path(pyspark.__file__).parent, directory)))
-        settings = SETTINGS | {"spark.sql.warehouse.dir": str(directory / "warehouse")}
+        settings = SETTINGS | SHORT_RUN | {"spark.sql.warehouse.dir": str(directory / "warehouse")}
         session = SparkSession.builder.master("local[2]").appName("odradek").config(map=settings).getOrCreate()
         yield session
         session.stop()
@@ -91,20 +91,20 @@ def _separate_session(tmp_path_factory: pytest.TempPathFactory, make: Callable[[
 @pytest.fixture(scope="session")
 def comparison_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
     """A session with Spark's own Kafka connector and odradek's source."""
-    yield from _separate_session(tmp_path_factory, both_sources)
+    yield from _separate_session(tmp_path_factory, lambda directory: both_sources(directory, SHORT_RUN))
 
 
 @pytest.fixture(scope="session")
 def spark_4_0(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
     """A session of the oldest Spark with Python data sources."""
-    yield from _separate_session(tmp_path_factory, lambda directory: SparkProcess("4.0.1", directory, {}))
+    yield from _separate_session(tmp_path_factory, lambda directory: SparkProcess("4.0.1", directory, SHORT_RUN))
 
 
 @pytest.fixture(scope="session")
 def connect_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
     """A session over Spark Connect with its own server."""
     wanted = ["pandas", "grpcio", "grpcio-status", "googleapis-common-protos", "zstandard"]
-    connect = {"spark.api.mode": "connect"}
+    connect = SHORT_RUN | {"spark.api.mode": "connect"}
     yield from _separate_session(
         tmp_path_factory, lambda directory: SparkProcess(VERSION, directory, connect, [packages("spark-connect-client", *wanted)])
     )

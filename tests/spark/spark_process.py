@@ -66,14 +66,15 @@ def installed(directory: Path) -> list[str]:
 
 
 SETTINGS = {
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",  # the C2 compiler takes longer than it saves here
     "spark.ui.enabled": "false",
     "spark.log.level": "ERROR",
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.session.timeZone": "UTC",
     "spark.python.unix.domain.socket.enabled": "true",
 }
-"""Settings of every session of these tests; they make start-up and small queries cheap."""
+"""Settings of all sessions."""
+SHORT_RUN = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+"""Settings of the sessions of tests: in short runs Java's C2 compiler takes more time than it saves. Benchmarks do without them."""
 
 
 def spark_home(pyspark: Path, directory: Path) -> Path:
