@@ -21,7 +21,7 @@ from odradek.broker import Cluster
 from odradek.spark_sink import producer
 from odradek.spark_sink.client import KafkaClient
 from tests import apache_kafka
-from tests.spark.kafka_topics import KEEP, Broker, config_of
+from tests.spark.kafka_topics import BROKER_SETTINGS, Broker, config_of
 from tests.spark.official_connector import VERSION, both_sources
 from tests.spark.spark_process import SETTINGS, SHORT_RUN, SparkProcess, Unavailable, installed, packages, spark_home
 
@@ -123,7 +123,7 @@ def checkpoint(tmp_path: Path) -> str:
 
 @pytest.fixture(scope="session")
 def emulator() -> Iterator[Cluster]:
-    with Cluster(nodes=2, settings=KEEP, seed=1) as running:
+    with Cluster(nodes=2, settings=BROKER_SETTINGS, seed=1) as running:
         yield running
 
 
@@ -138,7 +138,7 @@ def close_idle_producers() -> Iterator[None]:
 def kafka() -> Iterator[apache_kafka.ApacheKafka]:
     if missing := apache_kafka.missing():
         pytest.skip(f"Apache Kafka needs {missing}")
-    settings = {name: str(value) for name, value in KEEP.items()}
+    settings = {name: str(value) for name, value in BROKER_SETTINGS.items()}
     with apache_kafka.ApacheKafka(settings=settings | apache_kafka.QUICK) as running:
         yield running
 

@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 from odradek.spark_sink.client import ClientConfig
 from tests.spark.decoder_reference import Row
 
-KEEP = {"log.retention.ms": -1, "log.cleaner.backoff.ms": 50, "auto.create.topics.enable": "false"}
+BROKER_SETTINGS = {"log.retention.ms": -1, "log.cleaner.backoff.ms": 50, "auto.create.topics.enable": "false"}
 """Settings of the brokers: these tests write old timestamps, need compaction without delay, and create their topics explicitly."""
 FIRST_TIMESTAMP, TIMESTAMP_STEP = 1_700_000_000_000, 37
 """Timestamps, in milliseconds, of the records of one call of `produce`."""

@@ -35,17 +35,17 @@ def scripted(*bodies: bytes) -> Iterator[Address]:
         thread.join()
 
 
-def answer(body: bytes) -> bytes:
+def response_frame(body: bytes) -> bytes:
     return struct.pack(">i", 4 + len(body)) + b"CORR" + body
 
 
 def test_connection_uses_the_highest_common_version() -> None:
-    with scripted(answer(SERVES_METADATA)) as address, closing(Connection(address, "me", 1000)) as connection:
+    with scripted(response_frame(SERVES_METADATA)) as address, closing(Connection(address, "me", 1000)) as connection:
         assert connection.version_of(METADATA) == 1
     for lowest, highest in [(14, 15), (0, -1)]:
         body = struct.pack(">hi3h", 0, 1, METADATA.key, lowest, highest)
         with (
-            scripted(answer(body)) as address,
+            scripted(response_frame(body)) as address,
             closing(Connection(address, "me", 1000)) as old,
             pytest.raises(KafkaError, match="no version"),
         ):
@@ -53,7 +53,7 @@ def test_connection_uses_the_highest_common_version() -> None:
 
 
 def test_connection_error_of_api_versions_raises() -> None:
-    with scripted(answer(struct.pack(">hi", 35, 0))) as address, pytest.raises(KafkaError, match="UNSUPPORTED_VERSION"):
+    with scripted(response_frame(struct.pack(">hi", 35, 0))) as address, pytest.raises(KafkaError, match="UNSUPPORTED_VERSION"):
         Connection(address, "me", 1000)
 
 
@@ -63,9 +63,13 @@ def test_connection_error_of_api_versions_raises() -> None:
         (struct.pack(">i", -1), ProtocolError),
         (struct.pack(">i", 4) + b"oops", ProtocolError),
         (struct.pack(">i", 8) + b"CORR", ConnectionResetError),
-        (answer(b"\0"), ProtocolError),
+        (response_frame(b"\0"), ProtocolError),
     ],
 )
 def test_connection_malformed_response_raises(bytes_: bytes, error: type[Exception]) -> None:
-    with scripted(answer(SERVES_METADATA), bytes_) as address, closing(Connection(address, "me", 1000)) as odd, pytest.raises(error):
-        odd.call(METADATA, MetadataRequest(topics=None))
+    with (
+        scripted(response_frame(SERVES_METADATA), bytes_) as address,
+        closing(Connection(address, "me", 1000)) as connection,
+        pytest.raises(error),
+    ):
+        connection.call(METADATA, MetadataRequest(topics=None))

@@ -16,7 +16,7 @@ from odradek.spark_sink.batches import visible
 from odradek.spark_sink.client import READ_COMMITTED, KafkaClient, TopicPartition
 from odradek.spark_sink.connection import Connection
 from odradek.spark_sink.fetcher import OffsetOutOfRange, Span, fetch
-from tests.spark.kafka_topics import KEEP, Broker, bodies, config_of, delete_before, new_topic, produce
+from tests.spark.kafka_topics import BROKER_SETTINGS, Broker, bodies, config_of, delete_before, new_topic, produce
 
 RACK_AWARE = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 
@@ -36,7 +36,7 @@ def test_fetch_small_fetches_return_all_batches_in_order(broker: Broker, client:
 
 
 def test_fetch_broker_restarts_lose_and_repeat_nothing() -> None:
-    with Cluster(nodes=2, topics={"t": 1}, settings=KEEP, seed=3) as cluster, closing(KafkaClient(config_of(cluster))) as client:
+    with Cluster(nodes=2, topics={"t": 1}, settings=BROKER_SETTINGS, seed=3) as cluster, closing(KafkaClient(config_of(cluster))) as client:
         rows = produce(cluster, "t", bodies(400), **{"batch.num.messages": 10})
         small = KafkaClient(replace(client.config, max_partition_fetch_bytes=2000))
         spans: list[tuple[int, int]] = []
@@ -50,7 +50,7 @@ def test_fetch_broker_restarts_lose_and_repeat_nothing() -> None:
 
 
 def test_fetch_closed_idle_connection_is_replaced() -> None:
-    with Cluster(nodes=1, topics={"t": 1}, settings=KEEP) as cluster, closing(KafkaClient(config_of(cluster))) as client:
+    with Cluster(nodes=1, topics={"t": 1}, settings=BROKER_SETTINGS) as cluster, closing(KafkaClient(config_of(cluster))) as client:
         produce(cluster, "t", bodies(10))
         before = offsets_read(client, TopicPartition("t", 0), 0, 10)
         cluster.stop_node(1)
@@ -83,16 +83,16 @@ def test_fetch_beyond_the_log_raises(broker: Broker, client: KafkaClient) -> Non
 
 
 def test_fetch_one_request_for_all_partitions_of_a_leader(client: KafkaClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Cluster(nodes=2, topics={"t": 8}, settings=KEEP, seed=3) as cluster, closing(KafkaClient(config_of(cluster))) as client:
+    with Cluster(nodes=2, topics={"t": 8}, settings=BROKER_SETTINGS, seed=3) as cluster, closing(KafkaClient(config_of(cluster))) as client:
         for index in range(8):
             produce(cluster, "t", bodies(10 + index), index)
         sent, send = [], Connection.send
 
-        def noted(connection: Connection, api: Any, request: Any) -> None:
+        def recording_send(connection: Connection, api: Any, request: Any) -> None:
             sent.append(api)
             send(connection, api, request)
 
-        monkeypatch.setattr(Connection, "send", noted)
+        monkeypatch.setattr(Connection, "send", recording_send)
         spans = {TopicPartition("t", index): Span(index, 10 + index) for index in range(8)}
         ends = {fetched.partition: fetched.next_offset for fetched in fetch(client, spans)}
         assert ends == {partition: span.end for partition, span in spans.items()}
@@ -135,7 +135,7 @@ def test_fetch_read_committed_returns_aborted_transactions(cluster: Cluster) -> 
 
 
 def test_fetch_prefers_its_rack_and_falls_back_to_leader() -> None:
-    cluster = Cluster(nodes=2, topics={"t": 1}, settings=KEEP | {"replica.selector.class": RACK_AWARE}, seed=3)
+    cluster = Cluster(nodes=2, topics={"t": 1}, settings=BROKER_SETTINGS | {"replica.selector.class": RACK_AWARE}, seed=3)
     config = cluster._cluster._config
     cluster._cluster._config = replace(config, nodes=[replace(node, rack=f"rack{node.node_id}") for node in config.nodes])
     partition = TopicPartition("t", 0)

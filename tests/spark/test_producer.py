@@ -18,34 +18,34 @@ from tests.spark.arrow_rows import producer_config, rows_of_values
 from tests.spark.kafka_topics import Broker, new_topic, records_by_partition
 
 
-def lose_answers(monkeypatch: pytest.MonkeyPatch, lost: set[int]) -> list[int]:
+def drop_responses(monkeypatch: pytest.MonkeyPatch, lost: set[int]) -> list[int]:
     """Drops the responses to Produce with the numbers in `lost`. Returns a list to which the number of each response is appended."""
-    receive, came = Connection.receive, list[int]()
+    receive, received = Connection.receive, list[int]()
 
-    def unreliable(connection: Connection) -> Any:
+    def receive_or_drop(connection: Connection) -> Any:
         api = connection._sent[0][0]
-        answer = receive(connection)
+        response = receive(connection)
         if api is PRODUCE:
-            came.append(len(came))
-            if came[-1] in lost:
+            received.append(len(received))
+            if received[-1] in lost:
                 raise ConnectionResetError("the response is lost")
-        return answer
+        return response
 
-    monkeypatch.setattr(Connection, "receive", unreliable)
-    return came
+    monkeypatch.setattr(Connection, "receive", receive_or_drop)
+    return received
 
 
 def test_write_lost_responses_repeat_nothing(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
     topic, texts = new_topic(broker), [b"%d" % number for number in range(400)]
-    came = lose_answers(monkeypatch, {0, 3, 4, 9, 15})
+    received = drop_responses(monkeypatch, {0, 3, 4, 9, 15})
     write([rows_of_values(texts[n : n + 100]) for n in range(0, 400, 100)], producer_config(broker, batch_size=200), topic)
     assert [value for _, value, _ in records_by_partition(broker, topic, 1, 400)[0]] == texts
-    assert len(came) > 20
+    assert len(received) > 20
 
 
 def test_write_lost_response_not_idempotent_repeats(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     topic = new_topic(cluster)
-    lose_answers(monkeypatch, {0})
+    drop_responses(monkeypatch, {0})
     write([rows_of_values([b"x"])], producer_config(cluster, idempotent=False, acks=1), topic)
     records_by_partition(cluster, topic, 1, 2)
 
@@ -53,11 +53,11 @@ def test_write_lost_response_not_idempotent_repeats(cluster: Cluster, monkeypatc
 def test_write_tasks_share_the_producer_of_a_process(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     topic, sent, send = new_topic(cluster), list[Any](), Connection.send
 
-    def noted(connection: Connection, api: Any, request: Any) -> None:
+    def recording_send(connection: Connection, api: Any, request: Any) -> None:
         sent.append(api)
         send(connection, api, request)
 
-    monkeypatch.setattr(Connection, "send", noted)
+    monkeypatch.setattr(Connection, "send", recording_send)
     settings = producer_config(cluster, max_block_ms=4321)
     for _ in range(3):
         write([rows_of_values([b"x"] * 10)], settings, topic)
@@ -74,14 +74,14 @@ def test_write_second_batch_waits_for_the_first_response(cluster: Cluster, monke
         send(connection, api, request)
 
     def receiving(connection: Connection) -> Any:
-        events.append(f"{connection._sent[0][0].name} answered")
+        events.append(f"{connection._sent[0][0].name} response received")
         return receive(connection)
 
     monkeypatch.setattr(Connection, "send", sending)
     monkeypatch.setattr(Connection, "receive", receiving)
     write([rows_of_values([b"x"] * 500)], producer_config(cluster, batch_size=200), topic)
     produced = [event for event in events if event.startswith("Produce")]
-    assert produced[:3] == ["Produce sent", "Produce answered", "Produce sent"]
+    assert produced[:3] == ["Produce sent", "Produce response received", "Produce sent"]
     assert produced[3:7] == ["Produce sent"] * 4
     records_by_partition(cluster, topic, 1, 500)
 

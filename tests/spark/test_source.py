@@ -17,7 +17,7 @@ from odradek.spark_sink.batch_reader import BatchReader
 from odradek.spark_sink.client import client_for
 from odradek.spark_sink.source import COLUMNS, HEADERS, OdradekDataSource, arrow_schema, columns
 from tests.spark.decoder_reference import ALL_COLUMNS, Row
-from tests.spark.kafka_topics import FIRST_TIMESTAMP, KEEP, TIMESTAMP_STEP, Broker, bodies, delete_before, new_topic, produce
+from tests.spark.kafka_topics import BROKER_SETTINGS, FIRST_TIMESTAMP, TIMESTAMP_STEP, Broker, bodies, delete_before, new_topic, produce
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -126,7 +126,7 @@ def test_read_registered_source(spark: SparkSession, cluster: Cluster) -> None:
 
 
 def test_read_broker_restarted_between_queries(spark: SparkSession) -> None:
-    with Cluster(nodes=2, topics={"t": 2}, settings=KEEP) as cluster:
+    with Cluster(nodes=2, topics={"t": 2}, settings=BROKER_SETTINGS) as cluster:
         written = produce(cluster, "t", bodies(50), 0) + produce(cluster, "t", bodies(50), 1)
         frame = load(spark, cluster, subscribe="t", includeHeaders=True)
         for node in (1, 2):

@@ -12,7 +12,7 @@ from odradek.spark_sink.client import client_for
 from odradek.spark_sink.source import COLUMNS, OdradekDataSource
 from odradek.spark_sink.stream_reader import StreamReader
 from tests.spark import queries
-from tests.spark.kafka_topics import KEEP, Broker, bodies, delete_before, new_topic, produce
+from tests.spark.kafka_topics import BROKER_SETTINGS, Broker, bodies, delete_before, new_topic, produce
 from tests.spark.sources import OURS, with_broker
 from tests.spark.spark_process import SparkProcess
 from tests.spark.stream_runs import all_at_once, batches, failure, in_order, rows, streaming
@@ -55,7 +55,7 @@ def test_once_ignores_limits(spark: SparkSession, cluster: Cluster, checkpoint: 
 
 
 def test_stream_broker_restarts_lose_and_repeat_nothing(spark: SparkSession, checkpoint: str) -> None:
-    with Cluster(nodes=2, topics={"t": 2}, settings=KEEP, seed=2) as cluster:
+    with Cluster(nodes=2, topics={"t": 2}, settings=BROKER_SETTINGS, seed=2) as cluster:
         options = {"subscribe": "t", "includeHeaders": True, "maxOffsetsPerTrigger": 70, "kafka.max.partition.fetch.bytes": 1000}
         written = produce(cluster, "t", bodies(100), 0)
         with streaming(spark, cluster, checkpoint, options) as name:
@@ -72,7 +72,7 @@ def test_stream_broker_restarts_lose_and_repeat_nothing(spark: SparkSession, che
 
 
 def test_read_broker_restarts_during_a_batch(spark: SparkSession) -> None:
-    with Cluster(nodes=2, topics={"t": 2}, settings=KEEP, seed=2) as cluster:
+    with Cluster(nodes=2, topics={"t": 2}, settings=BROKER_SETTINGS, seed=2) as cluster:
         small = {"batch.num.messages": 10}
         written = produce(cluster, "t", bodies(2000), 0, **small) + produce(cluster, "t", bodies(2000), 1, **small)
         ended, turns = threading.Event(), 0

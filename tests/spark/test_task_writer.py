@@ -17,7 +17,7 @@ from odradek.protocol.compression import Compression
 from odradek.spark_sink.error_conditions import KafkaCondition
 from odradek.spark_sink.task_writer import arrow_batches, write
 from tests.spark.arrow_rows import producer_config, rows_of_records, rows_of_values
-from tests.spark.kafka_topics import KEEP, Broker, Written, bodies, new_topic, records_by_partition
+from tests.spark.kafka_topics import BROKER_SETTINGS, Broker, Written, bodies, new_topic, records_by_partition
 
 SEED = random.randrange(1 << 32)
 
@@ -53,7 +53,7 @@ def test_write_topic_column(broker: Broker) -> None:
 
 def test_write_broker_restarts_lose_and_repeat_nothing() -> None:
     batch_size = random.Random(SEED).choice([200, 500, 3000])
-    with Cluster(nodes=2, topics={"t": 3}, settings=KEEP, seed=3) as cluster:
+    with Cluster(nodes=2, topics={"t": 3}, settings=BROKER_SETTINGS, seed=3) as cluster:
         texts = [[b"%d-%d" % (number, row) for row in range(200)] for number in range(16)]
 
         def batches() -> Iterator[Any]:

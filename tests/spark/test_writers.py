@@ -15,7 +15,7 @@ from odradek.broker import Cluster
 from odradek.spark_sink.sink_options import sink_options
 from odradek.spark_sink.source import OdradekDataSource
 from odradek.spark_sink.writers import StreamRowWriter, stream_writer
-from tests.spark.kafka_topics import KEEP, Broker, Written, bodies, new_topic, produce, records_by_partition
+from tests.spark.kafka_topics import BROKER_SETTINGS, Broker, Written, bodies, new_topic, produce, records_by_partition
 from tests.spark.spark_process import SparkProcess
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def test_stream_write_continues_after_a_restart(spark: SparkSession, broker: Bro
 
 
 def test_stream_write_broker_restarts_lose_nothing(spark: SparkSession, tmp_path: Path) -> None:
-    with Cluster(nodes=2, topics={"from": 2, "to": 2}, settings=KEEP, seed=3) as cluster:
+    with Cluster(nodes=2, topics={"from": 2, "to": 2}, settings=BROKER_SETTINGS, seed=3) as cluster:
         records = [(b"%d" % number, b"%d" % number, []) for number in range(1200)]
         frame = stream(spark, cluster, "from", maxOffsetsPerTrigger=200).selectExpr("key", "value")
         writer = frame.writeStream.format("odradek").option("kafka.bootstrap.servers", cluster.bootstrap_servers).option("topic", "to")
