@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -56,7 +56,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
         patch.setenv("SPARK_HOME", str(spark_home(Path(pyspark.__file__).parent, directory)))
-        settings = SETTINGS | SHORT_RUN | {"spark.sql.warehouse.dir": str(directory / "warehouse")}
+        settings: dict[str, Any] = SETTINGS | SHORT_RUN | {"spark.sql.warehouse.dir": str(directory / "warehouse")}
         session = SparkSession.builder.master("local[2]").appName("odradek").config(map=settings).getOrCreate()
         yield session
         session.stop()

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from odradek.spark_sink.client import ClientConfig
 from tests.spark.decoder_reference import Row
 
-BROKER_SETTINGS = {"log.retention.ms": -1, "log.cleaner.backoff.ms": 50, "auto.create.topics.enable": "false"}
+BROKER_SETTINGS: dict[str, Any] = {"log.retention.ms": -1, "log.cleaner.backoff.ms": 50, "auto.create.topics.enable": "false"}
 """Settings of the brokers: these tests write old timestamps, need compaction without delay, and create their topics explicitly."""
 FIRST_TIMESTAMP, TIMESTAMP_STEP = 1_700_000_000_000, 37
 """Timestamps, in milliseconds, of the records of one call of `produce`."""

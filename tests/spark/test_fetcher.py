@@ -16,7 +16,7 @@ from odradek.spark_sink.batches import visible
 from odradek.spark_sink.client import READ_COMMITTED, KafkaClient, TopicPartition
 from odradek.spark_sink.connection import Connection
 from odradek.spark_sink.fetcher import OffsetOutOfRange, Span, fetch
-from tests.spark.kafka_topics import BROKER_SETTINGS, Broker, bodies, config_of, delete_before, new_topic, produce
+from tests.spark.kafka_topics import BROKER_SETTINGS, Body, Broker, bodies, config_of, delete_before, new_topic, produce
 
 RACK_AWARE = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 
@@ -101,7 +101,7 @@ def test_fetch_one_request_for_all_partitions_of_a_leader(client: KafkaClient, m
 
 def test_fetch_batches_larger_than_the_fetch_size(cluster: Cluster) -> None:
     topic = new_topic(cluster, 2)
-    body = [(None, b"x" * 5000, [])]
+    body: list[Body] = [(None, b"x" * 5000, [])]
     for index in (0, 1):
         for _ in range(3):
             produce(cluster, topic, body * 4, index)
@@ -137,7 +137,7 @@ def test_fetch_read_committed_returns_aborted_transactions(cluster: Cluster) -> 
 def test_fetch_prefers_its_rack_and_falls_back_to_leader() -> None:
     cluster = Cluster(nodes=2, topics={"t": 1}, settings=BROKER_SETTINGS | {"replica.selector.class": RACK_AWARE}, seed=3)
     config = cluster._cluster._config
-    cluster._cluster._config = replace(config, nodes=[replace(node, rack=f"rack{node.node_id}") for node in config.nodes])
+    cluster._cluster._config = replace(config, nodes=tuple(replace(node, rack=f"rack{node.node_id}") for node in config.nodes))
     partition = TopicPartition("t", 0)
     with cluster, closing(KafkaClient(config_of(cluster))) as client:
         rows = produce(cluster, "t", bodies(100), **{"batch.num.messages": 10})

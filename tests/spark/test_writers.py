@@ -15,7 +15,7 @@ from odradek.broker import Cluster
 from odradek.spark_sink.sink_options import sink_options
 from odradek.spark_sink.source import OdradekDataSource
 from odradek.spark_sink.writers import StreamRowWriter, stream_writer
-from tests.spark.kafka_topics import BROKER_SETTINGS, Broker, Written, bodies, new_topic, produce, records_by_partition
+from tests.spark.kafka_topics import BROKER_SETTINGS, Body, Broker, Written, bodies, new_topic, produce, records_by_partition
 from tests.spark.spark_process import SparkProcess
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def test_write_errors(spark: SparkSession, cluster: Cluster) -> None:
     records_by_partition(cluster, topic, 2, 0)
 
 
-def stream(spark: SparkSession, cluster: Cluster, topic: str, **options: Any) -> DataFrame:
+def stream(spark: SparkSession, cluster: Broker, topic: str, **options: Any) -> DataFrame:
     reader = spark.readStream.format("odradek").option("kafka.bootstrap.servers", cluster.bootstrap_servers).option("subscribe", topic)
     return reader.options(startingOffsets="earliest", **options).load()
 
@@ -112,7 +112,7 @@ def test_stream_write_continues_after_a_restart(spark: SparkSession, broker: Bro
 
 def test_stream_write_broker_restarts_lose_nothing(spark: SparkSession, tmp_path: Path) -> None:
     with Cluster(nodes=2, topics={"from": 2, "to": 2}, settings=BROKER_SETTINGS, seed=3) as cluster:
-        records = [(b"%d" % number, b"%d" % number, []) for number in range(1200)]
+        records: list[Body] = [(b"%d" % number, b"%d" % number, []) for number in range(1200)]
         frame = stream(spark, cluster, "from", maxOffsetsPerTrigger=200).selectExpr("key", "value")
         writer = frame.writeStream.format("odradek").option("kafka.bootstrap.servers", cluster.bootstrap_servers).option("topic", "to")
         query = writer.option("checkpointLocation", str(tmp_path)).start()
