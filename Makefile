@@ -4,7 +4,7 @@ PYTHON ?= python3
 
 PIP_INSTALL = .venv/bin/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: run test differential damaged fuzz soak bench demo lint venv
+.PHONY: run test differential damaged fuzz soak bench demo docs lint venv
 
 run: .venv/.run ## two brokers on 127.0.0.1:9092 and 9093
 	@.venv/bin/odradek serve
@@ -34,6 +34,9 @@ bench: .venv/.dev ## BENCH="--quick --rows produce" picks
 
 demo: .venv/.dev
 	.venv/bin/python examples/demo.py
+
+docs: .venv/.dev ## writes the table of APIs in README.md, and docs/configuration.md
+	PYTHONPATH=.dev:. .venv/bin/python -m tests.documents
 
 lint: .venv/.dev
 	.venv/bin/ruff check

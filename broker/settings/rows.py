@@ -699,10 +699,10 @@ GROUP_SETTINGS = {setting.name: setting for setting in SETTINGS if setting.scope
 
 
 def as_markdown() -> str:
-    """The text of docs/configuration.md."""
+    """Returns the text of docs/configuration.md, which `make docs` writes."""
     parts = [
         "# Configuration",
-        "This page is made from the table in `broker/settings/rows.py`; a test says whether it is current.",
+        "`make docs` writes this page from the table in `broker/settings/rows.py`.",
         "Every setting of Kafka 4.3 is known: checked, kept and shown by DescribeConfigs. Those in the tables below act; the others, named"
         " below the tables, change nothing. Names that Kafka does not know, such as those of ZooKeeper, are kept too. What is set without"
         " an effect is named in one line at the start. A name that is almost one of Kafka's is refused (`num.partition`: did you mean"

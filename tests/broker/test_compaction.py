@@ -16,7 +16,8 @@ from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPart
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.protocol.record_builder import build_batch
 from odradek.protocol.records import DELETE_HORIZON_BIT, LOG_APPEND_TIME, Record, RecordBatch
-from odradek.storage.producers import EndedTransaction, LastRecord
+from odradek.storage.producers import LastRecord
+from odradek.storage.transaction_index import EndedTransaction
 from tests.broker.harness import START_MS, World, produce_request
 
 COMPACT = {"cleanup.policy": "compact", "internal.segment.bytes": "500", "min.cleanable.dirty.ratio": "0.01", "delete.retention.ms": "4000"}

@@ -1,6 +1,6 @@
-"""Checks many records of all sizes at once, where numpy is installed: each field of all of them is one column.
+"""The column path: checks many records of different sizes at once with numpy. Each field of all records is one array, its column.
 
-Where a record begins is found step by step, since only its size tells where the next one does; all else is done in columns.
+Only the starts of the records are found one after the other, because each follows from the size of the record before it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .records import Buffer
+from ..records import Buffer
 
 Bytes: TypeAlias = NDArray[np.uint8]
 Longs: TypeAlias = NDArray[np.int64]
@@ -20,7 +20,7 @@ LONGEST_VARINT, MOST_HEADERS = 5, 16
 
 
 class Columns(NamedTuple):
-    """What records are like: the lowest and the highest delta of their timestamps, and whether their offset deltas count on."""
+    """The lowest and highest timestamp delta of some records, whether their offset deltas are consecutive, whether a key is missing."""
 
     earliest: int
     latest: int
@@ -29,18 +29,18 @@ class Columns(NamedTuple):
 
 
 class Irregular(ValueError):
-    """These bytes are to be read one by one: they are no records, or unusual ones."""
+    """Raised for bytes that must be read sequentially, because they are malformed or unusual records."""
 
 
-def read_columns(data: Buffer, position: int, number: int, count: int) -> Columns:
-    """The `count` records, the first of which is `number`, that fill `data` from `position` on exactly. Raises Irregular."""
+def read_columns(data: Buffer, position: int, index: int, count: int) -> Columns:
+    """Reads `count` records, which must fill `data` from `position` on; `index` is that of the first one. Raises Irregular."""
     starts = _starts(data, position, count)
     octets = np.frombuffer(data, np.uint8)
     sizes, at = _varints(octets, starts)
     ends = at + (sizes >> 1)
     if (sizes & 1).any() or (ends[:-1] != starts[1:]).any() or ends[-1] != len(octets):
         raise Irregular
-    deltas, at = _varints(octets, at + 1)  # one byte of attributes is stepped over
+    deltas, at = _varints(octets, at + 1)  # after one byte of attributes
     offsets, at = _varints(octets, at)
     keys, at = _fields(octets, at)
     _, at = _fields(octets, at)
@@ -50,11 +50,12 @@ def read_columns(data: Buffer, position: int, number: int, count: int) -> Column
     if (at != ends).any():
         raise Irregular
     deltas = deltas >> 1 ^ -(deltas & 1)
-    counting = np.arange(2 * number, 2 * (number + count), 2)  # before zigzag
-    return Columns(int(deltas.min()), int(deltas.max()), bool((offsets == counting).all()), bool((keys & 1).any()))
+    successive = np.arange(2 * index, 2 * (index + count), 2)  # before zigzag
+    return Columns(int(deltas.min()), int(deltas.max()), bool((offsets == successive).all()), bool((keys & 1).any()))
 
 
 def _starts(data: Buffer, position: int, count: int) -> Longs:
+    """Returns the positions of `count` records. Raises Irregular if the data ends before them."""
     starts = array("q", bytes(8 * count))
     try:
         for number in range(count):
@@ -75,7 +76,10 @@ def _starts(data: Buffer, position: int, count: int) -> Longs:
 
 
 def _varints(octets: Bytes, at: Longs) -> tuple[Longs, Longs]:
-    """(values before zigzag, positions after them). Behind the end stands the last byte again: the caller sees where it comes out."""
+    """Returns (values before zigzag, positions after them) of the varints at the positions `at`.
+
+    Past the end the last byte is read again and again; the caller finds out by comparing the positions with the ends of the records.
+    """
     first: Any = octets.take(at, mode="clip")
     values, after = (first & 127).astype(np.int64), at + 1
     longer, shift = np.flatnonzero(first > 127), 7
@@ -90,12 +94,13 @@ def _varints(octets: Bytes, at: Longs) -> tuple[Longs, Longs]:
 
 
 def _fields(octets: Bytes, at: Longs) -> tuple[Longs, Longs]:
-    """(lengths before zigzag, positions after the bytes); an odd length is that of null."""
+    """Returns (lengths before zigzag, positions after the bytes); an odd length, which is negative, means null."""
     lengths, after = _varints(octets, at)
     return lengths, after + np.where(lengths & 1, 0, lengths >> 1)
 
 
 def _skip_headers(octets: Bytes, counts: Longs, at: Longs) -> Longs:
+    """Returns the positions after the headers; `counts` are before zigzag. Raises Irregular."""
     if (counts & 1).any() or counts.max() > 2 * MOST_HEADERS:
         raise Irregular
     for number in range(int(counts.max()) >> 1):
