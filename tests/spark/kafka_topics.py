@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -74,14 +74,14 @@ def produce(cluster: Broker, topic: str, records: Iterable[Body], partition: int
     def written(body: Body, timestamp: int) -> Callable[[Any, Message], None]:
         def on_delivery(error: Any, message: Message) -> None:
             assert error is None, error
-            rows.append(Row(*body[:2], topic, partition, message.offset(), timestamp * 1000, 0, body[2] or None))
+            rows.append(Row(*body[:2], topic, partition, cast("int", message.offset()), timestamp * 1000, 0, body[2] or None))
 
         return on_delivery
 
     for number, body in enumerate(records):
         timestamp = FIRST_TIMESTAMP + number * TIMESTAMP_STEP
         key, value, headers = body
-        producer.produce(topic, value, key, partition, written(body, timestamp), timestamp=timestamp, headers=headers)
+        producer.produce(topic, value, key, partition, written(body, timestamp), timestamp=timestamp, headers=list(headers))
         producer.poll(0)
     assert producer.flush(20) == 0
     return sorted(rows, key=lambda row: row.offset)
@@ -126,14 +126,20 @@ def consume(cluster: Broker, topic: str, partitions: int = 1) -> list[Message]:
         while ends < partitions:
             message = consumer.poll(10)
             assert message is not None
-            if message.error() is None:
+            error = message.error()
+            if error is None:
                 seen.append(message)
             else:
-                assert message.error().code() == KafkaError._PARTITION_EOF, message.error()
+                assert error.code() == KafkaError._PARTITION_EOF, error
                 ends += 1
     finally:
         consumer.close()
     return seen
+
+
+def headers_of(message: Message) -> list[tuple[str, bytes | None]]:
+    """Returns the headers of a consumed message, whose values are bytes or None; librdkafka accepts more types when producing."""
+    return cast("list[tuple[str, bytes | None]]", message.headers() or [])
 
 
 def records_by_partition(cluster: Broker, topic: str, partitions: int, count: int) -> list[list[Written]]:
@@ -149,7 +155,7 @@ def records_by_partition(cluster: Broker, topic: str, partitions: int, count: in
         if message.error():
             ended += 1
         else:
-            found[message.partition()].append((message.key(), message.value(), message.headers() or []))
+            found[cast("int", message.partition())].append((message.key(), message.value(), headers_of(message)))
     consumer.close()
     assert sum(map(len, found)) == count
     return found

@@ -14,7 +14,7 @@ from tests.spark.decoder_reference import Row
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
 
 T = TypeVar("T")
 Options = Mapping[str, Any]
@@ -109,7 +109,7 @@ class _Running(NamedTuple):
 _running: dict[str, _Running] = {}
 
 
-def start(spark: SparkSession, source: str, name: str, options: Options, checkpoint: str, **trigger: Any) -> Failure | None:
+def start(spark: SparkSession, /, source: str, name: str, options: Options, checkpoint: str, **trigger: Any) -> Failure | None:
     """Starts a stream, whose batches `settle` and `finish` return.
 
     `trigger` has the arguments of Spark's own method. Without it, batches follow each other without a pause.
@@ -175,7 +175,7 @@ def _offsets(text: str | None) -> Any:
 
 def _text(error: Exception) -> str:
     """Returns the error in one line, with its causes in Java and their error conditions."""
-    from py4j.protocol import Py4JError
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
     conditions, cause = [], getattr(error, "java_exception", None)
     while cause is not None:

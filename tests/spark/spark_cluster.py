@@ -34,6 +34,7 @@ SETTINGS = {
     "spark.scheduler.minRegisteredResourcesRatio": "1",  # tasks wait until both executors are registered
     "spark.scheduler.maxRegisteredResourcesWaitingTime": "300s",
     "spark.locality.wait": "0",
+    "spark.python.authenticate.socketTimeout": "120s",  # the default of 15 s is too short on a loaded machine
 }
 LOG_START_SCRIPT = """
 import json, os, sys

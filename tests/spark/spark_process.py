@@ -71,6 +71,7 @@ SETTINGS = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.session.timeZone": "UTC",
     "spark.python.unix.domain.socket.enabled": "true",
+    "spark.python.authenticate.socketTimeout": "120s",  # the default of 15 s is too short on a loaded machine
 }
 """Settings of all sessions."""
 SHORT_RUN = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}

@@ -57,7 +57,7 @@ def irregular(count: int, codec: Compression) -> bytes:
     generator, number, made = random.Random(count), 0, list[Record]()
     while number < count:
         size, run = generator.choice([0, 3, 60, 100, generator.randrange(300)]), generator.choice([1, 1, 1, 5, 40, count // 3])
-        headers = [("h", b"%d" % run)] * generator.choice([0, 0, 0, 2])
+        headers: list[tuple[str, bytes | None]] = [("h", b"%d" % run)] * generator.choice([0, 0, 0, 2])
         key = generator.choice([None, b"key"])
         made += [Record(at, 1_700_000_000_000 + at, key, b"%0*d" % (size, at), headers) for at in range(number, min(number + run, count))]
         number = len(made)

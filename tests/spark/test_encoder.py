@@ -44,7 +44,9 @@ def test_encode_is_read_back_by_the_protocol_reader(bodies: list[Body], times: i
     encoded, positions = columns.encode(order, np.arange(len(bodies)))
     assert len(encoded) == positions[-1]
     assert (np.diff(positions) <= columns.largest_sizes[order]).all()
-    expected = [Record(offset, 7, *bodies[row][:2], bodies[row][2] or []) for offset, row in enumerate(order.tolist())]
+    expected = [
+        Record(offset, 7, key, value, headers or []) for offset, (key, value, headers) in enumerate(bodies[row] for row in order.tolist())
+    ]
     assert read_back(encoded, len(bodies)) == expected
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from contextlib import closing
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from confluent_kafka import Producer
@@ -15,7 +16,7 @@ from odradek.protocol.messages.fetch import FETCH
 from odradek.spark_sink.batches import visible
 from odradek.spark_sink.client import READ_COMMITTED, KafkaClient, TopicPartition
 from odradek.spark_sink.connection import Connection
-from odradek.spark_sink.fetcher import OffsetOutOfRange, Span, fetch
+from odradek.spark_sink.fetcher import Fetched, OffsetOutOfRange, Span, fetch
 from tests.spark.kafka_topics import BROKER_SETTINGS, Body, Broker, bodies, config_of, delete_before, new_topic, produce
 
 RACK_AWARE = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
@@ -64,7 +65,7 @@ def test_fetch_abandoned_generator_keeps_client_usable(broker: Broker, client: K
     topic = new_topic(broker)
     produce(broker, topic, bodies(100), **{"batch.num.messages": 10})
     with closing(KafkaClient(replace(client.config, max_partition_fetch_bytes=100))) as small:
-        given_up = fetch(small, {TopicPartition(topic, 0): Span(0, 100)})
+        given_up = cast("Generator[Fetched, None, None]", fetch(small, {TopicPartition(topic, 0): Span(0, 100)}))
         next(given_up)
         assert len(offsets_read(small, TopicPartition(topic, 0), 0, 100)) >= 10
         assert small.partitions([topic])

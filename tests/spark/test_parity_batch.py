@@ -38,21 +38,22 @@ def test_batch_all_record_shapes(comparison_session: SparkProcess, broker: Broke
     assert same(comparison_session, broker, subscribe=topic, includeHeaders=True).rows == written
 
 
-def test_batch_codecs(comparison_session: SparkProcess, broker: Broker) -> None:
+def test_batch_codecs_are_read_equally(comparison_session: SparkProcess, broker: Broker) -> None:
     topic = new_topic(broker)
-    codecs = ["gzip", "snappy", "lz4", "zstd", "none"]
-    written = [row for codec in codecs for row in produce(broker, topic, bodies(60), **{"compression.type": codec})]
+    settings: list[dict[str, Any]] = [{"compression.type": codec} for codec in ("gzip", "snappy", "lz4", "zstd", "none")]
+    written = [row for setting in settings for row in produce(broker, topic, bodies(60), **setting)]
     assert same(comparison_session, broker, subscribe=topic, includeHeaders=True).rows == written
 
 
 def test_batch_log_append_time(comparison_session: SparkProcess, broker: Broker) -> None:
     topic = new_topic(broker, message_timestamp_type="LogAppendTime")
-    produce(broker, topic, bodies(50), **{"compression.type": "lz4"})
+    compressed: dict[str, Any] = {"compression.type": "lz4"}
+    produce(broker, topic, bodies(50), **compressed)
     produce(broker, topic, bodies(50))
     assert {row.timestamp_type for row in same(comparison_session, broker, subscribe=topic).rows} == {1}
 
 
-def test_batch_transactions(comparison_session: SparkProcess, broker: Broker) -> None:
+def test_batch_transactions_respect_isolation_level(comparison_session: SparkProcess, broker: Broker) -> None:
     topic = new_topic(broker)
     transactions(broker, topic, [5, 7, 1, 30, 2], commit=lambda number: number % 2 == 0)
     assert len(same(comparison_session, broker, subscribe=topic).rows) == 45
@@ -153,11 +154,11 @@ def of(topic: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("case", RANGES)
-def test_batch_ranges(comparison_session: SparkProcess, broker: Broker, hundreds: str, case: str) -> None:
+def test_batch_ranges_return_equal_rows(comparison_session: SparkProcess, broker: Broker, hundreds: str, case: str) -> None:
     same(comparison_session, broker, subscribe=hundreds, **of(hundreds, RANGES[case]))
 
 
-def test_batch_subscriptions(comparison_session: SparkProcess, broker: Broker) -> None:
+def test_batch_subscriptions_return_equal_rows(comparison_session: SparkProcess, broker: Broker) -> None:
     one, two = new_topic(broker, 2), new_topic(broker)
     for topic, partition in [(one, 0), (one, 1), (two, 0)]:
         produce(broker, topic, bodies(20), partition)
@@ -187,7 +188,7 @@ SPLITS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("case", SPLITS)
-def test_batch_splits(comparison_session: SparkProcess, cluster: Broker, our_hundreds: str, case: str) -> None:
+def test_batch_splits_give_equal_tasks(comparison_session: SparkProcess, cluster: Broker, our_hundreds: str, case: str) -> None:
     theirs, ours = both_read(comparison_session, cluster, subscribe=our_hundreds, **of(our_hundreds, SPLITS[case]))
     assert isinstance(theirs, Read) and isinstance(ours, Read), (theirs, ours)
     assert sorted(theirs.tasks) == sorted(ours.tasks)

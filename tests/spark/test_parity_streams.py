@@ -47,7 +47,7 @@ class Streams:
 
     def both_fail(self, options: dict[str, Any], text: str) -> None:
         for said, expected in zip(self.both(options), (official_wording(text), text), strict=True):
-            assert isinstance(said, Failure) and expected in said.text, said.text
+            assert isinstance(said, Failure) and expected in said.text, said
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_stream_min_partitions_splits_equally(our_streams: Streams, topic: str) 
     assert [sorted(batch.tasks) for batch in theirs] == [sorted(batch.tasks) for batch in ours]
 
 
-def test_stream_transactions(streams: Streams, broker: Broker) -> None:
+def test_stream_transactions_give_equal_batches(streams: Streams, broker: Broker) -> None:
     """Offsets of markers and aborted records count, so some batches have no rows."""
     topic = new_topic(broker)
     transactions(broker, topic, [2, 4, 1], commit=lambda number: number != 1)
@@ -320,7 +320,7 @@ WRONG_TO_RUN: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("options", "text"), WRONG_TO_LOAD + WRONG_TO_RUN, ids=str)
-def test_stream_errors(our_streams: Streams, topic: str, options: dict[str, Any], text: str) -> None:
+def test_stream_wrong_options_fail_with_the_same_error(our_streams: Streams, topic: str, options: dict[str, Any], text: str) -> None:
     named = {name: str(value).replace('"T"', f'"{topic}"') for name, value in options.items()}
     chosen = {} if not options or options.keys() & {"subscribe", "assign"} else {"subscribe": topic}
     our_streams.both_fail(chosen | named, text.replace("T-", f"{topic}-"))

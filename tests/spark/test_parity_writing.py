@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.spark import queries
-from tests.spark.kafka_topics import Broker, bodies, consume, new_topic, produce
+from tests.spark.kafka_topics import Broker, bodies, consume, headers_of, new_topic, produce
 from tests.spark.queries import Failure
 from tests.spark.sources import OFFICIAL, OURS, official_wording, with_broker
 from tests.spark.spark_process import SparkProcess
@@ -24,7 +24,7 @@ def write(session: SparkProcess, broker: Broker, source: str, rows: list[Any], s
 
 def found(broker: Broker, topic: str, partitions: int) -> list[Written]:
     messages = [
-        (m.partition() if m.key() is not None else None, m.key(), m.value(), m.headers() or []) for m in consume(broker, topic, partitions)
+        (m.partition() if m.key() is not None else None, m.key(), m.value(), headers_of(m)) for m in consume(broker, topic, partitions)
     ]
     return sorted(messages, key=repr)
 
@@ -57,9 +57,10 @@ def test_write_partition_column(comparison_session: SparkProcess, broker: Broker
 
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
-def test_write_codecs(comparison_session: SparkProcess, broker: Broker, codec: str) -> None:
+def test_write_codecs_give_equal_records(comparison_session: SparkProcess, broker: Broker, codec: str) -> None:
     rows = [(b"%d" % n, b"value %d " % n * 40, None) for n in range(200)]
-    both_write(comparison_session, broker, rows, SCHEMA, **{"kafka.compression.type": codec})
+    options: dict[str, Any] = {"kafka.compression.type": codec}
+    both_write(comparison_session, broker, rows, SCHEMA, **options)
 
 
 def test_write_topic_column_and_option(comparison_session: SparkProcess, broker: Broker) -> None:
@@ -73,7 +74,7 @@ def test_write_topic_column_and_option(comparison_session: SparkProcess, broker:
         assert [len(consume(broker, topic)) for topic in (one, two, other)] == [1, 2, 3]
 
 
-def test_write_stream(comparison_session: SparkProcess, broker: Broker, tmp_path: Path) -> None:
+def test_write_stream_gives_equal_records(comparison_session: SparkProcess, broker: Broker, tmp_path: Path) -> None:
     origin, topics = new_topic(broker), {source: new_topic(broker) for source in (OFFICIAL, OURS)}
     produce(broker, origin, bodies(100))
     reading = with_broker(broker, {"from": OFFICIAL, "subscribe": origin, "startingOffsets": "earliest", "includeHeaders": True})
@@ -125,7 +126,7 @@ WRONG: list[tuple[str, list[Any], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("schema", "rows", "options", "text"), WRONG, ids=[text[:50] for *_, text in WRONG])
-def test_write_errors(
+def test_write_wrong_input_fails_with_the_same_error(
     comparison_session: SparkProcess, cluster: Broker, schema: str, rows: list[Any], options: dict[str, Any], text: str
 ) -> None:
     topic = new_topic(cluster, 2)

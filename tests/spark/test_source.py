@@ -58,9 +58,10 @@ def test_read_equals_the_produced_records(spark: SparkSession, broker: Broker) -
 
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
-def test_read_codecs(spark: SparkSession, broker: Broker, codec: str) -> None:
+def test_read_codecs_return_the_produced_records(spark: SparkSession, broker: Broker, codec: str) -> None:
     topic = new_topic(broker)
-    written = produce(broker, topic, bodies(100), **{"compression.type": codec})
+    settings: dict[str, Any] = {"compression.type": codec}
+    written = produce(broker, topic, bodies(100), **settings)
     assert rows(load(spark, broker, subscribe=topic, includeHeaders=True)) == written
 
 

@@ -56,7 +56,7 @@ def test_write_keys_choose_partitions_of_java_client(spark: SparkSession, broker
 
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
-def test_write_codecs(spark: SparkSession, broker: Broker, codec: str) -> None:
+def test_write_codecs_are_read_back_in_order(spark: SparkSession, broker: Broker, codec: str) -> None:
     topic = new_topic(broker)
     save(spark.range(3000).selectExpr("string(id) value").coalesce(1), broker, topic=topic, kafka__compression__type=codec)
     assert [value for _, value, _ in records_by_partition(broker, topic, 1, 3000)[0]] == [b"%d" % number for number in range(3000)]
@@ -68,7 +68,7 @@ def test_write_topic_option_overrides_the_column(spark: SparkSession, broker: Br
     records_by_partition(broker, topic, 1, 1)
 
 
-def test_write_errors(spark: SparkSession, cluster: Cluster) -> None:
+def test_write_invalid_input_fails_without_records(spark: SparkSession, cluster: Cluster) -> None:
     topic = new_topic(cluster, 2)
     rows = spark.createDataFrame([("v", 9, None)], "value string, partition int, topic string")
 
