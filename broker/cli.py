@@ -156,7 +156,7 @@ def _with_listeners(given: Mapping[str, str], options: argparse.Namespace) -> di
 
 def topic_specs(options: argparse.Namespace, environ: Mapping[str, str], cluster: ClusterConfig) -> list[TopicSpec]:
     """Returns the topics to begin with, of --topic and KAFKA_CREATE_TOPICS. Raises InvalidConfig for one that the cluster cannot hold."""
-    from .cluster.first_topics import check_topics, created_topics
+    from .cluster.startup_topics import check_topics, created_topics
     from .settings.listeners import TopicSpec
 
     specs = [TopicSpec.parse(text) for text in options.topic] + created_topics(environ)

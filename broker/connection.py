@@ -16,7 +16,7 @@ from ..protocol.messages.api_versions import API_VERSIONS
 from ..protocol.schema import Message, ProtocolError
 from ..storage.memory import untouched
 from .abridged import abridged
-from .cluster.state import Broker
+from .cluster.broker import Broker
 from .context import Client, Context, Shortcut
 from .failure import failure
 from .foreign import foreign_protocol

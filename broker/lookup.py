@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.messages.common import LeaderIdAndEpoch, NodeEndpoint
 from ..protocol.schema import ZERO_UUID
-from .cluster.state import Broker
+from .cluster.broker import Broker
 from .context import Context
 from .security.acls import Operation, ResourceType
-from .topics.topic import Partition, Topic
+from .topics.partition import Partition
+from .topics.topic import Topic
 
 
 def find_topic(context: Context, operation: Operation | None, name: str, topic_id: bytes = ZERO_UUID) -> Topic:

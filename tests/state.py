@@ -102,7 +102,7 @@ def cluster_state(cluster: ClusterState, known: Known = Known()) -> dict[str, An
         "groups": {group_id: captured(groups.get(group_id)) for group_id in groups._groups.keys() - known.groups},
         "offsets": {group_id: captured(groups.offsets(group_id)) for group_id in groups._offsets.keys() - known.groups},
         "transactions": {name: captured(transactions[name]) for name in transactions.keys() - known.transactions},
-        "next_producer_id": cluster._next_producer_id,
+        "next_producer_id": cluster.producer_ids.next_id,
         "group_configs": captured(cluster.group_configs),
         "authorizer": captured(cluster.authorizer),
         "scram_credentials": captured(cluster.scram_credentials),

@@ -15,7 +15,7 @@ from ...protocol.records import (
 )
 from ...storage.producers import Appended, OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen
 from ..context import Context
-from ..topics.topic import Partition
+from ..topics.partition import Partition
 from ..transactions.transaction import Producer, TopicPartition
 from .batch_checks import AppendRules, Validated, stamp, validate_records
 from .transaction_check import NotInTransaction, join_transaction

@@ -15,7 +15,7 @@ from ...protocol.records import HEADER, TRANSACTIONAL_BIT
 from ...protocol.schema import ProtocolError
 from ...protocol.varints import uvarint_rest
 from ..context import Context
-from ..topics.topic import Partition
+from ..topics.partition import Partition
 from .append import APPEND_REFUSALS, ATTRIBUTES_POSITION, append, one_batch
 
 MAX_KNOWN = 1000

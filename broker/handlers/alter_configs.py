@@ -20,15 +20,15 @@ from ...protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
+from ..cluster.broker import Broker
 from ..cluster.features import ELR_VERSION
-from ..cluster.state import Broker
 from ..context import Context
 from ..registry import handles
 from ..security.acls import Operation
 from ..settings.dynamic import validate_broker_configs
 from ..settings.rows import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS, ConfigType, Setting, Value
 from ..settings.values import COMMA, GroupConfig, InvalidConfig, text_of, validate_group_configs, validate_topic_configs
-from ..topics.topic import illegal_name
+from ..topics.names import illegal_name
 from .config_resources import BROKER, GROUP, TOPIC, demand_configs
 
 MAX_VALUE_BYTES = 32_767

@@ -20,7 +20,7 @@ from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import ACCESS_DENIED_ERRORS, Operation
 from ..settings.values import ConfigEntry, GroupConfig
 from ..slices import Slices
-from ..topics.topic import illegal_name
+from ..topics.names import illegal_name
 from .config_resources import BROKER, GROUP, TOPIC, demand_configs
 
 

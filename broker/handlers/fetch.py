@@ -27,7 +27,8 @@ from ..lookup import current_leader, find_led_partition, find_topic, node_endpoi
 from ..registry import handles
 from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
-from ..topics.topic import Partition, Topic
+from ..topics.partition import Partition
+from ..topics.topic import Topic
 
 ISOLATION_LEVELS = (0, 1)
 READ_COMMITTED = 1

@@ -10,7 +10,7 @@ from ..context import Context
 from ..registry import handles
 from ..security.acls import ACCESS_DENIED_ERRORS, Operation, ResourceType
 from ..settings.listeners import Listener
-from ..topics.topic import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ..topics.names import CONSUMER_OFFSETS, TRANSACTION_STATE
 from .metadata import reachable
 
 TOPICS = {0: CONSUMER_OFFSETS, 1: TRANSACTION_STATE}  # by key type

@@ -10,7 +10,7 @@ from ...protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducer
 from ..context import Context
 from ..registry import handles
 from ..security.acls import Operation, ResourceType
-from ..topics.topic import TRANSACTION_STATE
+from ..topics.names import TRANSACTION_STATE
 from ..transactions.coordinator import NO_PRODUCER, Answer
 from ..transactions.transaction import Producer
 
@@ -29,7 +29,7 @@ def init_producer_id(request: InitProducerIdRequest, context: Context) -> InitPr
     ):
         answer = Answer(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     elif request.transactional_id is None:
-        answer = Answer(ErrorCode.NONE, Producer(context.cluster.next_producer_id(), 0))
+        answer = Answer(ErrorCode.NONE, Producer(context.cluster.producer_ids.generate(), 0))
     else:
         answer = _init(request.transactional_id, request, context)
     error = answer.error

@@ -36,14 +36,16 @@ from ...protocol.messages.metadata import (
     MetadataResponseTopic,
 )
 from ...protocol.schema import ZERO_UUID
-from ..cluster.state import Broker
+from ..cluster.broker import Broker
 from ..context import Context
 from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
 from ..settings.listeners import Listener
 from ..slices import Slices, chunks
-from ..topics.topic import Partition, Topic, illegal_name
+from ..topics.names import illegal_name
+from ..topics.partition import Partition
+from ..topics.topic import Topic
 
 # Topics whose errors keep it secret what else may be done to them.
 _UNTOLD = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.TOPIC_AUTHORIZATION_FAILED)

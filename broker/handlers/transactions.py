@@ -24,7 +24,7 @@ from ...protocol.messages.end_txn import END_TXN, EndTxnRequest, EndTxnResponse
 from ..context import Context
 from ..registry import handles
 from ..security.acls import Operation, ResourceType
-from ..topics.topic import CONSUMER_OFFSETS, INTERNAL_TOPICS, TRANSACTION_STATE
+from ..topics.names import CONSUMER_OFFSETS, INTERNAL_TOPICS, TRANSACTION_STATE
 from ..transactions.coordinator import Answer
 from ..transactions.transaction import TV_0, TV_2, Producer, TopicPartition
 

@@ -24,7 +24,7 @@ from ..groups.offsets import CommittedOffset
 from ..registry import handles
 from ..security.acls import Operation, ResourceType
 from ..sorting import Found, sort_partitions
-from ..topics.topic import CONSUMER_OFFSETS
+from ..topics.names import CONSUMER_OFFSETS
 from ..transactions.transaction import Producer, TopicPartition
 
 KNOWS_ABORTABLE, ADDS_PARTITIONS = 4, 5

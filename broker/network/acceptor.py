@@ -9,7 +9,7 @@ import os
 import socket
 from typing import TYPE_CHECKING, Any
 
-from ..cluster.state import Broker
+from ..cluster.broker import Broker
 from ..settings.listeners import Listener
 from .client_protocol import ClientProtocol
 
@@ -65,7 +65,7 @@ class Acceptor:
             for _ in range(ACCEPTS_PER_TURN):
                 if quotas.full:
                     text = "[KafkaServer id=%d] accepts nobody until a connection ends: max.connections is %d"
-                    network_log.info(text, self._broker.node_id, quotas.most)
+                    network_log.info(text, self._broker.node_id, quotas.limit)
                     self._pause()
                     return
                 self._admit(*self._socket.accept())
@@ -83,7 +83,7 @@ class Acceptor:
         if not quotas.take(host):
             accepted.close()
             text = "[KafkaServer id=%d] rejected a connection from %s: it has as many as max.connections.per.ip allows, %d"
-            network_log.info(text, node_id, host, quotas.most_from(host))
+            network_log.info(text, node_id, host, quotas.limit_of(host))
             return
         try:
             self._open(accepted, host, port)

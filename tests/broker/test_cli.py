@@ -150,8 +150,8 @@ def test_bad_options_are_one_line(argv: list[str], message: str, capsys: pytest.
         (["--config", "."], "cannot read --config .: Is a directory; give the path of a server.properties"),
         (["--topic", "or ders:1"], "invalid topic name: 'or ders' contains"),
         (["--topic", "orders"], "write name:partitions"),
-        (["--topic", "orders:1:3"], "asks for 3 replicas, but there are 2 nodes"),
-        (["--topic", "orders:1", "--topic", "orders:2"], "named twice"),
+        (["--topic", "orders:1:3"], "replication factor 3 exceeds the number of nodes (2)"),
+        (["--topic", "orders:1", "--topic", "orders:2"], "specified twice"),
     ],
 )
 def test_bad_values_are_one_line(

@@ -30,16 +30,16 @@ def test_subscription_id_is_kafkas() -> None:
 
 def test_ask_is_refused_until_the_interval_is_over() -> None:
     metrics = ClientMetrics(100)
-    metrics.ask(CLIENT, START_MS)
+    metrics.subscribe(CLIENT, START_MS)
     with pytest.raises(KafkaError) as refused:
-        metrics.ask(CLIENT, START_MS + PUSH_INTERVAL_MS - 1)
+        metrics.subscribe(CLIENT, START_MS + PUSH_INTERVAL_MS - 1)
     assert refused.value.code is ErrorCode.THROTTLING_QUOTA_EXCEEDED
-    metrics.ask(CLIENT, START_MS + PUSH_INTERVAL_MS)
+    metrics.subscribe(CLIENT, START_MS + PUSH_INTERVAL_MS)
 
 
 def test_push_is_accepted_once_in_an_interval() -> None:
     metrics = ClientMetrics(100)
-    metrics.ask(CLIENT, START_MS)
+    metrics.subscribe(CLIENT, START_MS)
     assert push(metrics, START_MS + 1) is ErrorCode.NONE
     assert push(metrics, START_MS + 2) is ErrorCode.THROTTLING_QUOTA_EXCEEDED
     assert push(metrics, START_MS + 1 + PUSH_INTERVAL_MS) is ErrorCode.NONE
@@ -50,7 +50,7 @@ def test_push_is_accepted_once_in_an_interval() -> None:
 def test_a_client_that_pushes_wrongly_may_ask_at_once() -> None:
     metrics = ClientMetrics(100)
     assert push(metrics, START_MS, subscription=5) is ErrorCode.UNKNOWN_SUBSCRIPTION_ID
-    metrics.ask(CLIENT, START_MS + 1)
+    metrics.subscribe(CLIENT, START_MS + 1)
 
 
 def test_a_silent_client_is_forgotten() -> None:
@@ -65,10 +65,10 @@ def test_of_too_many_clients_the_oldest_is_forgotten(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(client_metrics, "MAX_INSTANCES", 2)
     metrics = ClientMetrics(100)
     for number in (1, 2, 3):
-        metrics.ask(bytes([number]) * 16, START_MS)
-    metrics.ask(bytes([1]) * 16, START_MS + 1)
+        metrics.subscribe(bytes([number]) * 16, START_MS)
+    metrics.subscribe(bytes([1]) * 16, START_MS + 1)
     with pytest.raises(KafkaError):
-        metrics.ask(bytes([3]) * 16, START_MS + 1)
+        metrics.subscribe(bytes([3]) * 16, START_MS + 1)
 
 
 def test_a_client_without_an_id_is_given_one() -> None:

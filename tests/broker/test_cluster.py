@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.topics.topic import illegal_name
+from odradek.broker.topics.names import illegal_name
 from tests.broker.harness import World, produce
 
 
@@ -44,7 +44,7 @@ def test_leaders_return_to_the_first_replica_after_a_while() -> None:
 def test_leadership_moves_to_the_first_replica_of_a_reassignment() -> None:
     world = World()
     partition = world.cluster.create_topic("t", assignments=[[1, 2]]).partitions[0]
-    world.cluster.reassign(partition, [2, 1])
+    world.cluster.replica_control.reassign(partition, [2, 1])
     world.advance(299_999)
     assert partition.leader == 1
     world.advance(1)

@@ -50,7 +50,7 @@ class Compacted:
         return [(record.offset, record.key, record.value) for batch in self.batches() for record in batch.records()]
 
     def compact(self, now: bool = False) -> None:
-        self.world.cluster.upkeep.compact(now=now)
+        self.world.cluster.log_cleaner.compact(now=now)
 
 
 def test_as_kafka_does() -> None:
@@ -123,13 +123,17 @@ def test_keyless_records_go_and_control_batches_stay() -> None:
     latest = {b"a": 3}
     compactor = compaction.Compactor(latest, NONE_ABORTED, -1, {}, START_MS, 1000)
     keyless = memoryview(build_batch([Record(0, START_MS, None, b"1", [])]))
-    assert compactor.rewrite(keyless) is None
+    assert compactor.rewrite(RecordBatch(keyless)) is None
     options = {"producer_id": 7, "producer_epoch": 0, "is_transactional": True}
     within = memoryview(build_batch([Record(0, START_MS, b"a", b"1", [])], base_sequence=0, **options))
-    assert compactor.rewrite(within) is None
+    assert compactor.rewrite(RecordBatch(within)) is None
     control = memoryview(build_batch([Record(0, START_MS, b"\0\0\0\1", b"\0\0\0\0\0\0", [])], is_control=True, **options))
-    assert compactor.rewrite(control) is control
-    assert compaction.last_offsets([keyless, control], NONE_ABORTED) == {}
+    control_batch = RecordBatch(control)
+    assert compactor.rewrite(control_batch) is control_batch.view
+    latest_offsets = compaction.LastOffsets(NONE_ABORTED)
+    for view in (keyless, control):
+        latest_offsets.add(RecordBatch(view))
+    assert latest_offsets.offsets == {}
 
 
 def test_what_was_aborted_goes_and_supersedes_nothing() -> None:
@@ -201,7 +205,7 @@ def test_what_was_aborted_leaves_its_last_sequence() -> None:
         build_batch([Record(0, START_MS, b"a", b"2", [])], producer_id=7, producer_epoch=0, base_sequence=4, is_transactional=True)
     )
     aborted = compaction.Aborted([EndedTransaction(7, 0, 1, 2, False)])
-    left = compaction.Compactor({}, aborted, -1, {7: LastRecord(0, 0)}, START_MS, 1000).rewrite(batch)
+    left = compaction.Compactor({}, aborted, -1, {7: LastRecord(0, 0)}, START_MS, 1000).rewrite(RecordBatch(batch))
     assert left is not None
     header = RecordBatch(left).header
     assert (header.records_count, header.base_sequence, header.is_transactional) == (0, 4, True)

@@ -58,7 +58,7 @@ def test_api_versions_follows_an_update() -> None:
     after = listed(client)
     assert after.finalized_features_epoch > before.finalized_features_epoch
     assert {feature.name: feature.max_version_level for feature in after.finalized_features}[TRANSACTION_VERSION] == 1
-    assert world.cluster.transaction_version == 1
+    assert world.cluster.transaction_log.transaction_version == 1
 
 
 def test_api_versions_leaves_client_metrics_out() -> None:

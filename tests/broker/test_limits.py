@@ -223,7 +223,7 @@ def test_single_addresses_may_have_numbers_of_their_own() -> None:
     assert [quotas.take("10.0.0.1"), quotas.take("10.0.0.1")] == [True, False]
     assert not quotas.take("::1")
     assert [quotas.take("10.0.0.2") for _ in range(3)] == [True, True, False]
-    assert World(settings={"max.connections.per.ip.overrides": "127.0.0.1:7"}).cluster.brokers[1].connections.most_from("127.0.0.1") == 7
+    assert World(settings={"max.connections.per.ip.overrides": "127.0.0.1:7"}).cluster.brokers[1].connections.limit_of("127.0.0.1") == 7
 
 
 @pytest.mark.parametrize("text", ["10.0.0.1", ":5", "10.0.0.1:", "10.0.0.1:-1", "10.0.0.1:many"])

@@ -110,7 +110,7 @@ def test_produce_after_records_were_deleted_is_taken_again(way: str, caplog: pyt
             topic.partitions[0].delete_before(topic.partitions[0].log.end_offset)
         case "retention":
             topic.config.alter({"retention.bytes": "0", "internal.segment.bytes": "1"})
-            world.cluster.upkeep.delete_old()
+            world.cluster.log_retention.delete_expired()
     assert errors_of(client, "u") == [0]
     caplog.clear()
     errors_of(client, "u", 20)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.broker.cluster.placement import check_assignments, check_leadable, place_replicas
+from odradek.broker.cluster.assignments import check_assignments, check_leadable
+from odradek.broker.cluster.placement import place_replicas
 from odradek.protocol.errors import ErrorCode, KafkaError
 
 NODES = st.dictionaries(st.integers(1, 9), st.sampled_from([None, "a", "b", "c"]), min_size=1, max_size=9)

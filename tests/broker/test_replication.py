@@ -10,8 +10,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from odradek.broker.topics.partition import Partition
 from odradek.broker.topics.replication import Assignment
-from odradek.broker.topics.topic import Partition
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from odradek.protocol.messages.produce import PRODUCE
@@ -176,13 +176,13 @@ class Replicas(RuleBasedStateMachine):
 
     @rule(replicas=st.permutations(NODES), factor=st.integers(1, 3))
     def reassign(self, replicas: list[int], factor: int) -> None:
-        self.cluster.reassign(self.partition, replicas[:factor])
+        self.cluster.replica_control.reassign(self.partition, replicas[:factor])
 
     @precondition(lambda self: self.partition.is_reassigned)
     @rule()
     def cancel(self) -> None:
         if self.partition.cancel_reassignment(self.cluster.running):
-            self.cluster.partition_changed(self.partition)
+            self.cluster.replica_control.changed(self.partition)
 
     @rule(milliseconds=st.sampled_from([1, 499, 500, 300_000]))
     def wait(self, milliseconds: int) -> None:

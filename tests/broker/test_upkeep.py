@@ -145,9 +145,9 @@ def test_only_a_log_that_is_dirty_enough_is_compacted_unless_it_is_asked_for() -
     put(world, START_MS + 6000, key=b"c")
     world.advance(5000)
     assert offsets(world) == [0, 1, 2, 3]  # two thirds are dirty
-    world.cluster.upkeep.compact(now=True)
+    world.cluster.log_cleaner.compact(now=True)
     assert offsets(world) == [0, 2, 3]
-    world.cluster.upkeep.compact(now=True)  # nothing is left to do
+    world.cluster.log_cleaner.compact(now=True)  # nothing is left to do
     assert offsets(world) == [0, 2, 3]
 
 

@@ -226,7 +226,7 @@ def test_quorum_high_watermark_grows_by_changes_and_time() -> None:
     for change in (
         lambda: world.cluster.stop_node(2),
         lambda: world.cluster.start_node(2),
-        lambda: world.cluster.reassign(world.cluster.topics["t"].partitions[0], [1]),
+        lambda: world.cluster.replica_control.reassign(world.cluster.topics["t"].partitions[0], [1]),
         lambda: world.cluster.delete_topic(world.cluster.topics["t"]),
         lambda: world.advance(500),
     ):

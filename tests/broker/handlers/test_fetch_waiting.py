@@ -103,7 +103,7 @@ def test_poll_answers_what_else_changed(world: World, change: str) -> None:
             world.cluster.wake(topic.partitions[1])
         case "retention":
             topic.config.alter({"retention.bytes": "0", "internal.segment.bytes": "1"})
-            world.cluster.upkeep.delete_old()
+            world.cluster.log_retention.delete_expired()
     world.core.run_ready()
     world.end_turn()
     answers = [(each.partition_index, each.error_code) for topic in client.receive().responses for each in topic.partitions]
