@@ -1,4 +1,4 @@
-"""What compaction leaves: as Apache Kafka 4.3.1 left it of the same batches, and against a dict of last values by key."""
+"""Compaction, compared with what Apache Kafka 4.3.1 left of the same batches, and with a dict of the last values by key."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from odradek.storage.transaction_index import EndedTransaction
 from tests.broker.harness import START_MS, World, produce_request
 
 COMPACT = {"cleanup.policy": "compact", "internal.segment.bytes": "500", "min.cleanable.dirty.ratio": "0.01", "delete.retention.ms": "4000"}
-LARGE = (b"z", bytes(400))  # almost a file
+LARGE = (b"z", bytes(400))  # almost fills a segment
 NONE_ABORTED = compaction.Aborted([])
 Pair = tuple[bytes | None, bytes | None]
 
 
 class Compacted:
-    """A topic of one partition."""
+    """A compacted topic of one partition."""
 
     def __init__(self, **configs: str) -> None:
         self.world = World(nodes=1)
@@ -53,7 +53,7 @@ class Compacted:
         self.world.cluster.log_cleaner.compact(now=now)
 
 
-def test_as_kafka_does() -> None:
+def test_compact_leaves_the_batches_of_kafka() -> None:
     topic = Compacted()
     topic.produce((b"a", b"1"), (b"b", b"1"), (b"c", b"1"))
     topic.produce((b"a", b"2"), (b"a", b"3"), timestamp=START_MS + 10)
@@ -83,7 +83,7 @@ def test_as_kafka_does() -> None:
     assert left[2].header.size == 61
     assert [record.headers for record in left[0].records()] == [[("h", b"1")]]
     assert topic.partition.log.end_offset == 12
-    # Tombstones stay for their time from the first compaction on, and go with the first one after it.
+    # Tombstones stay for delete.retention.ms from the first pass on. The first pass after that removes them.
     topic.produce(LARGE)
     topic.world.advance(3999)
     topic.compact(now=True)
@@ -96,7 +96,7 @@ def test_as_kafka_does() -> None:
     assert (second.base_offset, second.last_offset_delta, second.delete_horizon_ms, second.records_count) == (5, 1, horizon, 1)
 
 
-def test_the_last_batch_of_a_pass_stays_though_it_is_empty() -> None:
+def test_last_batch_of_a_pass_stays_empty() -> None:
     topic = Compacted()
     topic.produce((b"a", b"1"))
     topic.produce((b"a", b"2"), LARGE)
@@ -107,7 +107,7 @@ def test_the_last_batch_of_a_pass_stays_though_it_is_empty() -> None:
     assert headers == [(3, 4, 2), (5, 5, 1)]
 
 
-def test_log_append_time_and_existing_horizons_survive_a_rewrite() -> None:
+def test_log_append_time_survives_a_rewrite() -> None:
     topic = Compacted(**{"message.timestamp.type": "LogAppendTime"})
     topic.produce((b"a", b"1"), (b"b", b"1"))
     topic.produce((b"a", b"2"), LARGE)
@@ -119,7 +119,7 @@ def test_log_append_time_and_existing_horizons_survive_a_rewrite() -> None:
     assert [(record.offset, record.timestamp) for record in first.records()] == [(1, START_MS)]
 
 
-def test_keyless_records_go_and_control_batches_stay() -> None:
+def test_keyless_records_are_removed_and_markers_stay() -> None:
     latest = {b"a": 3}
     compactor = compaction.Compactor(latest, NONE_ABORTED, -1, {}, START_MS, 1000)
     keyless = memoryview(build_batch([Record(0, START_MS, None, b"1", [])]))
@@ -136,7 +136,7 @@ def test_keyless_records_go_and_control_batches_stay() -> None:
     assert latest_offsets.offsets == {}
 
 
-def test_what_was_aborted_goes_and_supersedes_nothing() -> None:
+def test_aborted_records_are_removed_and_supersede_nothing() -> None:
     topic = Compacted()
     topic.produce((b"a", b"1"))
     log, producers = topic.partition.log, topic.partition.producers
@@ -156,7 +156,7 @@ def test_what_was_aborted_goes_and_supersedes_nothing() -> None:
 
 
 def transaction(topic: Compacted, producer: tuple[int, int], *keys: bytes, committed: bool, v2: bool) -> None:
-    """One batch for each key, and the marker; with v2 it raises the epoch."""
+    """Appends one batch for each key, and the marker, which raises the epoch if `v2`."""
     log, producers = topic.partition.log, topic.partition.producers
     producer_id, epoch = producer
     for sequence, key in enumerate(keys):
@@ -167,8 +167,8 @@ def transaction(topic: Compacted, producer: tuple[int, int], *keys: bytes, commi
     topic.partition.append_marker(Marker(Producer(producer_id, epoch + v2), 0, committed, v2), START_MS)
 
 
-def test_markers_go_as_tombstones_do_but_for_each_producers_last() -> None:
-    """As Apache Kafka 4.3.1 left the same transactions, pass by pass."""
+def test_markers_are_removed_except_each_producers_last() -> None:
+    """The expected values are what Apache Kafka 4.3.1 left of the same transactions after each pass."""
     topic = Compacted()
     transaction(topic, (1, 0), b"1", b"2", committed=True, v2=False)  # 0, 1, marker 2
     transaction(topic, (2, 0), b"1", b"2", committed=True, v2=True)  # 3, 4, 5
@@ -181,7 +181,7 @@ def test_markers_go_as_tombstones_do_but_for_each_producers_last() -> None:
     producers = topic.partition.producers
 
     def after_a_pass() -> tuple[str, list[int]]:
-        """Offsets, in brackets what is empty, ~ with a delete horizon; and the aborted transactions that readers are told of."""
+        """Returns base offsets, with (n) for an empty batch and n~ for a delete horizon, and the first offsets of aborted transactions."""
         topic.produce((b"1", b"x"), LARGE)
         topic.produce(LARGE)
         topic.compact(now=True)
@@ -200,7 +200,7 @@ def test_markers_go_as_tombstones_do_but_for_each_producers_last() -> None:
     assert [batch.header.attributes for batch in topic.batches() if batch.header.base_offset == 5] == [0x30]
 
 
-def test_what_was_aborted_leaves_its_last_sequence() -> None:
+def test_aborted_batch_keeps_last_sequence_of_producer() -> None:
     batch = memoryview(
         build_batch([Record(0, START_MS, b"a", b"2", [])], producer_id=7, producer_epoch=0, base_sequence=4, is_transactional=True)
     )
@@ -211,7 +211,7 @@ def test_what_was_aborted_leaves_its_last_sequence() -> None:
     assert (header.records_count, header.base_sequence, header.is_transactional) == (0, 4, True)
 
 
-def test_a_time_is_found_though_the_batch_that_promised_it_is_empty() -> None:
+def test_timestamp_lookup_skips_emptied_batches() -> None:
     topic = Compacted()
     topic.produce((b"a", b"1"), timestamp=START_MS + 500, producer_id=1, producer_epoch=0, base_sequence=0)
     topic.produce((b"a", b"2"), LARGE, timestamp=START_MS + 600)
@@ -224,7 +224,7 @@ def test_a_time_is_found_though_the_batch_that_promised_it_is_empty() -> None:
     assert (answer.offset, answer.timestamp) == (1, START_MS + 600)
 
 
-def test_readers_keep_the_bytes_they_were_given() -> None:
+def test_views_of_readers_are_unchanged_by_compaction() -> None:
     topic = Compacted()
     topic.produce((b"a", b"1"))
     topic.produce((b"a", b"2"), LARGE)
@@ -244,7 +244,7 @@ steps = st.one_of(
 
 
 @given(steps=st.lists(steps, max_size=40))
-def test_against_a_dict_of_last_values(steps: list[Any]) -> None:
+def test_compaction_agrees_with_a_dict_of_last_values(steps: list[Any]) -> None:
     topic = Compacted()
     written: list[tuple[int, bytes | None, bytes | None]] = []
     sequence = 0
@@ -263,7 +263,7 @@ def test_against_a_dict_of_last_values(steps: list[Any]) -> None:
 
 
 def check(topic: Compacted, before: list[Any], written: list[tuple[int, bytes | None, bytes | None]]) -> None:
-    """Who reads all of the log ends with the same last values; what is clean has every key once; nothing comes up again."""
+    """A reader of the whole log gets the same last values, the clean part has each key once, and no removed record reappears."""
     left = topic.records()
     offsets = [offset for offset, _, _ in left]
     assert offsets == sorted(set(offsets))
