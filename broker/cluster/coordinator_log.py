@@ -11,6 +11,7 @@ from ...protocol.coordinator_records import CoordinatorRecord
 from ..kafka_quirks.java_hash import abs_java_hash
 from ..scheduling.timers import Timers
 from ..topics.partition import Partition
+from ..topics.replication import NO_LEADER
 from ..topics.topic import Topic
 from ..transactions.transaction import Producer
 
@@ -34,6 +35,6 @@ class CoordinatorLog:
         Raises StaleProducerEpoch if a newer epoch of the producer has written.
         """
         partition = self.partition(key, topic_name)
-        if partition is not None and partition.leader != -1:
+        if partition is not None and partition.leader != NO_LEADER:
             partition.append_records(records, self._timers.now_ms, producer)
             self._wake(partition)

@@ -30,6 +30,7 @@ from ..settings.values import BrokerConfig, GroupConfig, InvalidConfig, TopicCon
 from ..topics.cleaning import LogCleaner
 from ..topics.names import CONSUMER_OFFSETS, TopicNames
 from ..topics.partition import Partition
+from ..topics.replication import NO_LEADER
 from ..topics.retention import LogRetention
 from ..topics.topic import Topic
 from ..transactions.coordinator import Transactions, TransactionSettings
@@ -220,7 +221,7 @@ class ClusterState:
         # and emptying the list breaks the reference cycle of topic and partitions.
         partitions, topic.partitions = topic.partitions, []
         for partition in partitions:
-            partition.leader = -1
+            partition.leader = NO_LEADER
             self.replica_control.deleted(partition)
             partition.delete_before(partition.log.end_offset)
             self.wake(partition)

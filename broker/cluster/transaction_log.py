@@ -12,6 +12,7 @@ from ...protocol.coordinator_records import CoordinatorRecord
 from ...storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
 from ..topics.names import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ..topics.partition import Partition
+from ..topics.replication import NO_LEADER
 from ..transactions.coordinator import Marker
 from ..transactions.transaction import TopicPartition
 from .features import TRANSACTION_VERSION
@@ -38,7 +39,7 @@ class TransactionLog:
     def coordinator_epoch(self, transactional_id: str) -> int | None:
         """Returns the leader epoch of the partition that coordinates a transactional id; None while it has no leader."""
         partition = self._cluster.coordinator(transactional_id, TRANSACTION_STATE)
-        return None if partition is None or partition.leader == -1 else partition.leader_epoch
+        return None if partition is None or partition.leader == NO_LEADER else partition.leader_epoch
 
     def write_transaction(self, transactional_id: str, record: CoordinatorRecord) -> None:
         """Appends a record to the transactional id's partition of `__transaction_state`."""
@@ -50,7 +51,7 @@ class TransactionLog:
         A partition that has been deleted, or that has accepted a newer epoch, needs no marker.
         """
         found = self._cluster.find_partition(partition.topic, partition.partition)
-        if found is not None and found.leader == -1:
+        if found is not None and found.leader == NO_LEADER:
             return False
         if found is not None:
             with suppress(StaleProducerEpoch, StaleCoordinatorEpoch):

@@ -36,7 +36,7 @@ from ..topics.names import CLUSTER_METADATA
 from ..topics.topic import Topic
 
 MAX_PARTITIONS_PER_REQUEST = 10_000
-"""The number of records that Kafka's controller writes at once (QuorumController.MAX_RECORDS_PER_USER_OP)."""
+"""The limit of Kafka's controller (ReplicationControlManager.MAX_PARTITIONS_PER_BATCH, QuorumController.MAX_RECORDS_PER_USER_OP)."""
 
 
 @handles(CREATE_TOPICS)
@@ -194,7 +194,7 @@ def _add_partitions(wanted: CreatePartitionsTopic, room: int, validate_only: boo
     topic = find_topic(context, Operation.ALTER, wanted.name)
     assignments = None if wanted.assignments is None else [assignment.broker_ids for assignment in wanted.assignments]
     if wanted.count - len(topic.partitions) > room:
-        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # more records than Kafka's controller writes at once
+        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # Kafka fails here, because its controller does not write so many records at once
     placed = cluster.place_partitions(topic, wanted.count, assignments)
     if not validate_only:
         cluster.add_partitions(topic, placed)

@@ -7,10 +7,11 @@ A timer starts a pass at the interval log.cleaner.backoff.ms. A pass looks at ev
 2. All batches up to the end of the dirty part are rewritten without the superseded records (`compaction.Compactor`). The new batches
    replace the old ones in one step at the end, so that readers see either the old log or the compacted one.
 
-Both scans run in slices of a few hundred records, between which clients are served. All inputs are taken when the log's turn begins: the
-end of the dirty part, the aborted transactions below it, each producer's last record, and the time. Appends in the meantime do not matter,
-because they go behind the dirty part. If the log has been deleted, truncated or compacted meanwhile (`_LogState` differs), the work on it
-is discarded and the next pass starts over. Only the final replacement, which copies the remaining bytes, runs in one piece.
+Both scans run in slices of a few hundred records, between which clients are served. A batch is not divided. All inputs are taken when the
+scans begin: the end of the dirty part, the aborted transactions below it, the last record of each producer, and the time. Appends in the
+meantime do not matter, because they go behind the dirty part. If the log has been deleted, truncated or compacted meanwhile (`_LogState`
+differs), the work on it is discarded and the next pass starts over. Only the final replacement, which copies the remaining bytes, runs in
+one piece.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ log = logging.getLogger("kafka.log.LogCleaner")
 
 
 class _LogState(NamedTuple):
-    """Identifies the contents of a log below the high watermark: a truncation renews `virtual_segments`, the others move an offset."""
+    """Identifies the contents of a log except for appends: a truncation renews `virtual_segments`, other changes move an offset."""
 
     start_offset: int
     virtual_segments: VirtualSegments

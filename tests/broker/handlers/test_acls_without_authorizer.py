@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.create_acls import CREATE_ACLS, AclCreation, CreateAclsRequest
 from odradek.protocol.messages.delete_acls import DELETE_ACLS, DeleteAclsFilter, DeleteAclsRequest
 from odradek.protocol.messages.describe_acls import DESCRIBE_ACLS, DescribeAclsRequest
 from tests.broker.harness import World
 
-ANY = {"pattern_type_filter": 1, "principal_filter": None, "host_filter": None, "operation": 1, "permission_type": 1}
+ANY: dict[str, Any] = {"pattern_type_filter": 1, "principal_filter": None, "host_filter": None, "operation": 1, "permission_type": 1}
 
 
 def test_acls_without_authorizer_are_refused() -> None:

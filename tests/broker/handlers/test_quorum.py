@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.describe_quorum import DESCRIBE_QUORUM, DescribeQuorumRequest, PartitionData, TopicData
 from tests.broker.harness import World
@@ -21,13 +23,14 @@ def test_quorum_high_watermark_grows_with_changes_and_time() -> None:
     world.cluster.create_topic("t", 3)
     ends.append(metadata_end(world))
     assert ends[1] == ends[0] + 4
-    for change in (
+    changes: list[Callable[[], object]] = [
         lambda: world.cluster.stop_node(2),
         lambda: world.cluster.start_node(2),
         lambda: world.cluster.replica_control.reassign(world.cluster.topics["t"].partitions[0], [1]),
         lambda: world.cluster.delete_topic(world.cluster.topics["t"]),
         lambda: world.advance(500),
-    ):
+    ]
+    for change in changes:
         change()
         ends.append(metadata_end(world))
     assert ends == sorted(set(ends))

@@ -18,7 +18,7 @@ SETTINGS = {
 }
 
 
-def world_of(settings: dict[str, str] | None = None, **configs: str) -> World:
+def world_of(settings: dict[str, str] | None = None, /, **configs: str) -> World:
     world = World(nodes=1, settings=SETTINGS | (settings or {}))
     world.cluster.create_topic("t", 1, configs={name.replace("_", "."): text for name, text in configs.items()})
     return world

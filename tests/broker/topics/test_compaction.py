@@ -124,7 +124,7 @@ def test_keyless_records_are_removed_and_markers_stay() -> None:
     compactor = compaction.Compactor(latest, NONE_ABORTED, -1, {}, START_MS, 1000)
     keyless = memoryview(build_batch([Record(0, START_MS, None, b"1", [])]))
     assert compactor.rewrite(RecordBatch(keyless)) is None
-    options = {"producer_id": 7, "producer_epoch": 0, "is_transactional": True}
+    options: dict[str, Any] = {"producer_id": 7, "producer_epoch": 0, "is_transactional": True}
     within = memoryview(build_batch([Record(0, START_MS, b"a", b"1", [])], base_sequence=0, **options))
     assert compactor.rewrite(RecordBatch(within)) is None
     control = memoryview(build_batch([Record(0, START_MS, b"\0\0\0\1", b"\0\0\0\0\0\0", [])], is_control=True, **options))
@@ -146,7 +146,7 @@ def test_aborted_records_are_removed_and_supersede_nothing() -> None:
         batch = build_batch(records, producer_id=7, producer_epoch=0, base_sequence=number, is_transactional=True)
         log.append(memoryview(batch), 0, owned=False)
         producers.record(7, 0, number, number, offset, offset, START_MS, START_MS, transactional=True)
-        topic.partition.append_marker(Marker((7, 0), 0, committed, False), START_MS)
+        topic.partition.append_marker(Marker(Producer(7, 0), 0, committed, False), START_MS)
     topic.produce(LARGE)
     topic.produce(LARGE)
     topic.compact(now=True)
@@ -160,7 +160,7 @@ def transaction(topic: Compacted, producer: tuple[int, int], *keys: bytes, commi
     log, producers = topic.partition.log, topic.partition.producers
     producer_id, epoch = producer
     for sequence, key in enumerate(keys):
-        options = {"producer_id": producer_id, "producer_epoch": epoch, "base_sequence": sequence, "is_transactional": True}
+        options: dict[str, Any] = {"producer_id": producer_id, "producer_epoch": epoch, "base_sequence": sequence, "is_transactional": True}
         batch = build_batch([Record(0, START_MS, key, b"v", [])], **options)
         offset = log.append(memoryview(batch), 0, owned=False)
         producers.record(producer_id, epoch, sequence, sequence, offset, offset, START_MS, START_MS, transactional=True)

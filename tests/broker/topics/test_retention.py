@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 import pytest
 
@@ -113,7 +114,7 @@ def test_waiting_fetch_of_emptied_log_continues() -> None:
 
 
 @pytest.mark.parametrize("producer", [{}, {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0}])
-def test_records_without_timestamps_age_from_their_append(producer: dict[str, int]) -> None:
+def test_records_without_timestamps_age_from_their_append(producer: dict[str, Any]) -> None:
     world = world_of(retention_ms="5000")
     world.advance(3000)
     batch = bytes(build_batch([Record(0, -1, b"k", b"v", [])], **producer))
