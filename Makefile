@@ -35,7 +35,7 @@ bench: .venv/.dev ## BENCH="--quick --rows produce" picks
 demo: .venv/.dev
 	.venv/bin/python examples/demo.py
 
-docs: .venv/.dev ## writes the table of APIs in README.md, and docs/configuration.md
+docs: .venv/.dev ## writes the generated parts of README.md, ARCHITECTURE.md and docs/configuration.md
 	PYTHONPATH=.dev:. .venv/bin/python -m tests.documents
 
 lint: .venv/.dev

@@ -57,8 +57,8 @@ class Core:
 
     def run_ready(self) -> None:
         """Resumes the requests that were woken, until none is left."""
-        while woken := self.turns.take_woken():
-            for parked in woken:
+        while self.turns.woken:
+            for parked in self.turns.take_woken():
                 self._resume(parked)
 
     def _resume(self, parked: Parked) -> None:

@@ -18,10 +18,10 @@ class ClusterView(Protocol):
     """Topics by name and id, settings of single groups by their names, and where records go."""
 
     @property
-    def topics(self) -> Mapping[str, Topic]: ...  # noqa: D102
+    def topics(self) -> Mapping[str, Topic]: ...
 
     @property
-    def topics_by_id(self) -> Mapping[bytes, Topic]: ...  # noqa: D102
+    def topics_by_id(self) -> Mapping[bytes, Topic]: ...
 
     @property
     def topics_version(self) -> int:
@@ -32,7 +32,7 @@ class ClusterView(Protocol):
         """The regular expressions of all groups, and the topics that match them."""
 
     @property
-    def group_configs(self) -> Mapping[str, GroupConfig]: ...  # noqa: D102
+    def group_configs(self) -> Mapping[str, GroupConfig]: ...
 
     def write(self, group_id: str, records: Sequence[CoordinatorRecord], producer: Producer | None = None) -> None:
         """Appends to the group's partition of `__consumer_offsets`; what comes with a producer is part of its transaction.

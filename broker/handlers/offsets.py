@@ -44,11 +44,11 @@ from ...protocol.schema import ZERO_UUID
 from ..context import Context
 from ..groups.offsets import CommittedOffset, CommittedOffsets
 from ..kafka_quirks.java_long import wrapped_long
+from ..lookup import Found, find_partitions
 from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
 from ..slices import Slices, chunks
-from ..sorting import Found, sort_partitions
 
 BY_MEMBER_EPOCH, BY_TOPIC_ID = 9, 10
 NOTHING_COMMITTED = CommittedOffset(-1, -1, "", -1)
@@ -61,7 +61,7 @@ def offset_commit(request: OffsetCommitRequest, context: Context) -> OffsetCommi
     """Unknown partitions are refused each for itself; what is wrong with the group or the member refuses all others."""
     context.demand(Operation.READ, ResourceType.GROUP, request.group_id)
     topics = [((topic.name, topic.topic_id), topic.partitions) for topic in request.topics]
-    found, answers = sort_partitions(topics, context, by_id=context.version >= BY_TOPIC_ID)
+    found, answers = find_partitions(topics, context, by_id=context.version >= BY_TOPIC_ID)
     error = _check_commit(request, found, context)
     errors = [error] * len(found) if error else _commit(request, found, context)
     for (key, _, wanted), each in zip(found, errors, strict=True):
@@ -240,7 +240,7 @@ def offset_delete(request: OffsetDeleteRequest, context: Context) -> OffsetDelet
     group_id, groups = request.group_id, context.broker.groups
     if not context.may(Operation.DELETE, ResourceType.GROUP, group_id):
         return OffsetDeleteResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED, topics=[])
-    found, answers = sort_partitions([((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], context)
+    found, answers = find_partitions([((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], context)
     if not group_id:
         return OffsetDeleteResponse(error_code=ErrorCode.INVALID_GROUP_ID, topics=[])
     if not context.broker.is_coordinator(group_id):

@@ -21,9 +21,9 @@ from ...protocol.schema import ZERO_UUID
 from ..appending.transaction_check import NotInTransaction, join_transaction
 from ..context import Context
 from ..groups.offsets import CommittedOffset
+from ..lookup import Found, find_partitions
 from ..registry import handles
 from ..security.acls import Operation, ResourceType
-from ..sorting import Found, sort_partitions
 from ..topics.names import CONSUMER_OFFSETS
 from ..transactions.transaction import Producer, TopicPartition
 
@@ -37,7 +37,7 @@ def txn_offset_commit(request: TxnOffsetCommitRequest, context: Context) -> TxnO
     """Unknown partitions are refused each for itself; what is wrong with the transaction or the member refuses all others."""
     context.demand(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id)
     context.demand(Operation.READ, ResourceType.GROUP, request.group_id)
-    found, refused = sort_partitions([((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], context)
+    found, refused = find_partitions([((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], context)
     errors = iter(_commit(request, found, context) if found else [])
     if refused:  # then Kafka answers a topic that is named twice at once
         for (key, _, wanted), error in zip(found, errors, strict=True):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from itertools import count
 
-from ..abridged import abridged
+from ..short_repr import short_repr
 
 log = logging.getLogger("kafka.utils.KafkaScheduler")
 
@@ -94,5 +94,5 @@ class Timers:
             try:
                 action()
             except Exception:
-                log.exception("the action of the timer %s has failed", abridged(key))
+                log.exception("the action of the timer %s has failed", short_repr(key))
         self.now_ms = max(self.now_ms, now_ms)

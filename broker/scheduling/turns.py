@@ -41,7 +41,8 @@ class Turns(Generic[W]):
         self.timers = timers
         self.clock = clock
         self._waiting: dict[Hashable, dict[W, None]] = {}
-        self._woken: list[W] = []
+        self.woken: list[W] = []
+        """The requests to resume after the present one, in the order in which they were woken. A request may occur twice."""
         self._put_off: deque[Callable[[], None]] = deque()
 
     # Waiting requests
@@ -56,7 +57,7 @@ class Turns(Generic[W]):
         for key in waiter.keys:
             self._waiting.setdefault(key, {})[waiter] = None
         if wait.deadline_ms is not None:
-            self.timers.set(waiter, wait.deadline_ms - self.timers.now_ms, lambda: self._woken.append(waiter))
+            self.timers.set(waiter, wait.deadline_ms - self.timers.now_ms, lambda: self.woken.append(waiter))
 
     def withdraw(self, waiter: W) -> None:
         """Removes `waiter` from all its keys and cancels its deadline."""
@@ -72,16 +73,14 @@ class Turns(Generic[W]):
         """Wakes every request that waits for `key`. They are resumed after the present request."""
         waiting = self._waiting.get(key)
         if waiting:
-            self._woken += waiting
+            self.woken += waiting
             for waiter in waiting:
                 if waiter.wait is not None and waiter.wait.woken is not None:
                     waiter.wait.woken.append(key)
 
     def take_woken(self) -> list[W]:
-        """Returns the requests that were woken since the last call, each once, in the order in which they were woken first."""
-        if not self._woken:
-            return []
-        woken, self._woken = self._woken, []
+        """Empties `woken` and returns its requests in order, each once."""
+        woken, self.woken = self.woken, []
         return list(dict.fromkeys(woken))
 
     # The next turn

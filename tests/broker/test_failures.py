@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 
 import pytest
 
-from odradek.broker.abridged import ABRIDGED_CHARACTERS, abridged
 from odradek.broker.context import Context
 from odradek.broker.scheduling.waiting import NEXT_TURN, Wait
+from odradek.broker.short_repr import MAX_CHARACTERS, short_repr
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
@@ -51,7 +51,7 @@ def others_are_served(world: World) -> Iterator[None]:
     assert canary.closed is None
     assert canary.call(API_VERSIONS, 3, ASK).error_code == 0
     assert not world.turns._waiting
-    assert not world.turns._woken
+    assert not world.turns.woken
     assert not world.turns.has_more
     assert world.cluster.brokers[1].request_memory.used_bytes == 0
 
@@ -219,7 +219,7 @@ def test_timer_that_fails_keeps_no_other_from_firing(world: World, caplog: pytes
     assert reader.receive() is not None
     (entry,) = [entry for entry in caplog.records if entry.exc_info]
     assert "the action of the timer ('broken', 'xxx" in entry.getMessage()
-    assert len(entry.getMessage()) < ABRIDGED_CHARACTERS + 100
+    assert len(entry.getMessage()) < MAX_CHARACTERS + 100
 
 
 def test_request_memory_is_released_after_a_failure(world: World, caplog: pytest.LogCaptureFixture) -> None:
@@ -289,7 +289,7 @@ def test_log_without_memory_closes_the_producers_connection(
 def test_abridged_bounds_its_text_and_its_work() -> None:
     request = produce_request("t" * 30_000, bytes(10_000_000))
     request.topic_data *= 1_000
-    assert len(abridged(request)) <= ABRIDGED_CHARACTERS
-    assert abridged(request).startswith("ProduceRequest(transactional_id=None, acks=-1")
-    assert abridged(BEAT) == repr(BEAT)
-    assert "10000000 bytes" in abridged(bytes(10_000_000))
+    assert len(short_repr(request)) <= MAX_CHARACTERS
+    assert short_repr(request).startswith("ProduceRequest(transactional_id=None, acks=-1")
+    assert short_repr(BEAT) == repr(BEAT)
+    assert "10000000 bytes" in short_repr(bytes(10_000_000))

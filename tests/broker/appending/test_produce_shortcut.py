@@ -124,7 +124,7 @@ def test_it_does_not_keep_a_large_frame_alive() -> None:
     client.feed(frame(world, 9, a_batch(bytes(500_000))))
     assert taken(client)
     shortcut: Any = client.connection._shortcut
-    ((repeated,),) = (known.values() for known in shortcut._known.values())
+    ((repeated,),) = (known.values() for known in shortcut._templates.values())
     assert len(repeated._context.frame) == 0
 
 

@@ -1,4 +1,4 @@
-"""Texts of bounded length for values of any size, made without looking at all of a value."""
+"""`repr` of bounded length for log entries. Requests may be large, so only the part that is shown is formatted."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from reprlib import Repr
 
 from ..protocol.schema import Message, specs
 
-ABRIDGED_CHARACTERS = 1024
+MAX_CHARACTERS = 1024
 
 
-class _AbridgedRepr(Repr):
+class _ShortRepr(Repr):
     def __init__(self) -> None:
         super().__init__()
         self.maxlist = self.maxdict = self.maxtuple = 4
@@ -23,7 +23,7 @@ class _AbridgedRepr(Repr):
     def _message(self, x: Message, level: int) -> str:
         if level <= 0:
             return f"{type(x).__name__}(...)"
-        # A message that a handler made half may lack attributes.
+        # A message that is still being built may lack attributes.
         values = ", ".join(f"{spec.name}={self.repr1(getattr(x, spec.name, None), level - 1)}" for spec in specs(type(x)))
         return f"{type(x).__name__}({values})"
 
@@ -31,10 +31,10 @@ class _AbridgedRepr(Repr):
         return repr(x) if len(x) <= self.maxstring else f"{x[: self.maxstring]!r}... {len(x)} bytes"
 
 
-_REPR = _AbridgedRepr()
+_REPR = _ShortRepr()
 
 
-def abridged(value: object) -> str:
-    """What `repr` says of a message, a list or a plain value, in at most ABRIDGED_CHARACTERS characters."""
+def short_repr(value: object) -> str:
+    """Returns the `repr` of a message, a list or a plain value, cut to MAX_CHARACTERS characters."""
     text = _REPR.repr(value)
-    return text if len(text) <= ABRIDGED_CHARACTERS else text[: ABRIDGED_CHARACTERS - 3] + "..."
+    return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 3] + "..."
