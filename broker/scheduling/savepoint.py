@@ -1,6 +1,6 @@
-"""A step of a group or a transaction that fails is taken back as a whole, so that the request it belongs to leaves no trace.
+"""Reverts a failed step of a group or a transaction, so that a refused request changes nothing.
 
-Kafka's coordinators revert their data structures in the same way when the records of a step cannot be written.
+Kafka's coordinators revert their timeline data structures in the same way if the records of a step cannot be written.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ _ABSENT = object()
 
 @contextmanager
 def taken_back_on_failure(timers: Timers, *parts: object) -> Iterator[None]:
-    """Gives the objects `parts` their attributes back, and the timers their deadlines, if what is done meanwhile raises.
+    """Restores the attributes of the objects `parts`, and the timers, if the body of the `with` raises.
 
-    Containers among the attributes are copied, what they contain is not: an object that changes itself must be a part of its own.
+    Attributes that are dicts, sets or lists are copied, but not the objects in them. An object that is changed in place must be passed
+    as one of the parts.
     """
     saved = [(part, _values(part)) for part in parts]
     try:

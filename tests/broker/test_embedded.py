@@ -14,9 +14,9 @@ from odradek import AsyncCluster, Cluster
 from odradek.broker.cluster.startup_topics import TopicOptions
 from odradek.protocol.messages.describe_configs import DESCRIBE_CONFIGS, DescribeConfigsRequest, DescribeConfigsResource
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
-from tests.broker.test_server import ask, connect
+from tests.broker.network.test_server import ask, connect
 
-NOT_RUNNING = "the cluster does not run; use it inside its `with` block"
+NOT_RUNNING = "the cluster is not running; use it inside its `with` block"
 
 
 @pytest.mark.parametrize("kind", [Cluster, AsyncCluster])
@@ -107,7 +107,7 @@ def test_start_and_stop_serve_as_with_does() -> None:
     cluster = Cluster(nodes=2)
     assert cluster.start() is cluster
     addresses = cluster.bootstrap_servers.split(",")
-    with pytest.raises(ValueError, match=f"the cluster runs already, at {cluster.bootstrap_servers}; stop it before"):
+    with pytest.raises(ValueError, match=f"the cluster is running already, at {cluster.bootstrap_servers}; stop it before"):
         cluster.start()
     for address in addresses:
         connect(address).close()
@@ -124,7 +124,7 @@ def test_async_start_and_stop_serve_as_with_does() -> None:
     async def scenario() -> None:
         cluster = await AsyncCluster(nodes=1).start()
         address = cluster.bootstrap_servers
-        with pytest.raises(ValueError, match="the cluster runs already"):
+        with pytest.raises(ValueError, match="the cluster is running already"):
             await cluster.start()
         await asyncio.to_thread(lambda: connect(address).close())
         await cluster.stop()

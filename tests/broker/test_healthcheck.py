@@ -80,14 +80,14 @@ def test_an_advertised_broker_does_not_answer() -> None:
 
 def test_a_broker_answers_with_an_error() -> None:
     reason = refused(lambda key, port: healthy(key, port) if key == 3 else struct.pack(">hi", 35, 0))
-    assert reason == "broker 1 at 127.0.0.1:PORT answers ApiVersions with error 35"
+    assert reason == "broker 1 at 127.0.0.1:PORT answered ApiVersions with error code 35"
 
 
 def test_answers_that_make_no_sense() -> None:
-    assert refused(lambda key, port: metadata()) == "127.0.0.1:PORT knows of no broker"
-    assert refused(lambda key, port: None) == "127.0.0.1:PORT does not answer: it closed the connection"
-    assert refused(lambda key, port: struct.pack(">iih", 1, 1, 500)) == "127.0.0.1:PORT answers Metadata with bytes that make no sense"
-    assert refused(lambda key, port: struct.pack(">iih", 1, 1, -1)) == "127.0.0.1:PORT answers Metadata with bytes that make no sense"
+    assert refused(lambda key, port: metadata()) == "127.0.0.1:PORT returned an empty list of brokers"
+    assert refused(lambda key, port: None) == "127.0.0.1:PORT does not answer: the connection was closed"
+    assert refused(lambda key, port: struct.pack(">iih", 1, 1, 500)) == "127.0.0.1:PORT returned a malformed Metadata response"
+    assert refused(lambda key, port: struct.pack(">iih", 1, 1, -1)) == "127.0.0.1:PORT returned a malformed Metadata response"
 
 
 def test_who_does_not_speak_kafka() -> None:
@@ -101,7 +101,7 @@ def test_who_does_not_speak_kafka() -> None:
 
         thread = threading.Thread(target=speak_http)
         thread.start()
-        with pytest.raises(Unhealthy, match="does not speak Kafka's protocol"):
+        with pytest.raises(Unhealthy, match="does not use the Kafka protocol"):
             check("127.0.0.1", listening.getsockname()[1])
         thread.join()
 
@@ -117,7 +117,7 @@ def test_listener_that_answers_with_an_error_is_unhealthy() -> None:
     with (
         server(healthy) as good,
         server(lambda key, port: struct.pack(">hi", 35, 0)) as bad,
-        pytest.raises(Unhealthy, match=f"^listener B at 127.0.0.1:{bad} answers ApiVersions with error 35$"),
+        pytest.raises(Unhealthy, match=f"^listener B at 127.0.0.1:{bad} answered ApiVersions with error code 35$"),
     ):
         check_listeners({"KAFKA_LISTENERS": f"A://:{good},B://0.0.0.0:{bad}"})
 

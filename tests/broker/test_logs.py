@@ -115,7 +115,7 @@ def test_full_queue_drops_entries_and_says_how_many() -> None:
     pipe.open.set()
     handler.flush()
     lines = pipe.text.decode().splitlines()
-    assert lines == ["first", f"{0:050d}", "9 log entries were dropped, because they could not be written in time"]
+    assert lines == ["first", f"{0:050d}", "9 log entries were dropped because stderr was not read in time"]
     entry(handler, "last")
     handler.flush()
     assert pipe.text.decode().splitlines()[3:] == ["last"]
@@ -147,7 +147,7 @@ def test_entry_that_cannot_be_formatted_is_replaced() -> None:
     handler = QueueHandler(pipe.write)
     handler.handle(record("%d", "no number"))
     handler.flush()
-    assert b"an entry of kafka.log cannot be formatted: TypeError" in pipe.text
+    assert b"cannot format an entry of kafka.log: TypeError" in pipe.text
 
 
 def test_pipe_that_does_not_block_is_waited_for() -> None:

@@ -31,7 +31,7 @@ def test_terminal_shows_a_table_and_a_line_to_paste() -> None:
     servers = output.removeprefix("bootstrap.servers=").removesuffix("\n")
     first, second = servers.split(",")
     ignored, table = shown.split("\n\n", 1)
-    assert ignored.endswith("change nothing here: zookeeper.connect (kafka.server.KafkaConfig)")
+    assert ignored.endswith("have no effect (DescribeConfigs returns them): zookeeper.connect (kafka.server.KafkaConfig)")
     assert table == (
         f"NODE  LISTENER   ADDRESS\n1     PLAINTEXT  {first}\n2     PLAINTEXT  {second}\n\n"
         f"export BOOTSTRAP_SERVERS={servers}\n\nCtrl-C stops the cluster.\n"
