@@ -1,15 +1,15 @@
 """Rewrites batches so that the last record of each key remains (Kafka's Cleaner). Offsets never change; removed records leave gaps.
 
-The rules, beyond "superseded records go":
+Besides superseded records, the following is removed or kept:
 
-* A tombstone (a record without a value) stays for delete.retention.ms, so that readers see the deletion. The first pass that keeps it
+* A tombstone (a record without a value) is kept for delete.retention.ms, so that readers see the deletion. The first pass that keeps it
   writes a delete horizon into the batch header (KIP-534), and the first pass after the horizon removes it.
-* Records of aborted transactions go, and supersede nothing.
+* Records of aborted transactions are removed, and supersede nothing.
 * A transaction marker is treated like a tombstone: the first pass that finds no record of its transaction left sets a delete horizon,
   and the first pass after the horizon removes the marker.
-* A batch that has lost all its records stays, empty, if it is the last one before the end of the pass, because it shows the next offset,
+* A batch that has lost all its records is kept, empty, if it is the last one before the end of the pass, because it shows the next offset,
   or if it is the last one of its producer, because it shows the producer's sequence number and epoch.
-* Records without a key go. They are from a time before the topic was compacted.
+* Records without a key are removed. They were written before the topic became a compacted one.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class Compactor:
         else:
             if header.is_transactional:
                 self._in_transaction.add(header.producer_id)
-            kept = [record for record in _records(batch, self._aborted) if self._stays(record, expired)]
+            kept = [record for record in _records(batch, self._aborted) if self._is_kept(record, expired)]
             deletable = any(record.value is None for record in kept)
         if not kept and not self._is_last(header):
             return None
@@ -113,7 +113,7 @@ class Compactor:
             return False
         return header.last_offset == last.offset if last.offset >= 0 else header.is_control and header.producer_epoch == last.epoch
 
-    def _stays(self, record: Record, expired: bool) -> bool:
+    def _is_kept(self, record: Record, expired: bool) -> bool:
         if record.key is None or record.offset < self._latest.get(record.key, -1):
             return False
         return record.value is not None or not expired
