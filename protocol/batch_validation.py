@@ -94,6 +94,7 @@ def first_batch(view: memoryview) -> memoryview:
 
 def _fault(view: memoryview, max_message_bytes: int) -> BatchError:
     """Returns the error for one whole batch of format 2 that has a fault."""
+    # Kafka reads the producer id without comparing its position with the size of the batch: UNKNOWN_SERVER_ERROR.
     if len(view) < _PRODUCER_EPOCH_POSITION:
         return BatchError(f"a batch of {len(view)} bytes has no producer id")
     if any(view[:8]):

@@ -100,7 +100,7 @@ class ConsumerGroupMemberMetadataValue(Message):
 
 
 class ClassicMemberMetadata(Message):
-    """What a classic member of a consumer group sent in JoinGroup.
+    """The protocols and the session time-out that a classic member of a consumer group sent in JoinGroup.
 
     `is_present` is the byte that Kafka writes before a nullable structure in a tagged field: 1 if it is not null.
     """

@@ -206,6 +206,7 @@ def first_batch_size(view: memoryview) -> int:
         raise CorruptBatch(f"a batch length of {length}, less than {SMALLEST_LENGTH}")
     if len(view) <= MAGIC_POSITION:
         return 0
+    # Kafka reads the magic before it compares the length with the bytes that remain, so that a cut batch may be corrupt.
     if view[MAGIC_POSITION] > 2:
         raise CorruptBatch(f"magic {view[MAGIC_POSITION]} is unknown")
     if length > LARGEST_LENGTH:

@@ -71,12 +71,13 @@ class Producers:
     records does not remove it (KIP-360).
     """
 
-    __slots__ = ("_refused", "_states", "_transactions", "expiration_ms")
+    __slots__ = ("_open", "_refused", "_states", "_transactions", "expiration_ms")
 
     def __init__(self, expiration_ms: int) -> None:
         self.expiration_ms = expiration_ms
         self._states: dict[int, ProducerState] = {}
         self._transactions = TransactionIndex()
+        self._open = self._transactions.open  # here too, because each check reads it
         self._refused: dict[int, Refused] = {}
 
     def __len__(self) -> int:
@@ -110,13 +111,14 @@ class Producers:
         ):
             raise OutOfOrderSequence(producer_id, epoch, base_sequence, refused.base_sequence)
         state = self._states.get(producer_id)
-        if state is None or (now_ms - state.used_ms >= self.expiration_ms and producer_id not in self._transactions.open):
+        if state is None or (now_ms - state.used_ms >= self.expiration_ms and producer_id not in self._open):
             if epoch < NO_EPOCH:
                 raise StaleProducerEpoch(producer_id, epoch, NO_EPOCH)
             if new_from_zero and base_sequence != 0:
                 raise OutOfOrderSequence(producer_id, epoch, base_sequence, 0)
             return None
         if epoch == state.epoch:
+            # A batch that is sent again is found among the last five, because an idempotent producer has at most five in flight.
             if base_sequence != state.next_sequence:
                 for batch in state.batches:
                     if (batch.epoch, batch.base_sequence, batch.last_sequence) == (epoch, base_sequence, last_sequence):
@@ -126,7 +128,7 @@ class Producers:
             raise StaleProducerEpoch(producer_id, epoch, state.epoch)
         elif base_sequence != 0 and state.epoch != NO_EPOCH:
             raise OutOfOrderSequence(producer_id, epoch, base_sequence, 0)
-        if producer_id in self._transactions.open and not transactional:
+        if producer_id in self._open and not transactional:
             raise TransactionIsOpen(producer_id)
         return None
 
@@ -143,19 +145,20 @@ class Producers:
         transactional: bool = False,
     ) -> None:
         """Updates the state for a batch that `check` accepted and that was appended. A transactional one may open a transaction."""
-        state = self._state_for_append(producer_id, now_ms)
+        state = self._states.get(producer_id)
+        if state is None or now_ms - state.used_ms >= self.expiration_ms:
+            state = self._renew(producer_id)
+        state.used_ms = now_ms
         state.add(CachedBatch(epoch, base_sequence, last_sequence, base_offset, last_offset, timestamp))
         if transactional:
-            self._transactions.open.setdefault(producer_id, base_offset)
+            self._open.setdefault(producer_id, base_offset)
             self._refused.pop(producer_id, None)
 
-    def _state_for_append(self, producer_id: int, now_ms: int) -> ProducerState:
-        """Returns the state of a producer, a new one if there is none or if it has expired outside of a transaction."""
-        state = self._states.get(producer_id)
-        if state is None or (now_ms - state.used_ms >= self.expiration_ms and producer_id not in self._transactions.open):
-            state = self._states[producer_id] = ProducerState()
-        state.used_ms = now_ms
-        return state
+    def _renew(self, producer_id: int) -> ProducerState:
+        """Returns a new state for a producer whose state is missing or has expired. With an open transaction, it keeps its state."""
+        if producer_id not in self._open:
+            self._states[producer_id] = ProducerState()
+        return self._states[producer_id]
 
     # Transactions
 
@@ -167,11 +170,11 @@ class Producers:
 
     def open_since(self, producer_id: int) -> int:
         """Returns the first offset of a producer's open transaction, -1 if it has none."""
-        return self._transactions.open.get(producer_id, -1)
+        return self._open.get(producer_id, -1)
 
     def continues(self, producer_id: int, epoch: int) -> bool:
         """Returns whether a transactional batch of this epoch belongs to a transaction that is open in this partition."""
-        return producer_id in self._transactions.open and self._states[producer_id].epoch == epoch
+        return producer_id in self._open and self._states[producer_id].epoch == epoch
 
     @property
     def first_open_offset(self) -> int | None:
@@ -192,14 +195,18 @@ class Producers:
         state = self._states.get(producer_id)
         if state is None:
             return
-        if epoch < state.epoch or (raises_epoch and epoch == state.epoch and producer_id in self._transactions.open):
+        if epoch < state.epoch or (raises_epoch and epoch == state.epoch and producer_id in self._open):
             raise StaleProducerEpoch(producer_id, epoch, state.epoch)
         if coordinator_epoch < state.coordinator_epoch:
             raise StaleCoordinatorEpoch(producer_id, coordinator_epoch, state.coordinator_epoch)
 
     def end_transaction(self, producer_id: int, epoch: int, coordinator_epoch: int, offset: int, now_ms: int, *, committed: bool) -> None:
         """Updates the state for a marker that was appended at `offset`."""
-        self._state_for_append(producer_id, now_ms).end_transaction(epoch, coordinator_epoch, offset, now_ms)
+        state = self._states.get(producer_id)
+        if state is None or now_ms - state.used_ms >= self.expiration_ms:
+            state = self._renew(producer_id)
+        state.used_ms = now_ms
+        state.end_transaction(epoch, coordinator_epoch, offset, now_ms)
         self._refused.pop(producer_id, None)
         self._transactions.end(producer_id, offset, committed=committed)
 
@@ -221,8 +228,7 @@ class Producers:
     def expire(self, now_ms: int) -> None:
         """Removes the states that have not been used for too long."""
         oldest_ms = now_ms - self.expiration_ms
-        is_open = self._transactions.open
-        self._states = {key: state for key, state in self._states.items() if state.used_ms > oldest_ms or key in is_open}
+        self._states = {key: state for key, state in self._states.items() if state.used_ms > oldest_ms or key in self._open}
         self._refused = {key: refused for key, refused in self._refused.items() if refused.refused_ms > oldest_ms}
 
     def delete_before(self, offset: int) -> None:
@@ -232,5 +238,4 @@ class Producers:
     def truncate_to(self, offset: int) -> None:
         """Returns to the state before `offset` (an unclean leader election). Transactions that lose their markers are open again."""
         self._transactions.truncate_to(offset)
-        is_open = self._transactions.open
-        self._states = {key: state for key, state in self._states.items() if state.truncate_to(offset) or key in is_open}
+        self._states = {key: state for key, state in self._states.items() if state.truncate_to(offset) or key in self._open}

@@ -24,7 +24,7 @@ class EndedTransaction(NamedTuple):
 
 
 class TransactionIndex:
-    """Open transactions in `open`, first offsets by producer id, and ended ones."""
+    """Open transactions and ended ones. `open` is always the same dict: first offsets by producer id."""
 
     __slots__ = ("_ended", "open")
 
@@ -72,4 +72,5 @@ class TransactionIndex:
         first_offsets = [*self.open.items(), *((ended.producer_id, ended.first_offset) for ended in self._ended[first_reopened:])]
         del self._ended[first_reopened:]
         still_open = sorted((first, producer_id) for producer_id, first in first_offsets if first < offset)
-        self.open = {producer_id: first for first, producer_id in still_open}
+        self.open.clear()
+        self.open.update((producer_id, first) for first, producer_id in still_open)

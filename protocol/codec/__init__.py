@@ -31,9 +31,9 @@ of version 4, whose fields are two strings, an int32 and a nullable string, beco
         except UnicodeDecodeError:
             raise ProtocolError('HeartbeatRequest v4 has a string that is not UTF-8') from None
 
-What makes it fast: successive fields of fixed width are read by one `struct` call, the one-byte case of a length is inline, nested
-structures are inline loops, and record bytes are slices of the frame. Every length that a peer sends is compared with the bytes
-that remain before anything is allocated, and an array's count with the fewest bytes that so many items can take (CVE-2022-34917).
+It is fast because successive fields of fixed width are read by one `struct` call, the one-byte case of a length is inline, nested
+structures are inline loops, and record bytes are slices of the frame. Before memory is allocated, each length that a peer sends is
+compared with the bytes that remain, and each array's count with the fewest bytes that so many items can take (CVE-2022-34917).
 A string that is not UTF-8 is an error instead of being repaired, because a replacement character takes three bytes in place of one: a
 name that was read could become too long to be written.
 

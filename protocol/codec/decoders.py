@@ -1,4 +1,4 @@
-"""Compiles decoders. In the functions that are made, `b` is the buffer, `e` its length and `p` the position."""
+"""Compiles decoders. In the compiled functions, `b` is the buffer, `e` its length and `p` the position."""
 
 from __future__ import annotations
 
@@ -68,6 +68,7 @@ def _decode_field(source: Source, spec: Spec, target: str) -> None:
     elif isinstance(spec.kind, str):
         _decode_sized(source, spec.kind, spec.name, target, nullable)
     elif nullable:
+        # Kafka marks a nullable structure by an int8: -1 for null, 1 for a structure that follows.
         source.add("p += 1", "if b[p - 1] > 127:", f"    {target} = None", "else:")
         source.depth += 1
         _decode_inner(source, spec.kind, target)

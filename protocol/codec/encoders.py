@@ -1,6 +1,6 @@
-"""Compiles encoders. In the functions that are made, `m` is the message and `out` the buffer that grows.
+"""Compiles encoders. In the compiled functions, `m` is the message and `out` the buffer to which fields are appended.
 
-Record bytes are never copied: where they stand, `out` and they go to the list `parts`, and a new `out` begins.
+Record bytes are not copied. When they come, `out` and the record bytes are appended to the list `parts`, and a new `out` begins.
 """
 
 from __future__ import annotations

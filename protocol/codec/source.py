@@ -1,4 +1,4 @@
-"""The Python source of one function under construction, with the constants it uses and what the declarations say about fields."""
+"""The Python source of one function under construction, with the constants that it uses, and facts about declared fields."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The messages of the Kafka protocol: one file per API, with its request, its response and its `Api`.
 
 Names of messages and fields are those of Kafka's message schemas in snake case. `APIS` is the registry of all `Api` objects in this
-folder. What is served, documented and tested follows from it, so that a new file needs no registration.
+folder. The served versions, the README's table (`make docs`) and the round-trip tests follow from it, so that a new file needs no
+registration.
 """
 
 from __future__ import annotations

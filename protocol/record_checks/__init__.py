@@ -17,7 +17,7 @@ positions are both well formed or both malformed, so one of them has to be parse
 
 1. *Template* (`templates.py`), for a batch of one record. The structural bytes of the first record of each payload size are kept,
    and later ones of that size are compared with them by one `itemgetter`. Any difference leads to path 4.
-2. *Run* (`runs.py`), for ten or more successive records of one shape. Their structural bytes stand at equal distances, so that a
+2. *Run* (`runs.py`), for ten or more successive records of one shape. Their structural bytes are at equal distances, so that a
    slice with a stride collects one byte of all of them, and `bytes.count` compares them in one operation.
 3. *Columns* (`columns.py`), for 256 or more records that make no runs, where numpy is installed. The fields of all records are read
    in lockstep: first all sizes, then all timestamp deltas, and so on. This takes a batch to its end, or does nothing.

@@ -16,7 +16,7 @@ RecordError: TypeAlias = tuple[int, ErrorCode, str]
 
 
 class RecordRules(NamedTuple):
-    """What a topic requires of every record.
+    """The requirements of a topic for each record.
 
     `keys`: whether each record needs a key, because the topic is compacted.
     `earliest`, `latest`: the bounds of timestamps in ms, both allowed.

@@ -1,6 +1,6 @@
-"""The run path: checks successive records of one shape all at once, because their structural bytes stand at equal distances.
+"""The run path: checks successive records of one shape all at once, because their structural bytes are at equal distances.
 
-The structural byte at position p of the first record of a run stands at p + size, p + 2 * size and so on in those that follow.
+The structural byte at position p of the first record of a run is at p + size, p + 2 * size and so on in the records that follow.
 The slice `data[p::size]` collects it from all records; such a slice is called a column here. Lengths and counts must be the same
 in each record, so their columns repeat one byte. The deltas of timestamps and offsets may differ, but must take as many bytes.
 """
@@ -76,7 +76,7 @@ def _successive(width: int, first: int, count: int) -> list[bytes]:
     """Returns the columns of the numbers `first`, `first` + 1 and so on, as `count` varints of `width` bytes."""
     if width == 1:
         return [bytes(range(2 * first, min(2 * (first + count), 128), 2))]
-    # Of two bytes and more the first one takes each of its 64 even values in turn, and the others stay the same meanwhile.
+    # In varints of two or more bytes, the first byte takes its 64 even values in turn, while the other bytes stay the same.
     blocks = range(first >> 6, (first + count >> 6) + 1)
     columns = [_EVEN_FROM_128 * len(blocks)]
     for place in range(1, width):

@@ -65,6 +65,7 @@ class RecordScan:
                 headers, position = data[position], position + 1
                 if headers:
                     position = _skip_headers(data, headers, position, MAX_LONG if lenient else end)
+                # Kafka compares the record's size with the sizes of its fields, but not in compressed batches that it stores unchanged.
                 if position > end or (not lenient and (position != stop or size & 1)):
                     raise IndexError
                 if delta != accepted or (keys and key & 1):

@@ -1,4 +1,4 @@
-"""What a broker refuses before it appends. The answers in the table are those of Apache Kafka 4.3.1 to the same bytes."""
+"""Validation of batches. The error codes in the table are those of Apache Kafka 4.3.1 for the same bytes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def answer(data: bytes | bytearray, limit: int = LIMIT) -> ErrorCode:
 
 
 def changed(*, crc: bool = True, **fields: Any) -> bytes:
-    """The good batch with other header fields, and a CRC that is right unless asked otherwise."""
+    """Returns the good batch with other header fields, and with the right CRC unless `crc` is False."""
     data = bytearray(HEADER.pack(*read_header(GOOD)._replace(**fields)) + GOOD[HEADER.size :])
     if crc:
         write_crc(data)
@@ -45,7 +45,7 @@ def falsified(data: bytes | bytearray) -> bytes:
 
 
 def short(size: int, **fields: Any) -> bytes:
-    """A batch that says it has `size` bytes and has them."""
+    """Returns the first `size` bytes of a batch, whose header has that size."""
     return changed(batch_length=size - 12, **fields)[:size]
 
 
@@ -58,7 +58,7 @@ class Case(NamedTuple):
 NONE, CORRUPT, INVALID, UNKNOWN = ErrorCode.NONE, ErrorCode.CORRUPT_MESSAGE, ErrorCode.INVALID_RECORD, ErrorCode.UNKNOWN_SERVER_ERROR
 CASES = [
     Case("good", GOOD, NONE),
-    # Exactly one batch; less than one behind it is not there.
+    # Exactly one batch. Less than a whole batch after it is ignored.
     Case("nothing", b"", INVALID),
     Case("no magic yet", GOOD[:16], INVALID),
     Case("a cut header", GOOD[:17], INVALID),
@@ -115,7 +115,7 @@ CASES = [
     Case("a producer id without epoch", changed(producer_id=5, base_sequence=0), NONE),
     Case("producer id -2", changed(producer_id=-2), NONE),
     Case("a sequence without producer id", changed(base_sequence=3), NONE),
-    # Bits that nobody minds.
+    # Bits that are ignored.
     Case("unknown attributes", changed(attributes=0x7F80), NONE),
     Case("a delete horizon", changed(attributes=0x40), NONE),
     Case("log append time", changed(attributes=0x08), NONE),
@@ -123,52 +123,51 @@ CASES = [
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_as_apache_kafka(case: Case) -> None:
+def test_validate_batch_answers_as_apache_kafka(case: Case) -> None:
     assert answer(case.data) is case.answer
 
 
 @pytest.mark.parametrize("codec", Compression)
-def test_every_codec_is_taken(codec: Compression) -> None:
+def test_validate_batch_any_codec_is_accepted(codec: Compression) -> None:
     header = validate_batch(memoryview(build_batch([Record(0, TIMESTAMP, b"k", b"v", [])], compression=codec)))
     assert header.compression is codec
 
 
-def test_what_follows_is_not_part_of_the_batch() -> None:
+def test_validate_batch_partial_batch_after_it_is_ignored() -> None:
     assert validate_batch(memoryview(GOOD + b"abc")).size == len(GOOD)
 
 
-def test_the_largest_batch() -> None:
+def test_validate_batch_limit_is_inclusive() -> None:
     assert answer(GOOD, len(GOOD)) is ErrorCode.NONE
     assert answer(GOOD, len(GOOD) - 1) is ErrorCode.MESSAGE_TOO_LARGE
     assert validate_batch(memoryview(build_batch(LARGE))).size > LIMIT
 
 
 @pytest.mark.parametrize("end", range(len(GOOD)))
-def test_every_proper_prefix_is_refused(end: int) -> None:
+def test_validate_batch_proper_prefix_is_invalid(end: int) -> None:
     assert answer(GOOD[:end]) is ErrorCode.INVALID_RECORD
 
 
 @pytest.mark.parametrize("position", [position for position in range(len(GOOD)) if position not in range(12, 16)])
-def test_every_changed_byte_is_refused(position: int) -> None:
-    """But for the leader epoch, which a broker overwrites."""
+def test_validate_batch_changed_byte_is_refused(position: int) -> None:
+    """The leader epoch is left out, because a broker overwrites it."""
     for bit in range(8):
         data = bytearray(GOOD)
         data[position] ^= 1 << bit
         assert answer(data) is not ErrorCode.NONE
 
 
-def test_the_leader_epoch_of_a_producer_does_not_matter() -> None:
+def test_validate_batch_leader_epoch_is_ignored() -> None:
     assert answer(changed(partition_leader_epoch=77, crc=False)) is ErrorCode.NONE
 
 
 @given(st.binary(max_size=120))
-def test_random_bytes(data: bytes) -> None:
+def test_validate_batch_random_bytes_are_refused(data: bytes) -> None:
     assert answer(data) is not ErrorCode.NONE
 
 
 @given(st.data())
-def test_random_headers_with_a_right_crc(data: st.DataObject) -> None:
-    """Whatever is accepted has the structure that it must have."""
+def test_validate_batch_random_header_is_accepted_if_consistent(data: st.DataObject) -> None:
     fields = {
         "base_offset": st.sampled_from([0, 0, 0, 1]),
         "attributes": st.integers(-(1 << 15), (1 << 15) - 1),
@@ -189,8 +188,8 @@ def test_random_headers_with_a_right_crc(data: st.DataObject) -> None:
     assert (answer(batch) is ErrorCode.NONE) is accepted
 
 
-def test_crc32c_is_imported_when_it_is_first_needed() -> None:
-    """Its package takes 32 ms, which a start shall not pay."""
+def test_crc32c_package_is_imported_on_first_use() -> None:
+    """Importing the package takes 32 ms, which would delay start-up."""
     code = "import sys, odradek.protocol.records; sys.exit('crc32c' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": ":".join(sys.path)})
     assert answer(GOOD) is ErrorCode.NONE
@@ -198,7 +197,7 @@ def test_crc32c_is_imported_when_it_is_first_needed() -> None:
 
 
 @pytest.mark.parametrize(("length", "error"), [((1 << 31) - 13, NotOneBatch), ((1 << 31) - 12, BatchError), ((1 << 31) - 1, BatchError)])
-def test_a_length_that_overflows_in_java(length: int, error: type[BatchError]) -> None:
+def test_only_batch_length_above_java_limit_raises(length: int, error: type[BatchError]) -> None:
     batch = bytearray(build_batch([Record(0, 1000, None, b"v", [])]))
     batch[8:12] = length.to_bytes(4, "big")
     with pytest.raises(error) as raised:

@@ -1,4 +1,4 @@
-"""The boundaries of files against a plain walk over all batches, as Kafka decides at each append."""
+"""The boundaries of virtual segments, compared with a loop over all batches that decides at each one as Kafka does."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from odradek.storage.log import KEEP_BYTES, Log
 from odradek.storage.virtual_segments import VirtualSegment, VirtualSegments
 from tests.storage.batches import make_batch
 
-FOR_EVER = 1 << 62
+NEVER = 1 << 62
 batches = st.tuples(st.sampled_from([100, 300, 1000, KEEP_BYTES]), st.integers(-1, 1000))
 
 
 def bounds(found: list[VirtualSegment]) -> list[int]:
-    """Where files begin; they leave no gap."""
+    """Returns the base offsets of segments, and checks that there are no gaps between them."""
     assert all(one.end_offset == following.base_offset for one, following in pairwise(found))
     return [segment.base_offset for segment in found]
 
@@ -41,22 +41,22 @@ def walked(log: Log, segment_bytes: int, segment_ms: int) -> list[int]:
     return starts
 
 
-def test_a_file_ends_before_it_would_be_too_large() -> None:
+def test_segment_ends_before_segment_bytes() -> None:
     log = filled(*[(100, 0)] * 7)
-    assert bounds(VirtualSegments().of_log(log, 300, FOR_EVER)) == [0, 3, 6]
-    assert bounds(VirtualSegments().of_log(log, 99, FOR_EVER)) == [0, 1, 2, 3, 4, 5, 6]
+    assert bounds(VirtualSegments().of_log(log, 300, NEVER)) == [0, 3, 6]
+    assert bounds(VirtualSegments().of_log(log, 99, NEVER)) == [0, 1, 2, 3, 4, 5, 6]
 
 
-def test_a_file_ends_when_its_first_batch_is_old() -> None:
+def test_segment_ends_segment_ms_after_its_first_batch() -> None:
     log = filled((100, 50), (100, 60), (100, 61), (100, 10), (100, 72))
     assert bounds(VirtualSegments().of_log(log, 1000, 10)) == [0, 2, 4]
 
 
-def test_batches_without_timestamps_do_not_age() -> None:
+def test_segment_without_timestamps_does_not_age() -> None:
     assert bounds(VirtualSegments().of_log(filled((100, -1), (100, 10**12)), 1000, 10)) == [0]
 
 
-def test_an_empty_log_has_no_files() -> None:
+def test_empty_log_has_no_segments() -> None:
     assert VirtualSegments().of_log(Log(), 1000, 10) == []
 
 
@@ -66,7 +66,9 @@ def test_an_empty_log_has_no_files() -> None:
     limit=st.integers(100, 3000),
     age=st.integers(1, 500),
 )
-def test_it_does_not_matter_when_somebody_looks(first: list[tuple[int, int]], second: list[tuple[int, int]], limit: int, age: int) -> None:
+def test_boundaries_do_not_depend_on_times_of_calls(
+    first: list[tuple[int, int]], second: list[tuple[int, int]], limit: int, age: int
+) -> None:
     log, segments = Log(), VirtualSegments()
     for part in (first, second):
         for size, timestamp in part:
@@ -74,12 +76,12 @@ def test_it_does_not_matter_when_somebody_looks(first: list[tuple[int, int]], se
         assert bounds(segments.of_log(log, limit, age)) == walked(log, limit, age)
 
 
-def test_boundaries_stay_when_records_before_them_go() -> None:
+def test_boundaries_stay_after_deletion() -> None:
     log, segments = filled(*[(100, 0)] * 7), VirtualSegments()
-    assert bounds(segments.of_log(log, 300, FOR_EVER)) == [0, 3, 6]
+    assert bounds(segments.of_log(log, 300, NEVER)) == [0, 3, 6]
     log.delete_before(4)
-    assert bounds(segments.of_log(log, 300, FOR_EVER)) == [3, 6]
+    assert bounds(segments.of_log(log, 300, NEVER)) == [3, 6]
     log.delete_before(7)
-    assert segments.of_log(log, 300, FOR_EVER) == []
+    assert segments.of_log(log, 300, NEVER) == []
     log.append(make_batch(100), 0, owned=False)
-    assert bounds(segments.of_log(log, 300, FOR_EVER)) == [7]
+    assert bounds(segments.of_log(log, 300, NEVER)) == [7]

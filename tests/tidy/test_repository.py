@@ -49,6 +49,17 @@ def test_files_and_functions_are_short(path: Path) -> None:
     assert not long
 
 
+def test_modules_of_protocol_and_storage_are_in_layers() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = {name for contract in contracts for layer in contract.get("layers", ()) for name in re.split(r"[ |:]+", layer)}
+    missing = []
+    for path in sources("protocol", "storage"):
+        parts = ("odradek", *path.relative_to(ROOT).with_suffix("").parts)
+        if path.stem != "__init__" and not layers & {".".join(parts[:length]) for length in range(1, len(parts) + 1)}:
+            missing.append(name_of(path))
+    assert not missing
+
+
 def test_no_drawer_for_odds_and_ends() -> None:
     assert not [path for path in sources(*CODE, "tests", "benchmarks") if re.search(r"util|helper|manager|misc|common_", path.stem)]
 

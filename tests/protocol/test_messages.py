@@ -1,4 +1,4 @@
-"""The declarations say exactly what schema.txt says: names, order, types, versions, nullability, tags and defaults."""
+"""The declarations equal schema.txt, Kafka's schemas: names, order, types, versions, nullability, tags and defaults."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FIELD = re.compile(r"( +)(\w+) (?:(\[\])?(\w+))(?: v(\S+))?(?: \?(\S+))?(?: @(\d
 
 
 class Fact(NamedTuple):
-    """One line of schema.txt."""
+    """A field in schema.txt."""
 
     name: str
     array: bool
@@ -30,7 +30,7 @@ class Fact(NamedTuple):
 
 
 class MessageFact(NamedTuple):
-    """One message of schema.txt."""
+    """A message in schema.txt."""
 
     key: int
     versions: Versions
@@ -100,12 +100,12 @@ def factual(fields: list[Fact], version: int) -> list[Any]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_fields(case: Case) -> None:
+def test_message_fields_equal_schema(case: Case) -> None:
     assert declared(case.cls, case.version) == factual(FACTS[case.cls.__name__].fields, case.version)
 
 
 @pytest.mark.parametrize("api", APIS.values(), ids=lambda api: api.name)
-def test_apis(api: Any) -> None:
+def test_api_key_and_versions_equal_schema(api: Any) -> None:
     for cls in (api.request, api.response):
         fact = FACTS[cls.__name__]
         assert api.key == fact.key
@@ -113,7 +113,7 @@ def test_apis(api: Any) -> None:
         assert fact.versions.first <= api.versions.first <= api.versions.last <= fact.versions.last
 
 
-def test_every_message_of_the_facts_is_served() -> None:
+def test_registry_has_every_message_of_schema() -> None:
     assert set(FACTS) == {cls.__name__ for api in APIS.values() for cls in (api.request, api.response)}
 
 
@@ -129,8 +129,8 @@ def structures(cls: type[Message], fields: list[Fact]) -> list[tuple[str, Spec, 
 
 
 @pytest.mark.parametrize("api", APIS.values(), ids=lambda api: api.name)
-def test_defaults(api: Any) -> None:
-    """Where we have a default it is Kafka's, but that a nullable field may also be null; a tagged structure is null for all defaults."""
+def test_message_defaults_equal_schema(api: Any) -> None:
+    """A default must be Kafka's, but a nullable field may default to None. A tagged structure of defaults is None."""
     for cls in (api.request, api.response):
         for name, spec, fact in structures(cls, FACTS[cls.__name__].fields):
             if not has_default(spec.declared):
