@@ -1,4 +1,4 @@
-"""What becomes of a batch before it is appended, beside what tests/differential compares with Apache Kafka."""
+"""Checks and changes of a batch before it is appended that tests/differential does not compare with Apache Kafka."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ BOMBS: dict[Compression, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("codec", BOMBS)
-def test_a_bomb_costs_at_most_the_limit(codec: Compression) -> None:
+def test_decompression_bomb_stops_at_the_limit(codec: Compression) -> None:
     batch = with_payload(codec, BOMBS[codec](bytes(DECOMPRESSED_LIMIT + MIB)))
     tracemalloc.start()
     try:
@@ -56,7 +56,7 @@ def test_a_bomb_costs_at_most_the_limit(codec: Compression) -> None:
 
 
 @pytest.mark.parametrize("codec", ["gzip", "lz4", "zstd"])
-def test_levels_act(codec: str) -> None:
+def test_compression_levels_take_effect(codec: str) -> None:
     values = [bytes((17 * n * n >> 3 & 63) + 32 for n in range(start, start + 800)) for start in range(20)]
     batch = memoryview(bytearray(a_batch(*values)))
     header, sizes = read_header(batch), []
@@ -69,13 +69,13 @@ def test_levels_act(codec: str) -> None:
     assert sizes[1] < sizes[0]
 
 
-def test_recompressed_a_batch_may_be_too_large() -> None:
+def test_recompressed_batch_above_the_limit_is_refused() -> None:
     batch = memoryview(bytearray(a_batch(bytes(3000), compression=Compression.GZIP)))
     with pytest.raises(BatchTooLarge):
         validate_records(batch, read_header(batch), rules(compression_type="uncompressed", max_message_bytes="1000"), START_MS)
 
 
-def test_a_config_that_changes_acts_at_once() -> None:
+def test_changed_config_takes_effect_at_once() -> None:
     world = World(nodes=1)
     topic = world.cluster.create_topic("t", 1)
     for policy, code in (("delete", 0), ("compact", ErrorCode.INVALID_RECORD), ("delete", 0)):
@@ -84,8 +84,8 @@ def test_a_config_that_changes_acts_at_once() -> None:
         assert response.responses[0].partition_responses[0].error_code == code
 
 
-def test_refused_by_its_sequence_a_batch_is_as_it_came() -> None:
-    """The shortcut of repeated requests tries, and then the long way does: neither finds a time in it."""
+def test_batch_refused_by_its_sequence_is_unchanged() -> None:
+    """The shortcut and then the decoded request are tried. Neither finds a valid timestamp."""
     world = World(nodes=1)
     world.cluster.create_topic("t", 1, configs={"message.timestamp.type": "LogAppendTime"})
     client = world.client()
@@ -96,7 +96,7 @@ def test_refused_by_its_sequence_a_batch_is_as_it_came() -> None:
     assert codes == [0, 0, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, 0]
 
 
-def test_a_request_refused_as_a_whole_with_acks_0_ends_the_connection() -> None:
+def test_refused_request_with_acks_0_closes_the_connection() -> None:
     world = World(nodes=1)
     world.cluster.create_topic("t", 1)
     client = world.client()
@@ -110,7 +110,7 @@ def test_records_before_1970_are_not_recompressed() -> None:
         validate_records(batch, read_header(batch), rules(compression_type="gzip"), START_MS)
 
 
-def test_a_transactional_batch_without_its_id_is_refused_after_others_went_in() -> None:
+def test_transactional_batch_without_id_is_refused() -> None:
     world = World(nodes=1)
     world.cluster.create_topic("t", 1)
     client, codes = world.client(), []

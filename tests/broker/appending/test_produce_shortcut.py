@@ -1,4 +1,4 @@
-"""The short way of Produce answers, stores and refuses to the byte what the long way does."""
+"""The shortcut of Produce gives the same responses, logs and errors as a decoded request, byte by byte."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def taken(client: Client) -> bool:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_it_is_taken_from_the_second_request_on(version: int) -> None:
+def test_shortcut_serves_from_the_second_request_on(version: int) -> None:
     world = World(nodes=1)
     world.cluster.create_topic("t", 2)
     client, calls = world.client(), []
@@ -102,11 +102,11 @@ def run(steps: list[tuple[str, Any]], version: int, *, short: bool) -> list[byte
 
 
 @given(steps=st.lists(STEPS, min_size=2, max_size=8), version=st.sampled_from(VERSIONS))
-def test_both_ways_are_one(steps: list[tuple[str, Any]], version: int) -> None:
+def test_shortcut_and_decoded_requests_agree(steps: list[tuple[str, Any]], version: int) -> None:
     assert run(steps, version, short=True) == run(steps, version, short=False)
 
 
-def test_records_that_are_longer_than_their_request_go_the_long_way() -> None:
+def test_records_longer_than_their_request_are_decoded() -> None:
     world = World(nodes=1)
     world.cluster.create_topic("t", 1)
     client = world.client()
@@ -117,7 +117,7 @@ def test_records_that_are_longer_than_their_request_go_the_long_way() -> None:
     assert client.closed
 
 
-def test_it_does_not_keep_a_large_frame_alive() -> None:
+def test_template_does_not_keep_a_large_frame() -> None:
     world = World(nodes=1)
     world.cluster.create_topic("t", 1)
     client = world.client()
@@ -128,7 +128,7 @@ def test_it_does_not_keep_a_large_frame_alive() -> None:
     assert len(repeated._context.frame) == 0
 
 
-def test_every_partition_of_a_producer_is_recognised() -> None:
+def test_every_partition_gets_a_template() -> None:
     world = World(nodes=1)
     world.cluster.create_topic("t", 3)
     client = world.client()
@@ -141,7 +141,7 @@ def test_every_partition_of_a_producer_is_recognised() -> None:
     assert [partition.log.end_offset for partition in world.cluster.topics["t"].partitions] == [2, 2, 2]
 
 
-def test_fire_and_forget_and_internal_topics_go_the_long_way() -> None:
+def test_acks_0_and_internal_topics_get_no_template() -> None:
     world = World(nodes=1)
     world.cluster.create_topic("t", 1)
     world.cluster.ensure_internal("__consumer_offsets")

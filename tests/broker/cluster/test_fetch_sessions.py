@@ -1,10 +1,10 @@
-"""Incremental fetch sessions (KIP-227). What Apache Kafka 4.3.1 answered to the same requests is what is expected here."""
+"""Incremental fetch sessions (KIP-227). The expected values are the responses of Apache Kafka 4.3.1 to the same requests."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import settings
@@ -35,7 +35,7 @@ def world() -> World:
 
 
 def wants(*partitions: tuple[str, int, int], topic_ids: World | None = None) -> list[FetchTopic]:
-    """(topic, partition, offset), a topic for each: it may come several times."""
+    """Returns topics for (topic, partition, offset) triples, one topic per triple, so that a topic may occur twice."""
     return [
         FetchTopic(
             topic="" if topic_ids else name,
@@ -47,12 +47,12 @@ def wants(*partitions: tuple[str, int, int], topic_ids: World | None = None) -> 
 
 
 def ask(session_id: int, epoch: int, topics: Sequence[FetchTopic] = (), **options: Any) -> FetchRequest:
-    request = {"max_wait_ms": 0, "min_bytes": 1, "session_id": session_id, "session_epoch": epoch, "topics": list(topics)}
+    request: dict[str, Any] = {"max_wait_ms": 0, "min_bytes": 1, "session_id": session_id, "session_epoch": epoch, "topics": list(topics)}
     return FetchRequest(**(request | options))
 
 
 def told(response: FetchResponse) -> list[tuple[str, int, int]]:
-    """(topic, partition, error or high watermark) in the order of the answer."""
+    """Returns (topic, partition, error or high watermark) in the order of the response."""
     return [
         (topic.topic, data.partition_index, data.error_code or data.high_watermark)
         for topic in response.responses
@@ -71,7 +71,7 @@ def refused(client: Client, request: FetchRequest, version: int = 11) -> tuple[i
     return response.error_code, response.session_id, response.responses
 
 
-def test_a_full_fetch_names_all_and_the_next_ones_what_changed(world: World) -> None:
+def test_incremental_fetch_returns_only_changes(world: World) -> None:
     produce(world, "a", b"1")
     client = world.client()
     response = client.call(FETCH, 11, ask(0, 0, wants(("a", 0, 1), ("a", 1, 0), ("b", 0, 0))))
@@ -81,11 +81,11 @@ def test_a_full_fetch_names_all_and_the_next_ones_what_changed(world: World) -> 
     assert (told(response), response.session_id, response.error_code) == ([], session, 0)
     produce(world, "a", b"1", partition=1)
     assert told(client.call(FETCH, 11, ask(session, 2))) == [("a", 1, 1)]
-    assert told(client.call(FETCH, 11, ask(session, 3))) == [("a", 1, 1)]  # its records were not asked for further on
+    assert told(client.call(FETCH, 11, ask(session, 3))) == [("a", 1, 1)]  # the client has not moved past its records
     assert told(client.call(FETCH, 11, ask(session, 4, wants(("a", 1, 1))))) == []
 
 
-def test_who_got_records_is_served_last_the_next_time(world: World) -> None:
+def test_partition_with_records_moves_to_the_end(world: World) -> None:
     for index in range(3):
         produce(world, "a", b"1", partition=index)
     client = world.client()
@@ -93,14 +93,14 @@ def test_who_got_records_is_served_last_the_next_time(world: World) -> None:
     produce(world, "b", b"1")
     produce(world, "a", b"2", partition=2)
     first = client.call(FETCH, 11, ask(session, 1, max_bytes=1))
-    assert [len(data.records) > 0 for topic in first.responses for data in topic.partitions] == [True, False, False]
+    assert [len(cast(bytes, data.records)) > 0 for topic in first.responses for data in topic.partitions] == [True, False, False]
     second = client.call(FETCH, 11, ask(session, 2))
-    # The first was answered last, and so stands behind what was new in the first answer but got no room.
+    # The first partition returned records, so it comes after those that had records but got no room.
     assert told(second) == [("a", 1, 1), ("a", 2, 2), ("b", 0, 1), ("a", 0, 1)]
-    assert [len(topic.partitions) for topic in second.responses] == [2, 1, 1]  # neighbours stand together
+    assert [len(topic.partitions) for topic in second.responses] == [2, 1, 1]  # adjacent partitions of a topic are grouped
 
 
-def test_forgotten_and_added_partitions(world: World) -> None:
+def test_incremental_fetch_adds_and_forgets_partitions(world: World) -> None:
     client = world.client()
     session = opened(client, ("a", 0, 0), ("a", 1, 0))
     forget = [ForgottenTopic(topic="a", partitions=[0]), ForgottenTopic(topic="nowhere", partitions=[7])]
@@ -108,12 +108,12 @@ def test_forgotten_and_added_partitions(world: World) -> None:
     produce(world, "a", b"1")
     produce(world, "b", b"1")
     assert told(client.call(FETCH, 11, ask(session, 2))) == [("b", 0, 1)]
-    # What a request both names and forgets is forgotten.
+    # A partition that a request both adds and forgets is forgotten.
     forget = [ForgottenTopic(topic="b", partitions=[0])]
     assert told(client.call(FETCH, 11, ask(session, 3, wants(("b", 0, 0)), forgotten_topics_data=forget))) == []
 
 
-def test_a_session_that_has_nothing_left_is_closed(world: World) -> None:
+def test_session_without_partitions_is_closed(world: World) -> None:
     client = world.client()
     session = opened(client, ("a", 0, 0))
     response = client.call(FETCH, 11, ask(session, 1, forgotten_topics_data=[ForgottenTopic(topic="a", partitions=[0])]))
@@ -121,7 +121,7 @@ def test_a_session_that_has_nothing_left_is_closed(world: World) -> None:
     assert refused(client, ask(session, 2)) == (ErrorCode.FETCH_SESSION_ID_NOT_FOUND, 0, [])
 
 
-def test_refusals(world: World) -> None:
+def test_invalid_session_requests_get_errors(world: World) -> None:
     client = world.client()
     assert refused(client, ask(5, 1)) == (ErrorCode.FETCH_SESSION_ID_NOT_FOUND, 0, [])
     assert refused(client, ask(0, 1)) == (ErrorCode.FETCH_SESSION_ID_NOT_FOUND, 0, [])
@@ -131,11 +131,11 @@ def test_refusals(world: World) -> None:
     assert refused(client, ask(session, 1), version=13) == (ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR, 0, [])
     by_id = client.call(FETCH, 13, ask(0, 0, wants(("a", 0, 0), topic_ids=world))).session_id
     assert refused(client, ask(by_id, 1), version=12) == (ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR, 0, [])
-    assert client.call(FETCH, 11, ask(session, 1)).error_code == 0  # no refusal has moved the epoch
+    assert client.call(FETCH, 11, ask(session, 1)).error_code == 0  # errors do not advance the epoch
 
 
 @pytest.mark.parametrize("epoch", [0, -1])
-def test_a_full_fetch_ends_the_session_it_names(world: World, epoch: int) -> None:
+def test_full_fetch_closes_its_session(world: World, epoch: int) -> None:
     client = world.client()
     session = opened(client, ("a", 0, 0))
     response = client.call(FETCH, 11, ask(session, epoch, wants(("a", 0, 0))))
@@ -145,7 +145,7 @@ def test_a_full_fetch_ends_the_session_it_names(world: World, epoch: int) -> Non
     assert refused(client, ask(session, 1))[0] == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
 
 
-def test_an_error_is_told_until_it_is_over_and_so_is_its_end(world: World) -> None:
+def test_error_is_repeated_until_it_is_over(world: World) -> None:
     client = world.client()
     error = ("a", 0, ErrorCode.OFFSET_OUT_OF_RANGE)
     response = client.call(FETCH, 11, ask(0, 0, wants(("a", 0, 9))))
@@ -156,7 +156,7 @@ def test_an_error_is_told_until_it_is_over_and_so_is_its_end(world: World) -> No
     assert told(client.call(FETCH, 11, ask(session, 3))) == []
 
 
-def test_a_new_log_start_is_told(world: World) -> None:
+def test_new_log_start_is_a_change(world: World) -> None:
     produce(world, "a", b"1", b"2")
     client = world.client()
     session = opened(client, ("a", 0, 2))
@@ -165,7 +165,7 @@ def test_a_new_log_start_is_told(world: World) -> None:
     assert told(client.call(FETCH, 11, ask(session, 2))) == []
 
 
-def test_a_session_waits_as_any_fetch_does(world: World) -> None:
+def test_session_waits_for_min_bytes(world: World) -> None:
     client = world.client()
     session = opened(client, ("a", 0, 0), ("b", 0, 0))
     client.send(FETCH, 11, ask(session, 1, max_wait_ms=500))
@@ -177,7 +177,7 @@ def test_a_session_waits_as_any_fetch_does(world: World) -> None:
     assert told(client.receive()) == []
 
 
-def test_a_session_that_goes_on_elsewhere_refuses_what_waits(world: World) -> None:
+def test_session_used_elsewhere_refuses_the_waiting_fetch(world: World) -> None:
     waiting, other = world.client(), world.client()
     session = opened(waiting, ("a", 0, 0))
     waiting.send(FETCH, 11, ask(session, 1, max_wait_ms=500))
@@ -188,7 +188,7 @@ def test_a_session_that_goes_on_elsewhere_refuses_what_waits(world: World) -> No
 
 
 @pytest.mark.parametrize("change", ["records", "start", "leader", "deletion", "anew"])
-def test_a_partition_of_which_there_was_nothing_new_is_looked_at_again_when_it_changes(world: World, change: str) -> None:
+def test_quiet_partition_is_read_again_when_it_changes(world: World, change: str) -> None:
     produce(world, "a", b"1")
     client = world.client()
     session = opened(client, ("a", 0, 1), ("b", 0, 0))
@@ -215,7 +215,7 @@ def test_a_partition_of_which_there_was_nothing_new_is_looked_at_again_when_it_c
     assert told(client.call(FETCH, 11, ask(session, 3))) == [expected]
 
 
-def test_a_wait_also_ends_by_a_partition_of_which_there_was_nothing_new(world: World) -> None:
+def test_quiet_partition_wakes_the_waiting_fetch(world: World) -> None:
     client = world.client()
     session = opened(client, ("a", 0, 0), ("b", 0, 0))
     assert told(client.call(FETCH, 11, ask(session, 1))) == []
@@ -224,7 +224,7 @@ def test_a_wait_also_ends_by_a_partition_of_which_there_was_nothing_new(world: W
     assert told(client.receive()) == [("b", 0, 1)]
 
 
-def test_in_racks_nothing_is_taken_for_granted() -> None:
+def test_rack_aware_session_reads_quiet_partitions() -> None:
     world = World(settings={"replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector"})
     world.cluster.create_topic("t", 1, 2)
     leader = world.cluster.topics["t"].partitions[0].leader
@@ -236,7 +236,7 @@ def test_in_racks_nothing_is_taken_for_granted() -> None:
     assert topic.partitions[0].preferred_read_replica == 3 - leader
 
 
-def test_topic_ids_of_deleted_and_unknown_topics(world: World) -> None:
+def test_topic_ids_of_deleted_and_unknown_topics_get_errors(world: World) -> None:
     client = world.client()
     old = wants(("b", 0, 0), topic_ids=world)
     session = client.call(FETCH, 13, ask(0, 0, old)).session_id
@@ -254,7 +254,7 @@ def test_topic_ids_of_deleted_and_unknown_topics(world: World) -> None:
     assert client.call(FETCH, 13, ask(0, -1, old)).responses[0].partitions[0].error_code == ErrorCode.UNKNOWN_TOPIC_ID
 
 
-def test_a_node_that_stopped_has_forgotten_its_sessions() -> None:
+def test_stopped_node_has_no_sessions() -> None:
     world = World()
     world.cluster.create_topic("t", 1)
     session = opened(world.client(1), ("t", 0, 0))
@@ -263,7 +263,7 @@ def test_a_node_that_stopped_has_forgotten_its_sessions() -> None:
     assert refused(world.client(1), ask(session, 1))[0] == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
 
 
-def test_without_a_slot_there_is_no_session() -> None:
+def test_fetch_without_a_free_slot_gets_no_session() -> None:
     world = World(nodes=1, settings={"max.incremental.fetch.session.cache.slots": "0"})
     world.cluster.create_topic("a", 1)
     response = world.client().call(FETCH, 11, ask(0, 0, wants(("a", 0, 0))))
@@ -281,27 +281,27 @@ def open_one(sessions: FetchSessions, partitions: int, now_ms: int) -> int:
     return sessions.open(topics, answers, lambda id_: "", topic_ids=False, now_ms=now_ms)
 
 
-def test_slots_are_given_up_by_the_unused_and_by_the_old_and_small() -> None:
+def test_eviction_takes_unused_then_old_smaller_sessions() -> None:
     sessions = FetchSessions(2, Random(1))
     small, large = open_one(sessions, 2, 0), open_one(sessions, 5, 0)
-    assert open_one(sessions, 100, EVICTION_MS) == 0  # both are young
+    assert open_one(sessions, 100, EVICTION_MS) == 0  # both are younger than EVICTION_MS
     for session_id in (small, large):
         sessions.touch(sessions.resume(session_id, 1, topic_ids=False), EVICTION_MS + 1)
-    assert open_one(sessions, 2, EVICTION_MS + 2) == 0  # nobody is smaller
+    assert open_one(sessions, 2, EVICTION_MS + 2) == 0  # no session is smaller
     third = open_one(sessions, 3, EVICTION_MS + 2)
     assert third > 0
     with pytest.raises(KafkaError):
         sessions.resume(small, 2, topic_ids=False)
-    assert open_one(sessions, 1, 2 * EVICTION_MS + 2) > 0  # the large one was unused for too long
+    assert open_one(sessions, 1, 2 * EVICTION_MS + 2) > 0  # the large one was idle for EVICTION_MS
     assert len(sessions) == 2
     sessions.resume(third, 1, topic_ids=False)
 
 
-def test_epochs_go_round() -> None:
+def test_epoch_wraps_to_1() -> None:
     assert [next_epoch(epoch) for epoch in (0, 1, MAX_EPOCH - 1, MAX_EPOCH)] == [1, 2, MAX_EPOCH, 1]
 
 
-# The model: a client that applies the changes knows what a full fetch would tell it.
+# The model: a client that applies the changes has the same state as after a full fetch.
 
 NAMES = st.sampled_from(["a", "b"])
 INDEXES = st.integers(0, 2)
@@ -350,7 +350,7 @@ class SessionMachine(RuleBasedStateMachine):
         full = self._call(self.other, ask(0, -1, self._topics(self.wanted)))
         expected = self._values(full)
         assert self.known == {key: data[:3] for key, data in expected.items()}
-        # Records and errors come every time; nothing comes that would be as it was.
+        # Records and errors are always returned; unchanged partitions never are.
         assert {key for key, data in expected.items() if data[3] or data[2]} <= seen
 
     def _apply(self, response: FetchResponse) -> set[tuple[str, int]]:
@@ -367,7 +367,7 @@ class SessionMachine(RuleBasedStateMachine):
                 data.high_watermark,
                 data.log_start_offset,
                 data.error_code,
-                len(data.records) > 0,
+                len(cast(bytes, data.records)) > 0,
             )
             for topic in response.responses
             for data in topic.partitions
@@ -387,7 +387,7 @@ SessionMachine.TestCase.settings = settings(max_examples=60, stateful_step_count
 TestSessionAgainstFullFetches = SessionMachine.TestCase
 
 
-def test_preferred_replicas_and_divergence_are_told_every_time() -> None:
+def test_preferred_replica_and_divergence_are_repeated() -> None:
     sessions = FetchSessions(1, Random(1))
     open_one(sessions, 1, 0)
     session = next(iter(sessions._sessions.values()))

@@ -1,4 +1,4 @@
-"""Sockets: both event loops, the embedded cluster in its two forms, stopping and starting nodes, and no leftovers."""
+"""The server on sockets: both event loops, both kinds of embedded clusters, stopping and starting nodes, and limits."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def alive(address: str) -> bool:
 
 
 def leaders(cluster: Cluster, topic: str) -> dict[int, str]:
-    """The address of each partition's leader."""
+    """Returns the address of each partition's leader."""
     for address in cluster.bootstrap_servers.split(","):
         try:
             with connect(address) as connection:
@@ -95,7 +95,7 @@ def leaders(cluster: Cluster, topic: str) -> dict[int, str]:
     raise AssertionError("no broker answers")
 
 
-def test_a_cluster_in_a_thread(loop_factory: object) -> None:
+def test_cluster_runs_in_a_thread(loop_factory: object) -> None:
     with Cluster(nodes=3, topics={"orders": 4}, settings={"num.partitions": 7, "delete.topic.enable": True}) as cluster:
         addresses = cluster.bootstrap_servers.split(",")
         assert len(addresses) == 3
@@ -106,7 +106,7 @@ def test_a_cluster_in_a_thread(loop_factory: object) -> None:
             connect(address)
 
 
-def test_a_cluster_on_the_callers_loop(loop_factory: Callable[[], asyncio.AbstractEventLoop]) -> None:
+def test_cluster_runs_on_the_callers_loop(loop_factory: Callable[[], asyncio.AbstractEventLoop]) -> None:
     async def scenario() -> None:
         async with Cluster(nodes=2) as cluster:
             addresses = cluster.bootstrap_servers.split(",")
@@ -122,14 +122,14 @@ def test_a_cluster_on_the_callers_loop(loop_factory: Callable[[], asyncio.Abstra
         runner.run(scenario())
 
 
-def test_a_stopped_node_closes_its_connections_and_returns_on_its_port(loop_factory: object) -> None:
+def test_stopped_node_restarts_on_its_port(loop_factory: object) -> None:
     with Cluster(nodes=2, topics={"t": 2}) as cluster:
         addresses = cluster.bootstrap_servers.split(",")
         assert set(leaders(cluster, "t").values()) == set(addresses)
         with connect(addresses[1]) as waiting:
             cluster.stop_node(2)
             assert waiting.recv(1) == b""
-        cluster.stop_node(2)  # nothing happens
+        cluster.stop_node(2)  # has no effect
         with pytest.raises(ConnectionRefusedError):
             connect(addresses[1])
         assert set(leaders(cluster, "t").values()) == {addresses[0]}
@@ -140,7 +140,7 @@ def test_a_stopped_node_closes_its_connections_and_returns_on_its_port(loop_fact
             cluster.stop_node(3)
 
 
-def test_a_produce_reaches_a_waiting_fetch(loop_factory: object) -> None:
+def test_produce_wakes_a_waiting_fetch(loop_factory: object) -> None:
     with (
         Cluster(nodes=1, topics={"t": 1}) as cluster,
         connect(cluster.bootstrap_servers) as reader,
@@ -152,7 +152,7 @@ def test_a_produce_reaches_a_waiting_fetch(loop_factory: object) -> None:
         assert b"hello" in bytes(read(reader, FETCH, 11).responses[0].partitions[0].records)
 
 
-def test_fetch_naming_a_partition_twice_harms_nobody(loop_factory: object) -> None:
+def test_fetch_listing_a_partition_twice_disturbs_no_client(loop_factory: object) -> None:
     def twice(topic: str, offset: int, max_wait_ms: int) -> FetchRequest:
         wanted = [FetchPartition(partition=0, fetch_offset=offset, partition_max_bytes=1 << 20) for _ in range(2)]
         return FetchRequest(max_wait_ms=max_wait_ms, min_bytes=1, topics=[FetchTopic(topic=topic, partitions=wanted)])
@@ -170,7 +170,7 @@ def test_fetch_naming_a_partition_twice_harms_nobody(loop_factory: object) -> No
                     assert len(ask(reader, FETCH, 11, twice("quiet", 0, 20)).responses[0].partitions) == 2  # the alarm has rung
 
 
-def test_the_alarm_answers_a_fetch_whose_time_is_up(loop_factory: object) -> None:
+def test_alarm_completes_a_fetch_at_its_deadline(loop_factory: object) -> None:
     with Cluster(nodes=1, topics={"t": 1}) as cluster, connect(cluster.bootstrap_servers) as reader:
         wanted = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
         for max_wait_ms in (20, 10):
@@ -178,8 +178,8 @@ def test_the_alarm_answers_a_fetch_whose_time_is_up(loop_factory: object) -> Non
             assert bytes(ask(reader, FETCH, 11, request).responses[0].partitions[0].records) == b""
 
 
-def test_the_alarm_rings_for_a_request_that_was_begun_when_earlier_answers_were_out(loop_factory: object) -> None:
-    """The answers before it exceed what is written in one go, so it is begun, and waits, only after they are flushed."""
+def test_alarm_covers_a_request_begun_by_a_flush(loop_factory: object) -> None:
+    """The responses before the fetch exceed one write, so that the fetch begins, and waits, only after they are flushed."""
     with Cluster(nodes=1, topics={"full": 1, "empty": 1}) as cluster, connect(cluster.bootstrap_servers) as reader:
         with connect(cluster.bootstrap_servers) as writer:
             ask(writer, PRODUCE, 9, produce_request("full", a_batch(bytes(600_000))))
@@ -193,8 +193,8 @@ def test_the_alarm_rings_for_a_request_that_was_begun_when_earlier_answers_were_
         assert [size > 600_000 for size in sizes] == [True, True, False]
 
 
-def test_a_reader_that_does_not_read_is_waited_for(loop_factory: object) -> None:
-    """Answers of 200 MB to a peer that reads late: they come whole, and the broker serves others meanwhile."""
+def test_slow_client_gets_all_its_responses(loop_factory: object) -> None:
+    """Responses of 200 MB to a client that reads late arrive complete, and other clients are served meanwhile."""
     with Cluster(nodes=1, topics={"t": 1}) as cluster, connect(cluster.bootstrap_servers) as slow:
         with connect(cluster.bootstrap_servers) as writer:
             ask(writer, PRODUCE, 9, produce_request("t", a_batch(bytes(1_000_000))))
@@ -221,8 +221,8 @@ def test_flood_of_pipelined_requests_is_answered_in_order(loop_factory: object) 
         sender.join()
 
 
-def test_slow_reader_costs_no_copy_of_its_answer() -> None:
-    """What is not written yet stays slices of the log; asyncio's transport, which copies, holds one piece of it."""
+def test_slow_reader_needs_no_copy_of_its_response() -> None:
+    """Unwritten output consists of slices of the log. asyncio's transport copies its input, and gets one piece at a time."""
 
     async def scenario() -> None:
         async with Cluster(nodes=1, topics={"t": 1}) as cluster:
@@ -237,7 +237,7 @@ def test_slow_reader_costs_no_copy_of_its_answer() -> None:
                 (client,) = [client for client in cluster._server._clients if client.connection.client.client_port == slow.getsockname()[1]]
                 while client.connection.writable:
                     await asyncio.sleep(0)
-                assert client._transport.get_write_buffer_size() <= WRITE_BYTES
+                assert client._open_transport.get_write_buffer_size() <= WRITE_BYTES
                 assert client.connection.output_bytes > 10_000_000
                 assert sum(len(part) for part in client.connection.output if not isinstance(part, memoryview)) < 100
                 response = await asyncio.to_thread(read, slow, FETCH, 11)
@@ -249,10 +249,10 @@ def test_slow_reader_costs_no_copy_of_its_answer() -> None:
         runner.run(scenario())
 
 
-def test_closed_connection_of_a_deaf_peer_is_aborted(
+def test_closed_connection_of_a_stalled_client_is_aborted(
     loop_factory: Callable[[], asyncio.AbstractEventLoop], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The last answers fit into the transport's buffer, which is therefore writable, but not into the socket's."""
+    """The last responses fit into the transport's buffer, so that it stays writable, but not into the socket's buffer."""
     monkeypatch.setattr(client_protocol, "CLOSE_MS", 1)
 
     async def scenario() -> None:
@@ -262,8 +262,8 @@ def test_closed_connection_of_a_deaf_peer_is_aborted(
                 while not cluster._server._clients:
                     await asyncio.sleep(0)
                 (client,) = cluster._server._clients
-                while not client._transport.get_write_buffer_size():
-                    client._transport.write(bytes(10_000))
+                while not client._open_transport.get_write_buffer_size():
+                    client._open_transport.write(bytes(10_000))
                     await asyncio.sleep(0)
                 assert client.connection.writable
                 deaf.sendall(b"\xff\xff\xff\xff")
@@ -275,7 +275,7 @@ def test_closed_connection_of_a_deaf_peer_is_aborted(
         runner.run(scenario())
 
 
-def test_control_that_fails_is_logged_and_raised(
+def test_failing_control_call_is_logged_and_raised(
     loop_factory: object, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*_: object) -> None:
@@ -303,7 +303,7 @@ def test_control_that_fails_is_logged_and_raised(
 
 
 @pytest.mark.parametrize(("host", "warnings"), [("0.0.0.0", 1), ("127.0.0.1", 0)])
-def test_listening_on_all_addresses_is_warned_of_once(host: str, warnings: int, caplog: pytest.LogCaptureFixture) -> None:
+def test_listening_on_all_addresses_logs_one_warning(host: str, warnings: int, caplog: pytest.LogCaptureFixture) -> None:
     settings = {"listeners": f"PLAINTEXT://{host}:0", "advertised.listeners": "PLAINTEXT://127.0.0.1:0"}
     with Cluster(nodes=3, settings=settings):
         pass
@@ -312,14 +312,14 @@ def test_listening_on_all_addresses_is_warned_of_once(host: str, warnings: int, 
     assert all("listening on all addresses without encryption and authentication" in text for text in texts)
 
 
-def test_a_frame_of_nonsense_ends_its_connection_only(loop_factory: object) -> None:
+def test_malformed_frame_closes_only_its_connection(loop_factory: object) -> None:
     with Cluster(nodes=1) as cluster, connect(cluster.bootstrap_servers) as bad:
         bad.sendall(b"GET / HTTP/1.1\r\n\r\n")
         assert bad.recv(1) == b""
         assert alive(cluster.bootstrap_servers)
 
 
-def test_a_client_that_goes_away_is_forgotten(loop_factory: Callable[[], asyncio.AbstractEventLoop]) -> None:
+def test_disconnected_client_is_released(loop_factory: Callable[[], asyncio.AbstractEventLoop]) -> None:
     async def scenario() -> None:
         async with Cluster(nodes=1) as cluster:
             running: Server = cluster._server
@@ -336,7 +336,7 @@ def test_a_client_that_goes_away_is_forgotten(loop_factory: Callable[[], asyncio
         runner.run(scenario())
 
 
-def test_a_busy_port_is_told_in_one_line(loop_factory: object) -> None:
+def test_port_in_use_raises_a_clear_error(loop_factory: object) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         cluster = Cluster(nodes=1, settings={"listeners": f"PLAINTEXT://127.0.0.1:{port}"})
@@ -344,17 +344,17 @@ def test_a_busy_port_is_told_in_one_line(loop_factory: object) -> None:
             cluster.__enter__()
 
 
-def test_a_host_that_nobody_knows_is_told(loop_factory: object) -> None:
+def test_unknown_host_raises_a_clear_error(loop_factory: object) -> None:
     with pytest.raises(OSError, match=r"cannot listen on nowhere\.invalid:0"):
         Cluster(nodes=1, settings={"listeners": "PLAINTEXT://nowhere.invalid:0"}).__enter__()
 
 
-def test_wrong_settings_are_told_before_anything_starts() -> None:
+def test_invalid_settings_raise_before_start() -> None:
     with pytest.raises(ValueError, match=r"num\.partitions"):
         Cluster(settings={"num.partitions": "many"}).__enter__()
 
 
-def test_several_listeners_tell_their_own_addresses(loop_factory: object) -> None:
+def test_each_listener_advertises_its_own_address(loop_factory: object) -> None:
     settings = {
         "listeners": "INTERNAL://127.0.0.1:0,EXTERNAL://127.0.0.1:0",
         "listener.security.protocol.map": "INTERNAL:PLAINTEXT,EXTERNAL:PLAINTEXT",
@@ -367,14 +367,14 @@ def test_several_listeners_tell_their_own_addresses(loop_factory: object) -> Non
 
 
 def ended(connection: socket.socket) -> bool:
-    """Whether the broker closes the connection without a word."""
+    """Returns whether the broker closes the connection without a response."""
     try:
         return connection.recv(1) == b""
     except ConnectionResetError:
         return True
 
 
-def test_more_connections_of_one_address_are_closed_at_once(loop_factory: object, caplog: pytest.LogCaptureFixture) -> None:
+def test_connections_above_the_limit_per_ip_are_closed(loop_factory: object, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO"), Cluster(nodes=2, settings={"max.connections.per.ip": 2}) as cluster:
         first_node, second_node = cluster.bootstrap_servers.split(",")
         with connect(first_node) as one, connect(first_node) as two:
@@ -397,7 +397,7 @@ def served(address: str) -> bool:
         return False
 
 
-def test_more_connections_of_all_wait_until_one_ends(loop_factory: object, caplog: pytest.LogCaptureFixture) -> None:
+def test_connections_above_max_connections_wait(loop_factory: object, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO"), Cluster(nodes=1, settings={"max.connections": 1}) as cluster:
         address = cluster.bootstrap_servers
         with connect(address) as one:
@@ -414,7 +414,7 @@ def test_more_connections_of_all_wait_until_one_ends(loop_factory: object, caplo
     assert "connection limit reached (max.connections=1); accepting paused" in caplog.text
 
 
-def test_an_idle_connection_is_closed_also_one_that_does_not_read(loop_factory: object) -> None:
+def test_idle_connections_are_closed(loop_factory: object) -> None:
     with Cluster(nodes=1, topics={"t": 1}, settings={"connections.max.idle.ms": 100}) as cluster:
         with connect(cluster.bootstrap_servers) as writer:
             ask(writer, PRODUCE, 9, produce_request("t", a_batch(bytes(1_000_000))))
@@ -422,7 +422,7 @@ def test_an_idle_connection_is_closed_also_one_that_does_not_read(loop_factory: 
             wanted = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
             for _ in range(50):
                 send(deaf, FETCH, 11, FetchRequest(max_wait_ms=0, min_bytes=1, topics=[FetchTopic(topic="t", partitions=[wanted])]))
-            for _ in range(2):  # the second one is surely idle for longer than the other is
+            for _ in range(2):  # the second connection is idle for longer than the first
                 with connect(cluster.bootstrap_servers) as silent:
                     assert ended(silent)
             received = 0
@@ -432,7 +432,7 @@ def test_an_idle_connection_is_closed_also_one_that_does_not_read(loop_factory: 
             assert received < 50_000_000
 
 
-def test_a_bound_on_requests_that_are_being_received(loop_factory: object) -> None:
+def test_queued_max_request_bytes_limits_reading(loop_factory: object) -> None:
     with Cluster(nodes=1, topics={"t": 1}, settings={"queued.max.request.bytes": 1000}) as cluster:
         request = b"".join(encode_request(PRODUCE, 9, 1, "test", produce_request("t", a_batch(bytes(1_000_000)))))
         with connect(cluster.bootstrap_servers) as one, connect(cluster.bootstrap_servers) as two:

@@ -1,4 +1,4 @@
-"""What a step that fails leaves behind: nothing."""
+"""A failed step restores attributes and timers."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from odradek.broker.scheduling.timers import Timers
 
 class Slotted:
     __slots__ = ("items", "unset")
+    unset: int
 
     def __init__(self) -> None:
         self.items = {1: 2}

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from odradek.broker.scheduling.timers import Timers
 
 
-def test_fires_in_order_each_at_its_own_moment() -> None:
-    timers, fired = Timers(1000), []
+def test_timers_fire_in_order_at_their_deadlines() -> None:
+    timers = Timers(1000)
+    fired: list[tuple[str, int]] = []
     for name, delay in (("b", 20), ("a", 10), ("c", 20)):
-        timers.set(name, delay, lambda name=name: fired.append((name, timers.now_ms)))
+        timers.set(name, delay, partial(lambda name: fired.append((name, timers.now_ms)), name))
     assert timers.next_deadline() == 1010
     timers.advance(1019)
     assert fired == [("a", 1010)]
@@ -19,7 +22,7 @@ def test_fires_in_order_each_at_its_own_moment() -> None:
     assert len(timers) == 0
 
 
-def test_setting_a_key_again_replaces_it() -> None:
+def test_set_of_a_set_key_replaces_it() -> None:
     timers, fired = Timers(0), []
     timers.set("session", 10, lambda: fired.append("first"))
     timers.set("session", 30, lambda: fired.append("second"))
@@ -30,7 +33,7 @@ def test_setting_a_key_again_replaces_it() -> None:
     assert fired == ["second"]
 
 
-def test_a_cancelled_key_does_not_fire_and_an_unknown_one_is_no_error() -> None:
+def test_cancel_stops_a_timer_and_accepts_unknown_keys() -> None:
     timers, fired = Timers(0), []
     timers.set("session", 10, lambda: fired.append("session"))
     timers.cancel("session")
@@ -39,7 +42,7 @@ def test_a_cancelled_key_does_not_fire_and_an_unknown_one_is_no_error() -> None:
     assert fired == []
 
 
-def test_an_action_may_set_timers_that_are_due_within_the_same_step() -> None:
+def test_action_may_set_a_timer_due_in_the_same_step() -> None:
     timers, fired = Timers(0), []
 
     def beat() -> None:
@@ -60,7 +63,7 @@ def test_time_never_goes_back() -> None:
     assert fired == [1000]
 
 
-def test_a_million_renewals_keep_a_bounded_heap() -> None:
+def test_heap_of_renewed_timers_is_bounded() -> None:
     timers = Timers(0)
     for _ in range(10_000):
         timers.set("session", 1000, lambda: None)
@@ -69,9 +72,10 @@ def test_a_million_renewals_keep_a_bounded_heap() -> None:
 
 
 def test_taken_back_on_failure_restores_deadlines() -> None:
-    timers, fired = Timers(0), []
+    timers = Timers(0)
+    fired: list[object] = []
     for name in ("kept", "moved", "cancelled"):
-        timers.set(name, 10, lambda name=name: fired.append((name, timers.now_ms)))
+        timers.set(name, 10, partial(lambda name: fired.append((name, timers.now_ms)), name))
     with pytest.raises(ZeroDivisionError), timers.taken_back_on_failure():
         timers.set("moved", 50, lambda: fired.append("moved"))
         timers.set("moved", 60, lambda: fired.append("moved"))

@@ -1,9 +1,9 @@
-"""Turns of the event loop: what a connection may do in one, what is put off, and in which order it is taken up. No socket, no time."""
+"""Turns of the event loop: the share of a connection, put-off work and its order, without sockets and real time."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
@@ -39,7 +39,7 @@ def requests(count: int) -> bytes:
 
 
 def answers(client: Client) -> list[int]:
-    """The correlation ids of the answers so far."""
+    """Returns the correlation ids of the responses so far."""
     found, position = [], 0
     while position < len(client.sent):
         found.append(int.from_bytes(client.sent[position + 4 : position + 8]))
@@ -55,26 +55,26 @@ def long_metadata(partitions: int) -> MetadataResponse:
     return MetadataResponse(brokers=[], controller_id=1, topics=[MetadataResponseTopic(name="t", partitions=described)])
 
 
-# What a connection may do in one turn
+# The share of a connection
 
 
-def test_pipelined_requests_take_turns_with_others() -> None:
+def test_pipelined_requests_alternate_with_other_clients() -> None:
     world = World(stepwise=True)
     flood, quiet = world.client(), world.client()
     flood.feed(requests(2 * TURN_REQUESTS + 10))
     assert len(answers(flood)) == TURN_REQUESTS
-    assert not flood.connection.wants_data
+    assert not flood.wants_data()
     quiet.feed(requests(1))
     assert answers(quiet) == [0]
     world.turn()
     assert len(answers(flood)) == 2 * TURN_REQUESTS
     world.turn()
     assert answers(flood) == list(range(2 * TURN_REQUESTS + 10))
-    assert flood.connection.wants_data
+    assert flood.wants_data()
     assert not world.turns.has_more
 
 
-def test_pipelined_requests_end_their_turn_when_time_is_up() -> None:
+def test_pipelined_requests_are_put_off_after_turn_s() -> None:
     world = World(stepwise=True)
 
     def slow(request: Any, context: Context) -> HeartbeatResponse:
@@ -89,8 +89,8 @@ def test_pipelined_requests_end_their_turn_when_time_is_up() -> None:
     assert answers(client) == [0, 1, 2, 3]
 
 
-def test_connections_put_off_are_taken_up_in_order() -> None:
-    """When the first of them uses up the turn, the others stay for the turn after, and the first comes behind them."""
+def test_put_off_connections_are_served_in_order() -> None:
+    """If the first connection uses up the turn, the others are served in the next one, and the first comes after them."""
     world = World(stepwise=True)
     order: list[str] = []
 
@@ -109,7 +109,7 @@ def test_connections_put_off_are_taken_up_in_order() -> None:
     assert order == ["a", "b", "a", "b", "a", "b"]
 
 
-def test_bytes_that_arrive_while_put_off_are_not_served_early() -> None:
+def test_bytes_received_while_put_off_are_served_in_order() -> None:
     world = World(stepwise=True)
     client = world.client()
     client.feed(requests(TURN_REQUESTS + 1))
@@ -119,7 +119,7 @@ def test_bytes_that_arrive_while_put_off_are_not_served_early() -> None:
     assert answers(client) == [*range(TURN_REQUESTS + 1), 0]
 
 
-def test_connection_lost_while_put_off_is_served_nothing() -> None:
+def test_put_off_connection_that_is_lost_is_not_served() -> None:
     world = World(stepwise=True)
     client = world.client()
     client.feed(requests(TURN_REQUESTS + 1))
@@ -132,7 +132,7 @@ def test_connection_lost_while_put_off_is_served_nothing() -> None:
 # Handlers that work in slices
 
 
-def test_handler_in_slices_lets_others_be_served_between() -> None:
+def test_handler_in_slices_yields_to_other_clients() -> None:
     world, steps = World(stepwise=True), []
 
     def sliced(request: Any, context: Context) -> Generator[Wait, None, HeartbeatResponse]:
@@ -208,7 +208,7 @@ def test_long_response_is_encoded_in_slices() -> None:
     assert client.sent == b"".join(encode_response(METADATA, 9, 1, response))
 
 
-def test_response_that_cannot_be_encoded_in_slices_costs_one_connection(caplog: pytest.LogCaptureFixture) -> None:
+def test_sliced_encoding_error_closes_only_its_connection(caplog: pytest.LogCaptureFixture) -> None:
     def sliced(request: Any, context: Context) -> Generator[Wait, None, MetadataResponse]:
         yield NEXT_TURN
         return MetadataResponse(brokers=None, controller_id="x", topics=[])  # type: ignore[arg-type]
@@ -241,7 +241,7 @@ def test_background_work_runs_a_slice_in_each_turn() -> None:
     assert not world.turns.has_more
 
 
-def test_background_work_may_be_ended_by_its_owner() -> None:
+def test_background_work_ends_when_it_is_closed() -> None:
     world, steps = World(stepwise=True), []
 
     def work() -> Background:
@@ -258,7 +258,7 @@ def test_background_work_may_be_ended_by_its_owner() -> None:
     assert not world.turns.has_more
 
 
-def test_background_work_that_fails_is_logged_and_ends(caplog: pytest.LogCaptureFixture) -> None:
+def test_failing_background_work_is_logged_and_ends(caplog: pytest.LogCaptureFixture) -> None:
     def work() -> Background:
         yield NEXT_TURN
         raise RuntimeError("a bug of ours")
@@ -291,7 +291,7 @@ def test_background_work_wakes_requests_in_the_same_turn() -> None:
     assert client.receive().error_code == 0
 
 
-# All of it together
+# All mechanisms together
 
 
 def waiting_rule(request: Any, context: Context) -> Generator[Wait, None, HeartbeatResponse]:
@@ -312,8 +312,8 @@ STEPS = st.one_of(
 
 
 @given(st.lists(STEPS, max_size=12), st.integers(1, 500))
-def test_answers_come_whole_and_in_order_whatever_happens(steps: list[Any], cut: int) -> None:
-    """A client that pipelines requests of all kinds, is read from only when the connection wants data, and sometimes does not read."""
+def test_responses_are_complete_and_in_order(steps: list[Any], cut: int) -> None:
+    """A client that pipelines requests of all kinds, sends only while the connection wants data, and at times does not read."""
     world = World(stepwise=True)
     client = world.client()
     unsent, count = b"", 0
@@ -331,7 +331,7 @@ def test_answers_come_whole_and_in_order_whatever_happens(steps: list[Any], cut:
         world.core.flush()
 
     client.connection.on_output = lambda: client._flush() if client.connection.writable else None
-    actions = {
+    actions: dict[str, Callable[[], None]] = {
         "turn": world.turn,
         "time": lambda: world.advance(5),
         "deaf": lambda: hear(False),

@@ -1,4 +1,4 @@
-"""Answers whose size depends on the cluster are built in slices, between which others are served."""
+"""Responses whose size depends on the cluster are built in slices, and other clients are served between them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ CASES: dict[str, tuple[Api, int, Message]] = {
 
 @pytest.fixture(scope="module")
 def large() -> World:
-    """A node with many topics, partitions, commits, transactional ids and producers."""
+    """Returns a world with many topics, partitions, commits, transactional ids and producers."""
     world = World(1, stepwise=True)
     cluster = world.cluster
     for name in ("__consumer_offsets", "__transaction_state"):
@@ -72,7 +72,7 @@ def large() -> World:
 
 
 def answered_in_turns(world: World, client: Client) -> tuple[Any, int]:
-    """The answer, and how many turns it took; in each of them another client is served."""
+    """Returns the response and the number of turns it took. Another client is served in each of them."""
     other, turns = world.client(), 0
     while (answer := client.receive()) is None:
         world.turn()
@@ -82,7 +82,7 @@ def answered_in_turns(world: World, client: Client) -> tuple[Any, int]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_long_answer_takes_several_turns(large: World, case: str) -> None:
+def test_long_response_takes_several_turns(large: World, case: str) -> None:
     client = large.client()
     client.send(*CASES[case])
     answer, turns = answered_in_turns(large, client)
@@ -92,7 +92,7 @@ def test_long_answer_takes_several_turns(large: World, case: str) -> None:
     large.stepwise = True
 
 
-def test_topic_that_is_deleted_meanwhile_is_left_out() -> None:
+def test_topic_deleted_between_slices_is_left_out() -> None:
     world = World(1, stepwise=True)
     for number in range(1000):
         world.cluster.create_topic(f"t{number}", 1)
@@ -105,7 +105,7 @@ def test_topic_that_is_deleted_meanwhile_is_left_out() -> None:
     assert all(len(topic.partitions) == 1 and not topic.error_code for topic in answer.topics)
 
 
-def test_short_answer_takes_no_turn() -> None:
+def test_short_response_takes_one_turn() -> None:
     world = World(1, stepwise=True)
     world.cluster.create_topic("t", 10)
     assert len(world.client().call(METADATA, 12, MetadataRequest(topics=None)).topics) == 1
