@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from odradek.broker.settings.rows import as_markdown
+from odradek.broker.settings.documentation import as_markdown
 from odradek.protocol.messages import APIS
 from odradek.protocol.schema import Versions
 from tests import request_paths

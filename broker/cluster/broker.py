@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..groups.coordinator import Groups
-from ..settings.listeners import Listener, NodeConfig
+from ..settings.cluster_config import NodeConfig
+from ..settings.listeners import Listener
 from ..settings.values import BrokerConfig
 from ..topics.names import CONSUMER_OFFSETS
 from ..transactions.coordinator import Transactions

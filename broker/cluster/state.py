@@ -24,16 +24,19 @@ from ...storage.memory import LogMemory
 from ..groups.consumer.resolutions import Resolutions
 from ..groups.coordinator import Groups, GroupSettings
 from ..scheduling.turns import Turns
-from ..security.acls import authorizer_of
-from ..settings.listeners import ClusterConfig
-from ..settings.values import BrokerConfig, GroupConfig, InvalidConfig, TopicConfig, validate_topic_configs
+from ..security.authorizer import authorizer_of
+from ..settings.cluster_config import ClusterConfig
+from ..settings.properties import InvalidConfig
+from ..settings.validation import validate_topic_configs
+from ..settings.values import BrokerConfig, GroupConfig, TopicConfig
 from ..topics.cleaning import LogCleaner
 from ..topics.names import CONSUMER_OFFSETS, TopicNames
 from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER
 from ..topics.retention import LogRetention
 from ..topics.topic import Topic
-from ..transactions.coordinator import Transactions, TransactionSettings
+from ..transactions.coordinator import Transactions
+from ..transactions.settings import TransactionSettings
 from ..transactions.transaction import Producer
 from .assignments import check_assignments, check_count, check_increase, check_leadable
 from .broker import Broker

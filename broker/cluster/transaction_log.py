@@ -13,8 +13,7 @@ from ...storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
 from ..topics.names import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER
-from ..transactions.coordinator import Marker
-from ..transactions.transaction import TopicPartition
+from ..transactions.transaction import Marker, TopicPartition
 from .features import TRANSACTION_VERSION
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class TransactionLog:
-    """The cluster as the transaction coordinator uses it (the protocol `transactions.coordinator.Partitions`)."""
+    """The cluster as the transaction coordinator uses it (the protocol `transactions.cluster_view.ClusterView`)."""
 
     def __init__(self, cluster: ClusterState) -> None:
         self._cluster = cluster

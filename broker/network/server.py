@@ -29,8 +29,9 @@ from ..connection import Parked
 from ..core import Core
 from ..scheduling.timers import Timers
 from ..scheduling.turns import Turns
+from ..settings.cluster_config import ClusterConfig, NodeConfig, TopicSpec
 from ..settings.endpoints import WILDCARDS
-from ..settings.listeners import ClusterConfig, Listener, NodeConfig, TopicSpec
+from ..settings.listeners import Listener
 from .acceptor import Acceptor, bind
 from .client_protocol import ClientProtocol
 

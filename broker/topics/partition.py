@@ -11,8 +11,7 @@ from ...protocol.records import Record
 from ...storage.producers import Producers
 from ...storage.retention import UntimedAppends
 from ...storage.virtual_segments import VirtualSegments
-from ..transactions.coordinator import Marker
-from ..transactions.transaction import Producer
+from ..transactions.transaction import Marker, Producer
 from .replication import ReplicatedLog
 
 if TYPE_CHECKING:

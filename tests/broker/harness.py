@@ -15,7 +15,7 @@ from odradek.broker.connection import Connection, Parked
 from odradek.broker.core import Core
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.turns import Turns
-from odradek.broker.settings.listeners import cluster_of
+from odradek.broker.settings.cluster_config import cluster_of
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
 from odradek.protocol.record_builder import build_batch

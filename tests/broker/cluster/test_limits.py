@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from odradek.broker.cluster.limits import ConnectionQuotas, RequestMemory, parse_overrides
-from odradek.broker.settings.values import InvalidConfig
+from odradek.broker.settings.properties import InvalidConfig
 from tests.broker.harness import World
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from odradek.broker.cluster.startup_topics import check_topics, created_topics, topic_specs_of
-from odradek.broker.settings.listeners import TopicSpec
-from odradek.broker.settings.values import InvalidConfig
+from odradek.broker.settings.cluster_config import TopicSpec
+from odradek.broker.settings.properties import InvalidConfig
 
 
 def test_topic_specs_of_numbers_and_options() -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from odradek.broker.transactions.coordinator import Marker
-from odradek.broker.transactions.transaction import Producer, TopicPartition
+from odradek.broker.transactions.transaction import Marker, Producer, TopicPartition
 from tests.broker.harness import World
 
 MARKER = Marker(Producer(7, 0), 0, True, False)

@@ -1,4 +1,4 @@
-"""DescribeConfigs."""
+"""DescribeConfigs and ListConfigResources."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.describe_configs import DESCRIBE_CONFIGS, DescribeConfigsRequest, DescribeConfigsResource
+from odradek.protocol.messages.list_config_resources import LIST_CONFIG_RESOURCES, ListConfigResourcesRequest
 from tests.broker.harness import World
 
 
@@ -23,7 +24,7 @@ def describe(world: World, kind: int, name: str, keys: list[str] | None = None, 
 
 
 @pytest.mark.parametrize("version", range(1, 5))
-def test_describe_configs_of_topic(world: World, version: int) -> None:
+def test_describe_configs_of_topic_returns_entries(world: World, version: int) -> None:
     world.cluster.create_topic("t", 1, configs={"retention.ms": "5"})
     result = describe(world, 2, "t", ["retention.ms", "cleanup.policy"], version, include_synonyms=True, include_documentation=True)
     configs = {config.name: config for config in result.configs}
@@ -38,7 +39,7 @@ def test_describe_configs_of_topic(world: World, version: int) -> None:
         assert configs["retention.ms"].config_type == 5
 
 
-def test_describe_configs_of_broker_and_group() -> None:
+def test_describe_configs_of_broker_and_group_returns_entries() -> None:
     world = World(settings={"num.partitions": "7", "some.plugin": "x"})
     configs = {config.name: config for config in describe(world, 4, "1").configs}
     assert (configs["num.partitions"].value, configs["num.partitions"].config_source) == ("7", 4)
@@ -59,6 +60,19 @@ def test_describe_configs_of_broker_and_group() -> None:
         (99, "x", ErrorCode.INVALID_REQUEST),
     ],
 )
-def test_describe_configs_of_unknown_resource_is_refused(world: World, kind: int, name: str, code: ErrorCode) -> None:
+def test_describe_configs_unknown_resource_returns_error(world: World, kind: int, name: str, code: ErrorCode) -> None:
     result = describe(world, kind, name)
     assert (result.error_code, result.configs) == (code, [])
+
+
+def resources(world: World, *kinds: int, version: int = 1) -> tuple[int, list[tuple[int, str]]]:
+    response = world.client().call(LIST_CONFIG_RESOURCES, version, ListConfigResourcesRequest(resource_types=list(kinds)))
+    return response.error_code, [(found.resource_type, found.resource_name) for found in response.config_resources]
+
+
+def test_list_config_resources_returns_resources_by_type(world: World) -> None:
+    world.cluster.create_topic("t", 1)
+    assert resources(world) == (0, [(8, "1"), (8, "2"), (4, "1"), (4, "2"), (2, "t")])
+    assert resources(world, 4, 2, 4) == (0, [(4, "1"), (4, "2"), (2, "t")])
+    assert resources(world, version=0) == (0, [])
+    assert resources(world, 99) == (ErrorCode.UNSUPPORTED_VERSION, [])

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from odradek.broker.topics import compaction
-from odradek.broker.transactions.coordinator import Marker
-from odradek.broker.transactions.transaction import Producer
+from odradek.broker.transactions.transaction import Marker, Producer
 from odradek.protocol.compression import Compression
 from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from odradek.protocol.messages.produce import PRODUCE

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from odradek.broker.topics.partition import Partition
-from odradek.broker.transactions.coordinator import Marker
-from odradek.broker.transactions.transaction import Producer
+from odradek.broker.transactions.transaction import Marker, Producer
 from odradek.protocol.coordinator_records import CoordinatorRecord
 from odradek.storage.producers import StaleProducerEpoch
 from tests.broker.harness import START_MS, World
