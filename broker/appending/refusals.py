@@ -1,7 +1,7 @@
 """Maps the exceptions of the append path to what a Produce response contains for the partition.
 
 The checks live in `protocol` (bytes of a batch), `storage` (sequence numbers) and `broker` (topics, leaders, transactions), and
-`storage` does not import error codes. `refusal_of` is the one place that knows them all.
+`storage` does not import error codes. Only `refusal_of` refers to all of them.
 """
 
 from __future__ import annotations

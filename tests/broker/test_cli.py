@@ -143,7 +143,7 @@ def test_invalid_options_print_one_line(argv: list[str], message: str, capsys: p
     [
         (["--set", "num.partitions=many"], "Invalid value many for configuration num.partitions: Not a number of type INT"),
         (["--set", "listeners=nonsense"], "use NAME://host:port"),
-        (["--listener", "A://127.0.0.1:1", "--port", "2"], "--port has no effect where listeners are set"),
+        (["--listener", "A://127.0.0.1:1", "--port", "2"], "--port cannot be combined with listeners"),
         (["--set", "num.partition=3"], "unknown setting num.partition; did you mean num.partitions?"),
         (["--set", "retention.ms=3"], "retention.ms is a topic setting; did you mean the broker setting log.retention.ms"),
         (["--config", "missing.properties"], "cannot read --config missing.properties: No such file or directory; give the path"),
