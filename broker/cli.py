@@ -159,7 +159,7 @@ def _with_listeners(settings: Mapping[str, str], options: argparse.Namespace) ->
 
 def topic_specs(options: argparse.Namespace, environ: Mapping[str, str], cluster: ClusterConfig) -> list[TopicSpec]:
     """Returns the topics of --topic and KAFKA_CREATE_TOPICS. Raises InvalidConfig for a topic that the cluster cannot hold."""
-    from .cluster.first_topics import check_topics, created_topics
+    from .cluster.startup_topics import check_topics, created_topics
     from .settings.cluster_config import TopicSpec
 
     specs = [TopicSpec.parse(text) for text in options.topic] + created_topics(environ)

@@ -26,7 +26,7 @@ from ..protocol.frame import LENGTH, Buffer, RequestHeader, encode_response, enc
 from ..protocol.messages.api_versions import API_VERSIONS
 from ..protocol.schema import Message, ProtocolError
 from ..storage.memory import untouched
-from .cluster.state import Broker
+from .cluster.broker import Broker
 from .context import Client, Context, Shortcut
 from .failure import failure
 from .handlers import HANDLERS, CloseConnection, unsupported_version

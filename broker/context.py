@@ -10,7 +10,7 @@ from .scheduling.waiting import Reply
 from .security.acls import ACCESS_DENIED_ERRORS, ANONYMOUS, CLUSTER_NAME, OPERATIONS, Operation, ResourceType
 
 if TYPE_CHECKING:
-    from .cluster.state import Broker
+    from .cluster.broker import Broker
 
 
 class Client:

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from .cluster.state import Broker, ClusterState
+from .cluster.broker import Broker
+from .cluster.state import ClusterState
 from .connection import Connection, Parked
 from .context import Client
 from .scheduling.turns import Turns

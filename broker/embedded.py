@@ -10,7 +10,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-from .cluster.first_topics import TopicOptions, check_topics, topic_specs_of
+from .cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
 from .network.server import Server, new_event_loop
 from .settings.cluster_config import ClusterConfig, cluster_of
 from .settings.properties import SettingValue, as_text

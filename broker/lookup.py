@@ -13,11 +13,12 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.messages.common import LeaderIdAndEpoch, NodeEndpoint
 from ..protocol.schema import ZERO_UUID
-from .cluster.state import Broker
+from .cluster.broker import Broker
 from .context import Context
 from .security.acls import Operation, ResourceType
 from .settings.listeners import Listener
-from .topics.topic import Partition, Topic
+from .topics.partition import Partition
+from .topics.topic import Topic
 
 # Topics and partitions
 

@@ -102,7 +102,7 @@ def cluster_state(cluster: ClusterState, excluded: Excluded = Excluded()) -> dic
         "groups": {group_id: captured(groups.get(group_id)) for group_id in groups._groups.keys() - excluded.groups},
         "offsets": {group_id: captured(groups.offsets(group_id)) for group_id in groups._offsets.keys() - excluded.groups},
         "transactions": {name: captured(transactions[name]) for name in transactions.keys() - excluded.transactions},
-        "next_producer_id": cluster._next_producer_id,
+        "next_producer_id": cluster.producer_ids.next_id,
         "group_configs": captured(cluster.group_configs),
         "authorizer": captured(cluster.authorizer),
         "scram_credentials": captured(cluster.scram_credentials),

@@ -25,7 +25,7 @@ from ...storage.producers import Appended, StaleProducerEpoch
 from ..context import Context
 from ..lookup import find_topic
 from ..security.acls import Operation
-from ..topics.topic import Partition
+from ..topics.partition import Partition
 from ..transactions.transaction import Producer, TopicPartition
 from .batch_checks import AppendRules, Validated, stamp, validate_records
 from .transaction_check import NotInTransaction, join_transaction

@@ -28,7 +28,7 @@ from ...protocol.records import HEADER, TRANSACTIONAL_BIT
 from ...protocol.schema import ProtocolError
 from ...protocol.varints import uvarint_rest
 from ..context import Context
-from ..topics.topic import Partition
+from ..topics.partition import Partition
 from .append import ATTRIBUTES_POSITION, append, one_batch
 from .refusals import APPEND_REFUSALS
 

@@ -7,7 +7,7 @@ client sends the write only, and the partition is added here.
 from __future__ import annotations
 
 from ...protocol.errors import ErrorCode, KafkaError
-from ..cluster.state import Broker
+from ..cluster.broker import Broker
 from ..transactions.transaction import TV_2, Producer, TopicPartition
 
 
@@ -33,7 +33,7 @@ def join_transaction(
 
 
 def _verify(broker: Broker, transactional_id: str, producer: Producer, partition: TopicPartition, adds: bool) -> ErrorCode:
-    if broker.cluster.coordinator_epoch(transactional_id) is None:
+    if broker.cluster.transaction_log.coordinator_epoch(transactional_id) is None:
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
     if adds:
         return broker.transactions.add_partitions(transactional_id, producer, [partition], TV_2)

@@ -1,1 +1,1 @@
-"""The state that the emulated nodes share, and the nodes themselves."""
+"""The state that the emulated nodes share, and the state of each node."""

@@ -1,7 +1,7 @@
-"""Clients that ask which of their metrics are wanted, and push them (KIP-714; Kafka's ClientMetricsManager).
+"""Client telemetry: which requests for subscriptions and which pushes of metrics are accepted (KIP-714; Kafka's ClientMetricsManager).
 
-There are no subscriptions to metrics: every client is told that none of its metrics is wanted, and what it pushes all the same is
-checked and dropped. A client is forgotten when it was silent for three intervals, or when there are too many.
+No metrics are subscribed to. Every client gets an empty subscription, and metrics that it pushes nevertheless are checked and discarded.
+A client instance is forgotten after three push intervals without a request, or when there are more than MAX_INSTANCES.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ PUSH_INTERVAL_MS = 300_000
 EXPIRY_MS = 3 * PUSH_INTERVAL_MS
 MAX_INSTANCES = 16_384
 SUBSCRIPTION_CRC = 0xD4C75BDE
-"""The CRC-32C of `[]300000`: the metrics that are wanted, as Java writes an empty list, and the interval."""
+"""The CRC-32C of `[]300000`: the subscribed metrics, as Java prints an empty list, and the push interval."""
 NEVER = -EXPIRY_MS
+"""A time so early that every interval since then is over."""
 
 
 def subscription_id(client_instance_id: bytes) -> int:
-    """Returns the number by which a client shows in a push that it knows the present subscriptions: signed, 32 bits."""
+    """Returns the id of a client's present subscription, a signed number of 32 bits, which a push must repeat."""
     words = (int.from_bytes(client_instance_id[at : at + 4], "big") for at in range(0, 16, 4))
     value = SUBSCRIPTION_CRC
     for word in words:
@@ -27,28 +28,31 @@ def subscription_id(client_instance_id: bytes) -> int:
 
 
 class _Instance:
-    """What is remembered of one client."""
+    """The state of one client instance: the times of its last subscription, push and request, and the error of its last push."""
 
-    __slots__ = ("asked_ms", "error", "pushed_ms", "terminating", "used_ms")
+    __slots__ = ("error", "pushed_ms", "subscribed_ms", "terminating", "used_ms")
 
     def __init__(self) -> None:
-        self.asked_ms = self.pushed_ms = self.used_ms = NEVER
+        self.subscribed_ms = self.pushed_ms = self.used_ms = NEVER
         self.error = ErrorCode.NONE
         self.terminating = False
 
 
 class ClientMetrics:
-    """The clients of one broker. `max_bytes` is the most that a client may push at once."""
+    """The client instances of one broker. `max_bytes` is the maximal size of a push."""
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
         self._instances: dict[bytes, _Instance] = {}
 
-    def ask(self, client_instance_id: bytes, now_ms: int) -> None:
-        """Notes that a client asks what is wanted. Raises THROTTLING_QUOTA_EXCEEDED if it asks too often."""
+    def subscribe(self, client_instance_id: bytes, now_ms: int) -> None:
+        """Accepts a request for subscriptions. Raises KafkaError with THROTTLING_QUOTA_EXCEEDED before the push interval is over.
+
+        A client whose last push failed for a wrong subscription or compression may request a new subscription at once.
+        """
         instance = self._instance(client_instance_id, now_ms)
-        if now_ms - max(instance.asked_ms, instance.pushed_ms) >= PUSH_INTERVAL_MS:
-            instance.asked_ms = now_ms
+        if now_ms - max(instance.subscribed_ms, instance.pushed_ms) >= PUSH_INTERVAL_MS:
+            instance.subscribed_ms = now_ms
         elif instance.error not in (ErrorCode.UNKNOWN_SUBSCRIPTION_ID, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE):
             raise KafkaError(ErrorCode.THROTTLING_QUOTA_EXCEEDED)
         instance.error = ErrorCode.NONE
@@ -56,7 +60,7 @@ class ClientMetrics:
     def push(
         self, client_instance_id: bytes, subscription: int, compression_type: int, size: int, now_ms: int, *, terminating: bool
     ) -> None:
-        """Notes a push of `size` bytes. Raises the KafkaError of a push that Kafka refuses."""
+        """Accepts a push of `size` bytes. Raises KafkaError for a push that Kafka refuses."""
         instance = self._instance(client_instance_id, now_ms)
         instance.error = _push_error(instance, now_ms, terminating)
         instance.terminating = terminating
@@ -73,7 +77,7 @@ class ClientMetrics:
         return ErrorCode.TELEMETRY_TOO_LARGE if size > self.max_bytes else ErrorCode.NONE
 
     def _instance(self, client_instance_id: bytes, now_ms: int) -> _Instance:
-        """The client, as the one that was used last; the dictionary is in the order of use."""
+        """Returns the state of a client instance, new if there is none. The dictionary stays in the order of use, the oldest first."""
         instance = self._instances.pop(client_instance_id, None)
         if instance is None or now_ms - instance.used_ms >= EXPIRY_MS:
             instance = _Instance()
@@ -85,10 +89,13 @@ class ClientMetrics:
 
 
 def _push_error(instance: _Instance, now_ms: int, terminating: bool) -> ErrorCode:
-    """The first push after a question may come at once, because clients spread their pushes."""
+    """Returns the error of a push that comes at a wrong time.
+
+    The first push after a subscription is accepted at any time, because clients choose a random delay for it.
+    """
     if instance.terminating:
         return ErrorCode.INVALID_REQUEST
-    if instance.asked_ms > instance.pushed_ms or now_ms - instance.pushed_ms >= PUSH_INTERVAL_MS:
+    if instance.subscribed_ms > instance.pushed_ms or now_ms - instance.pushed_ms >= PUSH_INTERVAL_MS:
         instance.pushed_ms = now_ms
     elif not terminating:
         return ErrorCode.THROTTLING_QUOTA_EXCEEDED

@@ -1,4 +1,4 @@
-"""The features of the cluster, and the levels at which they are finalized (KIP-584, KIP-1022; Kafka's FeatureControlManager)."""
+"""The features of the cluster and their finalized levels (KIP-584, KIP-1022; Kafka's FeatureControlManager)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ SUPPORTED = {
     TRANSACTION_VERSION: (0, 2),
     ELR_VERSION: (0, 1),
 }
-"""The lowest and the highest level that Kafka 4.3 supports of each feature that is emulated here, in Kafka's order."""
+"""The lowest and the highest level that Kafka 4.3 supports, for each emulated feature, in Kafka's order."""
 INITIAL_KRAFT_VERSION = 0
-"""A quorum whose voters stand in `controller.quorum.voters` begins without dynamic voters (KIP-853)."""
+"""The level of kraft.version in a quorum that is configured by controller.quorum.voters: no dynamic voters (KIP-853)."""
 
 
 class UpgradeType(IntEnum):
-    """What kind of change an administrator allows."""
+    """The kind of change that a request allows."""
 
     UPGRADE = 1
     SAFE_DOWNGRADE = 2
@@ -32,21 +32,21 @@ class UpgradeType(IntEnum):
 
 
 class FeatureUpdate(NamedTuple):
-    """A level that a feature is to have. The kind of change is a number of the wire, which may be unknown."""
+    """A requested level. `upgrade_type` is the number in the request, which may be none of `UpgradeType`."""
 
     level: int
     upgrade_type: int
 
 
 class Features:
-    """The finalized levels. A feature at level 0 is not finalized."""
+    """The finalized levels by feature. A feature at level 0 counts as not finalized."""
 
     def __init__(self, transaction_version: int) -> None:
         self.levels = {name: highest for name, (_, highest) in SUPPORTED.items()}
         self.levels |= {KRAFT_VERSION: INITIAL_KRAFT_VERSION, TRANSACTION_VERSION: transaction_version}
 
     def update(self, updates: Mapping[str, FeatureUpdate], controller_id: int, *, validate_only: bool) -> None:
-        """Sets all of these levels. Raises INVALID_UPDATE_VERSION, and changes none, if one of them is refused."""
+        """Sets levels. Raises KafkaError with INVALID_UPDATE_VERSION, and changes nothing, if one of the updates is refused."""
         for name in hash_map_order(updates):
             if reason := self._refusal(name, updates[name], controller_id):
                 reason = f"The update failed for all features since the following feature had an error: {reason}"
@@ -59,7 +59,7 @@ class Features:
             return f"Invalid update version {update.level} for feature {name}. {reason}"
         present = self.levels.get(name, 0)
         if name == METADATA_VERSION and update.level < present:
-            reason = _UNSAFE if update.upgrade_type == UpgradeType.UNSAFE_DOWNGRADE else _LOSSY
+            reason = UNSAFE_DOWNGRADE_UNSUPPORTED if update.upgrade_type == UpgradeType.UNSAFE_DOWNGRADE else LOSSY_DOWNGRADE
             return f"Unsupported metadata.version downgrade from {present} to {update.level}. {reason}"
         return None
 
@@ -82,5 +82,5 @@ class Features:
         return None
 
 
-_UNSAFE = "Unsafe metadata downgrade is not supported in this version."
-_LOSSY = "Refusing to perform the requested downgrade because it might delete metadata information."
+UNSAFE_DOWNGRADE_UNSUPPORTED = "Unsafe metadata downgrade is not supported in this version."
+LOSSY_DOWNGRADE = "Refusing to perform the requested downgrade because it might delete metadata information."

@@ -23,7 +23,7 @@ from random import Random
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.fetch import FetchableTopicResponse, FetchPartition, FetchTopic, ForgottenTopic, PartitionData
-from ..topics.topic import Partition
+from ..topics.partition import Partition
 
 NO_SESSION = 0
 FINAL_EPOCH, INITIAL_EPOCH, MAX_EPOCH = -1, 0, 2**31 - 1

@@ -8,8 +8,9 @@ from ..groups.coordinator import Group
 from ..kafka_quirks.java_hash import abs_java_hash, partitions_order, timeline_order
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..slices import Slices
-from ..topics.topic import CONSUMER_OFFSETS, Topic
-from .state import Broker
+from ..topics.names import CONSUMER_OFFSETS
+from ..topics.topic import Topic
+from .broker import Broker
 
 
 def coordinated_groups(broker: Broker, slices: Slices) -> Generator[Wait, None, list[Group]]:

@@ -1,4 +1,4 @@
-"""Limits on what the clients of one node may take: connections, and memory for requests."""
+"""Limits on the clients of one node: the number of connections, and the memory of requests that are being received."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ from ..settings.properties import InvalidConfig
 
 
 class ConnectionQuotas:
-    """How many connections there may be, in all and from one address (Kafka's ConnectionQuotas).
+    """Limits the number of connections, in total and by address (Kafka's ConnectionQuotas).
 
-    `overrides` holds the limits of single addresses. Limits of single listeners and rates are not implemented.
+    `overrides` has the limits of single addresses. Limits of single listeners and of connection rates are not implemented.
     """
 
-    def __init__(self, most: int, most_per_ip: int, overrides: Mapping[str, int] | None = None) -> None:
-        self.most = most
-        self._most_per_ip = most_per_ip
+    def __init__(self, limit: int, limit_per_ip: int, overrides: Mapping[str, int] | None = None) -> None:
+        self.limit = limit
+        self._limit_per_ip = limit_per_ip
         self._overrides = overrides or {}
         self._hosts: Counter[str] = Counter()
 
     @property
     def full(self) -> bool:
-        """Whether a new connection has to wait until another one ends."""
-        return self._hosts.total() >= self.most
+        """Whether the total limit is reached, so that a new connection has to wait until another one is closed."""
+        return self._hosts.total() >= self.limit
 
-    def most_from(self, host: str) -> int:
-        """How many connections there may be from an address."""
-        return self._overrides.get(host, self._most_per_ip)
+    def limit_of(self, host: str) -> int:
+        """Returns the limit of an address."""
+        return self._overrides.get(host, self._limit_per_ip)
 
     def take(self, host: str) -> bool:
-        """Counts a connection. Returns False, and counts nothing, if its address has as many as it may."""
-        if self._hosts[host] >= self.most_from(host):
+        """Counts a new connection. Returns False, and does not count it, if the limit of its address is reached."""
+        if self._hosts[host] >= self.limit_of(host):
             return False
         self._hosts[host] += 1
         return True
 
     def release(self, host: str) -> None:
-        """Counts a connection that has ended."""
+        """Stops counting a connection that was closed."""
         self._hosts[host] -= 1
         if not self._hosts[host]:
             del self._hosts[host]
 
 
 def parse_overrides(text: str) -> dict[str, int]:
-    """The numbers in max.connections.per.ip.overrides, `address:number,...`. Raises InvalidConfig.
+    """Returns the limits in max.connections.per.ip.overrides, `address:number,...`. Raises InvalidConfig.
 
-    Names of hosts are not looked up, as a connection is known by its address alone.
+    Host names are not resolved, although Kafka does so, because the broker core does no I/O.
     """
     overrides = {}
     for part in filter(None, (each.strip() for each in text.split(","))):
@@ -58,11 +58,13 @@ def parse_overrides(text: str) -> dict[str, int]:
 
 
 class RequestMemory:
-    """The memory of the requests that are being received (Kafka's SimpleMemoryPool, which is exceeded by one request at most).
+    """Limits the memory of requests that are being received (Kafka's SimpleMemoryPool).
 
-    Only large requests take memory of their own. All others are received into memory that the connections share, and what is left of them
-    between two turns is at most 256 KiB for each connection, which max.connections bounds; they are not counted here.
-    A connection that is refused memory reads nothing until some is released. A capacity of 0 or less means that there is no limit.
+    Memory is granted as long as less than `capacity_bytes` are in use, so the last grant may exceed the capacity, as in Kafka. A connection
+    that is refused memory stops reading until some is released. A capacity of 0 or less means no limit.
+
+    Only large requests are counted. Small requests are received into memory that all connections share, and an incomplete one keeps at most
+    256 KiB for its connection between two turns, a total that max.connections limits.
     """
 
     def __init__(self, capacity_bytes: int) -> None:
@@ -71,7 +73,7 @@ class RequestMemory:
         self._waiting: dict[Callable[[], None], None] = {}
 
     def take(self, size: int, when_free: Callable[[], None]) -> bool:
-        """Takes `size` bytes and returns True; else returns False, and `when_free` is called once when there may be memory again."""
+        """Grants `size` bytes and returns True; or returns False, and `when_free` is called once when memory is released."""
         if 0 < self.capacity_bytes <= self.used_bytes:
             self._waiting[when_free] = None
             return False
@@ -79,7 +81,7 @@ class RequestMemory:
         return True
 
     def release(self, size: int) -> None:
-        """Releases bytes, and tells those who wait for memory if there is some now."""
+        """Releases `size` bytes, and calls the registered `when_free` callbacks if memory is available now."""
         self.used_bytes -= size
         if self._waiting and self.used_bytes < self.capacity_bytes:
             waiting, self._waiting = self._waiting, {}
@@ -87,5 +89,5 @@ class RequestMemory:
                 when_free()
 
     def forget(self, when_free: Callable[[], None]) -> None:
-        """Does not call `when_free` any more, because its connection is gone."""
+        """Removes the callback of a connection that was closed."""
         self._waiting.pop(when_free, None)

@@ -1,13 +1,12 @@
-"""Which nodes get the replicas of new partitions, and which lists of replicas a topic can have.
+"""Places the replicas of new partitions on nodes.
 
-The aims are those of Kafka's StripedReplicaPlacer: a partition's replicas are in different racks as far as there are racks, leaders are
-spread over the nodes, and within a rack a node that is down gets a replica only when the others have one.
+The goals are those of Kafka's StripedReplicaPlacer: the replicas of a partition are in different racks as far as possible, leaders are
+spread evenly over the nodes, and within a rack a stopped node gets a replica only if all running nodes have one.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from itertools import chain, islice, zip_longest
 from random import Random
 from typing import TypeVar
@@ -15,16 +14,17 @@ from typing import TypeVar
 from ...protocol.errors import ErrorCode, KafkaError
 
 Racks = Mapping[int, str | None]
-"""Node -> its rack. Nodes without one share a rack."""
+"""Node id -> rack. Nodes without a rack (None) form a rack of their own."""
 Item = TypeVar("Item")
 
 
 def place_replicas(
     racks: Racks, running: Collection[int], count: int, replication_factor: int, first: int, random: Random
 ) -> list[list[int]]:
-    """The replicas of `count` new partitions, the first of which has the index `first`.
+    """Returns the replicas of `count` new partitions, the first of which has the index `first`.
 
-    Leaders take turns over the running nodes from a random one on. Raises KafkaError for numbers that cannot be.
+    Successive partitions are led by successive running nodes, beginning with a random one. Raises KafkaError with INVALID_PARTITIONS or
+    INVALID_REPLICATION_FACTOR if no such placement exists.
     """
     _check_numbers(count, replication_factor, len(racks), len(running))
     start, placer = random.randrange(len(running)), _Placer(racks, running)
@@ -50,7 +50,7 @@ def _check_numbers(partitions: int, replication_factor: int, nodes: int, running
 
 
 class _Placer:
-    """The nodes of each rack, and the running ones in stripes: the first of every rack, then the second of every rack."""
+    """The nodes of each rack. `leaders` has the running nodes in stripes: the first node of every rack, then the second of every rack."""
 
     def __init__(self, racks: Racks, running: Collection[int]) -> None:
         self.rack_of = {node: rack or "" for node, rack in racks.items()}
@@ -63,9 +63,10 @@ class _Placer:
         self.leaders = [node for node in chain.from_iterable(stripes) if node is not None]
 
     def place(self, position: int, replication_factor: int) -> list[int]:
-        """The leader at that position of the endless stripes, and followers from the other racks in turn, then from its own again.
+        """Returns the leader at a position of the endlessly repeated stripes, and its followers.
 
-        Followers move on by one with each lap over the leaders, so that the same nodes do not always follow the same leader.
+        Followers come from the other racks in turn, then from the leader's rack. With each lap over the leaders they are rotated by one,
+        so that the followers of one leader differ from partition to partition.
         """
         lap, turn = divmod(position, len(self.leaders))
         leader = self.leaders[turn]
@@ -82,40 +83,3 @@ class _Placer:
 def _rotated(items: list[Item], by: int) -> list[Item]:
     by %= len(items) or 1
     return items[by:] + items[:by]
-
-
-def check_assignments(assignments: Sequence[Sequence[int]], nodes: Iterable[int]) -> None:
-    """Raises INVALID_REPLICA_ASSIGNMENT for replica lists that no topic can have in a cluster of these nodes."""
-    registered = set(nodes)
-    for replicas in assignments:
-        distinct = set(replicas)
-        if not replicas:
-            problem = "The manual partition assignment includes an empty replica list."
-        elif len(distinct) != len(replicas):
-            problem = f"The manual partition assignment includes the broker {_repeated(replicas)} more than once."
-        elif not distinct <= registered:
-            unknown = next(node for node in replicas if node not in registered)
-            problem = f"The manual partition assignment includes broker {unknown}, but no such broker is registered."
-        elif len(replicas) != len(assignments[0]):
-            problem = (
-                f"The manual partition assignment includes a partition with {len(replicas)} replica(s), "
-                f"but this is not consistent with previous partitions, which have {len(assignments[0])} replica(s)."
-            )
-        else:
-            continue
-        raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, problem)
-
-
-def check_leadable(assignments: Iterable[Sequence[int]], running: Collection[int], first: int = 0) -> None:
-    """Raises INVALID_REPLICA_ASSIGNMENT if a new partition could not have a leader; `first` is the index of the first one."""
-    for index, replicas in enumerate(assignments, first):
-        if not any(node in running for node in replicas):
-            raise KafkaError(
-                ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-                f"All brokers specified in the manual partition assignment for partition {index} are fenced or in controlled shutdown.",
-            )
-
-
-def _repeated(nodes: Sequence[int]) -> int:
-    counts = Counter(nodes)
-    return next(node for node in nodes if counts[node] > 1)

@@ -1,6 +1,6 @@
-"""The quotas of users, client ids and addresses (KIP-546; Kafka's ClientQuotaControlManager and ClientQuotasImage).
+"""Client quotas of users, client ids and IP addresses (KIP-546; Kafka's ClientQuotaControlManager and ClientQuotasImage).
 
-They are stored and described. Nothing is throttled by them.
+Quotas are stored and described. They do not throttle clients.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from ...protocol.errors import ErrorCode, KafkaError
 
 CLIENT_ID, USER, IP = "client-id", "user", "ip"
 ENTITY_TYPES = (CLIENT_ID, USER, IP)
-"""In the order in which Kafka tells them."""
+"""The types of entity parts, in the order of Kafka's responses."""
 LONG_MAX, INT_MAX = 2.0**63, 2.0**31 - 1
-WHOLE = 1e-6
-"""A rate in whole bytes may differ from a whole number by this much."""
+INTEGRAL_TOLERANCE = 1e-6
+"""How far an integral quota may deviate from a whole number."""
 
 Entity = tuple[tuple[str, str | None], ...]
-"""Type and name of each part, in the order of `ENTITY_TYPES`; the name None is the default of its type."""
+"""The (type, name) of each part, in the order of `ENTITY_TYPES`. The name None stands for the default entity of the type."""
 
 
 class QuotaKey(NamedTuple):
-    """The largest value of a quota, and the name of Kafka's type for whole numbers; "" if fractions are allowed."""
+    """The type of a quota: its highest value, and the name of Kafka's integral type, "" if fractions are allowed."""
 
     highest: float
     integral: str
@@ -40,35 +40,41 @@ IP_KEYS = {"connection_creation_rate": QuotaKey(INT_MAX, "INT")}
 
 
 class Match(NamedTuple):
-    """A filter: an entity needs the `exact` names by type (None is the default of a type) and any name of each type in `any_of`."""
+    """A filter of entities, which requires the names in `exact` (by type; None is the default) and any name for the types in `any_of`.
+
+    A `strict` filter rejects entities with further parts.
+    """
 
     exact: Mapping[str, str | None]
     any_of: Collection[str]
     strict: bool
 
     def __call__(self, entity: Entity) -> bool:
-        """Whether the filter lets the entity pass; a strict one lets no entity pass that has further parts."""
+        """Returns whether an entity matches."""
         parts = dict(entity)
         if self.strict and len(parts) != len(self.exact) + len(self.any_of):
             return False
-        named = all(kind in parts and parts[kind] == name for kind, name in self.exact.items())
-        return named and all(kind in parts for kind in self.any_of)
+        exact = all(kind in parts and parts[kind] == name for kind, name in self.exact.items())
+        return exact and all(kind in parts for kind in self.any_of)
 
 
 def entity_of(parts: Mapping[str, str | None]) -> Entity:
-    """Returns the entity of these parts. Unknown types come last; `ClientQuotas.alter` refuses them."""
+    """Returns the entity with these parts. Unknown types, which `ClientQuotas.alter` refuses, come last."""
     known = [(kind, parts[kind]) for kind in ENTITY_TYPES if kind in parts]
     return (*known, *((kind, name) for kind, name in parts.items() if kind not in ENTITY_TYPES))
 
 
 class ClientQuotas:
-    """The quotas that are set, by entity."""
+    """The quotas by entity."""
 
     def __init__(self) -> None:
         self._quotas: dict[Entity, dict[str, float]] = {}
 
     def alter(self, entity: Entity, changes: Mapping[str, float | None], *, validate_only: bool) -> None:
-        """Sets quotas, and removes those whose value is None. Raises INVALID_REQUEST and changes nothing if one is refused."""
+        """Sets quotas, and removes those with the value None.
+
+        Raises KafkaError with INVALID_REQUEST, and changes nothing, if one of the changes is refused.
+        """
         keys = _check_entity(entity)
         for key, value in changes.items():
             if value is not None:
@@ -85,12 +91,12 @@ class ClientQuotas:
             del self._quotas[entity]
 
     def find(self, match: Match) -> Sequence[tuple[Entity, Mapping[str, float]]]:
-        """The entities that a filter lets pass, with their quotas."""
+        """Returns the entities that match, with their quotas."""
         return [(entity, quotas) for entity, quotas in self._quotas.items() if match(entity)]
 
 
 def _check_entity(entity: Entity) -> Mapping[str, QuotaKey]:
-    """Returns the quotas that the entity may have."""
+    """Returns the quotas that are valid for the entity, by key. Raises KafkaError with INVALID_REQUEST for an invalid entity."""
     if not entity:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Invalid empty client quota entity")
     for kind, name in entity:
@@ -111,7 +117,7 @@ def _check_entity(entity: Entity) -> Mapping[str, QuotaKey]:
 
 
 def _is_address(text: str | None) -> bool:
-    """Whether a text is an address, or `localhost`, the one name that needs no name server."""
+    """Returns whether the name of an IP entity is valid: an address, the default (None), or localhost, which needs no name server."""
     if text is None or text == "localhost":
         return True
     try:
@@ -129,5 +135,5 @@ def _check_value(keys: Mapping[str, QuotaKey], name: str, value: float) -> None:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Quota {name} must be greater than 0")
     if value > key.highest:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Proposed value for {name} is too large for a {key.integral}.")
-    if key.integral and value % 1 > WHOLE:
+    if key.integral and value % 1 > INTEGRAL_TOLERANCE:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"{name} cannot be a fractional value.")

@@ -31,7 +31,8 @@ from ...storage.segments import end_offset_of
 from ..context import Context
 from ..lookup import current_leader, find_led_partition, find_topic
 from ..security.acls import Operation, ResourceType
-from ..topics.topic import Partition, Topic
+from ..topics.partition import Partition
+from ..topics.topic import Topic
 
 READ_COMMITTED = 1
 UNDEFINED_EPOCH = -1

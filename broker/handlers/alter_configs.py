@@ -20,8 +20,8 @@ from ...protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
+from ..cluster.broker import Broker
 from ..cluster.features import ELR_VERSION
-from ..cluster.state import Broker
 from ..context import Context
 from ..registry import handles
 from ..security.acls import Operation
@@ -32,7 +32,7 @@ from ..settings.rows import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS
 from ..settings.types import ConfigResourceType, ConfigType, Setting, Value
 from ..settings.validation import validate_group_configs, validate_topic_configs
 from ..settings.values import GroupConfig
-from ..topics.topic import illegal_name
+from ..topics.names import illegal_name
 from .configs import demand_configs
 
 MAX_VALUE_BYTES = 32_767

@@ -42,7 +42,7 @@ def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsRe
             for name, (lowest, highest) in SUPPORTED.items()
             if lowest > 0 or context.version >= LEVEL_ZERO_SINCE
         ],
-        finalized_features_epoch=context.cluster.metadata_end_offset,
+        finalized_features_epoch=context.cluster.metadata_log.end_offset,
         finalized_features=_finalized(context.cluster.features),
     )
 

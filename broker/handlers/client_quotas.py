@@ -1,4 +1,4 @@
-"""AlterClientQuotas and DescribeClientQuotas (KIP-546). The rules are in quotas.py."""
+"""AlterClientQuotas and DescribeClientQuotas (KIP-546). `cluster/quotas.py` stores the quotas and checks alterations."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from ..registry import handles
 from ..security.acls import Operation, ResourceType
 
 EXACT, DEFAULT, ANY = 0, 1, 2
+"""How a component of a filter matches the name of an entity part."""
 
 
 @handles(ALTER_CLIENT_QUOTAS)
 def alter_client_quotas(request: AlterClientQuotasRequest, context: Context) -> AlterClientQuotasResponse:
-    """Each entity for itself; of one that is named twice, the first changes hold and the answer is an error."""
+    """Alters each entity independently of the others. For a duplicate entity, the first changes apply but the response has an error."""
     if not context.may(Operation.ALTER_CONFIGS, ResourceType.CLUSTER):
-        return AlterClientQuotasResponse(entries=[_refused(entry) for entry in request.entries])
+        return AlterClientQuotasResponse(entries=[_denied(entry) for entry in request.entries])
     results: dict[Entity, KafkaError | None] = {}
     for entry in request.entries:
         entity = entity_of({part.entity_type: part.entity_name for part in entry.entity})
@@ -48,7 +49,7 @@ def alter_client_quotas(request: AlterClientQuotasRequest, context: Context) -> 
 
 
 def _alter(entity: Entity, changes: Mapping[str, float | None], validate_only: bool, context: Context) -> KafkaError | None:
-    """Returns the error of an alteration that is refused."""
+    """Returns the error if the alteration is refused, else None."""
     try:
         context.cluster.alter_quotas(entity, changes, validate_only=validate_only)
     except KafkaError as error:
@@ -56,7 +57,7 @@ def _alter(entity: Entity, changes: Mapping[str, float | None], validate_only: b
     return None
 
 
-def _refused(entry: altering.EntryData) -> altering.EntryResponseData:
+def _denied(entry: altering.EntryData) -> altering.EntryResponseData:
     return altering.EntryResponseData(
         error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
         error_message="not allowed to ALTER_CONFIGS CLUSTER",
@@ -70,7 +71,7 @@ def _text(entity: Entity) -> str:
 
 @handles(DESCRIBE_CLIENT_QUOTAS)
 def describe_client_quotas(request: DescribeClientQuotasRequest, context: Context) -> DescribeClientQuotasResponse:
-    """The quotas of all entities that the filter lets pass."""
+    """Describes the quotas of all entities that match the filter."""
     try:
         if not context.may(Operation.DESCRIBE_CONFIGS, ResourceType.CLUSTER):
             raise KafkaError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
@@ -88,11 +89,11 @@ def _entry(entity: Entity, quotas: Mapping[str, float]) -> describing.EntryData:
 
 
 def _match(components: Sequence[ComponentData], strict: bool) -> Match:
-    """Raises INVALID_REQUEST, or UNSUPPORTED_VERSION for an unknown type of entity."""
+    """Returns the filter. Raises KafkaError with INVALID_REQUEST, or UNSUPPORTED_VERSION for an unknown entity type."""
     exact: dict[str, str | None] = {}
     any_of: set[str] = set()
     for component in components:
-        _check(component, exact.keys() | any_of)
+        _check_component(component, exact.keys() | any_of)
         if component.match_type == ANY:
             any_of.add(component.entity_type)
         else:
@@ -105,12 +106,12 @@ def _match(components: Sequence[ComponentData], strict: bool) -> Match:
     return Match(exact, any_of, strict)
 
 
-def _check(component: ComponentData, before: set[str]) -> None:
-    """`before` are the types of the components that came before, of which there are at most three."""
+def _check_component(component: ComponentData, previous: set[str]) -> None:
+    """Raises KafkaError for an invalid component. `previous` has the entity types of the components before it."""
     kind, match = component.entity_type, component.match
     if not kind:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Invalid empty entity type.")
-    if kind in before:
+    if kind in previous:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Entity type {kind} cannot appear more than once in the filter.")
     if kind not in ENTITY_TYPES:
         raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"Unsupported entity type {kind}")

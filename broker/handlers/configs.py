@@ -30,7 +30,7 @@ from ..security.acls import ACCESS_DENIED_ERRORS, Operation, ResourceType
 from ..settings.types import ConfigResourceType
 from ..settings.values import ConfigEntry, GroupConfig
 from ..slices import Slices, chunks
-from ..topics.topic import illegal_name
+from ..topics.names import illegal_name
 
 
 def demand_configs(operation: Operation, resource_type: int, name: str, context: Context) -> None:

@@ -1,4 +1,4 @@
-"""ElectLeaders: gives leaderships to preferred replicas or, where no eligible one is left, to any that runs."""
+"""ElectLeaders: elects preferred leaders or, for partitions without an eligible leader, any running replica (KIP-460)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation
 from ..slices import Slices
-from ..topics.topic import Partition
+from ..topics.partition import Partition
+from ..topics.replication import NO_LEADER
 
 PREFERRED, UNCLEAN = 0, 1
-# Left out where all partitions are asked for: those that need no election, or were deleted since the answer was begun.
-_UNTOLD = (ErrorCode.ELECTION_NOT_NEEDED, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+# Not part of a response about all partitions: partitions that need no election, or were deleted between two slices.
+_OMITTED = (ErrorCode.ELECTION_NOT_NEEDED, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
 @handles(ELECT_LEADERS)
 def elect_leaders(request: ElectLeadersRequest, context: Context) -> Generator[Wait, None, ElectLeadersResponse]:
-    """One election for each partition; where all are asked for, those that need none are left out of the answer."""
+    """Holds an election for each requested partition or, with null, for all. The latter response has only the partitions with a result."""
     context.demand(Operation.ALTER)
     cluster = context.cluster
     if request.topic_partitions is None:
@@ -39,16 +40,17 @@ def elect_leaders(request: ElectLeadersRequest, context: Context) -> Generator[W
     for name, indexes in wanted:
         elections = [_elect(name, index, request.election_type, context) for index in indexes]
         if request.topic_partitions is None:
-            elections = [election for election in elections if election.error_code not in _UNTOLD]
+            elections = [election for election in elections if election.error_code not in _OMITTED]
         results.append(ReplicaElectionResult(topic=name, partition_result=elections))
         if slices.full(1 + len(indexes)):
-            context.broker.transactions.write_missing_markers()
+            context.cluster.transactions.write_missing_markers()
             yield NEXT_TURN
-    context.broker.transactions.write_missing_markers()
+    context.cluster.transactions.write_missing_markers()
     return ElectLeadersResponse(replica_election_results=results)
 
 
 def _unknown_type(request: ElectLeadersRequest, wanted: list[tuple[str, list[int]]]) -> ElectLeadersResponse:
+    """Returns the response to an unknown type of election. As in Kafka, it has no error at the top if the request has no partitions."""
     message = f"Unknown election type {request.election_type}"
     return ElectLeadersResponse(
         error_code=ErrorCode.NONE if request.topic_partitions == [] else ErrorCode.INVALID_REQUEST,
@@ -73,14 +75,14 @@ def _elect(name: str, index: int, election_type: int, context: Context) -> Parti
         partition = topic.partition(index)
         if partition is None:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {name}-{index}")
-        (_prefer if election_type == PREFERRED else _elect_uncleanly)(partition, context)
-        context.cluster.partition_changed(partition)
+        (_elect_preferred if election_type == PREFERRED else _elect_uncleanly)(partition, context)
+        context.cluster.replica_control.changed(partition)
     except KafkaError as error:
         return PartitionResult(partition_id=index, error_code=error.code, error_message=error.message)
     return PartitionResult(partition_id=index, error_message=None)
 
 
-def _prefer(partition: Partition, context: Context) -> None:
+def _elect_preferred(partition: Partition, context: Context) -> None:
     if partition.leader == partition.replicas[0]:
         raise KafkaError(ErrorCode.ELECTION_NOT_NEEDED, "Leader election not needed for topic partition.")
     if not partition.prefer_first_replica():
@@ -88,7 +90,7 @@ def _prefer(partition: Partition, context: Context) -> None:
 
 
 def _elect_uncleanly(partition: Partition, context: Context) -> None:
-    if partition.leader != -1:
+    if partition.leader != NO_LEADER:
         raise KafkaError(ErrorCode.ELECTION_NOT_NEEDED, "Leader election not needed for topic partition.")
     if not partition.elect_uncleanly(context.cluster.running):
         raise KafkaError(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, "Eligible topic partition leaders are not available.")

@@ -1,4 +1,4 @@
-"""UpdateFeatures: the finalized levels of the cluster's features. The rules are in features.py."""
+"""UpdateFeatures (KIP-584). `cluster/features.py` decides which updates are valid."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ from ..security.acls import Operation, ResourceType
 
 @handles(UPDATE_FEATURES)
 def update_features(request: UpdateFeaturesRequest, context: Context) -> UpdateFeaturesResponse:
-    """All updates or none. Version 0 cannot lower a level: Kafka does not look at its `allow_downgrade`."""
+    """Applies all updates or none.
+
+    Version 0 cannot lower a level, because Kafka ignores its field `allow_downgrade` and assumes an upgrade.
+    """
     if not context.may(Operation.ALTER, ResourceType.CLUSTER):
-        refusal = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-        return UpdateFeaturesResponse(error_code=refusal, error_message="not allowed to ALTER CLUSTER")
+        denied = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+        return UpdateFeaturesResponse(error_code=denied, error_message="not allowed to ALTER CLUSTER")
     cluster = context.cluster
     updates = {update.feature: FeatureUpdate(update.max_version_level, update.upgrade_type) for update in request.feature_updates}
     try:

@@ -14,7 +14,7 @@ from ..lookup import reachable_brokers
 from ..registry import handles
 from ..security.acls import ACCESS_DENIED_ERRORS, Operation, ResourceType
 from ..settings.listeners import Listener
-from ..topics.topic import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ..topics.names import CONSUMER_OFFSETS, TRANSACTION_STATE
 
 INTERNAL_TOPICS = {0: CONSUMER_OFFSETS, 1: TRANSACTION_STATE}  # by key type
 RESOURCE_TYPES = {0: ResourceType.GROUP, 1: ResourceType.TRANSACTIONAL_ID}

@@ -27,7 +27,7 @@ from ..context import Context
 from ..lookup import find_led_partition, find_topic
 from ..registry import handles
 from ..security.acls import Operation, ResourceType
-from ..topics.topic import Partition
+from ..topics.partition import Partition
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -1, -2, -3, -4, -5, -6
 # The first request version that may contain each special timestamp.

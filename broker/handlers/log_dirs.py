@@ -1,4 +1,4 @@
-"""DescribeLogDirs and AlterReplicaLogDirs: every broker has one log directory, by name only."""
+"""DescribeLogDirs and AlterReplicaLogDirs (KIP-113). Each broker has one log directory, of which only the name exists."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from ...protocol.messages.describe_log_dirs import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
-from ..cluster.state import Broker
+from ..cluster.broker import Broker
 from ..context import Context
 from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
 from ..slices import Slices, chunks
-from ..topics.topic import Partition
+from ..topics.partition import Partition
 
 
 def log_dir(broker: Broker) -> str:
-    """The broker's one directory, as its settings name it."""
+    """Returns the name of the broker's directory: the first one in log.dirs, else log.dir."""
     lists = broker.config.lists
     return (lists.get("log.dirs") or lists["log.dir"])[0]
 
 
 def _replica(broker: Broker, topic_name: str, index: int) -> Partition | None:
-    """The partition, if this broker has a replica of it."""
+    """Returns the partition; None if it does not exist or the broker has no replica of it."""
     topic = broker.cluster.topics.get(topic_name)
     partition = topic.partition(index) if topic else None
     return partition if partition and broker.node_id in partition.replicas else None
@@ -44,23 +44,23 @@ def _replica(broker: Broker, topic_name: str, index: int) -> Partition | None:
 
 @handles(DESCRIBE_LOG_DIRS)
 def describe_log_dirs(request: DescribeLogDirsRequest, context: Context) -> Generator[Wait, None, DescribeLogDirsResponse]:
-    """The replicas that the broker has of the topics that were asked for, or of all; others are left out."""
+    """Describes the broker's replicas of the requested partitions or, with null, all its replicas. Other partitions are omitted."""
     if not context.may(Operation.DESCRIBE, ResourceType.CLUSTER):
         return DescribeLogDirsResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED, results=[])
     broker = context.broker
     if request.topics is None:
         wanted: dict[str, Sequence[int]] = {topic.name: range(len(topic.partitions)) for topic in broker.cluster.topics.values()}
     else:
-        named: dict[str, dict[int, None]] = {}
+        requested: dict[str, dict[int, None]] = {}
         for each in request.topics:
-            named.setdefault(each.topic, {}).update(dict.fromkeys(each.partitions))
-        wanted = {name: list(indexes) for name, indexes in named.items()}
+            requested.setdefault(each.topic, {}).update(dict.fromkeys(each.partitions))
+        wanted = {name: list(indexes) for name, indexes in requested.items()}
     topics, slices = [], Slices()
     for name, indexes in wanted.items():
         described = DescribeLogDirsTopic(name=name, partitions=[])
-        for some in chunks(indexes):
-            described.partitions += [_describe(replica) for index in some if (replica := _replica(broker, name, index))]
-            if slices.full(1 + len(some)):
+        for chunk in chunks(indexes):
+            described.partitions += [_describe(replica) for index in chunk if (replica := _replica(broker, name, index))]
+            if slices.full(1 + len(chunk)):
                 yield NEXT_TURN
         if described.partitions:
             topics.append(described)
@@ -73,7 +73,7 @@ def _describe(partition: Partition) -> DescribeLogDirsPartition:
 
 @handles(ALTER_REPLICA_LOG_DIRS)
 def alter_replica_log_dirs(request: AlterReplicaLogDirsRequest, context: Context) -> AlterReplicaLogDirsResponse:
-    """A replica may be moved to where it is; any other directory is LOG_DIR_NOT_FOUND."""
+    """Accepts moves to the directory where the replicas already are. Another directory is answered with LOG_DIR_NOT_FOUND."""
     may_alter = context.may(Operation.ALTER, ResourceType.CLUSTER)
     results: dict[str, dict[int, AlterReplicaLogDirPartitionResult]] = {}
     for directory in request.dirs:

@@ -39,7 +39,9 @@ from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
 from ..slices import Slices, chunks
-from ..topics.topic import Partition, Topic, illegal_name
+from ..topics.names import illegal_name
+from ..topics.partition import Partition
+from ..topics.topic import Topic
 
 # Errors with which the client's permissions on the topic are not listed.
 _OPERATIONS_HIDDEN = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.TOPIC_AUTHORIZATION_FAILED)

@@ -1,4 +1,4 @@
-"""DescribeQuorum: the metadata quorum is emulated by its controller alone; the other brokers observe."""
+"""DescribeQuorum (KIP-595). The emulated metadata quorum has one voter, the controller; the other brokers are observers."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from ...protocol.messages.describe_quorum import (
 from ..context import Context
 from ..registry import handles
 from ..security.acls import Operation, ResourceType
+from ..topics.names import CLUSTER_METADATA
 
-METADATA_TOPIC = "__cluster_metadata"
 FIRST_EPOCH = 1
 
 
 @handles(DESCRIBE_QUORUM)
 def describe_quorum(request: DescribeQuorumRequest, context: Context) -> DescribeQuorumResponse:
-    """The one partition of the metadata topic; all else is unknown."""
+    """Describes partition 0 of `__cluster_metadata`. Other partitions are answered with UNKNOWN_TOPIC_OR_PARTITION."""
     if not context.may(Operation.DESCRIBE, ResourceType.CLUSTER):
-        refused = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-        return DescribeQuorumResponse(error_code=refused, error_message="not allowed to DESCRIBE CLUSTER", topics=[], nodes=[])
+        denied = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+        return DescribeQuorumResponse(error_code=denied, error_message="not allowed to DESCRIBE CLUSTER", topics=[], nodes=[])
     topics = [
         QuorumTopic(
             topic_name=topic.topic_name,
@@ -39,7 +39,7 @@ def describe_quorum(request: DescribeQuorumRequest, context: Context) -> Describ
 
 
 def _describe(topic_name: str, index: int, context: Context) -> QuorumPartition:
-    if (topic_name, index) != (METADATA_TOPIC, 0):
+    if (topic_name, index) != (CLUSTER_METADATA, 0):
         return QuorumPartition(
             partition_index=index,
             error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
@@ -51,8 +51,8 @@ def _describe(topic_name: str, index: int, context: Context) -> QuorumPartition:
             observers=[],
         )
     cluster = context.cluster
-    # The changes of metadata are counted, not written: every node stands at their end.
-    end_offset = cluster.metadata_end_offset
+    # Only the length of the metadata log is emulated, so every node has all of it.
+    end_offset = cluster.metadata_log.end_offset
     states = {
         node_id: ReplicaState(
             replica_id=node_id, log_end_offset=end_offset, last_fetch_timestamp=context.now_ms, last_caught_up_timestamp=context.now_ms

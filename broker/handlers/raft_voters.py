@@ -1,4 +1,4 @@
-"""AddRaftVoter and RemoveRaftVoter (KIP-853). The emulated quorum has one voter, which can neither be joined nor removed."""
+"""AddRaftVoter and RemoveRaftVoter (KIP-853). The emulated quorum always has exactly one voter, so both requests fail."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEFAULT_CONTROLLER_LISTENER = "CONTROLLER"
 
 @handles(ADD_RAFT_VOTER)
 def add_raft_voter(request: AddRaftVoterRequest, context: Context) -> AddRaftVoterResponse:
-    """Always raises KafkaError, at best REQUEST_TIMED_OUT, because no controller answers at the voter's address."""
+    """Raises KafkaError: REQUEST_TIMED_OUT for a valid request, because there is no controller at the voter's address."""
     context.demand(Operation.ALTER)
     cluster = context.cluster
     _check_voter(request, "Add", cluster)
@@ -33,7 +33,7 @@ def add_raft_voter(request: AddRaftVoterRequest, context: Context) -> AddRaftVot
 
 @handles(REMOVE_RAFT_VOTER)
 def remove_raft_voter(request: RemoveRaftVoterRequest, context: Context) -> RemoveRaftVoterResponse:
-    """Always raises KafkaError, at best VOTER_NOT_FOUND, because the only voter cannot be removed."""
+    """Raises KafkaError: VOTER_NOT_FOUND for a valid request, because the only voter cannot be removed."""
     context.demand(Operation.ALTER)
     cluster = context.cluster
     _check_voter(request, "Remove", cluster)

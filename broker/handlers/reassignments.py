@@ -1,4 +1,4 @@
-"""AlterPartitionReassignments and ListPartitionReassignments: what is moved, and what is on its way."""
+"""AlterPartitionReassignments and ListPartitionReassignments (KIP-455)."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from ...protocol.messages.list_partition_reassignments import (
     OngoingPartitionReassignment,
     OngoingTopicReassignment,
 )
-from ..cluster.placement import check_assignments
+from ..cluster.assignments import check_assignments
 from ..context import Context
 from ..registry import handles
 from ..security.acls import Operation
-from ..topics.topic import Partition, Topic
+from ..topics.partition import Partition
+from ..topics.topic import Topic
 
 
 @handles(ALTER_PARTITION_REASSIGNMENTS)
 def alter_partition_reassignments(request: AlterPartitionReassignmentsRequest, context: Context) -> AlterPartitionReassignmentsResponse:
-    """Begins to give partitions other replicas; null cancels the reassignment of a partition."""
+    """Starts reassignments. Null instead of a list of replicas cancels the reassignment of a partition."""
     context.demand(Operation.ALTER)
     responses = []
     for topic in request.topics:
@@ -57,17 +58,17 @@ def _reassign(name: str, wanted: ReassignablePartition, factor_may_change: bool,
     if wanted.replicas is None:
         _cancel(partition, context)
     else:
-        _begin(partition, wanted.replicas, factor_may_change, context)
+        _start(partition, wanted.replicas, factor_may_change, context)
     cluster.transactions.write_missing_markers()
 
 
-def _begin(partition: Partition, replicas: list[int], factor_may_change: bool, context: Context) -> None:
+def _start(partition: Partition, replicas: list[int], factor_may_change: bool, context: Context) -> None:
     cluster = context.cluster
     check_assignments([replicas], cluster.brokers)
     before, after = len(partition.replicas) - len(partition.removing), len(replicas)
     if before != after and not factor_may_change:
         raise KafkaError(ErrorCode.INVALID_REPLICATION_FACTOR, f"The replication factor is changed from {before} to {after}")
-    cluster.reassign(partition, replicas)
+    cluster.replica_control.reassign(partition, replicas)
 
 
 def _cancel(partition: Partition, context: Context) -> None:
@@ -78,23 +79,23 @@ def _cancel(partition: Partition, context: Context) -> None:
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             f"Unable to revert partition assignment for {partition!r} because it would require an unclean leader election.",
         )
-    context.cluster.partition_changed(partition)
+    context.cluster.replica_control.changed(partition)
 
 
 @handles(LIST_PARTITION_REASSIGNMENTS)
 def list_partition_reassignments(request: ListPartitionReassignmentsRequest, context: Context) -> ListPartitionReassignmentsResponse:
-    """The reassignments under way of the partitions that were asked for, or of all."""
+    """Lists the reassignments under way, of the requested partitions or, with null, of all."""
     context.demand(Operation.DESCRIBE)
     topics = context.cluster.topics
     if request.topics is None:
-        asked = [(topic, topic.partitions) for topic in topics.values()]
+        wanted = [(topic, topic.partitions) for topic in topics.values()]
     else:
-        asked = [(topic, _named(topic, wanted)) for wanted in request.topics if (topic := topics.get(wanted.name))]
-    listed = [_ongoing(topic, partitions) for topic, partitions in asked]
+        wanted = [(topic, _requested(topic, each)) for each in request.topics if (topic := topics.get(each.name))]
+    listed = [_ongoing(topic, partitions) for topic, partitions in wanted]
     return ListPartitionReassignmentsResponse(error_message=None, topics=[topic for topic in listed if topic.partitions])
 
 
-def _named(topic: Topic, wanted: ListPartitionReassignmentsTopics) -> list[Partition]:
+def _requested(topic: Topic, wanted: ListPartitionReassignmentsTopics) -> list[Partition]:
     return [partition for index in wanted.partition_indexes if (partition := topic.partition(index))]
 
 

@@ -1,4 +1,4 @@
-"""UnregisterBroker: forgets a node that is not coming back."""
+"""UnregisterBroker: removes a node from metadata."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..security.acls import Operation
 
 @handles(UNREGISTER_BROKER)
 def unregister_broker(request: UnregisterBrokerRequest, context: Context) -> UnregisterBrokerResponse:
-    """Removes a node from metadata until it is started again. A node that is up loses its leaderships, as if it had stopped."""
+    """Removes a node from metadata until it is started again. A running node loses its leaderships, as if it had been stopped."""
     context.demand(Operation.ALTER)
     context.cluster.unregister_node(request.broker_id)
     return UnregisterBrokerResponse(error_message="")

@@ -1,4 +1,4 @@
-"""GetTelemetrySubscriptions and PushTelemetry (KIP-714). The rules are in client_metrics.py."""
+"""GetTelemetrySubscriptions and PushTelemetry (KIP-714). `cluster/client_metrics.py` decides which requests are accepted."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from ..registry import handles
 
 ACCEPTED = [Compression.ZSTD, Compression.LZ4, Compression.GZIP, Compression.SNAPPY]
 RESERVED = (ZERO_UUID, bytes(15) + b"\1")
+"""Instance ids that Kafka reserves (Uuid.RESERVED)."""
 
 
 @handles(GET_TELEMETRY_SUBSCRIPTIONS)
 def get_telemetry_subscriptions(request: GetTelemetrySubscriptionsRequest, context: Context) -> GetTelemetrySubscriptionsResponse:
-    """No metrics are wanted. A client without an id is given one."""
+    """Returns a subscription to no metrics. A client that sends no instance id gets a random one."""
     client = request.client_instance_id
     if client == ZERO_UUID:
         client = context.cluster.random.randbytes(16)
@@ -35,7 +36,7 @@ def get_telemetry_subscriptions(request: GetTelemetrySubscriptionsRequest, conte
         requested_metrics=[],
     )
     try:
-        context.broker.client_metrics.ask(client, context.now_ms)
+        context.broker.client_metrics.subscribe(client, context.now_ms)
     except KafkaError as error:
         response.error_code = error.code
         return response
@@ -47,7 +48,7 @@ def get_telemetry_subscriptions(request: GetTelemetrySubscriptionsRequest, conte
 
 @handles(PUSH_TELEMETRY)
 def push_telemetry(request: PushTelemetryRequest, context: Context) -> PushTelemetryResponse:
-    """The metrics are checked and dropped."""
+    """Accepts metrics and discards them."""
     if request.client_instance_id in RESERVED:
         return PushTelemetryResponse(error_code=ErrorCode.INVALID_REQUEST)
     context.broker.client_metrics.push(

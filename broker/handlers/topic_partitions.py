@@ -24,7 +24,9 @@ from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
 from ..slices import Slices, chunks
-from ..topics.topic import Partition, Topic, illegal_name
+from ..topics.names import illegal_name
+from ..topics.partition import Partition
+from ..topics.topic import Topic
 
 OPERATIONS_NOT_REQUESTED = -(1 << 31)
 

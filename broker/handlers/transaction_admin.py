@@ -43,7 +43,7 @@ from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
 from ..slices import Slices, chunks
-from ..topics.topic import TRANSACTION_STATE, illegal_name
+from ..topics.names import TRANSACTION_STATE, illegal_name
 from ..transactions.transaction import NO_PRODUCER_EPOCH, Marker, Producer, TransactionState
 from .transactions import check_coordinator
 
@@ -201,7 +201,7 @@ def _write(request: WritableTxnMarker, name: str, index: int, context: Context) 
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         if producer.epoch == NO_PRODUCER_EPOCH:
             return ErrorCode.UNKNOWN_SERVER_ERROR  # Kafka's MemoryRecordsBuilder throws an IllegalArgumentException.
-        context.cluster.end_transaction(find_led_partition(context.broker, topic, index), marker)
+        context.cluster.transaction_log.end_transaction(find_led_partition(context.broker, topic, index), marker)
     except KafkaError as error:
         return error.code
     except StaleProducerEpoch:

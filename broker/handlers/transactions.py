@@ -46,7 +46,7 @@ from ..groups.offsets import CommittedOffset
 from ..lookup import Found, find_partitions
 from ..registry import handles
 from ..security.acls import Operation, ResourceType
-from ..topics.topic import CONSUMER_OFFSETS, INTERNAL_TOPICS, TRANSACTION_STATE
+from ..topics.names import CONSUMER_OFFSETS, INTERNAL_TOPICS, TRANSACTION_STATE
 from ..transactions.coordinator import NO_PRODUCER, ProducerResult
 from ..transactions.transaction import TV_0, TV_2, Producer, TopicPartition
 
@@ -83,7 +83,7 @@ def init_producer_id(request: InitProducerIdRequest, context: Context) -> InitPr
     ):
         result = ProducerResult(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     elif request.transactional_id is None:
-        result = ProducerResult(ErrorCode.NONE, Producer(context.cluster.next_producer_id(), 0))
+        result = ProducerResult(ErrorCode.NONE, Producer(context.cluster.producer_ids.generate(), 0))
     else:
         result = _init(request.transactional_id, request, context)
     error = result.error

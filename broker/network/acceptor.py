@@ -13,7 +13,7 @@ import os
 import socket
 from typing import TYPE_CHECKING, Any
 
-from ..cluster.state import Broker
+from ..cluster.broker import Broker
 from ..settings.listeners import Listener
 from .client_protocol import ClientProtocol
 
@@ -69,7 +69,7 @@ class Acceptor:
             for _ in range(ACCEPTS_PER_TURN):
                 if quotas.full:
                     text = "[KafkaServer id=%d] connection limit reached (max.connections=%d); accepting paused"
-                    network_log.info(text, self._broker.node_id, quotas.most)
+                    network_log.info(text, self._broker.node_id, quotas.limit)
                     self._pause()
                     return
                 self._admit(*self._socket.accept())
@@ -87,7 +87,7 @@ class Acceptor:
         if not quotas.take(host):
             accepted.close()
             text = "[KafkaServer id=%d] rejected a connection from %s: connection limit reached (max.connections.per.ip=%d)"
-            network_log.info(text, node_id, host, quotas.most_from(host))
+            network_log.info(text, node_id, host, quotas.limit_of(host))
             return
         try:
             self._open(accepted, host, port)

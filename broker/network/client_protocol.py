@@ -13,7 +13,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, cast
 
-from ..cluster.state import Broker
+from ..cluster.broker import Broker
 
 if TYPE_CHECKING:
     from .server import Server

@@ -23,7 +23,8 @@ from types import FrameType, ModuleType
 from typing import cast
 
 from .. import logs
-from ..cluster.state import Broker, ClusterState
+from ..cluster.broker import Broker
+from ..cluster.state import ClusterState
 from ..connection import Parked
 from ..core import Core
 from ..scheduling.timers import Timers

@@ -1,1 +1,1 @@
-"""Topics, partitions, and the cleaning of their logs."""
+"""Topics and partitions: their names, replicas, retention and compaction."""

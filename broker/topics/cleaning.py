@@ -1,102 +1,141 @@
-"""What a broker does to its logs in the background: deletes what is too old or too much, and compacts (LogManager, LogCleaner).
+"""Compacts logs in the background (Kafka's LogCleaner).
 
-Both run by timers, at the intervals of the settings, or when they are called. They run in one piece, so a large log that is
-compacted holds up the clients meanwhile.
+A timer starts a pass at the interval log.cleaner.backoff.ms. A pass looks at every partition of the topics whose cleanup.policy includes
+"compact", and rewrites the logs that are dirty enough (`storage/compaction.py` decides). Rewriting one log takes two scans:
+
+1. The dirty part is read for the last offset of each key (`compaction.LastOffsets`).
+2. All batches up to the end of the dirty part are rewritten without the superseded records (`compaction.Compactor`). The new batches
+   replace the old ones in one step at the end, so that readers see either the old log or the compacted one.
+
+Both scans run in slices of a few hundred records, between which clients are served. A batch is not divided. All inputs are taken when the
+scans begin: the end of the dirty part, the aborted transactions below it, the last record of each producer, and the time. Appends in the
+meantime do not matter, because they go behind the dirty part. If the log has been deleted, truncated or compacted meanwhile (`_LogState`
+differs), the work on it is discarded and the next pass starts over. Only the final replacement, which copies the remaining bytes, runs in
+one piece.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
+from typing import NamedTuple
 
+from ...protocol.records import Buffer, RecordBatch
 from ...storage.compaction import CompactionLimits, Dirty, dirty_part
-from ...storage.retention import Retention, deletable_before
+from ...storage.virtual_segments import VirtualSegments
 from ..scheduling.timers import Timers
+from ..scheduling.waiting import NEXT_TURN, Background, Wait
 from ..settings.values import BrokerConfig, TopicConfig
-from .compaction import Aborted, Compactor, last_offsets
-from .topic import Partition, Topic
+from ..slices import Slices
+from .compaction import Aborted, Compactor, LastOffsets
+from .partition import Partition
+from .retention import segment_bytes
+from .topic import Topic
 
-log = logging.getLogger("kafka.log.LogManager")
-cleaner_log = logging.getLogger("kafka.log.LogCleaner")
+log = logging.getLogger("kafka.log.LogCleaner")
 
 
-class Upkeep:
-    """The upkeep of all logs of a cluster. `topics` is the live view of them; `wake` is called with a partition whose log begins later."""
+class _LogState(NamedTuple):
+    """Identifies the contents of a log except for appends: a truncation renews `virtual_segments`, other changes move an offset."""
 
-    def __init__(self, topics: Iterable[Topic], timers: Timers, config: BrokerConfig, wake: Callable[[Partition], None]) -> None:
+    start_offset: int
+    virtual_segments: VirtualSegments
+    cleaned_until: int
+
+    @classmethod
+    def of(cls, partition: Partition) -> _LogState:
+        return cls(partition.log.start_offset, partition.virtual_segments, partition.cleaned_until)
+
+
+class LogCleaner:
+    """The compaction of all logs of a cluster. `topics` is a live view of them; `background` runs a generator slice by slice."""
+
+    def __init__(self, topics: Iterable[Topic], timers: Timers, config: BrokerConfig, background: Callable[[Background], None]) -> None:
         self._topics = topics
-        self._wake = wake
         self._timers = timers
         self._config = config
-        timers.set("log retention", config.integers["log.initial.task.delay.ms"], self._retention_is_due)
+        self._background = background
+        self._running = False
         if config.booleans["log.cleaner.enable"]:
-            timers.set("log cleaner", config.integers["log.cleaner.backoff.ms"], self._cleaning_is_due)
+            timers.set("log cleaner", config.integers["log.cleaner.backoff.ms"], self._start_pass)
 
-    def _retention_is_due(self) -> None:
-        self._timers.set("log retention", self._config.integers["log.retention.check.interval.ms"], self._retention_is_due)
-        self.delete_old()
+    def _start_pass(self) -> None:
+        # At least 1 ms: a timer that sets itself again with a delay of 0 would fire forever within the same moment.
+        self._timers.set("log cleaner", max(1, self._config.integers["log.cleaner.backoff.ms"]), self._start_pass)
+        if not self._running:
+            self._running = True
+            work = self._scheduled_pass()
+            # The first slice runs at once, so that a pass that needs no second one takes place at its own moment.
+            if next(work, None) is not None:
+                self._background(work)
 
-    def _cleaning_is_due(self) -> None:
-        # A backoff of 0 would come up again and again within one moment.
-        self._timers.set("log cleaner", max(1, self._config.integers["log.cleaner.backoff.ms"]), self._cleaning_is_due)
-        self.compact()
-
-    def delete_old(self) -> None:
-        """Deletes what retention.ms and retention.bytes no longer keep, in topics whose policy is to delete."""
-        for topic in self._topics:
-            if "delete" in topic.config.lists["cleanup.policy"]:
-                limits = retention_of(topic.config)
-                for partition in topic.partitions:
-                    if partition.log.size:
-                        self._delete_old(partition, limits)
-
-    def _delete_old(self, partition: Partition, limits: Retention) -> None:
-        offset = deletable_before(
-            partition.log, partition.virtual_segments, limits, partition.untimed, partition.high_watermark, self._timers.now_ms
-        )
-        if offset > partition.log.start_offset:
-            partition.delete_before(offset)
-            self._wake(partition)
-            log.info("[UnifiedLog partition=%r] the log starts at %d: older records are beyond retention", partition, offset)
+    def _scheduled_pass(self) -> Background:
+        try:
+            yield from self._pass(now=False)
+        finally:
+            self._running = False
 
     def compact(self, *, now: bool = False) -> None:
-        """Compacts the logs that are dirty enough, in topics whose policy is to compact; with `now` all that have dirty records."""
-        for topic in self._topics:
-            if "compact" in topic.config.lists["cleanup.policy"]:
-                limits = compaction_of(topic.config)
-                for partition in topic.partitions:
-                    if partition.log.size:
-                        self._compact(partition, limits, now)
+        """Runs a pass in one piece; with `now`, over all logs that have dirty records, however few."""
+        for _ in self._pass(now=now):
+            pass
 
-    def _compact(self, partition: Partition, limits: CompactionLimits, now: bool) -> None:
-        stable_end, cleaned_until = partition.last_stable_offset, partition.cleaned_until
-        dirty = dirty_part(partition.log, partition.virtual_segments, limits, cleaned_until, stable_end, self._timers.now_ms)
+    def _pass(self, *, now: bool) -> Background:
+        slices = Slices()
+        for topic in list(self._topics):
+            if "compact" in topic.config.lists["cleanup.policy"]:
+                limits = compaction_limits(topic.config)
+                for partition in list(topic.partitions):
+                    if partition.log.size:
+                        yield from self._compact(partition, limits, slices, now=now)
+                    if slices.full():
+                        yield NEXT_TURN
+
+    def _compact(self, partition: Partition, limits: CompactionLimits, slices: Slices, *, now: bool) -> Background:
+        now_ms, stable_end = self._timers.now_ms, partition.last_stable_offset
+        dirty = dirty_part(partition.log, partition.virtual_segments, limits, partition.cleaned_until, stable_end, now_ms)
         if dirty and (dirty.due or now):
             before = partition.log.size
-            self._rewrite(partition, dirty)
-            partition.cleaned_until = dirty.end_offset
-            cleaner_log.info("compacted %r up to offset %d: %d of %d bytes", partition, dirty.end_offset, partition.log.size, before)
-
-    def _rewrite(self, partition: Partition, dirty: Dirty) -> None:
-        aborted = Aborted(partition.producers.aborted(partition.log.start_offset, dirty.end_offset))
-        latest = last_offsets(partition.log.batches(dirty.start_offset, dirty.end_offset), aborted)
-        producers, delete_retention_ms = partition.producers.last_records(), partition.topic.config.integers["delete.retention.ms"]
-        compactor = Compactor(latest, aborted, dirty.end_offset - 1, producers, self._timers.now_ms, delete_retention_ms)
-        views = list(partition.log.batches(partition.log.start_offset, dirty.end_offset))
-        left = [compactor.rewrite(view) for view in views]
-        if any(one is not view for one, view in zip(left, views, strict=True)):
-            partition.log.replace_before(dirty.end_offset, [one for one in left if one is not None])
-        partition.producers.forget_ended(compactor.empty_markers)
+            if (yield from _rewrite(partition, dirty, now_ms, slices)):
+                log.info("compacted %r up to offset %d: %d of %d bytes", partition, dirty.end_offset, partition.log.size, before)
 
 
-def retention_of(config: TopicConfig) -> Retention:
-    """What a topic keeps."""
-    integers = config.integers
-    return Retention(integers["retention.ms"], integers["retention.bytes"], segment_bytes(config), integers["segment.ms"])
+def _rewrite(partition: Partition, dirty: Dirty, now_ms: int, slices: Slices) -> Generator[Wait, None, bool]:
+    """Compacts a log up to the end of its dirty part. Returns False, and leaves the log as it is, if it has changed underneath."""
+    state = _LogState.of(partition)
+    aborted = Aborted(partition.producers.aborted(partition.log.start_offset, dirty.end_offset))
+    producers, delete_retention_ms = partition.producers.last_records(), partition.topic.config.integers["delete.retention.ms"]
+    latest = LastOffsets(aborted)
+    for batch in map(RecordBatch, partition.log.batches(dirty.start_offset, dirty.end_offset)):
+        latest.add(batch)
+        if slices.full(1 + batch.header.records_count):
+            yield NEXT_TURN
+            if _LogState.of(partition) != state:
+                return False
+    compactor = Compactor(latest.offsets, aborted, dirty.end_offset - 1, producers, now_ms, delete_retention_ms)
+    remaining: list[Buffer] = []
+    changed = False
+    for batch in map(RecordBatch, partition.log.batches(partition.log.start_offset, dirty.end_offset)):
+        rewritten = compactor.rewrite(batch)
+        changed |= rewritten is not batch.view
+        if rewritten is not None:
+            remaining.append(rewritten)
+        if slices.full(1 + batch.header.records_count):
+            yield NEXT_TURN
+            if _LogState.of(partition) != state:
+                return False
+    if changed:
+        partition.log.replace_before(dirty.end_offset, remaining)
+    partition.producers.forget_ended(compactor.empty_markers)
+    partition.cleaned_until = dirty.end_offset
+    return True
 
 
-def compaction_of(config: TopicConfig) -> CompactionLimits:
-    """When a topic is compacted. A file ends early enough for what it holds to be compacted in time."""
+def compaction_limits(config: TopicConfig) -> CompactionLimits:
+    """Returns when a topic is compacted, as its configs say.
+
+    Segments end after max.compaction.lag.ms at the latest, because the records of the active segment are never compacted.
+    """
     max_lag_ms = config.integers["max.compaction.lag.ms"]
     return CompactionLimits(
         config.doubles["min.cleanable.dirty.ratio"],
@@ -105,8 +144,3 @@ def compaction_of(config: TopicConfig) -> CompactionLimits:
         segment_bytes(config),
         min(config.integers["segment.ms"], max_lag_ms),
     )
-
-
-def segment_bytes(config: TopicConfig) -> int:
-    """The largest file; tests of Kafka's own use the internal setting, which has no lower bound."""
-    return config.integers.get("internal.segment.bytes", config.integers["segment.bytes"])

@@ -1,7 +1,15 @@
-"""Rewrites batches so that of each key the last record is left (Kafka's Cleaner). Offsets never change; what is gone leaves gaps.
+"""Rewrites batches so that the last record of each key remains (Kafka's Cleaner). Offsets never change; removed records leave gaps.
 
-Records of aborted transactions go. A marker goes as a tombstone does: the first pass that finds nothing left of its transaction gives it
-a delete horizon, the first one behind that removes it.
+Besides superseded records, the following is removed or kept:
+
+* A tombstone (a record without a value) is kept for delete.retention.ms, so that readers see the deletion. The first pass that keeps it
+  writes a delete horizon into the batch header (KIP-534), and the first pass after the horizon removes it.
+* Records of aborted transactions are removed, and supersede nothing.
+* A transaction marker is treated like a tombstone: the first pass that finds no record of its transaction left sets a delete horizon,
+  and the first pass after the horizon removes the marker.
+* A batch that has lost all its records is kept, empty, if it is the last one before the end of the pass, because it shows the next offset,
+  or if it is the last one of its producer, because it shows the producer's sequence number and epoch.
+* Records without a key are removed. They were written before the topic became a compacted one.
 """
 
 from __future__ import annotations
@@ -15,7 +23,7 @@ from ...storage.transaction_index import EndedTransaction
 
 
 class Aborted:
-    """The aborted transactions of a log; the header of a batch is in it if the batch belongs to one of them."""
+    """The aborted transactions of a log. `header in aborted` is true for the batches of these transactions."""
 
     def __init__(self, transactions: Iterable[EndedTransaction]) -> None:
         self._extents: dict[int, list[tuple[int, int]]] = {}
@@ -27,21 +35,27 @@ class Aborted:
         return any(first <= header.base_offset <= last for first, last in extents)
 
 
-def last_offsets(batches: Iterable[memoryview], aborted: Aborted) -> dict[bytes, int]:
-    """The offset of each key's last record."""
-    offsets: dict[bytes, int] = {}
-    for view in batches:
-        for record in _records(RecordBatch(view), aborted) or ():
+class LastOffsets:
+    """The offset of the last record of each key, in the batches that were added (Kafka's OffsetMap)."""
+
+    def __init__(self, aborted: Aborted) -> None:
+        self.offsets: dict[bytes, int] = {}
+        self._aborted = aborted
+
+    def add(self, batch: RecordBatch) -> None:
+        """Adds the records of a batch, which follows all batches that were added before."""
+        if batch.header.is_control:
+            return
+        for record in _records(batch, self._aborted):
             if record.key is not None:
-                offsets[record.key] = record.offset
-    return offsets
+                self.offsets[record.key] = record.offset
 
 
 class Compactor:
-    """One pass over a log at `now_ms`.
+    """One pass over the batches of a log, at the time `now_ms`.
 
-    `latest` are the last offsets of the keys that are dirty. Two kinds of batches stay even if empty: the one that ends at `last_offset`,
-    so that the next offset is known, and the last one of each of the `producers`, so that its sequence number is, or its epoch.
+    `latest` has the last offset of each key of the dirty part, whose last offset is `last_offset`; `producers` has the last record of
+    each producer id.
     """
 
     def __init__(
@@ -59,38 +73,34 @@ class Compactor:
         self._producers = producers
         self._now_ms = now_ms
         self._new_horizon_ms = now_ms + delete_retention_ms
-        self._writing: set[int] = set()  # the producers in whose transaction the pass stands
+        self._in_transaction: set[int] = set()  # producer ids with a batch since their last marker
         self.empty_markers: set[int] = set()
-        """The offsets of markers before which nothing is left of their transaction."""
+        """The offsets of the markers whose transactions have no records left."""
 
-    def rewrite(self, view: memoryview) -> Buffer | None:
-        """What is left of a batch: `view` itself, a new one, or None. The batches of a log come in their order."""
-        batch = RecordBatch(view)
+    def rewrite(self, batch: RecordBatch) -> Buffer | None:
+        """Returns what remains of a batch: `batch.view` itself, a new batch, or None. Batches must be passed in the order of the log."""
         header = batch.header
         horizon_ms = header.delete_horizon_ms
         expired = horizon_ms is not None and horizon_ms <= self._now_ms
         if header.is_control:
-            goes = self._ends_nothing(header)
-            kept = [] if goes and expired else list(batch.records())
+            deletable = self._ends_empty_transaction(header)
+            kept = [] if deletable and expired else list(batch.records())
         else:
             if header.is_transactional:
-                self._writing.add(header.producer_id)
-            records = _records(batch, self._aborted)
-            if records is None:
-                return view
-            kept = [record for record in records if self._stays(record, expired)]
-            goes = any(record.value is None for record in kept)
+                self._in_transaction.add(header.producer_id)
+            kept = [record for record in _records(batch, self._aborted) if self._is_kept(record, expired)]
+            deletable = any(record.value is None for record in kept)
         if not kept and not self._is_last(header):
             return None
-        if horizon_ms is None and goes:
+        if horizon_ms is None and deletable:
             return rewrite_batch(header, kept, delete_horizon_ms=self._new_horizon_ms)
         if len(kept) == header.records_count:
-            return view
+            return batch.view
         return rewrite_batch(header, kept, delete_horizon_ms=horizon_ms)
 
-    def _ends_nothing(self, marker: BatchHeader) -> bool:
-        if marker.producer_id in self._writing:
-            self._writing.remove(marker.producer_id)
+    def _ends_empty_transaction(self, marker: BatchHeader) -> bool:
+        if marker.producer_id in self._in_transaction:
+            self._in_transaction.remove(marker.producer_id)
             return False
         self.empty_markers.add(marker.base_offset)
         return True
@@ -103,15 +113,11 @@ class Compactor:
             return False
         return header.last_offset == last.offset if last.offset >= 0 else header.is_control and header.producer_epoch == last.epoch
 
-    def _stays(self, record: Record, expired: bool) -> bool:
-        """Records without a key are from before the topic was compacted, and go."""
+    def _is_kept(self, record: Record, expired: bool) -> bool:
         if record.key is None or record.offset < self._latest.get(record.key, -1):
             return False
         return record.value is not None or not expired
 
 
-def _records(batch: RecordBatch, aborted: Aborted) -> list[Record] | None:
-    """Returns the records of a batch, none if it was aborted; None for a control batch, whose records are no client's."""
-    if batch.header.is_control:
-        return None
+def _records(batch: RecordBatch, aborted: Aborted) -> list[Record]:
     return [] if batch.header in aborted else list(batch.records())

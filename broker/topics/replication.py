@@ -1,7 +1,18 @@
-"""One log and its replicas, which are positions in it: the leader, the in-sync ones, and what a reassignment adds and removes.
+"""A log and its replicas: leader elections, in-sync replicas, reassignments and the high watermark.
 
-The rules are those of KRaft's controller (ReplicationControlManager, PartitionChangeBuilder): every change first completes the reassignment
-if it can, then decides which replicas are eligible leaders (KIP-966), then elects.
+All replicas of a partition share one log in memory, so a replica is only a position in it. An in-sync replica stands at the end of the
+log. A replica that leaves the in-sync replicas keeps the position at which it left (`lagging`). When a lagging replica is elected, the log
+is truncated to its position, which has the same effect as the election of a replica that lacks the records behind it.
+
+Each change of replicas goes through `ReplicatedLog._change`, which follows KRaft's controller (ReplicationControlManager and
+PartitionChangeBuilder) in this order:
+
+1. Complete the reassignment under way, if all added replicas are in sync.
+2. Update the eligible leader replicas (ELR, KIP-966): replicas that left while fewer than min.insync.replicas remained.
+3. Elect a leader, from the in-sync replicas, else from the ELR, else, in an unclean election, from any running replica.
+
+Below min.insync.replicas the high watermark does not move. Therefore every eligible leader has all records below it, and no record that
+a reader has seen is lost in a clean election.
 """
 
 from __future__ import annotations
@@ -17,7 +28,7 @@ NO_LEADER = -1
 
 
 class Assignment(NamedTuple):
-    """Which nodes have a replica, which of those are in sync, and which of them a reassignment under way adds and removes."""
+    """Node ids: of all replicas, of the in-sync replicas, and of the replicas that the reassignment under way adds and removes."""
 
     replicas: list[int]
     isr: list[int]
@@ -25,29 +36,29 @@ class Assignment(NamedTuple):
     removing: list[int]
 
     def without(self, node_id: int) -> Assignment:
-        """The same with one in-sync replica less."""
+        """Returns the assignment without `node_id` in the in-sync replicas."""
         return self._replace(isr=[node for node in self.isr if node != node_id])
 
     def with_in_sync(self, nodes: Iterable[int]) -> Assignment:
-        """The same with more in-sync replicas; a leader reports them as a set, so they end up in ascending order."""
+        """Returns the assignment with `nodes` in sync, in ascending order, because Kafka's leader sends the in-sync replicas as a set."""
         return self._replace(isr=sorted({*self.isr, *nodes}))
 
     def reassigned(self, replicas: Sequence[int]) -> Assignment:
-        """The reassignment to `replicas`: until it completes, those it removes stay behind those it keeps.
+        """Returns the assignment at the start of a reassignment to `replicas`. The replicas to remove stay, at the end of the list.
 
-        A further reassignment replaces what is being added only if it adds something itself, and likewise for what is being removed.
+        As in Kafka, if `replicas` adds none, the additions of the reassignment under way remain; likewise for removals.
         """
         adding = sorted(set(replicas) - set(self.replicas))
         removing = sorted(set(self.replicas) - set(replicas))
         return Assignment([*replicas, *removing], self.isr, adding or self.adding, removing or self.removing)
 
     def reverted(self) -> Assignment:
-        """The assignment before the reassignment: without what it adds, with what it removes."""
+        """Returns the assignment before the reassignment under way."""
         adding = set(self.adding)
         return Assignment([node for node in self.replicas if node not in adding], [node for node in self.isr if node not in adding], [], [])
 
     def completed(self) -> Assignment:
-        """The assignment after the reassignment, once all that it adds is in sync and somebody in sync stays; the same until then."""
+        """Returns the assignment after the reassignment; `self` as long as an added replica or all remaining replicas are out of sync."""
         isr = [node for node in self.isr if node not in self.removing]
         if not (self.adding or self.removing) or not isr or not set(self.adding) <= set(isr):
             return self
@@ -55,10 +66,10 @@ class Assignment(NamedTuple):
 
 
 class ReplicatedLog(ABC):
-    """A log with its replicas. An in-sync replica stands at the log's end; `lagging` has the positions of all others.
+    """A log with its replicas.
 
-    `elr` has the eligible leader replicas: those that left the in-sync ones while fewer than `min_isr` remained. They have everything below
-    the high watermark, because that stands still meanwhile, so one of them may lead when nobody in sync is left.
+    `lagging` maps each replica that is not in sync to its position (an offset). `elr` has the eligible leader replicas, and
+    `last_known_elr` the last leader while there is none. `leader` is NO_LEADER while no replica can lead.
     """
 
     __slots__ = (
@@ -89,27 +100,27 @@ class ReplicatedLog(ABC):
         self.log.begin_epoch(self.leader_epoch)
         self._held_offset: int | None = None
 
-    # What a partition adds
+    # Policies of the topic
 
     @property
     @abstractmethod
     def min_isr(self) -> int:
-        """How many in-sync replicas acks=all demands."""
+        """How many in-sync replicas acks=all requires."""
 
     @property
     @abstractmethod
     def allows_unclean_election(self) -> bool:
-        """Whether a replica that lacks records may lead as soon as no other can."""
+        """Whether a replica that lacks records is elected as soon as no other can lead."""
 
     @abstractmethod
     def truncate_to(self, offset: int) -> None:
-        """Drops what is at and behind `offset`, because the new leader does not have it."""
+        """Drops the records from `offset` on, because the new leader does not have them."""
 
-    # What can be asked
+    # State
 
     @property
     def assignment(self) -> Assignment:
-        """The replicas as they are."""
+        """The present replicas."""
         return Assignment(self.replicas, self.isr, self.adding, self.removing)
 
     @property
@@ -124,43 +135,47 @@ class ReplicatedLog(ABC):
 
     @property
     def high_watermark(self) -> int:
-        """How far clients may read: the log's end, but where it stood before as long as fewer than `min_isr` replicas are in sync."""
+        """The end of what consumers can read: the end of the log, held back while fewer than `min_isr` replicas are in sync."""
         return self.log.end_offset if self._held_offset is None else self._held_offset
 
     def behind(self, running: Collection[int]) -> list[int]:
-        """The running replicas that are not in sync and can copy from a leader."""
+        """Returns the running replicas that are not in sync. The list is empty without a leader, from which they could copy."""
         return [] if self.leader == NO_LEADER else [node for node in self.replicas if node in running and node not in self.isr]
 
-    # What happens to nodes
+    # Nodes that stop and start
 
     def node_stopped(self, node_id: int, running: Collection[int]) -> None:
-        """Drops a node from the in-sync replicas; what it led is led by the next one."""
+        """Removes a node from the in-sync replicas, and elects another leader if it led."""
         if node_id in self.isr:
             self.lagging[node_id] = self.log.end_offset
             self._change(self.assignment.without(node_id), running, unclean=self.allows_unclean_election)
 
     def node_started(self, running: Collection[int]) -> None:
-        """Elects a leader if there is none and one is eligible; with a leader, what runs catches up. What is being added takes longer."""
+        """Elects a leader if there is none. Running replicas catch up at once, except those that a reassignment adds, which take longer."""
         self._change(self.assignment, running, unclean=self.allows_unclean_election)
         self.catch_up([node for node in self.behind(running) if node not in self.adding], running)
 
     def catch_up(self, nodes: Collection[int], running: Collection[int]) -> None:
-        """Has these replicas reach the log's end and join the in-sync ones, which may complete a reassignment."""
+        """Moves replicas to the end of the log and into the in-sync replicas, which may complete a reassignment."""
         if nodes:
             self.lagging = {node: end for node, end in self.lagging.items() if node not in nodes}
             self._change(self.assignment.with_in_sync(nodes), running)
 
-    # What administrators do
+    # Administration
 
     def reassign(self, replicas: Sequence[int], running: Collection[int]) -> None:
-        """Begins to give the partition other replicas; it is over at once if nothing is to be added and somebody in sync stays."""
+        """Starts a reassignment. It completes at once if it adds no replica and one of the remaining replicas is in sync."""
         added = set(replicas) - set(self.replicas)
         self.lagging |= dict.fromkeys(added, 0)
-        self.elr = [node for node in self.elr if node not in added]  # a removed one may still be named, but it has no records any more
+        # An added replica has no records, even if it was an eligible leader before it was removed.
+        self.elr = [node for node in self.elr if node not in added]
         self._change(self.assignment.reassigned(replicas), running)
 
     def cancel_reassignment(self, running: Collection[int]) -> bool:
-        """Goes back to the replicas before the reassignment. False, and nothing has changed, if that takes a forbidden unclean election."""
+        """Restores the replicas before the reassignment.
+
+        Returns False without a change if that requires an unclean election, which the topic does not allow.
+        """
         reverted = self.assignment.reverted()
         unclean = not reverted.isr
         if unclean and not self.allows_unclean_election:
@@ -169,49 +184,49 @@ class ReplicatedLog(ABC):
         return True
 
     def elect(self, leader: int) -> None:
-        """Makes a node the leader, -1 for none, in a new leader epoch."""
+        """Makes a node the leader in a new leader epoch; NO_LEADER leaves the partition without a leader."""
         self.leader = leader
         self.leader_epoch += 1
         self.log.begin_epoch(self.leader_epoch)
 
     def prefer_first_replica(self) -> bool:
-        """Gives the leadership back to the first replica where it is in sync; whether anything changed."""
+        """Elects the first replica, the preferred leader. Returns False without a change if it leads already or is not in sync."""
         if not self.prefers_another_leader:
             return False
         self.elect(self.replicas[0])
         return True
 
     def elect_uncleanly(self, running: Collection[int]) -> bool:
-        """Makes any running replica the leader, at the cost of what it has not got; False if there is none."""
+        """Elects any running replica, which loses the records that it lacks. Returns False if no replica is running."""
         self._change(self.assignment, running, unclean=True)
         self.catch_up([node for node in self.behind(running) if node not in self.adding], running)
         return self.leader != NO_LEADER
 
     def min_isr_changed(self) -> None:
-        """Adapts to another `min_isr`: no replica is kept as eligible when enough are in sync."""
+        """Applies a changed `min_isr` to the eligible leader replicas and the high watermark."""
         if len(self.isr) >= self.min_isr:
             self.elr = []
         self.hold_high_watermark()
 
     def hold_high_watermark(self) -> None:
-        """Has the high watermark stand still, or move again, when the in-sync replicas or their least number have changed."""
+        """Stops the high watermark when fewer than `min_isr` replicas are in sync, and releases it when there are enough again."""
         if len(self.isr) >= self.min_isr:
             self._held_offset = None
         elif self._held_offset is None:
             self._held_offset = self.log.end_offset
 
-    # How it follows
+    # Transitions
 
     def _change(self, target: Assignment, running: Collection[int], *, unclean: bool = False) -> None:
-        """Gives the replicas another state, with all that follows from it."""
+        """Applies a change of replicas: completes the reassignment, updates the ELR, elects, moves the high watermark."""
         former_isr, former_leader, min_isr = self.isr, self.leader, self.min_isr
         target = target.completed()
         removed = set(self.replicas) - set(target.replicas)
         self.replicas, self.isr, self.adding, self.removing = target
-        self._note_eligible(former_isr, min_isr)
+        self._update_elr(former_isr, min_isr)
         leader = self._elected(running, unclean=unclean)
         if leader != former_leader or removed:
-            self._follow(leader)
+            self._begin_epoch(leader)
         if leader != NO_LEADER:
             self.last_known_elr = []
         elif former_isr and not self.isr:
@@ -219,15 +234,15 @@ class ReplicatedLog(ABC):
         self.lagging = {node: end for node, end in self.lagging.items() if node in self.replicas}
         self.hold_high_watermark()
 
-    def _note_eligible(self, former_isr: Sequence[int], min_isr: int) -> None:
-        """Below the least number of in-sync replicas, those that leave stay eligible."""
+    def _update_elr(self, former_isr: Sequence[int], min_isr: int) -> None:
+        """Keeps the replicas that leave eligible as long as fewer than `min_isr` replicas are in sync (KIP-966)."""
         if len(self.isr) >= min_isr:
             self.elr = []
         else:
             self.elr = sorted({*self.elr, *former_isr} - set(self.isr))
 
     def _elected(self, running: Collection[int], *, unclean: bool) -> int:
-        """The present leader if it may stay, else the first replica that is in sync, eligible or, uncleanly, running; or -1."""
+        """Returns the present leader if it may stay, else the first candidate among the replicas; NO_LEADER if there is none."""
         candidates = [self.leader, *self.replicas]
         eligible = self.isr or self.elr
         found = next((node for node in candidates if node in eligible and node in running), NO_LEADER)
@@ -235,8 +250,8 @@ class ReplicatedLog(ABC):
             found = next((node for node in self.replicas if node in running), NO_LEADER)
         return found
 
-    def _follow(self, leader: int) -> None:
-        """Begins a leader's epoch. A leader that was not in sync is the only one that is, and the others drop what it does not have."""
+    def _begin_epoch(self, leader: int) -> None:
+        """Begins a leader epoch. A leader that was not in sync becomes the only in-sync replica; the log is truncated to its position."""
         if leader != NO_LEADER and leader not in self.isr:
             self.elr = [node for node in self.elr if node != leader] if leader in self.elr else []
             self.isr = [leader]

@@ -150,8 +150,8 @@ def test_invalid_options_print_one_line(argv: list[str], message: str, capsys: p
         (["--config", "."], "cannot read --config .: Is a directory; give the path of a server.properties"),
         (["--topic", "or ders:1"], "invalid topic name: 'or ders' contains"),
         (["--topic", "orders"], "use name:partitions"),
-        (["--topic", "orders:1:3"], "asks for 3 replicas, but there are 2 nodes"),
-        (["--topic", "orders:1", "--topic", "orders:2"], "named twice"),
+        (["--topic", "orders:1:3"], "replication factor 3 exceeds the number of nodes (2)"),
+        (["--topic", "orders:1", "--topic", "orders:2"], "specified twice"),
     ],
 )
 def test_invalid_values_print_one_line(

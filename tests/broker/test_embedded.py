@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from odradek import AsyncCluster, Cluster
-from odradek.broker.cluster.first_topics import TopicOptions
+from odradek.broker.cluster.startup_topics import TopicOptions
 from odradek.protocol.messages.describe_configs import DESCRIBE_CONFIGS, DescribeConfigsRequest, DescribeConfigsResource
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from tests.broker.network.test_server import ask, connect
@@ -47,7 +47,7 @@ NOT_RUNNING = "the cluster is not running; use it inside its `with` block"
         ({"topics": {"or ders": 1}}, ValueError, "invalid topic name: 'or ders' contains one or more characters other than ASCII"),
         ({"topics": {"": 1}}, ValueError, "invalid topic name: the empty string is not allowed"),
         ({"topics": {"a.b": 1, "a_b": 1}}, ValueError, "topics a.b and a_b differ only in '.' and '_'"),
-        ({"topics": {"orders": {"replication_factor": 3}}}, ValueError, "topic orders asks for 3 replicas, but there are 2 nodes"),
+        ({"topics": {"orders": {"replication_factor": 3}}}, ValueError, "topic orders: replication factor 3 exceeds the number of nodes"),
         ({"settings": ["a"]}, TypeError, 'settings must be a mapping such as {"num.partitions": 3}'),
         ({"settings": {"num.partitions": None}}, TypeError, "setting num.partitions must be a str, int, float or bool, not None"),
         ({"settings": {"num.partitions": "many"}}, ValueError, "Invalid value many for configuration num.partitions"),

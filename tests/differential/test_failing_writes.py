@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 import pytest
 
 from odradek.broker.groups import records as group_records
-from odradek.broker.topics.topic import Partition
+from odradek.broker.topics.partition import Partition
 from odradek.broker.transactions import records as transaction_records
 from tests.state import changes
 

@@ -104,7 +104,7 @@ def test_woken_fetch_returns_other_changes_too(world: World, change: str) -> Non
             world.cluster.wake(topic.partitions[1])
         case "retention":
             topic.config.alter({"retention.bytes": "0", "internal.segment.bytes": "1"})
-            world.cluster.upkeep.delete_old()
+            world.cluster.log_retention.delete_expired()
     world.core.run_ready()
     world.end_turn()
     answers = [(each.partition_index, each.error_code) for topic in client.receive().responses for each in topic.partitions]

@@ -1,4 +1,4 @@
-"""Reassignments as clients request, list and cancel them. Apache Kafka 4.3.1 answered the same: see the differential family."""
+"""AlterPartitionReassignments and ListPartitionReassignments. A differential family compares the same with Apache Kafka."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def reassign(world: World, replicas: list[int] | None, *, name: str = "t", index
 
 
 def listed(world: World, *names: str) -> list[tuple[str, int, list[int], list[int], list[int]]]:
-    """(topic, partition, replicas, adding, removing) of the reassignments under way."""
+    """Returns (topic, partition, replicas, adding, removing) for each reassignment under way."""
     topics = [ListPartitionReassignmentsTopics(name=name, partition_indexes=[0, 1, 7]) for name in names] or None
     response = world.client().call(LIST_PARTITION_REASSIGNMENTS, 0, ListPartitionReassignmentsRequest(topics=topics))
     assert response.error_code == 0
@@ -52,12 +52,12 @@ def listed(world: World, *names: str) -> list[tuple[str, int, list[int], list[in
 
 
 def state(world: World, name: str = "t", index: int = 0) -> tuple[list[int], list[int], int, int]:
-    """Replicas, in-sync replicas, leader and leader epoch."""
+    """Returns replicas, in-sync replicas, leader and leader epoch."""
     partition = world.cluster.topics[name].partitions[index]
     return partition.replicas, partition.isr, partition.leader, partition.leader_epoch
 
 
-def test_reassignment_is_listed_until_added_replicas_catch_up(world: World) -> None:
+def test_reassignment_is_listed_until_replicas_catch_up(world: World) -> None:
     produce(world, "t", b"a")
     assert reassign(world, [3]) == 0
     assert listed(world) == listed(world, "nobody", "t") == [("t", 0, [3, 1, 2], [3], [1, 2])]
@@ -80,7 +80,7 @@ def test_reassignment_is_not_delayed_by_other_changes(world: World) -> None:
     assert (listed(world), state(world)) == ([], ([3, 1], [1, 3], 1, 1))
 
 
-def test_reassignment_waits_for_the_time_of_a_fetch() -> None:
+def test_reassignment_waits_for_replica_fetch_wait_max_ms() -> None:
     world = World(settings={"replica.fetch.wait.max.ms": "20"})
     world.cluster.create_topic("t", assignments=[[1]])
     assert reassign(world, [2]) == 0
@@ -88,7 +88,7 @@ def test_reassignment_waits_for_the_time_of_a_fetch() -> None:
     assert state(world) == ([2], [2], 2, 1)
 
 
-def test_reassignment_that_adds_nothing_is_over_at_once(world: World) -> None:
+def test_reassignment_adding_nothing_completes_at_once(world: World) -> None:
     assert reassign(world, [2, 1]) == 0
     assert (listed(world), state(world)) == ([], ([2, 1], [1, 2], 1, 0))
     assert reassign(world, [2]) == 0
@@ -134,7 +134,7 @@ def test_reassignment_cancelled_restores_the_replicas(world: World) -> None:
 
 
 def uncleanly_led(world: World) -> None:
-    """Topic s moves from the stopped node 3 to node 1, which has been elected without the records."""
+    """Reassigns topic s from the stopped node 3 to node 1, and elects node 1, which lacks the records."""
     world.cluster.create_topic("s", assignments=[[3]])
     produce(world, "s", b"a")
     world.cluster.stop_node(3)
@@ -143,13 +143,13 @@ def uncleanly_led(world: World) -> None:
     assert state(world, "s") == ([1, 3], [1], 1, 2)
 
 
-def test_cancellation_that_loses_records_is_refused(world: World) -> None:
+def test_cancellation_losing_records_is_refused(world: World) -> None:
     uncleanly_led(world)
     assert reassign(world, None, name="s") == ErrorCode.INVALID_REPLICA_ASSIGNMENT
     assert state(world, "s") == ([1, 3], [1], 1, 2)
 
 
-def test_cancellation_that_loses_records_may_be_allowed(world: World) -> None:
+def test_cancellation_with_unclean_elections_is_accepted(world: World) -> None:
     uncleanly_led(world)
     world.cluster.alter_topic(world.cluster.topics["s"], {"unclean.leader.election.enable": "true"})
     assert reassign(world, None, name="s") == 0
@@ -166,8 +166,8 @@ def test_reassignment_replaces_one_in_progress(world: World) -> None:
     assert (listed(world), state(world)[:3]) == ([], ([2, 3], [2, 3], 2))
 
 
-def test_reassignment_back_leaves_a_replica_in_between(world: World) -> None:
-    """As Apache Kafka 4.3.1: a reassignment that adds nothing does not replace what is being added."""
+def test_reassignment_back_keeps_the_added_replica(world: World) -> None:
+    """As in Apache Kafka 4.3.1, a reassignment that adds nothing does not replace the replicas that are being added."""
     assert reassign(world, [1, 2, 3]) == 0
     assert reassign(world, [1, 2]) == 0
     world.advance(CATCH_UP_MS)
@@ -187,18 +187,18 @@ def test_reassignment_back_leaves_a_replica_in_between(world: World) -> None:
         ([1], "t", 7, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
     ],
 )
-def test_reassignments_that_are_refused(world: World, replicas: list[int] | None, name: str, index: int, code: ErrorCode) -> None:
+def test_reassignment_invalid_is_refused(world: World, replicas: list[int] | None, name: str, index: int, code: ErrorCode) -> None:
     assert reassign(world, replicas, name=name, index=index) == code
 
 
-def test_reassignment_may_be_bound_to_the_replication_factor(world: World) -> None:
+def test_reassignment_changing_factor_may_be_refused(world: World) -> None:
     assert reassign(world, [1], factor_may_change=False) == ErrorCode.INVALID_REPLICATION_FACTOR
     assert reassign(world, [1, 3], factor_may_change=False) == 0
     assert reassign(world, [2, 3], factor_may_change=False) == 0
     assert reassign(world, [1, 2, 3], factor_may_change=False) == ErrorCode.INVALID_REPLICATION_FACTOR
 
 
-def test_partitions_created_meanwhile_have_the_interim_factor(world: World) -> None:
+def test_create_partitions_meanwhile_counts_added_replicas(world: World) -> None:
     world.cluster.stop_node(3)
     assert reassign(world, [1, 3]) == 0
     wanted = CreatePartitionsTopic(name="t", count=2, assignments=None)
@@ -207,7 +207,7 @@ def test_partitions_created_meanwhile_have_the_interim_factor(world: World) -> N
     assert sorted(world.cluster.topics["t"].partitions[1].replicas) == [1, 2, 3]
 
 
-def test_topic_deleted_meanwhile_is_reassigned_no_more(world: World) -> None:
+def test_reassignment_of_deleted_topic_ends(world: World) -> None:
     assert reassign(world, [3]) == 0
     timers = len(world.timers)
     world.cluster.delete_topic(world.cluster.topics["t"])
@@ -215,7 +215,7 @@ def test_topic_deleted_meanwhile_is_reassigned_no_more(world: World) -> None:
     assert listed(world) == []
 
 
-def test_acks_all_counts_only_in_sync_replicas_meanwhile() -> None:
+def test_acks_all_during_reassignment_counts_in_sync_only() -> None:
     world = World(nodes=3)
     world.cluster.create_topic("t", assignments=[[1, 2]], configs={"min.insync.replicas": "2"})
     assert reassign(world, [3, 1]) == 0
@@ -228,7 +228,7 @@ def test_acks_all_counts_only_in_sync_replicas_meanwhile() -> None:
     assert produce(world, "t", b"a") == 0
 
 
-def test_leader_that_stops_meanwhile_is_replaced(world: World) -> None:
+def test_leader_stopped_during_reassignment_is_replaced(world: World) -> None:
     assert reassign(world, [3, 1]) == 0
     world.cluster.stop_node(1)
     assert state(world) == ([3, 1, 2], [2], 2, 1)

@@ -18,7 +18,7 @@ def described(world: World) -> list[int]:
     return [broker.broker_id for broker in world.client(1).call(DESCRIBE_CLUSTER, 2, request).brokers]
 
 
-def test_a_stopped_node_is_forgotten_until_it_starts() -> None:
+def test_unregister_stopped_node_removes_it_until_it_starts() -> None:
     world = World(nodes=3)
     world.cluster.stop_node(3)
     assert described(world) == [1, 2, 3]
@@ -29,7 +29,7 @@ def test_a_stopped_node_is_forgotten_until_it_starts() -> None:
     assert described(world) == [1, 2, 3]
 
 
-def test_a_running_node_loses_its_leaderships() -> None:
+def test_unregister_running_node_ends_its_leaderships() -> None:
     world = World(nodes=2)
     partition = world.cluster.create_topic("t", assignments=[[2, 1]]).partitions[0]
     assert unregister(world, 2) == 0
@@ -37,5 +37,5 @@ def test_a_running_node_loses_its_leaderships() -> None:
     assert described(world) == [1]
 
 
-def test_an_unknown_node_is_refused() -> None:
+def test_unregister_unknown_node_is_refused() -> None:
     assert unregister(World(), 9) == ErrorCode.BROKER_ID_NOT_REGISTERED

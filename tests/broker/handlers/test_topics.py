@@ -1,3 +1,5 @@
+"""CreateTopics, DeleteTopics and CreatePartitions."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -17,12 +19,6 @@ from odradek.protocol.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
-)
-from odradek.protocol.messages.delete_records import (
-    DELETE_RECORDS,
-    DeleteRecordsPartition,
-    DeleteRecordsRequest,
-    DeleteRecordsTopic,
 )
 from odradek.protocol.messages.delete_topics import DELETE_TOPICS, DeleteTopicsRequest, DeleteTopicState
 from odradek.protocol.schema import ZERO_UUID
@@ -49,7 +45,7 @@ def create(world: World, *topics: CreatableTopic, version: int = 7, validate_onl
 
 
 @pytest.mark.parametrize("version", range(2, 8))
-def test_creates(world: World, version: int) -> None:
+def test_create_topics_creates(world: World, version: int) -> None:
     (result,) = create(world, topic("t", 3, 1, retention_ms="1000"), version=version)
     assert (result.error_code, result.error_message) == (0, None)
     made = world.cluster.topics["t"]
@@ -63,14 +59,14 @@ def test_creates(world: World, version: int) -> None:
         assert result.topic_id == made.id
 
 
-def test_defaults(world: World) -> None:
+def test_create_topics_uses_defaults_of_the_broker(world: World) -> None:
     (result,) = create(world, topic("t"))
     assert (result.num_partitions, result.replication_factor) == (1, 2)
     (result,) = create(World(nodes=5), topic("t"))
     assert result.replication_factor == 3
 
 
-def test_validate_only_makes_nothing(world: World) -> None:
+def test_create_topics_validate_only_creates_nothing(world: World) -> None:
     (result,) = create(world, topic("t", 3), validate_only=True)
     assert (result.error_code, result.num_partitions) == (0, 3)
     assert not world.cluster.topics
@@ -104,7 +100,7 @@ def test_validate_only_makes_nothing(world: World) -> None:
         (topic("t", retention_ms=None), ErrorCode.INVALID_CONFIG),
     ],
 )
-def test_refuses(world: World, wanted: CreatableTopic, code: ErrorCode) -> None:
+def test_create_topics_invalid_is_refused(world: World, wanted: CreatableTopic, code: ErrorCode) -> None:
     world.cluster.create_topic("a.b", 1)
     (result,) = create(world, wanted)
     assert result.error_code == code
@@ -112,16 +108,16 @@ def test_refuses(world: World, wanted: CreatableTopic, code: ErrorCode) -> None:
     assert list(world.cluster.topics) == ["a.b"]
 
 
-def test_a_name_or_a_config_given_twice(world: World) -> None:
+def test_create_topics_with_duplicate_name_or_config(world: World) -> None:
     (result,) = create(world, topic("t"), topic("t"))
     assert result.error_code == ErrorCode.INVALID_REQUEST
     twice = topic("t", retention_ms="1")
     twice.configs.append(CreatableTopicConfig(name="retention.ms", value="2"))
     assert create(world, twice)[0].error_code == 0
-    assert world.cluster.topics["t"].config.overrides == {"retention.ms": "2"}, "the last one counts"
+    assert world.cluster.topics["t"].config.overrides == {"retention.ms": "2"}, "the last value applies"
 
 
-def test_manual_assignments(world: World) -> None:
+def test_create_topics_with_manual_assignments(world: World) -> None:
     create(world, topic("t", replicas=[(1, [2, 1]), (0, [1, 2])]))
     assert [partition.replicas for partition in world.cluster.topics["t"].partitions] == [[1, 2], [2, 1]]
 
@@ -137,27 +133,27 @@ def state(name: str | None, topic_id: bytes = ZERO_UUID) -> DeleteTopicState:
 
 
 @pytest.mark.parametrize("version", range(1, 7))
-def test_deletes(world: World, version: int) -> None:
+def test_delete_topics_by_name(world: World, version: int) -> None:
     world.cluster.create_topic("t", 1)
     assert delete(world, state("t"), state("nope"), version=version) == [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, 0]
     assert not world.cluster.topics
     assert not world.cluster.topics_by_id
 
 
-def test_deletes_by_id(world: World) -> None:
+def test_delete_topics_by_id(world: World) -> None:
     topic_id = world.cluster.create_topic("t", 1).id
     assert delete(world, state(None, b"?" * 16), state(None, topic_id)) == [ErrorCode.UNKNOWN_TOPIC_ID, 0]
     assert not world.cluster.topics
 
 
-def test_deletion_of_nothing_both_or_twice_is_refused(world: World) -> None:
+def test_delete_topics_ambiguous_is_refused(world: World) -> None:
     topic_id = world.cluster.create_topic("t", 1).id
     assert delete(world, state(None), state("t", topic_id)) == [ErrorCode.INVALID_REQUEST] * 2
     assert delete(world, state("t"), state("t")) == [ErrorCode.INVALID_REQUEST]
     assert list(world.cluster.topics) == ["t"]
 
 
-def test_deletion_may_be_forbidden() -> None:
+def test_delete_topics_disabled_is_refused() -> None:
     world = World(settings={"delete.topic.enable": "false"})
     world.cluster.create_topic("t", 1)
     assert delete(world, state("t")) == [ErrorCode.TOPIC_DELETION_DISABLED]
@@ -173,7 +169,7 @@ def add(world: World, count: int, *replicas: list[int], name: str = "t", times: 
     return result
 
 
-def test_adds_partitions(world: World) -> None:
+def test_create_partitions_adds(world: World) -> None:
     made = world.cluster.create_topic("t", 1)
     assert add(world, 3, validate_only=True).error_code == 0
     assert len(made.partitions) == 1
@@ -184,7 +180,7 @@ def test_adds_partitions(world: World) -> None:
     assert produce(world, "t", b"x", partition=3) == 0
 
 
-def test_refuses_to_add(world: World) -> None:
+def test_create_partitions_invalid_is_refused(world: World) -> None:
     world.cluster.create_topic("t", 2)
     assert add(world, 2).error_message == "Topic already has 2 partition(s)."
     assert [add(world, count).error_code for count in (2, 1, 0)] == [ErrorCode.INVALID_PARTITIONS] * 3
@@ -196,30 +192,7 @@ def test_refuses_to_add(world: World) -> None:
     assert len(world.cluster.topics["t"].partitions) == 2
 
 
-def delete_records(world: World, offset: int, name: str = "t", partition: int = 0) -> tuple[int, int]:
-    wanted = DeleteRecordsPartition(partition_index=partition, offset=offset)
-    request = DeleteRecordsRequest(topics=[DeleteRecordsTopic(name=name, partitions=[wanted])], timeout_ms=1)
-    (result,) = world.client().call(DELETE_RECORDS, 2, request).topics[0].partitions
-    return result.error_code, result.low_watermark
-
-
-def test_deletes_records() -> None:
-    world = World(nodes=1)
-    world.cluster.create_topic("t", 1)
-    produce(world, "t", b"a", b"b", b"c")
-    assert delete_records(world, 1) == (0, 1)
-    assert delete_records(world, 0) == (0, 1)  # behind the start: nothing to do
-    assert delete_records(world, -1) == (0, 3)
-    assert delete_records(world, 4) == (ErrorCode.OFFSET_OUT_OF_RANGE, -1)
-    assert delete_records(world, -2) == (ErrorCode.OFFSET_OUT_OF_RANGE, -1)
-    assert delete_records(world, 0, "nope") == (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1)
-    world.cluster.create_topic("compacted", 1, configs={"cleanup.policy": "compact"})
-    assert delete_records(world, 0, "compacted") == (ErrorCode.POLICY_VIOLATION, -1)
-    world.cluster.ensure_internal("__consumer_offsets")
-    assert delete_records(world, 0, "__consumer_offsets") == (ErrorCode.INVALID_TOPIC_EXCEPTION, -1)
-
-
-def test_create_partitions_adds_at_most_what_kafka_writes_at_once() -> None:
+def test_create_partitions_beyond_the_limit_is_refused() -> None:
     world = World(1)
     for name in ("a", "b", "c"):
         world.cluster.create_topic(name, 1)
@@ -231,13 +204,13 @@ def test_create_partitions_adds_at_most_what_kafka_writes_at_once() -> None:
     assert [len(world.cluster.topics[name].partitions) for name in ("a", "b", "c")] == [6001, 1, 4001]
 
 
-def test_topic_name_is_free_again_for_its_like_when_deleted(world: World) -> None:
+def test_delete_topics_releases_colliding_names(world: World) -> None:
     assert create(world, topic("a.b"))[0].error_code == 0
     assert create(world, topic("a_b"))[0].error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
     world.cluster.delete_topic(world.cluster.topics["a.b"])
     assert create(world, topic("a_b"))[0].error_code == 0
 
 
-def test_replica_named_twice_among_many_is_refused(world: World) -> None:
+def test_create_topics_with_duplicate_replica_is_refused(world: World) -> None:
     (result,) = create(world, topic("t", replicas=[(0, [*range(1, 30_001), 30_000])]))
     assert result.error_code == ErrorCode.INVALID_REPLICA_ASSIGNMENT

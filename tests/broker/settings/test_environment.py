@@ -143,8 +143,8 @@ def test_create_topics_returns_topic_specs() -> None:
     [
         ("orders", "invalid topic 'orders' in KAFKA_CREATE_TOPICS: write name:partitions:replicas"),
         ("orders:1:1:compact:x", "topic orders: Invalid value compact:x for configuration cleanup.policy"),
-        ("orders:1:3", "topic orders asks for 3 replicas, but there are 2 nodes"),
-        ("first:1:1", "topic first is named twice"),
+        ("orders:1:3", "topic orders: replication factor 3 exceeds the number of nodes"),
+        ("first:1:1", "topic first is specified twice"),
     ],
 )
 def test_create_topics_invalid_raises(text: str, message: str) -> None:

@@ -16,7 +16,7 @@ ADDRESS = entity_of({"ip": "127.0.0.1"})
 ALL = Match({}, (), strict=False)
 
 
-def test_alter_sets_and_removes() -> None:
+def test_alter_sets_and_removes_quotas() -> None:
     quotas = ClientQuotas()
     quotas.alter(ALICE, {"producer_byte_rate": 10.0, "request_percentage": 2.5}, validate_only=False)
     quotas.alter(ALICE, {"producer_byte_rate": 20.0, "request_percentage": None, "consumer_byte_rate": None}, validate_only=False)
@@ -41,7 +41,7 @@ def test_alter_sets_and_removes() -> None:
         (ADDRESS, "connection_creation_rate", 2.0**31),
     ],
 )
-def test_a_refused_alteration_changes_nothing(entity: Entity, key: str, value: float) -> None:
+def test_alter_refused_changes_nothing(entity: Entity, key: str, value: float) -> None:
     quotas = ClientQuotas()
     with pytest.raises(KafkaError) as refused:
         quotas.alter(entity, {"request_percentage": None, key: value}, validate_only=False)
@@ -49,7 +49,7 @@ def test_a_refused_alteration_changes_nothing(entity: Entity, key: str, value: f
     assert quotas.find(ALL) == []
 
 
-def test_validate_only_changes_nothing() -> None:
+def test_alter_validate_only_changes_nothing() -> None:
     quotas = ClientQuotas()
     quotas.alter(ALICE, {"producer_byte_rate": 10.0}, validate_only=True)
     assert quotas.find(ALL) == []
@@ -67,7 +67,7 @@ def test_validate_only_changes_nothing() -> None:
         (Match({}, (), strict=True), []),
     ],
 )
-def test_find_goes_by_the_filter(match: Match, expected: list[Entity]) -> None:
+def test_find_returns_matching_entities(match: Match, expected: list[Entity]) -> None:
     quotas = ClientQuotas()
     for entity in (ALICE, ALICES_APP, DEFAULT_USER):
         quotas.alter(entity, {"producer_byte_rate": 10.0}, validate_only=False)
@@ -76,5 +76,5 @@ def test_find_goes_by_the_filter(match: Match, expected: list[Entity]) -> None:
 
 
 @given(st.permutations([("user", "a"), ("client-id", "b"), ("ip", None)]))
-def test_entity_of_does_not_depend_on_the_order(parts: list[tuple[str, str | None]]) -> None:
+def test_entity_of_is_independent_of_the_order(parts: list[tuple[str, str | None]]) -> None:
     assert [kind for kind, _ in entity_of(dict(parts))] == list(ENTITY_TYPES)

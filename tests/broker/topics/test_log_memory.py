@@ -1,4 +1,4 @@
-"""The memory of logs: it is freed when records are deleted, and it can be limited for all logs of a cluster together."""
+"""The memory of logs: freed when records or topics are deleted, and limited by --max-memory for all logs together."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def without_collector() -> Iterator[None]:
 
 
 def mapping(log: Log) -> weakref.ref[object]:
-    """The memory that the newest records of a log lie in."""
+    """Returns a reference to the memory of the newest records of a log."""
     return weakref.ref(log.read(log.end_offset - 1, 1, log.end_offset, at_least_one=True)[0].obj)
 
 
 @pytest.mark.usefixtures("without_collector")
 @pytest.mark.parametrize("size", [10, 200_000], ids=["copied", "kept"])
-def test_topic_when_deleted_frees_its_memory_at_once(size: int) -> None:
+def test_topic_deleted_frees_its_memory_at_once(size: int) -> None:
     world = World(1)
     topic = world.cluster.create_topic("t", 3)
     produce(world, "t", b"v" * size)
@@ -45,7 +45,7 @@ def test_topic_when_deleted_frees_its_memory_at_once(size: int) -> None:
 
 
 @pytest.mark.usefixtures("without_collector")
-def test_topic_when_deleted_is_in_no_cycle() -> None:
+def test_topic_deleted_is_in_no_reference_cycle() -> None:
     world = World(1)
     topic = world.cluster.create_topic("t", 3)
     known = weakref.ref(topic)
@@ -55,7 +55,7 @@ def test_topic_when_deleted_is_in_no_cycle() -> None:
 
 
 @pytest.mark.usefixtures("without_collector")
-def test_records_of_a_deleted_topic_are_kept_by_no_connection() -> None:
+def test_topic_deleted_is_kept_by_no_connection() -> None:
     world = World(1)
     topic = world.cluster.create_topic("t", 1)
     produce(world, "t", VALUE)
@@ -98,7 +98,7 @@ def test_produce_at_the_limit_is_refused_and_logged_once(caplog: pytest.LogCaptu
 
 
 @pytest.mark.parametrize("way", ["delete-topic", "delete-records", "retention"])
-def test_produce_after_records_were_deleted_is_taken_again(way: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_produce_after_deletion_is_accepted_again(way: str, caplog: pytest.LogCaptureFixture) -> None:
     world = limited_world()
     client = world.client()
     assert errors_of(client, "t", 20)[-1] == ErrorCode.KAFKA_STORAGE_ERROR
@@ -110,7 +110,7 @@ def test_produce_after_records_were_deleted_is_taken_again(way: str, caplog: pyt
             topic.partitions[0].delete_before(topic.partitions[0].log.end_offset)
         case "retention":
             topic.config.alter({"retention.bytes": "0", "internal.segment.bytes": "1"})
-            world.cluster.upkeep.delete_old()
+            world.cluster.log_retention.delete_expired()
     assert errors_of(client, "u") == [0]
     caplog.clear()
     errors_of(client, "u", 20)
@@ -124,7 +124,7 @@ def test_group_at_the_limit_commits_offsets() -> None:
     assert errors_of(world.client(), "t") == [ErrorCode.KAFKA_STORAGE_ERROR]
 
 
-def test_consumer_offsets_of_several_segments_are_compacted() -> None:
+def test_consumer_offsets_are_compacted_by_the_timer() -> None:
     world = World(1, {"offsets.topic.segment.bytes": "1000", "offsets.topic.num.partitions": "1"})
     world.cluster.ensure_internal("__consumer_offsets")
     for offset in range(500):

@@ -1,4 +1,4 @@
-"""The finalized levels of features: what may be changed, and what follows from it."""
+"""Updates of the finalized levels of features."""
 
 from __future__ import annotations
 
@@ -6,20 +6,11 @@ import pytest
 
 from odradek.broker.cluster.features import GROUP_VERSION, KRAFT_VERSION, METADATA_VERSION, TRANSACTION_VERSION, Features, FeatureUpdate
 from odradek.protocol.errors import ErrorCode, KafkaError
-from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest, ApiVersionsResponse
-from odradek.protocol.messages.update_features import UPDATE_FEATURES, FeatureUpdateKey, UpdateFeaturesRequest
-from tests.broker.harness import Client, World
 
 UPGRADE, SAFE, UNSAFE = 1, 2, 3
 
 
-def listed(client: Client, version: int = 4) -> ApiVersionsResponse:
-    request = ApiVersionsRequest(client_software_name="test", client_software_version="1")
-    answer: ApiVersionsResponse = client.call(API_VERSIONS, version, request)
-    return answer
-
-
-def test_update_sets_the_levels() -> None:
+def test_update_sets_levels() -> None:
     features = Features(transaction_version=2)
     features.update({TRANSACTION_VERSION: FeatureUpdate(0, SAFE), GROUP_VERSION: FeatureUpdate(0, UNSAFE)}, 1, validate_only=False)
     assert (features.levels[TRANSACTION_VERSION], features.levels[GROUP_VERSION]) == (0, 0)
@@ -38,8 +29,8 @@ def test_update_sets_the_levels() -> None:
         (METADATA_VERSION, 29, UNSAFE, "Unsafe metadata downgrade is not supported in this version."),
     ],
 )
-def test_a_refused_update_changes_nothing(name: str, level: int, kind: int, reason: str) -> None:
-    """Nor does a good update beside it."""
+def test_update_refused_changes_nothing(name: str, level: int, kind: int, reason: str) -> None:
+    """A valid update in the same request is not applied either."""
     features = Features(transaction_version=2)
     before = dict(features.levels)
     with pytest.raises(KafkaError) as refused:
@@ -47,22 +38,3 @@ def test_a_refused_update_changes_nothing(name: str, level: int, kind: int, reas
     assert refused.value.code is ErrorCode.INVALID_UPDATE_VERSION
     assert (refused.value.message or "").endswith(f"{reason}")
     assert features.levels == before
-
-
-def test_api_versions_follows_an_update() -> None:
-    world = World()
-    client = world.client(2)
-    before = listed(client)
-    update = FeatureUpdateKey(feature=TRANSACTION_VERSION, max_version_level=1, upgrade_type=SAFE)
-    assert world.client(1).call(UPDATE_FEATURES, 2, UpdateFeaturesRequest(feature_updates=[update])).error_code == 0
-    after = listed(client)
-    assert after.finalized_features_epoch > before.finalized_features_epoch
-    assert {feature.name: feature.max_version_level for feature in after.finalized_features}[TRANSACTION_VERSION] == 1
-    assert world.cluster.transaction_version == 1
-
-
-def test_api_versions_leaves_client_metrics_out() -> None:
-    """Kafka answers them, but lists them only with a reporter that takes client metrics."""
-    keys = {api.api_key for api in listed(World().client()).api_keys}
-    assert {17, 36, 38, 39, 40, 41, 49, 57, 64, 80, 81} <= keys
-    assert not keys & {71, 72}

@@ -1,4 +1,4 @@
-"""What compaction leaves: as Apache Kafka 4.3.1 left it of the same batches, and against a dict of last values by key."""
+"""Compaction, compared with what Apache Kafka 4.3.1 left of the same batches, and with a dict of the last values by key."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from odradek.storage.transaction_index import EndedTransaction
 from tests.broker.harness import START_MS, World, produce_request
 
 COMPACT = {"cleanup.policy": "compact", "internal.segment.bytes": "500", "min.cleanable.dirty.ratio": "0.01", "delete.retention.ms": "4000"}
-LARGE = (b"z", bytes(400))  # almost a file
+LARGE = (b"z", bytes(400))  # almost fills a segment
 NONE_ABORTED = compaction.Aborted([])
 Pair = tuple[bytes | None, bytes | None]
 
 
 class Compacted:
-    """A topic of one partition."""
+    """A compacted topic of one partition."""
 
     def __init__(self, **configs: str) -> None:
         self.world = World(nodes=1)
@@ -49,10 +49,10 @@ class Compacted:
         return [(record.offset, record.key, record.value) for batch in self.batches() for record in batch.records()]
 
     def compact(self, now: bool = False) -> None:
-        self.world.cluster.upkeep.compact(now=now)
+        self.world.cluster.log_cleaner.compact(now=now)
 
 
-def test_as_kafka_does() -> None:
+def test_compact_leaves_the_batches_of_kafka() -> None:
     topic = Compacted()
     topic.produce((b"a", b"1"), (b"b", b"1"), (b"c", b"1"))
     topic.produce((b"a", b"2"), (b"a", b"3"), timestamp=START_MS + 10)
@@ -82,7 +82,7 @@ def test_as_kafka_does() -> None:
     assert left[2].header.size == 61
     assert [record.headers for record in left[0].records()] == [[("h", b"1")]]
     assert topic.partition.log.end_offset == 12
-    # Tombstones stay for their time from the first compaction on, and go with the first one after it.
+    # Tombstones stay for delete.retention.ms from the first pass on. The first pass after that removes them.
     topic.produce(LARGE)
     topic.world.advance(3999)
     topic.compact(now=True)
@@ -95,7 +95,7 @@ def test_as_kafka_does() -> None:
     assert (second.base_offset, second.last_offset_delta, second.delete_horizon_ms, second.records_count) == (5, 1, horizon, 1)
 
 
-def test_the_last_batch_of_a_pass_stays_though_it_is_empty() -> None:
+def test_last_batch_of_a_pass_stays_empty() -> None:
     topic = Compacted()
     topic.produce((b"a", b"1"))
     topic.produce((b"a", b"2"), LARGE)
@@ -106,7 +106,7 @@ def test_the_last_batch_of_a_pass_stays_though_it_is_empty() -> None:
     assert headers == [(3, 4, 2), (5, 5, 1)]
 
 
-def test_log_append_time_and_existing_horizons_survive_a_rewrite() -> None:
+def test_log_append_time_survives_a_rewrite() -> None:
     topic = Compacted(**{"message.timestamp.type": "LogAppendTime"})
     topic.produce((b"a", b"1"), (b"b", b"1"))
     topic.produce((b"a", b"2"), LARGE)
@@ -118,20 +118,24 @@ def test_log_append_time_and_existing_horizons_survive_a_rewrite() -> None:
     assert [(record.offset, record.timestamp) for record in first.records()] == [(1, START_MS)]
 
 
-def test_keyless_records_go_and_control_batches_stay() -> None:
+def test_keyless_records_are_removed_and_markers_stay() -> None:
     latest = {b"a": 3}
     compactor = compaction.Compactor(latest, NONE_ABORTED, -1, {}, START_MS, 1000)
     keyless = memoryview(build_batch([Record(0, START_MS, None, b"1", [])]))
-    assert compactor.rewrite(keyless) is None
-    options = {"producer_id": 7, "producer_epoch": 0, "is_transactional": True}
+    assert compactor.rewrite(RecordBatch(keyless)) is None
+    options: dict[str, Any] = {"producer_id": 7, "producer_epoch": 0, "is_transactional": True}
     within = memoryview(build_batch([Record(0, START_MS, b"a", b"1", [])], base_sequence=0, **options))
-    assert compactor.rewrite(within) is None
+    assert compactor.rewrite(RecordBatch(within)) is None
     control = memoryview(build_batch([Record(0, START_MS, b"\0\0\0\1", b"\0\0\0\0\0\0", [])], is_control=True, **options))
-    assert compactor.rewrite(control) is control
-    assert compaction.last_offsets([keyless, control], NONE_ABORTED) == {}
+    control_batch = RecordBatch(control)
+    assert compactor.rewrite(control_batch) is control_batch.view
+    latest_offsets = compaction.LastOffsets(NONE_ABORTED)
+    for view in (keyless, control):
+        latest_offsets.add(RecordBatch(view))
+    assert latest_offsets.offsets == {}
 
 
-def test_what_was_aborted_goes_and_supersedes_nothing() -> None:
+def test_aborted_records_are_removed_and_supersede_nothing() -> None:
     topic = Compacted()
     topic.produce((b"a", b"1"))
     log, producers = topic.partition.log, topic.partition.producers
@@ -141,7 +145,7 @@ def test_what_was_aborted_goes_and_supersedes_nothing() -> None:
         batch = build_batch(records, producer_id=7, producer_epoch=0, base_sequence=number, is_transactional=True)
         log.append(memoryview(batch), 0, owned=False)
         producers.record(7, 0, number, number, offset, offset, START_MS, START_MS, transactional=True)
-        topic.partition.append_marker(Marker((7, 0), 0, committed, False), START_MS)
+        topic.partition.append_marker(Marker(Producer(7, 0), 0, committed, False), START_MS)
     topic.produce(LARGE)
     topic.produce(LARGE)
     topic.compact(now=True)
@@ -151,19 +155,19 @@ def test_what_was_aborted_goes_and_supersedes_nothing() -> None:
 
 
 def transaction(topic: Compacted, producer: tuple[int, int], *keys: bytes, committed: bool, v2: bool) -> None:
-    """One batch for each key, and the marker; with v2 it raises the epoch."""
+    """Appends one batch for each key, and the marker, which raises the epoch if `v2`."""
     log, producers = topic.partition.log, topic.partition.producers
     producer_id, epoch = producer
     for sequence, key in enumerate(keys):
-        options = {"producer_id": producer_id, "producer_epoch": epoch, "base_sequence": sequence, "is_transactional": True}
+        options: dict[str, Any] = {"producer_id": producer_id, "producer_epoch": epoch, "base_sequence": sequence, "is_transactional": True}
         batch = build_batch([Record(0, START_MS, key, b"v", [])], **options)
         offset = log.append(memoryview(batch), 0, owned=False)
         producers.record(producer_id, epoch, sequence, sequence, offset, offset, START_MS, START_MS, transactional=True)
     topic.partition.append_marker(Marker(Producer(producer_id, epoch + v2), 0, committed, v2), START_MS)
 
 
-def test_markers_go_as_tombstones_do_but_for_each_producers_last() -> None:
-    """As Apache Kafka 4.3.1 left the same transactions, pass by pass."""
+def test_markers_are_removed_except_each_producers_last() -> None:
+    """The expected values are what Apache Kafka 4.3.1 left of the same transactions after each pass."""
     topic = Compacted()
     transaction(topic, (1, 0), b"1", b"2", committed=True, v2=False)  # 0, 1, marker 2
     transaction(topic, (2, 0), b"1", b"2", committed=True, v2=True)  # 3, 4, 5
@@ -176,7 +180,7 @@ def test_markers_go_as_tombstones_do_but_for_each_producers_last() -> None:
     producers = topic.partition.producers
 
     def after_a_pass() -> tuple[str, list[int]]:
-        """Offsets, in brackets what is empty, ~ with a delete horizon; and the aborted transactions that readers are told of."""
+        """Returns base offsets, with (n) for an empty batch and n~ for a delete horizon, and the first offsets of aborted transactions."""
         topic.produce((b"1", b"x"), LARGE)
         topic.produce(LARGE)
         topic.compact(now=True)
@@ -195,18 +199,18 @@ def test_markers_go_as_tombstones_do_but_for_each_producers_last() -> None:
     assert [batch.header.attributes for batch in topic.batches() if batch.header.base_offset == 5] == [0x30]
 
 
-def test_what_was_aborted_leaves_its_last_sequence() -> None:
+def test_aborted_batch_keeps_last_sequence_of_producer() -> None:
     batch = memoryview(
         build_batch([Record(0, START_MS, b"a", b"2", [])], producer_id=7, producer_epoch=0, base_sequence=4, is_transactional=True)
     )
     aborted = compaction.Aborted([EndedTransaction(7, 0, 1, 2, False)])
-    left = compaction.Compactor({}, aborted, -1, {7: LastRecord(0, 0)}, START_MS, 1000).rewrite(batch)
+    left = compaction.Compactor({}, aborted, -1, {7: LastRecord(0, 0)}, START_MS, 1000).rewrite(RecordBatch(batch))
     assert left is not None
     header = RecordBatch(left).header
     assert (header.records_count, header.base_sequence, header.is_transactional) == (0, 4, True)
 
 
-def test_a_time_is_found_though_the_batch_that_promised_it_is_empty() -> None:
+def test_timestamp_lookup_skips_emptied_batches() -> None:
     topic = Compacted()
     topic.produce((b"a", b"1"), timestamp=START_MS + 500, producer_id=1, producer_epoch=0, base_sequence=0)
     topic.produce((b"a", b"2"), LARGE, timestamp=START_MS + 600)
@@ -219,7 +223,7 @@ def test_a_time_is_found_though_the_batch_that_promised_it_is_empty() -> None:
     assert (answer.offset, answer.timestamp) == (1, START_MS + 600)
 
 
-def test_readers_keep_the_bytes_they_were_given() -> None:
+def test_views_of_readers_are_unchanged_by_compaction() -> None:
     topic = Compacted()
     topic.produce((b"a", b"1"))
     topic.produce((b"a", b"2"), LARGE)
@@ -239,7 +243,7 @@ steps = st.one_of(
 
 
 @given(steps=st.lists(steps, max_size=40))
-def test_against_a_dict_of_last_values(steps: list[Any]) -> None:
+def test_compaction_agrees_with_a_dict_of_last_values(steps: list[Any]) -> None:
     topic = Compacted()
     written: list[tuple[int, bytes | None, bytes | None]] = []
     sequence = 0
@@ -258,7 +262,7 @@ def test_against_a_dict_of_last_values(steps: list[Any]) -> None:
 
 
 def check(topic: Compacted, before: list[Any], written: list[tuple[int, bytes | None, bytes | None]]) -> None:
-    """Who reads all of the log ends with the same last values; what is clean has every key once; nothing comes up again."""
+    """A reader of the whole log gets the same last values, the clean part has each key once, and no removed record reappears."""
     left = topic.records()
     offsets = [offset for offset, _, _ in left]
     assert offsets == sorted(set(offsets))

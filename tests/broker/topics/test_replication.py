@@ -1,4 +1,4 @@
-"""Leaders, in-sync and eligible replicas. Apache Kafka 4.3.1 did the same: see the differential family replicas."""
+"""Leaders, in-sync and eligible replicas. The differential family `replicas` compares the same with Apache Kafka."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from odradek.broker.topics.partition import Partition
 from odradek.broker.topics.replication import Assignment
-from odradek.broker.topics.topic import Partition
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from odradek.protocol.messages.produce import PRODUCE
@@ -24,8 +24,8 @@ def a_world(*replicas: int, **configs: str) -> tuple[World, Partition]:
     return world, world.cluster.create_topic("t", assignments=[replicas], configs=chosen).partitions[0]
 
 
-def write(world: World, value: bytes, acks: int = 1) -> int:
-    """The error code."""
+def produce_one(world: World, value: bytes, acks: int = 1) -> int:
+    """Produces a record and returns the error code."""
     answer = world.leader_of("t").call(PRODUCE, 9, produce_request("t", a_batch(value), acks=acks))
     return int(answer.responses[0].partition_responses[0].error_code)
 
@@ -37,11 +37,11 @@ def latest(world: World) -> int:
 
 
 def state(partition: Partition) -> tuple[int, int, list[int], list[int], list[int]]:
-    """Leader, epoch, in-sync replicas, eligible leaders, last known ones."""
+    """Returns leader, leader epoch, in-sync replicas, eligible leader replicas, last known eligible leader replicas."""
     return partition.leader, partition.leader_epoch, partition.isr, partition.elr, partition.last_known_elr
 
 
-def test_last_in_sync_replica_that_stops_is_eligible() -> None:
+def test_last_in_sync_replica_stopped_is_eligible() -> None:
     world, partition = a_world(2, 3)
     world.cluster.stop_node(2)
     assert state(partition) == (3, 1, [3], [], [])
@@ -67,7 +67,7 @@ def test_replicas_below_min_isr_stay_eligible() -> None:
     assert latest(world) == 1
 
 
-def test_replica_beyond_enough_others_is_not_eligible() -> None:
+def test_replica_leaving_enough_others_is_not_eligible() -> None:
     world, partition = a_world(2, 3, 1, min_insync_replicas="2")
     world.cluster.stop_node(2)
     assert state(partition) == (3, 1, [3, 1], [], [])
@@ -86,12 +86,12 @@ def test_unclean_election_ends_eligibility() -> None:
     assert state(partition) == (2, 3, [2], [], [])
 
 
-def test_high_watermark_below_min_isr_stands_still() -> None:
-    """What an eligible leader has not got was never shown to a reader."""
+def test_high_watermark_below_min_isr_does_not_move() -> None:
+    """A record that an eligible leader lacks is never visible to consumers."""
     world, partition = a_world(2, 3, min_insync_replicas="2")
     produce(world, "t", b"a")
     world.cluster.stop_node(3)
-    assert write(world, b"b") == 0
+    assert produce_one(world, b"b") == 0
     assert (partition.log.end_offset, latest(world)) == (2, 1)
     wanted = FetchTopic(topic="t", partitions=[FetchPartition(partition=0, fetch_offset=1, partition_max_bytes=1000)])
     answer = world.client(2).call(FETCH, 11, FetchRequest(max_wait_ms=0, min_bytes=0, topics=[wanted]))
@@ -104,10 +104,10 @@ def test_high_watermark_below_min_isr_stands_still() -> None:
     assert (partition.log.end_offset, latest(world)) == (1, 1)
 
 
-def test_high_watermark_with_enough_replicas_again_moves_on() -> None:
+def test_high_watermark_with_enough_replicas_moves_again() -> None:
     world, _ = a_world(2, 3, min_insync_replicas="2")
     world.cluster.stop_node(3)
-    assert write(world, b"a") == 0
+    assert produce_one(world, b"a") == 0
     wanted = FetchTopic(topic="t", partitions=[FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1000)])
     reader = world.client(2)
     reader.send(FETCH, 11, FetchRequest(max_wait_ms=1000, min_bytes=1, topics=[wanted]))
@@ -120,13 +120,13 @@ def test_high_watermark_with_enough_replicas_again_moves_on() -> None:
 def test_min_isr_lowered_ends_eligibility_and_frees_records() -> None:
     world, partition = a_world(2, 3, min_insync_replicas="2")
     world.cluster.stop_node(3)
-    assert write(world, b"a") == 0
+    assert produce_one(world, b"a") == 0
     assert (state(partition), latest(world)) == ((2, 0, [2], [3], []), 0)
     world.cluster.alter_topic(partition.topic, {"min.insync.replicas": "1"})
     assert (state(partition), latest(world)) == ((2, 0, [2], [], []), 1)
 
 
-def test_replica_of_a_stopped_node_has_nothing_yet() -> None:
+def test_replica_created_on_stopped_node_has_no_records() -> None:
     world = World(nodes=3)
     world.cluster.stop_node(3)
     partition = world.cluster.create_topic("t", assignments=[[1, 3]]).partitions[0]
@@ -155,7 +155,7 @@ NODES = (1, 2, 3, 4)
 
 
 class Replicas(RuleBasedStateMachine):
-    """Nodes stop and start while a partition is written to and moved; nothing that was acknowledged by all may be lost."""
+    """Nodes stop and start while a partition is written to and reassigned. No record acknowledged with acks=all may be lost."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -176,13 +176,13 @@ class Replicas(RuleBasedStateMachine):
 
     @rule(replicas=st.permutations(NODES), factor=st.integers(1, 3))
     def reassign(self, replicas: list[int], factor: int) -> None:
-        self.cluster.reassign(self.partition, replicas[:factor])
+        self.cluster.replica_control.reassign(self.partition, replicas[:factor])
 
     @precondition(lambda self: self.partition.is_reassigned)
     @rule()
     def cancel(self) -> None:
         if self.partition.cancel_reassignment(self.cluster.running):
-            self.cluster.partition_changed(self.partition)
+            self.cluster.replica_control.changed(self.partition)
 
     @rule(milliseconds=st.sampled_from([1, 499, 500, 300_000]))
     def wait(self, milliseconds: int) -> None:
@@ -209,10 +209,10 @@ class Replicas(RuleBasedStateMachine):
         assert len(self.acknowledged) <= partition.high_watermark
 
     def teardown(self) -> None:
-        """With all nodes back every reassignment completes and every acknowledged record is there, in order.
+        """Starts all nodes. Every reassignment must complete, and every acknowledged record must be present, in order.
 
-        A replica that is both added and removed, because a reassignment that adds nothing replaced one that adds it, never leaves
-        by itself: that is as in Apache Kafka 4.3.1, where cancelling helps too.
+        A reassignment that adds nothing, started during one that adds a replica, leaves this replica both added and removed. As in
+        Apache Kafka 4.3.1, such a reassignment ends only when it is cancelled.
         """
         for node in NODES:
             if not self.cluster.brokers[node].running:
@@ -231,4 +231,4 @@ class Replicas(RuleBasedStateMachine):
 
 
 Replicas.TestCase.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
-test_replicas_that_come_and_go_lose_nothing_acknowledged = Replicas.TestCase
+test_replicas_stopping_lose_no_acknowledged_record = Replicas.TestCase

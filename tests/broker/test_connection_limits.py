@@ -1,4 +1,4 @@
-"""Bounds on connections and on requests: what acts, on which side, and what the log says."""
+"""Limits of connections at work: connections.max.idle.ms, message.max.bytes and queued.max.request.bytes."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import logging
 
 import pytest
 
-from odradek.broker.cluster.limits import ConnectionQuotas, RequestMemory, parse_overrides
 from odradek.broker.connection import LARGE_FRAME_BYTES
-from odradek.broker.settings.properties import InvalidConfig
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
@@ -32,15 +30,19 @@ def fetch_request(max_wait_ms: int) -> FetchRequest:
     return FetchRequest(max_wait_ms=max_wait_ms, min_bytes=1, topics=[FetchTopic(topic="t", partitions=[wanted])])
 
 
+def is_open(client: Client) -> bool:
+    return client.closed is None
+
+
 # connections.max.idle.ms
 
 
-def test_an_idle_connection_ends(caplog: pytest.LogCaptureFixture) -> None:
+def test_idle_connection_is_closed(caplog: pytest.LogCaptureFixture) -> None:
     world = world_of(IDLE)
     client = world.client()
     client.call(API_VERSIONS, 3, ASK)
     world.advance(999)
-    assert client.closed is None
+    assert is_open(client)
     with caplog.at_level(logging.INFO):
         world.advance(1)
     assert client.closed == "idle for 1000 ms, connections.max.idle.ms is 1000"
@@ -48,7 +50,7 @@ def test_an_idle_connection_ends(caplog: pytest.LogCaptureFixture) -> None:
     assert world.client().call(API_VERSIONS, 3, ASK).error_code == 0
 
 
-def test_whoever_sends_something_now_and_then_stays() -> None:
+def test_connection_with_occasional_requests_stays_open() -> None:
     world = world_of(IDLE)
     client = world.client()
     for _ in range(10):
@@ -58,7 +60,7 @@ def test_whoever_sends_something_now_and_then_stays() -> None:
     assert client.closed is None
 
 
-def test_a_half_sent_request_does_not_help() -> None:
+def test_idle_connection_with_partial_request_is_closed() -> None:
     world = world_of(IDLE)
     small, large = world.client(), world.client()
     request = b"".join(encode_request(API_VERSIONS, 3, 1, "test", ASK))
@@ -72,7 +74,7 @@ def test_a_half_sent_request_does_not_help() -> None:
     assert small.closed
 
 
-def test_a_request_that_waits_is_cut_off() -> None:
+def test_idle_connection_with_waiting_request_is_closed() -> None:
     world = world_of(IDLE)
     client = world.client()
     client.send(FETCH, 11, fetch_request(5000))
@@ -84,7 +86,7 @@ def test_a_request_that_waits_is_cut_off() -> None:
     assert not world.turns._waiting
 
 
-def test_an_answer_counts_as_use() -> None:
+def test_idle_time_restarts_with_a_response() -> None:
     world = world_of(IDLE)
     client = world.client()
     client.send(FETCH, 11, fetch_request(600))
@@ -96,7 +98,7 @@ def test_an_answer_counts_as_use() -> None:
     assert client.closed
 
 
-def test_a_negative_time_is_none_and_a_lost_connection_leaves_no_timer() -> None:
+def test_idle_time_negative_or_lost_connection_sets_no_timer() -> None:
     world = world_of({"connections.max.idle.ms": "-1"})
     timers = len(world.timers)
     client = world.client()
@@ -118,7 +120,7 @@ def test_a_negative_time_is_none_and_a_lost_connection_leaves_no_timer() -> None
 # Sizes
 
 
-def test_acks_0_with_a_batch_that_is_too_large_ends_the_connection() -> None:
+def test_produce_acks_0_too_large_closes_the_connection() -> None:
     world = world_of({"message.max.bytes": "100"})
     client = world.client()
     client.send(PRODUCE, 9, produce_request("t", a_batch(bytes(200)), acks=0))
@@ -126,7 +128,7 @@ def test_acks_0_with_a_batch_that_is_too_large_ends_the_connection() -> None:
     assert client.sent == b""
 
 
-def test_a_topic_may_allow_more_than_its_broker() -> None:
+def test_produce_limit_of_topic_overrides_the_broker() -> None:
     world = world_of({"message.max.bytes": "100"})
     world.cluster.create_topic("large", 1, configs={"max.message.bytes": "1000"})
     codes = [
@@ -144,7 +146,7 @@ def large_request() -> bytes:
 
 
 def answers(client: Client) -> int:
-    """How many answers are there."""
+    """Returns the number of complete answers."""
     count = position = 0
     while position < len(client.sent):
         position += 4 + int.from_bytes(client.sent[position : position + 4], "big")
@@ -152,12 +154,12 @@ def answers(client: Client) -> int:
     return count
 
 
-def test_requests_wait_for_memory() -> None:
+def test_large_requests_wait_for_memory() -> None:
     world = world_of({"queued.max.request.bytes": "200000"})
     first, second, third, small = (world.client() for _ in range(4))
     request = large_request()
     first.feed(request[:100])
-    second.feed(request[:100])  # more than the bound, but only once
+    second.feed(request[:100])  # exceeds the limit, but only once
     third.feed(request[:100])
     assert [client.connection.wants_data for client in (first, second, third)] == [True, True, False]
     assert small.call(API_VERSIONS, 3, ASK).error_code == 0
@@ -170,7 +172,7 @@ def test_requests_wait_for_memory() -> None:
     assert world.cluster.brokers[1].request_memory.used_bytes == 0
 
 
-def test_memory_of_lost_connections_comes_back() -> None:
+def test_memory_of_lost_connections_is_released() -> None:
     world = world_of({"queued.max.request.bytes": "1000"})
     first, second, third = (world.client() for _ in range(3))
     request = large_request()
@@ -183,50 +185,3 @@ def test_memory_of_lost_connections_comes_back() -> None:
     assert third.connection.wants_data
     third.feed(request[100:])
     assert answers(third) == 1
-
-
-def test_without_a_bound_nobody_waits() -> None:
-    memory = RequestMemory(-1)
-    assert all(memory.take(1 << 40, lambda: None) for _ in range(3))
-    memory.release(1 << 40)
-    assert memory.used_bytes == 2 << 40
-
-
-def test_who_waits_is_told_when_there_is_room_again() -> None:
-    memory, told = RequestMemory(100), []
-    assert memory.take(90, lambda: None)
-    assert memory.take(90, lambda: None)
-    assert not memory.take(1, lambda: told.append(1))
-    memory.release(50)
-    assert told == []
-    memory.release(50)
-    assert told == [1]
-    memory.release(50)
-    assert told == [1]
-
-
-# max.connections
-
-
-def test_connections_are_counted_in_all_and_by_address() -> None:
-    quotas = ConnectionQuotas(3, 2)
-    assert [quotas.take("a"), quotas.take("a"), quotas.take("a"), quotas.full] == [True, True, False, False]
-    assert [quotas.take("b"), quotas.full] == [True, True]
-    quotas.release("a")
-    assert [quotas.full, quotas.take("a")] == [False, True]
-
-
-def test_single_addresses_may_have_numbers_of_their_own() -> None:
-    overrides = parse_overrides(" 10.0.0.1:1 , ::1:0,")
-    assert overrides == {"10.0.0.1": 1, "::1": 0}
-    quotas = ConnectionQuotas(9, 2, overrides)
-    assert [quotas.take("10.0.0.1"), quotas.take("10.0.0.1")] == [True, False]
-    assert not quotas.take("::1")
-    assert [quotas.take("10.0.0.2") for _ in range(3)] == [True, True, False]
-    assert World(settings={"max.connections.per.ip.overrides": "127.0.0.1:7"}).cluster.brokers[1].connections.most_from("127.0.0.1") == 7
-
-
-@pytest.mark.parametrize("text", ["10.0.0.1", ":5", "10.0.0.1:", "10.0.0.1:-1", "10.0.0.1:many"])
-def test_overrides_that_say_nothing(text: str) -> None:
-    with pytest.raises(InvalidConfig):
-        parse_overrides(text)

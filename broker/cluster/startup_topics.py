@@ -1,4 +1,4 @@
-"""The topics that a cluster begins with: what a Python program gives for them, and whether the cluster can hold them."""
+"""The topics that are created at startup: parsing them from Python values or KAFKA_CREATE_TOPICS, and checking them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ..settings.properties import InvalidConfig, SettingValue, as_text
 from ..settings.rows import TOPIC_SETTINGS
 from ..settings.spelling import nearest
 from ..settings.validation import validate_topic_configs
-from ..topics.topic import illegal_name
+from ..topics.names import illegal_name, metric_name
 
 
 class TopicOptions(TypedDict, total=False):
-    """What a topic begins with. Without `partitions` or `replication_factor` it has as many as the broker's settings say."""
+    """The options of a topic. The defaults of `partitions` and `replication_factor` are num.partitions and default.replication.factor."""
 
     partitions: int
     replication_factor: int
@@ -23,9 +23,9 @@ class TopicOptions(TypedDict, total=False):
 
 
 def topic_specs_of(topics: Mapping[str, int | TopicOptions]) -> list[TopicSpec]:
-    """Returns the topics that a mapping from names to numbers of partitions, or to `TopicOptions`, asks for.
+    """Returns the topics of a mapping from names to numbers of partitions or to `TopicOptions`.
 
-    Raises TypeError for anything else and ValueError for a value that no topic can have.
+    Raises TypeError for a wrong type and ValueError for a number below 1 or an unknown option.
     """
     if not isinstance(topics, Mapping):
         raise TypeError(f'topics must be a mapping such as {{"orders": 4}}, not {topics!r}')
@@ -33,9 +33,9 @@ def topic_specs_of(topics: Mapping[str, int | TopicOptions]) -> list[TopicSpec]:
 
 
 def created_topics(environ: Mapping[str, str]) -> list[TopicSpec]:
-    """Returns the topics of KAFKA_CREATE_TOPICS: name:partitions:replicas[:cleanup.policy], separated by commas or line ends.
+    """Returns the topics in KAFKA_CREATE_TOPICS: name:partitions:replicas[:cleanup.policy], separated by commas or line breaks.
 
-    Raises InvalidConfig.
+    The format is that of the image wurstmeister/kafka. Raises InvalidConfig if a topic is malformed.
     """
     texts = map(str.strip, re.split(r"[,\n]", environ.get("KAFKA_CREATE_TOPICS", "")))
     return [_created(text) for text in texts if text]
@@ -52,11 +52,11 @@ def _created(text: str) -> TopicSpec:
 
 
 def check_topics(specs: Sequence[TopicSpec], nodes: int) -> None:
-    """Raises InvalidConfig for a name that is illegal, given twice or too much like another, and for what `nodes` nodes cannot hold."""
+    """Raises InvalidConfig for names that are illegal, repeated or colliding, too many replicas for `nodes` nodes, and invalid configs."""
     _check_names([spec.name for spec in specs])
     for spec in specs:
         if spec.replication_factor > nodes:
-            raise InvalidConfig(f"topic {spec.name} asks for {spec.replication_factor} replicas, but there are {nodes} nodes")
+            raise InvalidConfig(f"topic {spec.name}: replication factor {spec.replication_factor} exceeds the number of nodes ({nodes})")
         _check_configs(spec)
 
 
@@ -65,12 +65,12 @@ def _check_names(names: Sequence[str]) -> None:
     for name in names:
         if reason := illegal_name(name):
             raise InvalidConfig(f"invalid topic name: {reason}")
-        other = seen.setdefault(name.replace(".", "_"), name)
+        other = seen.setdefault(metric_name(name), name)
         if other != name:
             raise InvalidConfig(f"topics {other} and {name} differ only in '.' and '_', which Kafka does not allow")
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidConfig(f"topic {twice} is named twice; give each topic a name of its own")
+        duplicate = next(name for name in names if names.count(name) > 1)
+        raise InvalidConfig(f"topic {duplicate} is specified twice")
 
 
 def _check_configs(spec: TopicSpec) -> None:

@@ -1,0 +1,26 @@
+"""The log of cluster metadata, of which only the length is emulated (Kafka's `__cluster_metadata`)."""
+
+from __future__ import annotations
+
+from ..scheduling.timers import Timers
+from ..settings.values import BrokerConfig
+
+
+class MetadataLog:
+    """Counts the records that the controller would write. The first ones register the `nodes` nodes."""
+
+    def __init__(self, timers: Timers, config: BrokerConfig, nodes: int) -> None:
+        self._timers, self._config = timers, config
+        self._start_ms = timers.now_ms
+        self._records = nodes
+
+    def add(self, records: int = 1) -> None:
+        """Counts the records of a change."""
+        self._records += records
+
+    @property
+    def end_offset(self) -> int:
+        """The end of the log: the records of changes, and the no-op record that a controller writes at each idle interval (KIP-835)."""
+        interval_ms = self._config.integers["metadata.max.idle.interval.ms"]
+        idle_records = (self._timers.now_ms - self._start_ms) // interval_ms if interval_ms else 0
+        return self._records + idle_records

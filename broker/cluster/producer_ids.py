@@ -1,0 +1,35 @@
+"""Producer ids, and the expiration of idle producers (Kafka's ProducerIdManager and ProducerStateManager)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ..scheduling.timers import Timers
+from ..settings.values import BrokerConfig
+from ..topics.partition import Partition
+
+_TIMER = "producer expiration"
+
+
+class ProducerIds:
+    """Generates producer ids, and expires the state that `partitions` keep of producers. The timer is set while there is any."""
+
+    def __init__(self, timers: Timers, config: BrokerConfig, partitions: Callable[[], Iterable[Partition]]) -> None:
+        self._timers, self._config, self._partitions = timers, config, partitions
+        self.next_id = 0
+
+    def generate(self) -> int:
+        """Returns a producer id that was never used before."""
+        if _TIMER not in self._timers:
+            self._set_timer()
+        self.next_id += 1
+        return self.next_id - 1
+
+    def _set_timer(self) -> None:
+        self._timers.set(_TIMER, self._config.integers["producer.id.expiration.check.interval.ms"], self._expire)
+
+    def _expire(self) -> None:
+        for partition in self._partitions():
+            partition.producers.expire(self._timers.now_ms)
+        if any(len(partition.producers) for partition in self._partitions()):
+            self._set_timer()

@@ -1,0 +1,71 @@
+"""Carries out the decisions of the transaction coordinator: its records in `__transaction_state`, and markers in the partitions.
+
+In Kafka this is the work of TransactionStateManager and, by requests between brokers, TransactionMarkerChannelManager.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from ...protocol.coordinator_records import CoordinatorRecord
+from ...storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
+from ..topics.names import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ..topics.partition import Partition
+from ..topics.replication import NO_LEADER
+from ..transactions.transaction import Marker, TopicPartition
+from .features import TRANSACTION_VERSION
+
+if TYPE_CHECKING:
+    from .state import ClusterState
+
+
+class TransactionLog:
+    """The cluster as the transaction coordinator uses it (the protocol `transactions.cluster_view.ClusterView`)."""
+
+    def __init__(self, cluster: ClusterState) -> None:
+        self._cluster = cluster
+
+    @property
+    def transaction_version(self) -> int:
+        """The finalized level of the feature transaction.version."""
+        return self._cluster.features.levels[TRANSACTION_VERSION]
+
+    def next_producer_id(self) -> int:
+        """Returns a producer id that was never used before."""
+        return self._cluster.producer_ids.generate()
+
+    def coordinator_epoch(self, transactional_id: str) -> int | None:
+        """Returns the leader epoch of the partition that coordinates a transactional id; None while it has no leader."""
+        partition = self._cluster.coordinator(transactional_id, TRANSACTION_STATE)
+        return None if partition is None or partition.leader == NO_LEADER else partition.leader_epoch
+
+    def write_transaction(self, transactional_id: str, record: CoordinatorRecord) -> None:
+        """Appends a record to the transactional id's partition of `__transaction_state`."""
+        self._cluster.coordinator_log.append(transactional_id, TRANSACTION_STATE, [record])
+
+    def write_marker(self, partition: TopicPartition, marker: Marker) -> bool:
+        """Ends a transaction in one partition. Returns False if the partition has no leader, so that the marker must be written later.
+
+        A partition that has been deleted, or that has accepted a newer epoch, needs no marker.
+        """
+        found = self._cluster.find_partition(partition.topic, partition.partition)
+        if found is not None and found.leader == NO_LEADER:
+            return False
+        if found is not None:
+            with suppress(StaleProducerEpoch, StaleCoordinatorEpoch):
+                self.end_transaction(found, marker)
+        return True
+
+    def end_transaction(self, partition: Partition, marker: Marker) -> None:
+        """Appends a marker to a partition that has a leader. In `__consumer_offsets` this also decides the transaction's offsets.
+
+        Raises StaleProducerEpoch or StaleCoordinatorEpoch if the partition has already accepted a newer epoch.
+        """
+        cluster = self._cluster
+        partition.append_marker(marker, cluster.timers.now_ms)
+        cluster.wake(partition)
+        if partition.topic.name == CONSUMER_OFFSETS:
+            for group_id in cluster.groups.waiting_for(marker.producer.id):
+                if cluster.coordinator(group_id, CONSUMER_OFFSETS) is partition:
+                    cluster.groups.end_transaction(group_id, marker.producer.id, committed=marker.committed)

@@ -1,0 +1,53 @@
+"""DeleteRecords: moves the start of a partition's log to an offset."""
+
+from __future__ import annotations
+
+from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.messages.delete_records import (
+    DELETE_RECORDS,
+    DeleteRecordsPartition,
+    DeleteRecordsPartitionResult,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
+    DeleteRecordsTopicResult,
+)
+from ..context import Context
+from ..lookup import find_led_partition, find_topic
+from ..registry import handles
+from ..security.acls import Operation
+
+HIGH_WATERMARK = -1
+"""The offset that stands for the high watermark."""
+
+
+@handles(DELETE_RECORDS)
+def delete_records(request: DeleteRecordsRequest, context: Context) -> DeleteRecordsResponse:
+    """Moves the starts of logs. If a partition occurs twice in the request, the last occurrence counts."""
+    topics: dict[str, dict[int, DeleteRecordsPartition]] = {}
+    for topic in request.topics:
+        for wanted in topic.partitions:
+            topics.setdefault(topic.name, {})[wanted.partition_index] = wanted
+    return DeleteRecordsResponse(
+        topics=[
+            DeleteRecordsTopicResult(name=name, partitions=[_delete(name, wanted, context) for wanted in partitions.values()])
+            for name, partitions in topics.items()
+        ]
+    )
+
+
+def _delete(name: str, wanted: DeleteRecordsPartition, context: Context) -> DeleteRecordsPartitionResult:
+    try:
+        topic = find_topic(context, Operation.DELETE, name)
+        partition = find_led_partition(context.broker, topic, wanted.partition_index)
+        if topic.is_internal:
+            raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
+        if "delete" not in topic.config.lists["cleanup.policy"]:
+            raise KafkaError(ErrorCode.POLICY_VIOLATION)
+        offset = partition.high_watermark if wanted.offset == HIGH_WATERMARK else wanted.offset
+        if not 0 <= offset <= partition.high_watermark:
+            raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
+    except KafkaError as error:
+        return DeleteRecordsPartitionResult(partition_index=wanted.partition_index, low_watermark=-1, error_code=error.code)
+    partition.delete_before(offset)
+    context.cluster.wake(partition)
+    return DeleteRecordsPartitionResult(partition_index=partition.index, low_watermark=partition.log.start_offset)

@@ -1,0 +1,92 @@
+"""One partition: a replicated log together with its producers, open transactions and state of cleaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from ...protocol.coordinator_records import CoordinatorRecord
+from ...protocol.record_builder import build_batch, build_marker
+from ...protocol.records import Record
+from ...storage.producers import Producers
+from ...storage.retention import UntimedAppends
+from ...storage.virtual_segments import VirtualSegments
+from ..transactions.transaction import Marker, Producer
+from .replication import ReplicatedLog
+
+if TYPE_CHECKING:
+    from .topic import Topic
+
+
+class Partition(ReplicatedLog):
+    """One partition of a topic. `replicas` are all nodes of the partition, `isr` those that are in sync at the start."""
+
+    __slots__ = ("cleaned_until", "index", "producers", "topic", "untimed", "virtual_segments")
+
+    def __init__(self, topic: Topic, index: int, replicas: Sequence[int], isr: Iterable[int]) -> None:
+        super().__init__(replicas, isr, topic.memory)
+        self.topic = topic
+        self.index = index
+        self.virtual_segments, self.untimed = VirtualSegments(), UntimedAppends()
+        self.cleaned_until = 0  # the offset up to which the log is compacted
+        self.producers = Producers(topic.config.broker.integers["producer.id.expiration.ms"])
+        self.hold_high_watermark()
+
+    def __repr__(self) -> str:
+        return f"{self.topic.name}-{self.index}"
+
+    @property
+    def last_stable_offset(self) -> int:
+        """The end of what read_committed returns: the start of the first open transaction, or the high watermark if none is open."""
+        first_open_offset = self.producers.first_open_offset
+        if first_open_offset is None:
+            return self.high_watermark
+        return min(max(first_open_offset, self.log.start_offset), self.high_watermark)
+
+    @property
+    def min_isr(self) -> int:
+        """How many in-sync replicas acks=all requires (Kafka's `Partition.effectiveMinIsr`)."""
+        return min(self.topic.config.integers["min.insync.replicas"], len(self.replicas))
+
+    @property
+    def allows_unclean_election(self) -> bool:
+        """Whether the topic's configs let a replica lead that lacks records."""
+        return self.topic.config.booleans["unclean.leader.election.enable"]
+
+    def append_records(self, records: Iterable[CoordinatorRecord], now_ms: int, producer: Producer | None) -> None:
+        """Appends a coordinator's records as one batch, which is part of the producer's transaction if there is a producer.
+
+        Coordinators use no sequence numbers: each of their batches starts at 0 (Kafka's AppendOrigin.COORDINATOR).
+        Raises StaleProducerEpoch if a newer epoch of the producer has written.
+        """
+        rows = [Record(offset, now_ms, record.key, record.value, []) for offset, record in enumerate(records)]
+        if producer is None:
+            self.log.append(memoryview(build_batch(rows)), self.leader_epoch, owned=True)
+            return
+        self.producers.check_epoch(*producer)
+        batch = build_batch(rows, producer_id=producer.id, producer_epoch=producer.epoch, base_sequence=0, is_transactional=True)
+        base_offset, last = self.log.append(memoryview(batch), self.leader_epoch, owned=True), len(rows) - 1
+        self.producers.record(*producer, 0, last, base_offset, base_offset + last, now_ms, now_ms, transactional=True)
+
+    def append_marker(self, marker: Marker, now_ms: int) -> None:
+        """Ends a producer's transaction in this partition.
+
+        Raises StaleProducerEpoch or StaleCoordinatorEpoch if the partition has already accepted a newer epoch.
+        """
+        id_and_epochs = (*marker.producer, marker.coordinator_epoch)
+        self.producers.check_marker(*id_and_epochs, raises_epoch=marker.raises_epoch)
+        batch = build_marker(*id_and_epochs, now_ms, committed=marker.committed)
+        offset = self.log.append(memoryview(batch), self.leader_epoch, owned=False)
+        self.producers.end_transaction(*id_and_epochs, offset, now_ms, committed=marker.committed)
+
+    def delete_before(self, offset: int) -> None:
+        """Moves the start of the log to `offset`, and drops the transactions that ended before it."""
+        self.log.delete_before(offset)
+        self.producers.delete_before(self.log.start_offset)
+        self.untimed.delete_before(self.log.start_offset)
+
+    def truncate_to(self, offset: int) -> None:
+        """Drops the records from `offset` on, because the new leader does not have them."""
+        self.log.truncate_to(offset)
+        self.producers.truncate_to(offset)
+        self.virtual_segments, self.cleaned_until = VirtualSegments(), min(self.cleaned_until, offset)

@@ -1,0 +1,55 @@
+"""DescribeLogDirs and AlterReplicaLogDirs: the answers of Apache Kafka 4.3.1."""
+
+from __future__ import annotations
+
+import pytest
+
+from odradek.protocol.errors import ErrorCode
+from odradek.protocol.messages.alter_replica_log_dirs import (
+    ALTER_REPLICA_LOG_DIRS,
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
+)
+from odradek.protocol.messages.describe_log_dirs import DESCRIBE_LOG_DIRS, DescribableLogDirTopic, DescribeLogDirsRequest
+from tests.broker.harness import World, produce
+
+
+@pytest.fixture
+def world() -> World:
+    world = World()
+    world.cluster.create_topic("t", assignments=[[1, 2], [1, 2]])
+    return world
+
+
+def log_dirs(world: World, *topics: DescribableLogDirTopic, everything: bool = False) -> list[tuple[str, int, int]]:
+    request = DescribeLogDirsRequest(topics=None if everything else list(topics))
+    (directory,) = world.client().call(DESCRIBE_LOG_DIRS, 4, request).results
+    assert (directory.error_code, directory.log_dir) == (0, "/tmp/kafka-logs")
+    return [
+        (topic.name, partition.partition_index, partition.partition_size) for topic in directory.topics for partition in topic.partitions
+    ]
+
+
+def test_describe_log_dirs_has_own_replicas(world: World) -> None:
+    produce(world, "t", b"x", partition=1)
+    size = world.cluster.topics["t"].partitions[1].log.size
+    world.cluster.create_topic("other", assignments=[[2]])
+    assert log_dirs(world, everything=True) == [("t", 0, 0), ("t", 1, size)]
+    unknown = DescribableLogDirTopic(topic="nope", partitions=[0])
+    assert log_dirs(world, DescribableLogDirTopic(topic="t", partitions=[1, 7]), unknown) == [("t", 1, size)]
+    assert log_dirs(world) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "codes"),
+    [
+        ("/tmp/kafka-logs", [0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]),
+        ("/nowhere", [ErrorCode.LOG_DIR_NOT_FOUND] * 3),
+    ],
+)
+def test_alter_replica_log_dirs_only_to_own_directory(world: World, path: str, codes: list[int]) -> None:
+    topics = [AlterReplicaLogDirTopic(name="t", partitions=[0, 7]), AlterReplicaLogDirTopic(name="nope", partitions=[0])]
+    request = AlterReplicaLogDirsRequest(dirs=[AlterReplicaLogDir(path=path, topics=topics)])
+    results = world.client().call(ALTER_REPLICA_LOG_DIRS, 2, request).results
+    assert [partition.error_code for topic in results for partition in topic.partitions] == codes
