@@ -96,11 +96,11 @@ def cluster_state(cluster: ClusterState, known: Known = Known()) -> dict[str, An
     """All of a cluster's state but its timers. Of what is `known` only the names are told."""
     groups, transactions = cluster.groups, cluster.transactions._transactions
     return {
-        "names": [list(cluster.topics), list(groups._groups), list(transactions)],
+        "names": [list(cluster.topics), list(groups._table._groups), list(transactions)],
         "topics": {name: topic_state(cluster.topics[name]) for name in cluster.topics.keys() - known.topics},
         "topics_version": cluster.topics_version,
-        "groups": {group_id: captured(groups.get(group_id)) for group_id in groups._groups.keys() - known.groups},
-        "offsets": {group_id: captured(groups.offsets(group_id)) for group_id in groups._offsets.keys() - known.groups},
+        "groups": {group_id: captured(groups.get(group_id)) for group_id in groups._table._groups.keys() - known.groups},
+        "offsets": {group_id: captured(groups.offsets.of(group_id)) for group_id in groups.offsets._offsets.keys() - known.groups},
         "transactions": {name: captured(transactions[name]) for name in transactions.keys() - known.transactions},
         "next_producer_id": cluster._next_producer_id,
         "group_configs": captured(cluster.group_configs),

@@ -330,7 +330,7 @@ class ClusterState:
             self.timers.cancel(("reassignment", partition))
             partition.delete_before(partition.log.end_offset)
             self.wake(partition)
-        self.groups.topic_deleted(topic.name)
+        self.groups.offsets.topic_deleted(topic.name)
         self.transactions.write_missing_markers()
         log.info("deleted topic %s", topic.name)
 
@@ -462,9 +462,9 @@ class ClusterState:
         partition.append_marker(marker, self.timers.now_ms)
         self.wake(partition)
         if partition.topic.name == CONSUMER_OFFSETS:
-            for group_id in self.groups.waiting_for(marker.producer.id):
+            for group_id in self.groups.offsets.groups_in_transaction(marker.producer.id):
                 if self.coordinator(group_id, CONSUMER_OFFSETS) is partition:
-                    self.groups.end_transaction(group_id, marker.producer.id, committed=marker.committed)
+                    self.groups.offsets.end_transaction(group_id, marker.producer.id, committed=marker.committed)
 
 
 def _run_at_once(work: Background) -> None:

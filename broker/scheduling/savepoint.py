@@ -9,31 +9,46 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .revertible import RevertibleDict
 from .timers import Timers
 
 _ABSENT = object()
+_CONTAINERS = (dict, set, list)
 
 
 @contextmanager
 def taken_back_on_failure(timers: Timers, *parts: object) -> Iterator[None]:
-    """Gives the objects `parts` their attributes back, and the timers their deadlines, if what is done meanwhile raises.
+    """Restores the attributes of the objects `parts`, and the deadlines of the timers, if the body raises.
 
-    Containers among the attributes are copied, what they contain is not: an object that changes itself must be a part of its own.
+    Containers among the attributes are copied, their elements are not: an object that the step changes must be a part itself.
+    A `RevertibleDict` is not copied but takes back its own changes.
     """
-    saved = [(part, _values(part)) for part in parts]
+    revertible: list[RevertibleDict[Any, Any]] = []
+    saved = [(part, _values(part, revertible)) for part in parts]
     try:
         with timers.taken_back_on_failure():
             yield
     except BaseException:
         for part, values in saved:
             _restore(part, values)
+        for value in revertible:
+            value.revert()
         raise
+    for value in revertible:
+        value.commit()
 
 
-def _values(part: object) -> dict[str, Any]:
-    names = getattr(part, "__slots__", None) or vars(part)
-    values = {name: getattr(part, name, _ABSENT) for name in names}
-    return {name: value.copy() if isinstance(value, dict | set | list) else value for name, value in values.items()}
+def _values(part: object, revertible: list[RevertibleDict[Any, Any]]) -> dict[str, Any]:
+    """Returns the attributes of an object, with copies of containers. Adds each `RevertibleDict` to `revertible` and starts its step."""
+    slots = getattr(part, "__slots__", None)
+    values = dict(vars(part)) if slots is None else {name: getattr(part, name, _ABSENT) for name in slots}
+    for name, value in values.items():
+        if isinstance(value, RevertibleDict):
+            value.begin()
+            revertible.append(value)
+        elif isinstance(value, _CONTAINERS):
+            values[name] = value.copy()
+    return values
 
 
 def _restore(part: object, values: dict[str, Any]) -> None:

@@ -137,7 +137,7 @@ class Watched(Emulated):
         """Leaves out what is there already, but for the topics of the case."""
         cluster: ClusterState = self.world.cluster
         named = {topic.name for topic in topics_of([case])}
-        groups = {*cluster.groups._groups, *cluster.groups._offsets}
+        groups = {*cluster.groups._table._groups, *cluster.groups.offsets._offsets}
         self.known = Known(frozenset(cluster.topics.keys() - named), frozenset(groups), frozenset(cluster.transactions._transactions))
         self.around = NEVER, NEVER
 

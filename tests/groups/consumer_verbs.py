@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from odradek.broker.groups.consumer.assignors import Slot
 from odradek.broker.groups.consumer.group import ConsumerGroup
-from odradek.broker.groups.consumer.member import Beat, ConsumerMember, MemberState
+from odradek.broker.groups.consumer.heartbeat import Heartbeat
+from odradek.broker.groups.consumer.member import ConsumerMember, MemberState
 from odradek.broker.groups.coordinator import Groups
 from odradek.protocol.errors import KafkaError
 from tests.groups.scene import ClusterView
@@ -41,7 +42,7 @@ class ConsumerVerbs:
         topics = options.get("topics", "t" if joins and "regex" not in options else None)
         owned = options.get("owned", "none" if joins else None)
         self.instances[name] = options.get("instance", self.instances.get(name, ""))
-        beat = Beat(
+        beat = Heartbeat(
             member_id=self.ids.get(name, name),
             epoch=epoch,
             instance_id=self.instances[name] or None,
@@ -52,7 +53,7 @@ class ConsumerVerbs:
             owned=None if owned is None else frozenset(self.slots(owned)),
         )
         try:
-            result = self.groups.beat("g", beat)
+            result = self.groups.consumer.heartbeat("g", beat)
         except KafkaError as error:
             self.shown.append(f"{name} beat {error.code.name}")
             self.epochs[name] = 0
@@ -63,7 +64,7 @@ class ConsumerVerbs:
 
     def do_check(self, words: list[str], options: dict[str, str]) -> None:
         name, *slots = words
-        error = self.groups.check_commit("g", self.ids.get(name, name), None, int(options["epoch"]), self.slots(",".join(slots)))
+        error = self.groups.offsets.check_commit("g", self.ids.get(name, name), None, int(options["epoch"]), self.slots(",".join(slots)))
         self.shown.append(f"{name} commit {error.name}")
 
     def slots(self, text: str) -> list[Slot]:

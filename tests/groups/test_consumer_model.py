@@ -8,10 +8,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from odradek.broker.groups.classic.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from odradek.broker.groups.classic.messages import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from odradek.broker.groups.consumer.assignors import Slot
 from odradek.broker.groups.consumer.group import ConsumerGroup
-from odradek.broker.groups.consumer.member import Beat
+from odradek.broker.groups.consumer.heartbeat import Heartbeat
 from odradek.broker.groups.coordinator import Groups, GroupSettings
 from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.groups.states import ConsumerGroupState
@@ -76,7 +76,7 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
         joins = client.epoch == 0
         client.topics = client.topics if topics is None else topics
         says_all = joins or client.in_doubt
-        beat = Beat(
+        beat = Heartbeat(
             member_id=client.name,
             epoch=client.epoch,
             instance_id=client.instance,
@@ -86,7 +86,7 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
             owned=frozenset() if joins else client.owned,
         )
         try:
-            result = self.groups.beat("g", beat)
+            result = self.groups.consumer.heartbeat("g", beat)
         except KafkaError as error:
             assert error.code in FATAL, error
             client.forget()
@@ -126,7 +126,7 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
         client = self.clients[number % len(self.clients)]
         epoch = -2 if for_a_while and client.instance else -1
         try:
-            self.groups.beat("g", Beat(member_id=client.name, epoch=epoch, instance_id=client.instance))
+            self.groups.consumer.heartbeat("g", Heartbeat(member_id=client.name, epoch=epoch, instance_id=client.instance))
         except KafkaError as error:
             assert error.code in FATAL
         client.forget()
@@ -142,12 +142,12 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
     def commit(self, number: int, advance: int) -> None:
         client = self.clients[number % len(self.clients)]
         for slot in client.owned:
-            error = self.groups.check_commit("g", client.name, client.instance, client.epoch, [slot])
+            error = self.groups.offsets.check_commit("g", client.name, client.instance, client.epoch, [slot])
             if error is ErrorCode.NONE and self.group is not None and self.group.members:
                 assert self.group.owners.get(slot) == client.name or self.group.members[client.name].epoch == client.epoch
                 self.offsets[slot] = self.offsets.get(slot, 0) + advance
                 committed = CommittedOffset(self.offsets[slot], -1, "", self.timers.now_ms)
-                self.groups.commit("g", {(slot[0].hex(), slot[1]): committed})
+                self.groups.offsets.commit("g", {(slot[0].hex(), slot[1]): committed})
 
     @rule(delay_ms=st.sampled_from([0, 1, PAUSE_MS, REBALANCE_MS, SESSION_MS - 1, SESSION_MS]))
     def advance(self, delay_ms: int) -> None:
@@ -237,7 +237,7 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
 
     @invariant()
     def committed_offsets_never_go_back(self) -> None:
-        for topic, partitions in self.groups.offsets("g"):
+        for topic, partitions in self.groups.offsets.of("g"):
             for index, committed in partitions.items():
                 assert committed.offset == self.offsets[bytes.fromhex(topic), index]
 
@@ -275,14 +275,14 @@ class ClassicClient:
         self.member_id, self.generation, self.owned = "", -1, frozenset[Slot]()
 
     def step(self) -> None:
-        if self.generation >= 0 and not self.groups.heartbeat("g", self.member_id, None, self.generation):
+        if self.generation >= 0 and not self.groups.classic.heartbeat("g", self.member_id, None, self.generation):
             return
         joined: Reply[JoinResult] = Reply()
         protocols = (Protocol("range", subscription(self.owned, self.world)),)
         join = Join(
             member_id=self.member_id, protocol_type="consumer", protocols=protocols, session_timeout_ms=45_000, rebalance_timeout_ms=20_000
         )
-        self.groups.join("g", join, joined)
+        self.groups.classic.join("g", join, joined)
         if not joined.done:
             return
         if joined.value.error:
@@ -290,7 +290,7 @@ class ClassicClient:
             return
         self.member_id, self.generation = joined.value.member_id, joined.value.generation_id
         synced: Reply[SyncResult] = Reply()
-        self.groups.sync("g", Sync(member_id=self.member_id, generation_id=self.generation, assignments={}), synced)
+        self.groups.classic.sync("g", Sync(member_id=self.member_id, generation_id=self.generation, assignments={}), synced)
         if synced.done and not synced.value.error:
             assigned = read(ConsumerProtocolAssignment, synced.value.assignment).assigned_partitions
             self.owned = frozenset((self.world.topics[each.topic].id, index) for each in assigned for index in each.partitions)
@@ -321,5 +321,5 @@ def test_both_kinds_of_members_share_a_group() -> None:
         assert group is not None and group.state is ConsumerGroupState.STABLE, seed
         owned = [slot for each in (*modern, *classic) for slot in each.owned]
         assert sorted(owned) == [(world.topics["t"].id, index) for index in range(6)], seed
-        groups.leave("g", [Leave(member_id=each.member_id) for each in classic])
+        groups.classic.leave("g", [Leave(member_id=each.member_id) for each in classic])
         assert len(group.members) == 2

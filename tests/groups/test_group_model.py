@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from odradek.broker.groups.classic.group import ClassicGroup
-from odradek.broker.groups.classic.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from odradek.broker.groups.classic.messages import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from odradek.broker.groups.coordinator import Groups, GroupSettings
 from odradek.broker.groups.states import GroupState
 from odradek.broker.scheduling.timers import Timers
@@ -97,7 +97,7 @@ class GroupMachine(RuleBasedStateMachine):
             requires_known_member_id=known,
             supports_skip_assignment=skip,
         )
-        self.groups.join("g", join, client.join_reply)
+        self.groups.classic.join("g", join, client.join_reply)
         self.hear()
 
     @rule(number=clients)
@@ -108,7 +108,7 @@ class GroupMachine(RuleBasedStateMachine):
         client.sync_reply = Reply()
         assignments = {member_id: member_id.encode() for member_id in client.leads}
         sync = Sync(member_id=client.member_id, group_instance_id=client.instance, generation_id=client.generation, assignments=assignments)
-        self.groups.sync("g", sync, client.sync_reply)
+        self.groups.classic.sync("g", sync, client.sync_reply)
         self.hear()
 
     @rule()
@@ -127,25 +127,25 @@ class GroupMachine(RuleBasedStateMachine):
     @rule(number=clients)
     def heartbeat(self, number: int) -> None:
         client = self.clients[number]
-        self.groups.heartbeat("g", client.member_id, client.instance, client.generation)
+        self.groups.classic.heartbeat("g", client.member_id, client.instance, client.generation)
         self.hear()
 
     @rule(number=clients)
     def commit(self, number: int) -> None:
         client = self.clients[number]
-        error = self.groups.check_commit("g", client.member_id, client.instance, client.generation)
+        error = self.groups.offsets.check_commit("g", client.member_id, client.instance, client.generation)
         if error is ErrorCode.NONE and self.group is not None and self.group.members:
             assert client.member_id in self.group.members and client.generation == self.group.generation_id
 
     @rule(numbers=st.lists(clients, max_size=3))
     def leave(self, numbers: list[int]) -> None:
         leaving = [self.clients[number] for number in numbers]
-        self.groups.leave("g", [Leave(member_id=client.member_id, group_instance_id=client.instance) for client in leaving])
+        self.groups.classic.leave("g", [Leave(member_id=client.member_id, group_instance_id=client.instance) for client in leaving])
         self.hear()
 
     @rule(number=st.sampled_from([1, 3, 5]))
     def remove_instance(self, number: int) -> None:
-        self.groups.leave("g", [Leave(member_id="", group_instance_id=self.clients[number].instance)])
+        self.groups.classic.leave("g", [Leave(member_id="", group_instance_id=self.clients[number].instance)])
         self.hear()
 
     @rule(number=clients)

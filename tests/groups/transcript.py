@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from odradek.broker.groups.classic.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from odradek.broker.groups.classic.messages import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from odradek.broker.groups.consumer.assignors import by_topic
 from odradek.broker.groups.consumer.group import ConsumerGroup
 from odradek.broker.groups.coordinator import Groups, GroupSettings
@@ -99,7 +99,7 @@ class Player(ConsumerVerbs):
             requires_known_member_id="old" not in flags,
             supports_skip_assignment="skip" in flags,
         )
-        self.groups.join(GROUP, join, self.reply(name, "join"))
+        self.groups.classic.join(GROUP, join, self.reply(name, "join"))
 
     def do_sync(self, words: list[str], options: dict[str, str]) -> None:
         (name,) = words
@@ -114,7 +114,7 @@ class Player(ConsumerVerbs):
                 self.ids.get(member, member): self.encoded(assignment, ConsumerProtocolAssignment) for member, _, assignment in assigned
             },
         )
-        self.groups.sync(GROUP, sync, self.reply(name, "sync"))
+        self.groups.classic.sync(GROUP, sync, self.reply(name, "sync"))
 
     def encoded(self, text: str, kind: type[Message] = ConsumerProtocolSubscription) -> bytes:
         """Text is sent as it is, but `!t/t0+t1` as a subscription to t that owns two partitions, `!t0+t1` as an assignment."""
@@ -145,11 +145,11 @@ class Player(ConsumerVerbs):
         return reply
 
     def do_heartbeat(self, words: list[str], options: dict[str, str]) -> None:
-        error = self.groups.heartbeat(GROUP, *self.identity(words[0], options))
+        error = self.groups.classic.heartbeat(GROUP, *self.identity(words[0], options))
         self.shown.append(f"{words[0]} heartbeat {error.name}")
 
     def do_commit(self, words: list[str], options: dict[str, str]) -> None:
-        error = self.groups.check_commit(GROUP, *self.identity(words[0], options))
+        error = self.groups.offsets.check_commit(GROUP, *self.identity(words[0], options))
         self.shown.append(f"{words[0]} commit {error.name}")
 
     def identity(self, name: str, options: dict[str, str]) -> tuple[str, str | None, int]:
@@ -157,7 +157,7 @@ class Player(ConsumerVerbs):
         return member_id, self.instances.get(name) or None, int(options.get("generation", self.generations.get(name, -1)))
 
     def do_leave(self, words: list[str], options: dict[str, str]) -> None:
-        errors = self.groups.leave(GROUP, [self.leaving(word) for word in words])
+        errors = self.groups.classic.leave(GROUP, [self.leaving(word) for word in words])
         self.shown.append("leave " + " ".join(error.name for error in errors))
 
     def leaving(self, word: str) -> Leave:
@@ -172,7 +172,7 @@ class Player(ConsumerVerbs):
         name, total_ms = words
         end_ms = self.timers.now_ms + int(total_ms)
         while self.timers.now_ms < end_ms:
-            error = self.groups.heartbeat(GROUP, *self.identity(name, options))
+            error = self.groups.classic.heartbeat(GROUP, *self.identity(name, options))
             self.timers.advance(min(self.timers.now_ms + 1000, end_ms))
         self.shown.append(f"{name} heartbeat {error.name}")
 

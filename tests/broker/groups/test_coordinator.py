@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from odradek.broker.groups.classic.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult, subscribed_topics
+from odradek.broker.groups.classic.messages import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from odradek.broker.groups.classic.subscriptions import subscribed_topics
 from odradek.broker.groups.coordinator import Groups, GroupSettings
 from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.scheduling.timers import Timers
@@ -27,7 +28,7 @@ class Scene:
         self.groups = Groups(self.timers, random.Random(0), GroupSettings(**settings), ClusterView())
 
     def commit(self, group_id: str, topic: str, partition: int, offset: int, expires_ms: int | None = None) -> None:
-        self.groups.commit(group_id, {(topic, partition): CommittedOffset(offset, -1, "", self.timers.now_ms, expires_ms)})
+        self.groups.offsets.commit(group_id, {(topic, partition): CommittedOffset(offset, -1, "", self.timers.now_ms, expires_ms)})
 
     def advance(self, delay_ms: int) -> None:
         self.timers.advance(self.timers.now_ms + delay_ms)
@@ -45,26 +46,26 @@ class Scene:
             member_id=member_id,
             client_id="c",
         )
-        self.groups.join(group_id, join, reply)
+        self.groups.classic.join(group_id, join, reply)
         self.advance(0)
         return reply.value
 
     def sync(self, member_id: str, group_id: str = "g") -> SyncResult:
         reply: Reply[SyncResult] = Reply()
-        self.groups.sync(group_id, Sync(member_id=member_id, generation_id=1, assignments={}), reply)
+        self.groups.classic.sync(group_id, Sync(member_id=member_id, generation_id=1, assignments={}), reply)
         return reply.value
 
     def live(self, member_id: str, duration_ms: int) -> None:
         """Time goes on while the member sends heartbeats."""
         end_ms = self.timers.now_ms + duration_ms
         while self.timers.now_ms < end_ms:
-            assert self.groups.heartbeat("g", member_id, None, 1) is ErrorCode.NONE
+            assert self.groups.classic.heartbeat("g", member_id, None, 1) is ErrorCode.NONE
             self.advance(min(1_700_000, end_ms - self.timers.now_ms))
 
     def committed(self, group_id: str = "g") -> list[tuple[str, int, int]]:
         return [
             (topic, partition, commit.offset)
-            for topic, partitions in self.groups.offsets(group_id)
+            for topic, partitions in self.groups.offsets.of(group_id)
             for partition, commit in partitions.items()
         ]
 
@@ -95,16 +96,16 @@ def test_member_ids_are_random_uuids_behind_the_client_id() -> None:
 
 def test_no_group_without_a_name() -> None:
     scene = Scene()
-    scene.groups.check_commit("", "", None, -1)  # offsets may be stored there all the same
+    scene.groups.offsets.check_commit("", "", None, -1)  # offsets may be stored there all the same
     assert scene.join("").error is ErrorCode.INVALID_GROUP_ID
     assert scene.sync("m", "").error is ErrorCode.INVALID_GROUP_ID
-    assert scene.groups.heartbeat("", "m", None, 1) is ErrorCode.INVALID_GROUP_ID
-    assert scene.groups.leave("", [Leave(member_id="m")]) == [ErrorCode.INVALID_GROUP_ID]
+    assert scene.groups.classic.heartbeat("", "m", None, 1) is ErrorCode.INVALID_GROUP_ID
+    assert scene.groups.classic.leave("", [Leave(member_id="m")]) == [ErrorCode.INVALID_GROUP_ID]
 
 
 def test_offsets_are_kept_even_below_the_empty_name() -> None:
     scene = Scene()
-    assert scene.groups.check_commit("", "", None, -1) is ErrorCode.NONE
+    assert scene.groups.offsets.check_commit("", "", None, -1) is ErrorCode.NONE
     scene.commit("", "t", 0, 5)
     assert scene.committed("") == [("t", 0, 5)]
 
@@ -113,9 +114,9 @@ def test_a_group_that_does_not_exist() -> None:
     scene = Scene()
     assert scene.join(member_id="m").error is ErrorCode.UNKNOWN_MEMBER_ID
     assert scene.sync("m").error is ErrorCode.UNKNOWN_MEMBER_ID
-    assert scene.groups.heartbeat("g", "m", None, 1) is ErrorCode.UNKNOWN_MEMBER_ID
-    assert scene.groups.leave("g", [Leave(member_id="m")]) == [ErrorCode.UNKNOWN_MEMBER_ID]
-    assert scene.groups.check_commit("g", "m", None, 1) is ErrorCode.GROUP_ID_NOT_FOUND
+    assert scene.groups.classic.heartbeat("g", "m", None, 1) is ErrorCode.UNKNOWN_MEMBER_ID
+    assert scene.groups.classic.leave("g", [Leave(member_id="m")]) == [ErrorCode.UNKNOWN_MEMBER_ID]
+    assert scene.groups.offsets.check_commit("g", "m", None, 1) is ErrorCode.GROUP_ID_NOT_FOUND
     assert scene.groups.delete("g") is ErrorCode.GROUP_ID_NOT_FOUND
     assert scene.groups.get("g") is None
     assert list(scene.groups) == []
@@ -123,14 +124,14 @@ def test_a_group_that_does_not_exist() -> None:
 
 def test_metadata_has_a_limit() -> None:
     scene = Scene(offset_metadata_max_bytes=3)
-    assert scene.groups.check_metadata("abc") is ErrorCode.NONE
-    assert scene.groups.check_metadata("abcd") is ErrorCode.OFFSET_METADATA_TOO_LARGE
+    assert scene.groups.offsets.check_metadata("abc") is ErrorCode.NONE
+    assert scene.groups.offsets.check_metadata("abcd") is ErrorCode.OFFSET_METADATA_TOO_LARGE
 
 
 def test_check_commit_without_a_group_makes_none() -> None:
     scene = Scene()
-    assert scene.groups.check_commit("g", "", None, -1) is ErrorCode.NONE
-    assert scene.groups.check_transactional_commit("g", "", None, -1, []) is ErrorCode.NONE
+    assert scene.groups.offsets.check_commit("g", "", None, -1) is ErrorCode.NONE
+    assert scene.groups.offsets.check_transactional_commit("g", "", None, -1, []) is ErrorCode.NONE
     assert list(scene.groups) == []
     scene.commit("g", "t", 0, 5)
     assert [group.group_id for group in scene.groups] == ["g"]
@@ -139,10 +140,10 @@ def test_check_commit_without_a_group_makes_none() -> None:
 def test_a_deleted_topic_takes_its_offsets_along() -> None:
     scene = Scene()
     for group_id in ("g", "h"):
-        scene.groups.check_commit(group_id, "", None, -1)
+        scene.groups.offsets.check_commit(group_id, "", None, -1)
         scene.commit(group_id, "t", 0, 5)
         scene.commit(group_id, "u", 0, 6)
-    scene.groups.topic_deleted("t")
+    scene.groups.offsets.topic_deleted("t")
     assert scene.committed("g") == scene.committed("h") == [("u", 0, 6)]
 
 
@@ -150,8 +151,8 @@ def test_a_deleted_group_takes_its_offsets_along() -> None:
     scene = Scene()
     member = scene.join().member_id
     assert scene.groups.delete("g") is ErrorCode.NON_EMPTY_GROUP
-    scene.groups.leave("g", [Leave(member_id=member)])
-    scene.groups.check_commit("g", "", None, -1)
+    scene.groups.classic.leave("g", [Leave(member_id=member)])
+    scene.groups.offsets.check_commit("g", "", None, -1)
     scene.commit("g", "t", 0, 5)
     assert scene.groups.delete("g") is ErrorCode.NONE
     assert scene.committed() == []
@@ -160,7 +161,7 @@ def test_a_deleted_group_takes_its_offsets_along() -> None:
 
 def test_a_simple_group_keeps_each_offset_for_a_week_from_its_commit() -> None:
     scene = Scene()
-    scene.groups.check_commit("g", "", None, -1)
+    scene.groups.offsets.check_commit("g", "", None, -1)
     scene.commit("g", "t", 0, 5)
     scene.advance(WEEK_MS // 2)
     scene.commit("g", "t", 1, 6)
@@ -180,7 +181,7 @@ def test_an_empty_group_keeps_its_offsets_for_a_week_from_its_end() -> None:
     scene.sync(member)
     scene.commit("g", "t", 0, 5)
     scene.live(member, 2 * WEEK_MS)
-    scene.groups.leave("g", [Leave(member_id=member)])
+    scene.groups.classic.leave("g", [Leave(member_id=member)])
     scene.advance(WEEK_MS - 10 * MINUTE_MS)
     assert len(scene.committed()) == 1
     scene.advance(20 * MINUTE_MS)
@@ -214,7 +215,7 @@ def test_what_other_groups_read_is_not_known(metadata: bytes, kind: str) -> None
 
 def test_a_retention_time_of_its_own() -> None:
     scene = Scene()
-    scene.groups.check_commit("g", "", None, -1)
+    scene.groups.offsets.check_commit("g", "", None, -1)
     scene.commit("g", "t", 0, 5, expires_ms=scene.timers.now_ms + 30 * MINUTE_MS)
     scene.commit("g", "t", 1, 6)
     scene.advance(29 * MINUTE_MS)
@@ -230,7 +231,7 @@ def test_members_in_the_making_do_not_keep_a_group() -> None:
     join = Join(
         protocol_type="consumer", protocols=protocols, session_timeout_ms=1_800_000, rebalance_timeout_ms=1, requires_known_member_id=True
     )
-    scene.groups.join("g", join, reply)
+    scene.groups.classic.join("g", join, reply)
     assert reply.value.error is ErrorCode.MEMBER_ID_REQUIRED
     scene.advance(10 * MINUTE_MS)
     assert list(scene.groups) == []
