@@ -11,14 +11,14 @@ from odradek.broker.groups.consumer.heartbeat import Heartbeat
 from odradek.broker.groups.consumer.member import ConsumerMember, MemberState
 from odradek.broker.groups.coordinator import Groups
 from odradek.protocol.errors import KafkaError
-from tests.groups.scene import ClusterView
+from tests.groups.scene import FakeCluster
 
 STATES = {MemberState.STABLE: "", MemberState.UNREVOKED_PARTITIONS: " revokes", MemberState.UNRELEASED_PARTITIONS: " waits"}
 
 
 class ConsumerVerbs:
     groups: Groups
-    cluster: ClusterView
+    cluster: FakeCluster
     shown: list[str]
     ids: dict[str, str]
     instances: dict[str, str]

@@ -25,7 +25,7 @@ from odradek.protocol.consumer_protocol import (
     write,
 )
 from odradek.protocol.errors import ErrorCode, KafkaError
-from tests.groups.scene import ClusterView
+from tests.groups.scene import FakeCluster
 
 SESSION_MS, REBALANCE_MS, PAUSE_MS = 45_000, 20_000, 1_000
 numbers = st.integers(0, 7)
@@ -59,7 +59,7 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
     )
     def begin(self, count: int, assignor: str, interval_ms: int) -> None:
         self.timers = Timers(0)
-        self.world = ClusterView({"t": 3, "u": 2})
+        self.world = FakeCluster({"t": 3, "u": 2})
         chosen = GroupSettings(group_consumer_assignors=(assignor, "uniform"), group_consumer_assignment_interval_ms=interval_ms)
         self.groups = Groups(self.timers, random.Random(0), chosen, self.world)
         self.clients = [Client(number) for number in range(count)]
@@ -262,7 +262,7 @@ TestConsumerGroupMachine = ConsumerGroupMachine.TestCase
 TestConsumerGroupMachine.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
 
 
-def subscription(owned: frozenset[Slot], world: ClusterView) -> bytes:
+def subscription(owned: frozenset[Slot], world: FakeCluster) -> bytes:
     partitions = [TopicPartitions(topic=world.topics_by_id[topic].name, partitions=[index]) for topic, index in sorted(owned)]
     return write(ConsumerProtocolSubscription(topics=["t"], owned_partitions=partitions), 1)
 
@@ -270,7 +270,7 @@ def subscription(owned: frozenset[Slot], world: ClusterView) -> bytes:
 class ClassicClient:
     """A member of the classic protocol: it joins, syncs, beats, and joins again when it is told to."""
 
-    def __init__(self, groups: Groups, world: ClusterView) -> None:
+    def __init__(self, groups: Groups, world: FakeCluster) -> None:
         self.groups, self.world = groups, world
         self.member_id, self.generation, self.owned = "", -1, frozenset[Slot]()
 
@@ -300,7 +300,7 @@ def test_both_kinds_of_members_share_a_group() -> None:
     """However their steps are mixed, everything has one owner in the end."""
     for seed in range(60):
         chance = random.Random(seed)
-        world = ClusterView({"t": 6})
+        world = FakeCluster({"t": 6})
         timers = Timers(0)
         groups = Groups(timers, random.Random(0), GroupSettings(), world)
         machine = ConsumerGroupMachine()

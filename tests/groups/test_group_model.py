@@ -16,7 +16,7 @@ from odradek.broker.groups.states import GroupState
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.waiting import Reply
 from odradek.protocol.errors import ErrorCode
-from tests.groups.scene import ClusterView
+from tests.groups.scene import FakeCluster
 
 LONGEST_WAIT_MS = 300_000 + 30_000 + 30_000
 clients = st.integers(0, 5)
@@ -60,7 +60,7 @@ class GroupMachine(RuleBasedStateMachine):
         self.session_ms, self.rebalance_ms = time_outs
         self.timers = Timers(0)
         chosen = GroupSettings(group_initial_rebalance_delay_ms=delay, group_max_size=max_size)
-        self.groups = Groups(self.timers, random.Random(0), chosen, ClusterView())
+        self.groups = Groups(self.timers, random.Random(0), chosen, FakeCluster())
         self.clients = [Client(number) for number in range(6)]
         self.ids: set[str] = set()
         self.generation = 0

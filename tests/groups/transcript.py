@@ -28,7 +28,7 @@ from odradek.broker.scheduling.waiting import Reply
 from odradek.protocol.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartitions, read, write
 from odradek.protocol.schema import Message, ProtocolError
 from tests.groups.consumer_verbs import ConsumerVerbs
-from tests.groups.scene import ClusterView
+from tests.groups.scene import FakeCluster
 
 GROUP = "g"
 UUID = re.compile(r"-([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})")
@@ -37,7 +37,7 @@ UUID = re.compile(r"-([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-
 class Player(ConsumerVerbs):
     def __init__(self) -> None:
         self.timers = Timers(1_000_000)
-        self.cluster = ClusterView({"t": 4})
+        self.cluster = FakeCluster({"t": 4})
         self.groups = Groups(self.timers, random.Random(1), GroupSettings(), self.cluster)
         self.ids: dict[str, str] = {}
         self.instances: dict[str, str] = {}

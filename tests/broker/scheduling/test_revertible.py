@@ -44,7 +44,7 @@ def test_commit_keeps_changes() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_revert_after_arbitrary_changes_restores_everything(seed: int) -> None:
     random = Random(seed)
-    numbers = RevertibleDict({key: 0 for key in random.sample(range(10), 5)})
+    numbers = RevertibleDict(dict.fromkeys(random.sample(range(10), 5), 0))
     before = list(numbers.items())
     numbers.begin()
     for _ in range(random.randrange(20)):
