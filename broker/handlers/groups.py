@@ -256,7 +256,10 @@ def _is_coordinator(group_id: str, context: Context) -> bool:
 
 
 def _await_reply(reply: Reply[T]) -> Generator[Wait, None, T]:
-    """Returns the value of a reply once it is set. If the connection closes before, the member stays until its session ends, as in Kafka."""
+    """Returns the value of a reply once it is set.
+
+    If the connection closes before that, the member stays in the group until its session ends, as in Kafka.
+    """
     while not reply.done:
         yield Wait((reply,))
     return reply.value

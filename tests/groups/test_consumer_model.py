@@ -1,4 +1,4 @@
-"""A consumer group under arbitrary members of both protocols: they join, beat, revoke, commit, leave, crash and pause, topics change."""
+"""A consumer group with arbitrary members of both protocols, which join, revoke, commit, leave and crash while topics change."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class Client:
         self.owned: frozenset[Slot] = frozenset()
         self.topics: frozenset[str] = frozenset("t")
         self.in_doubt = False
-        """An answer got lost: it says everything again, and changes nothing before it is answered."""
+        """A response was lost: the client sends all fields again and keeps its partitions until it receives a response."""
 
     def reconcile(self) -> None:
-        """What a client does between two heartbeats: it gives up what it lost, and takes what it got."""
+        """Revokes and takes over partitions as the last assignment says, as a client does between two heartbeats."""
         if not self.in_doubt:
             self.owned = self.assigned
 
@@ -100,7 +100,7 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
 
     @rule(number=numbers, topics=st.sampled_from([None, frozenset("t"), frozenset("tu"), frozenset(["v"])]), lost=st.booleans())
     def heartbeat(self, number: int, topics: frozenset[str] | None, lost: bool) -> None:
-        """Its answer may get lost."""
+        """Sends a heartbeat, the response to which may be lost."""
         self.beat(self.clients[number % len(self.clients)], topics, lost=lost)
 
     @rule(number=numbers, regex=st.sampled_from(["", "t|u", ".*"]))
@@ -108,8 +108,8 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
         self.beat(self.clients[number % len(self.clients)], frozenset(), regex)
 
     @rule(order=st.permutations(range(8)), deaf=numbers)
-    def a_while(self, order: list[int], deaf: int) -> None:
-        """Everybody beats, and all but one do as they are told."""
+    def heartbeats_of_all(self, order: list[int], deaf: int) -> None:
+        """All clients send heartbeats, and all but one reconcile."""
         self.advance(PAUSE_MS)
         for number in order:
             if number < len(self.clients):
@@ -133,7 +133,7 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
 
     @rule(number=numbers)
     def crash(self, number: int) -> None:
-        """It is gone without a word, and another takes its place: under a new member id, if it is dynamic."""
+        """Replaces a client by a new one without leaving the group."""
         client = self.clients[number % len(self.clients)]
         client.forget()
         client.name += "x"
@@ -191,7 +191,7 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
                 assert client.assigned == frozenset(group.members[client.name].assigned)
 
     def teardown(self) -> None:
-        """Silence empties the group, and no timer is left but the retention's."""
+        """Without heartbeats the group becomes empty and only the retention timer remains."""
         if hasattr(self, "timers"):
             self.timers.advance(self.timers.now_ms + SESSION_MS + REBALANCE_MS)
             assert self.group is None or not (self.group.members or self.group.owners or self.group.targets or self.group.static_ids)
@@ -209,8 +209,8 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
         assert owners == self.group.owners
 
     @invariant()
-    def nobody_uses_what_another_has(self) -> None:
-        """Among the clients that the group knows and that did as they were told."""
+    def no_two_clients_use_a_partition(self) -> None:
+        """Checks the clients that are in the current epoch of their members."""
         if self.group is None:
             return
         used: dict[Slot, str] = {}
@@ -268,7 +268,7 @@ def subscription(owned: frozenset[Slot], world: FakeCluster) -> bytes:
 
 
 class ClassicClient:
-    """A member of the classic protocol: it joins, syncs, beats, and joins again when it is told to."""
+    """A member of the classic protocol, which joins, syncs, sends heartbeats and joins again when it has to."""
 
     def __init__(self, groups: Groups, world: FakeCluster) -> None:
         self.groups, self.world = groups, world
@@ -296,8 +296,8 @@ class ClassicClient:
             self.owned = frozenset((self.world.topics[each.topic].id, index) for each in assigned for index in each.partitions)
 
 
-def test_both_kinds_of_members_share_a_group() -> None:
-    """However their steps are mixed, everything has one owner in the end."""
+def test_members_of_both_protocols_share_all_partitions() -> None:
+    """Each partition has one owner in the end, in whatever order the clients take their steps."""
     for seed in range(60):
         chance = random.Random(seed)
         world = FakeCluster({"t": 6})
@@ -319,7 +319,7 @@ def test_both_kinds_of_members_share_a_group() -> None:
                 chance.choice(classic).step()
         group = machine.group
         assert group is not None and group.state is ConsumerGroupState.STABLE, seed
-        owned = [slot for each in (*modern, *classic) for slot in each.owned]
+        owned = [slot for each in modern for slot in each.owned] + [slot for each in classic for slot in each.owned]
         assert sorted(owned) == [(world.topics["t"].id, index) for index in range(6)], seed
         groups.classic.leave("g", [Leave(member_id=each.member_id) for each in classic])
         assert len(group.members) == 2

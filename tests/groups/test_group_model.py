@@ -1,4 +1,4 @@
-"""A group under arbitrary members: they join, sync, beat, leave, crash and come back in any order, and time goes on."""
+"""A classic group with arbitrary members, which join, sync, send heartbeats, leave, crash and return in any order."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from odradek.broker.groups.classic.group import ClassicGroup
 from odradek.broker.groups.classic.messages import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from odradek.broker.groups.consumer.group import ConsumerGroup
 from odradek.broker.groups.coordinator import Groups, GroupSettings
 from odradek.broker.groups.states import GroupState
 from odradek.broker.scheduling.timers import Timers
@@ -23,7 +24,7 @@ clients = st.integers(0, 5)
 
 
 class Client:
-    """A client as the broker sees it; those with an odd number are static."""
+    """A client of the group. Clients with odd numbers are static members."""
 
     def __init__(self, number: int) -> None:
         self.instance = f"instance{number}" if number % 2 else None
@@ -41,8 +42,8 @@ class Client:
                 self.generation = result.generation_id
                 self.leads = tuple(member.member_id for member in result.members)
         if self.sync_reply is not None and self.sync_reply.done:
-            result, self.sync_reply = self.sync_reply.value, None
-            if result.error in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID):
+            synced, self.sync_reply = self.sync_reply.value, None
+            if synced.error in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID):
                 self.member_id = ""
 
     @property
@@ -54,10 +55,10 @@ class GroupMachine(RuleBasedStateMachine):
     @initialize(
         delay=st.sampled_from([0, 3000]),
         max_size=st.sampled_from([2, 100]),
-        time_outs=st.sampled_from([(10_000, 20_000), (30_000, 10_000)]),
+        timeouts=st.sampled_from([(10_000, 20_000), (30_000, 10_000)]),
     )
-    def begin(self, delay: int, max_size: int, time_outs: tuple[int, int]) -> None:
-        self.session_ms, self.rebalance_ms = time_outs
+    def begin(self, delay: int, max_size: int, timeouts: tuple[int, int]) -> None:
+        self.session_ms, self.rebalance_ms = timeouts
         self.timers = Timers(0)
         chosen = GroupSettings(group_initial_rebalance_delay_ms=delay, group_max_size=max_size)
         self.groups = Groups(self.timers, random.Random(0), chosen, FakeCluster())
@@ -67,7 +68,9 @@ class GroupMachine(RuleBasedStateMachine):
 
     @property
     def group(self) -> ClassicGroup | None:
-        return self.groups.get("g")
+        group = self.groups.get("g")
+        assert not isinstance(group, ConsumerGroup)
+        return group
 
     def hear(self) -> None:
         for client in self.clients:
@@ -169,7 +172,7 @@ class GroupMachine(RuleBasedStateMachine):
         self.hear()
 
     def teardown(self) -> None:
-        """Nobody waits forever, and silence empties the group."""
+        """Without requests, all waiting requests are answered and the group becomes empty."""
         if not hasattr(self, "timers"):
             return
         for _ in range(2):
@@ -182,7 +185,7 @@ class GroupMachine(RuleBasedStateMachine):
     @invariant()
     def generations_only_grow(self) -> None:
         if self.group is None:
-            self.generation = 0  # deleted with its last offsets; the next group of that name is another
+            self.generation = 0  # The group was deleted; the next one begins with generation 0.
         else:
             assert self.group.generation_id >= self.generation
             self.generation = self.group.generation_id

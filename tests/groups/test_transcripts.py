@@ -1,4 +1,4 @@
-"""Every tests/groups/*.txt is played."""
+"""Replays the transcripts tests/groups/*.txt."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ def test_transcript(path: Path) -> None:
     replay(path, Player())
 
 
-def test_there_are_transcripts() -> None:
+def test_transcripts_exist() -> None:
     assert TRANSCRIPTS

@@ -44,7 +44,7 @@ class Player(ConsumerVerbs):
         self.epochs: dict[str, int] = {}
         self.generations: dict[str, int] = {}
         self.numbers: dict[str, int] = {}
-        self.waiting: list[tuple[str, str, Reply]] = []
+        self.waiting: list[tuple[str, str, Reply[Any]]] = []
         self.shown: list[str] = []
 
     def play(self, commands: list[str]) -> str:
@@ -139,8 +139,8 @@ class Player(ConsumerVerbs):
         except ProtocolError:
             return "+".join(read(ConsumerProtocolSubscription, data).topics)
 
-    def reply(self, name: str, verb: str) -> Reply:
-        reply: Reply = Reply()
+    def reply(self, name: str, verb: str) -> Reply[Any]:
+        reply: Reply[Any] = Reply()
         self.waiting.append((name, verb, reply))
         return reply
 

@@ -1,4 +1,4 @@
-"""The index of committed offsets says of every topic and producer which groups they concern, whatever happens to the groups."""
+"""The index of committed offsets, compared with the offsets of all groups."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from tests.broker.harness import World
 GROUPS, TOPICS, PRODUCERS = [f"g{n}" for n in range(4)], ["t", "u", "v"], [1, 2]
 
 
-def test_topic_deletion_asks_only_groups_that_it_concerns(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_topic_deletion_visits_only_groups_with_its_offsets(monkeypatch: pytest.MonkeyPatch) -> None:
     groups = World(1).cluster.groups
     for number in range(100):
         groups.offsets.commit(f"g{number}", {("t" if number == 7 else "u", 0): CommittedOffset(1, -1, "", 0)})
-    asked: list[CommittedOffsets] = []
+    visited: list[CommittedOffsets] = []
     partitions = CommittedOffsets.partitions
 
     def count(offsets: CommittedOffsets, topic: str) -> list[int]:
-        asked.append(offsets)
+        visited.append(offsets)
         return partitions(offsets, topic)
 
     monkeypatch.setattr(CommittedOffsets, "partitions", count)
     groups.offsets.topic_deleted("t")
-    assert len(asked) == 1
+    assert len(visited) == 1
     assert groups.offsets.of("g7").get("t", 0) is None
     assert groups.offsets.of("g8").get("u", 0) is not None
 
 
-def test_index_forgets_groups_without_offsets() -> None:
+def test_remove_topic_and_producer_removes_group() -> None:
     index = OffsetIndex()
     index.add("g", "t", 1)
     index.add("h", "t")
@@ -69,7 +69,7 @@ def step(groups: Groups, random: Random) -> None:
 
 @pytest.fixture
 def index(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[OffsetIndex]]:
-    """The indexes that are made."""
+    """Collects the indexes that the test creates."""
     made: list[OffsetIndex] = []
     begin = OffsetIndex.__init__
 
@@ -82,7 +82,7 @@ def index(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[OffsetIndex]]:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_index_agrees_with_the_offsets_of_all_groups(seed: int, index: list[OffsetIndex]) -> None:
+def test_index_after_arbitrary_steps_matches_offsets(seed: int, index: list[OffsetIndex]) -> None:
     groups, random = World(1).cluster.groups, Random(seed)
     for _ in range(60):
         step(groups, random)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from odradek.broker.scheduling.revertible import RevertibleDict
 
 
 def test_revert_restores_replaced_and_removes_added_keys() -> None:
-    numbers = RevertibleDict({"a": 1, "b": 2})
+    numbers: RevertibleDict[Any, Any] = RevertibleDict({"a": 1, "b": 2})
     numbers.begin()
     numbers["a"], numbers["c"] = 3, 4
     numbers["a"] = 5
@@ -19,7 +20,7 @@ def test_revert_restores_replaced_and_removes_added_keys() -> None:
 
 
 def test_revert_restores_removed_keys_in_their_order() -> None:
-    numbers = RevertibleDict({"a": 1, "b": 2, "c": 3})
+    numbers: RevertibleDict[Any, Any] = RevertibleDict({"a": 1, "b": 2, "c": 3})
     numbers.begin()
     numbers["b"] = 4
     del numbers["a"]
@@ -31,7 +32,7 @@ def test_revert_restores_removed_keys_in_their_order() -> None:
 
 
 def test_commit_keeps_changes() -> None:
-    numbers = RevertibleDict({"a": 1})
+    numbers: RevertibleDict[Any, Any] = RevertibleDict({"a": 1})
     numbers.begin()
     numbers["b"] = numbers.pop("a")
     numbers.commit()
@@ -44,7 +45,7 @@ def test_commit_keeps_changes() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_revert_after_arbitrary_changes_restores_everything(seed: int) -> None:
     random = Random(seed)
-    numbers = RevertibleDict(dict.fromkeys(random.sample(range(10), 5), 0))
+    numbers: RevertibleDict[Any, Any] = RevertibleDict(dict.fromkeys(random.sample(range(10), 5), 0))
     before = list(numbers.items())
     numbers.begin()
     for _ in range(random.randrange(20)):
