@@ -34,7 +34,7 @@ class ClassicRequests:
         elif isinstance(group, ConsumerGroup) and not group.is_empty:
             reply.set(self._join_consumer_group(group, join))
         else:
-            classic = table.classic_group(group_id)
+            classic = group if isinstance(group, ClassicGroup) else table.create_classic_group(group_id, group)
             replaced = classic.members.static_id(join.group_instance_id or "")
             # Of all joins, only one that replaces a static member can write a record.
             with table.classic_step(classic, [replaced]) if replaced else nullcontext():

@@ -81,19 +81,13 @@ class GroupTable:
         group = ClassicGroup(group_id, self.timers, self._random, self.settings, write)
         return group
 
-    def classic_group(self, group_id: str) -> ClassicGroup:
-        """Returns the classic group of that id.
-
-        Creates and writes one if there is no group or only a consumer group, which must be empty.
-        """
-        group = self._groups.get(group_id)
-        if isinstance(group, ClassicGroup):
-            return group
+    def create_classic_group(self, group_id: str, replaced: ConsumerGroup | None) -> ClassicGroup:
+        """Creates, writes and stores a group. `replaced` is an empty consumer group of the same id, if there is one."""
         classic = self.new_classic_group(group_id)
-        records = [] if group is None else tombstones(group)
+        records = [] if replaced is None else tombstones(replaced)
         self.cluster.write(group_id, [*records, classic_record(classic, self.timers.now_ms)])
-        if group is not None:
-            group.delete()
+        if replaced is not None:
+            replaced.delete()
         self.store(classic)
         return classic
 

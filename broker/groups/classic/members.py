@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
 
 from ...kafka_quirks.java_hash import hash_map_order
 from ...scheduling.waiting import Reply
@@ -36,6 +36,14 @@ class Members(Mapping[str, Member]):
 
     def __len__(self) -> int:
         return len(self._members)
+
+    # The views of Mapping would look up each member by its id again.
+
+    def values(self) -> ValuesView[Member]:
+        return self._members.values()
+
+    def items(self) -> ItemsView[str, Member]:
+        return self._members.items()
 
     def add(self, member: Member) -> None:
         self._members[member.member_id] = member

@@ -338,33 +338,21 @@ class ConsumerGroup:
     # Offsets
 
     def check_commit(self, member_id: str, epoch: int, slots: Iterable[Slot], understands_epochs: bool) -> ErrorCode:
-        """Returns whether a member may commit offsets of these partitions.
+        """Returns whether a member may commit offsets of these partitions (`ConsumerMember.check_commit`).
 
-        In an older epoch it may commit only partitions that it already owned then (KIP-1251). A group without members accepts commits
-        with a negative epoch. `understands_epochs` is False for versions of OffsetCommit without STALE_MEMBER_EPOCH.
+        A group without members accepts commits with a negative epoch.
         """
         if epoch < 0 and not self.members:
             return ErrorCode.NONE
         member = self.members.get(member_id)
-        if member is None:
-            return ErrorCode.UNKNOWN_MEMBER_ID
-        if member.classic is None and not understands_epochs:
-            return ErrorCode.UNSUPPORTED_VERSION
-        held = [member.owned_since(slot) for slot in slots] if epoch < member.epoch else []
-        if epoch <= member.epoch and all(since is not None and since <= epoch for since in held):
-            return ErrorCode.NONE
-        return ErrorCode.STALE_MEMBER_EPOCH if member.classic is None else ErrorCode.ILLEGAL_GENERATION
+        return ErrorCode.UNKNOWN_MEMBER_ID if member is None else member.check_commit(epoch, slots, understands_epochs)
 
     def check_fetch(self, member_id: str | None, epoch: int) -> ErrorCode:
         """Returns whether a member may read offsets. A request that names neither a member nor an epoch comes from an administrator."""
         if member_id is None and epoch < 0:
             return ErrorCode.NONE
         member = self.members.get(member_id or "")
-        if member is None:
-            return ErrorCode.UNKNOWN_MEMBER_ID
-        if member.epoch == epoch:
-            return ErrorCode.NONE
-        return ErrorCode.STALE_MEMBER_EPOCH if member.classic is None else ErrorCode.ILLEGAL_GENERATION
+        return ErrorCode.UNKNOWN_MEMBER_ID if member is None else member.check_fetch(epoch)
 
     # Deletion and conversion
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -199,3 +200,26 @@ class ConsumerMember:
     def owned_since(self, slot: Slot) -> int | None:
         """Returns the epoch in which the member got a partition, None if the member does not own it or has revoked it."""
         return self.assigned.get(slot, self.revoking.get(slot))
+
+    # Offsets
+
+    def check_commit(self, epoch: int, slots: Iterable[Slot], understands_epochs: bool) -> ErrorCode:
+        """Returns whether the member may commit offsets of these partitions.
+
+        In an older epoch it may commit only partitions that it already owned then (KIP-1251). `understands_epochs` is False for versions
+        of OffsetCommit without STALE_MEMBER_EPOCH.
+        """
+        if self.classic is None and not understands_epochs:
+            return ErrorCode.UNSUPPORTED_VERSION
+        owned_since = [self.owned_since(slot) for slot in slots] if epoch < self.epoch else []
+        if epoch <= self.epoch and all(since is not None and since <= epoch for since in owned_since):
+            return ErrorCode.NONE
+        return self._stale_epoch_error
+
+    def check_fetch(self, epoch: int) -> ErrorCode:
+        """Returns whether the member may read offsets: only in its current epoch."""
+        return ErrorCode.NONE if self.epoch == epoch else self._stale_epoch_error
+
+    @property
+    def _stale_epoch_error(self) -> ErrorCode:
+        return ErrorCode.STALE_MEMBER_EPOCH if self.classic is None else ErrorCode.ILLEGAL_GENERATION
