@@ -1,4 +1,4 @@
-"""What transcripts say to consumer groups, and how they show them. A member's id is its name; `t0` is partition 0 of topic t."""
+"""The transcript commands for consumer groups. A member's id is its name; `t0` is partition 0 of topic t."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ConsumerVerbs:
     ids: dict[str, str]
     instances: dict[str, str]
     epochs: dict[str, int]
-    """What each member was told last; 0 after an error."""
+    """The epoch that each member received last; 0 after an error."""
 
     def short(self, text: str) -> str:
         raise NotImplementedError
@@ -59,8 +59,8 @@ class ConsumerVerbs:
             self.epochs[name] = 0
             return
         self.epochs[name] = max(result.epoch, 0)
-        told = "" if result.assignment is None else f": {self.names(result.assignment) or 'nothing'}"
-        self.shown.append(f"{name} beat epoch {result.epoch}{told}")
+        assignment = "" if result.assignment is None else f": {self.names(result.assignment) or 'nothing'}"
+        self.shown.append(f"{name} beat epoch {result.epoch}{assignment}")
 
     def do_check(self, words: list[str], options: dict[str, str]) -> None:
         name, *slots = words

@@ -1,4 +1,4 @@
-"""Plays transcripts: `command` lines, `----`, and what every member and the group show afterwards.
+"""Replays transcripts, which consist of commands, `----`, and the responses and the state of the group after the commands.
 
     join NAME [old] [skip] [new] [instance=I] [protocols=range:meta,sticky:meta] [session=MS] [rebalance=MS] [type=T]
     sync NAME [assign=NAME:bytes,...] [generation=N] [protocol=P] [type=T]
@@ -8,8 +8,9 @@
     check NAME epoch=N T0...  (a commit, both of consumer groups)
     advance MS      alive NAME MS (with a heartbeat every second)      crash NAME      delete      settings name=value...      # comment
 
-A NAME is a client: it remembers the member id it was given; `new` makes it forget, `old` is a client that needs no id first,
-`id=NAME` uses another's. Ids are shown as client.number. A line `NAME join ...` or `NAME sync ...` is an answer, when it comes.
+A NAME is a client, which keeps its member id; `new` discards the id, `old` is a client before JoinGroup v4 (no MEMBER_ID_REQUIRED),
+`id=NAME` uses the id of another client. Ids are shown as client.number. A line `NAME join ...` or `NAME sync ...` is a response, shown when
+it arrives.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ class Player(ConsumerVerbs):
         self.groups.classic.sync(GROUP, sync, self.reply(name, "sync"))
 
     def encoded(self, text: str, kind: type[Message] = ConsumerProtocolSubscription) -> bytes:
-        """Text is sent as it is, but `!t/t0+t1` as a subscription to t that owns two partitions, `!t0+t1` as an assignment."""
+        """Returns text as bytes, `!t/t0+t1` as a subscription to t that owns two partitions, and `!t0+t1` as an assignment."""
         if not text.startswith("!"):
             return text.encode()
         named, _, owned = text[1:].partition("/")

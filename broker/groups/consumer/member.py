@@ -32,7 +32,7 @@ class MemberState(IntEnum):
 
 
 class ClassicProtocols(NamedTuple):
-    """What a member that uses the classic protocol has sent in JoinGroup."""
+    """The fields of JoinGroup of a member that uses the classic protocol."""
 
     session_timeout_ms: int
     protocols: tuple[Protocol, ...]

@@ -382,6 +382,6 @@ def test_expensive_regular_expression_is_resolved_in_slices() -> None:
         assert scene.beat(epoch=joined.member_epoch).error_code == 0, "other requests are served between slices"
     assert turns > 10
     scene.world.advance(scene.world.cluster.config.integers["group.consumer.assignment.interval.ms"])
-    told = scene.beat(epoch=joined.member_epoch)
-    assert told.assignment
-    assert len(told.assignment.topic_partitions) == 50
+    response = scene.beat(epoch=joined.member_epoch)
+    assert response.assignment
+    assert len(response.assignment.topic_partitions) == 50

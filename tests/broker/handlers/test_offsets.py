@@ -118,8 +118,8 @@ def test_fetch_without_topics_returns_all_offsets(scene: Scene, version: int) ->
 
 def test_fetch_v10_uses_topic_ids(scene: Scene) -> None:
     scene.commit(10, to_commit(5))
-    for asked in [(), (0,)]:
-        (topic,) = scene.fetch(10, *asked).groups[0].topics
+    for partitions in [(), (0,)]:
+        (topic,) = scene.fetch(10, *partitions).groups[0].topics
         assert (topic.topic_id, topic.partitions[0].committed_offset) == (scene.topic.id, 5)
     (topic,) = scene.fetch(10, 0, 1, name="unknown").groups[0].topics
     assert topic.topic_id == UNKNOWN_ID
