@@ -1,6 +1,6 @@
-"""A step of a group or a transaction that fails is taken back as a whole, so that the request it belongs to leaves no trace.
+"""Reverts a failed step of a group or a transaction, so that a refused request changes nothing.
 
-Kafka's coordinators revert their data structures in the same way when the records of a step cannot be written.
+Kafka's coordinators revert their timeline data structures in the same way if the records of a step cannot be written.
 """
 
 from __future__ import annotations
