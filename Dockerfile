@@ -10,8 +10,9 @@ RUN pip install --no-cache-dir ".[uvloop]" && useradd --system --no-create-home 
 
 USER odradek
 EXPOSE 9092 9093
-# Where to listen unless KAFKA_LISTENERS or KAFKA_ADVERTISED_LISTENERS says so; clients are told 127.0.0.1, where `docker run -p 9092:9092`
-# publishes the port. It makes one node, whatever the command, because a second one would need a second published port.
+# The default address, unless KAFKA_LISTENERS or KAFKA_ADVERTISED_LISTENERS is set. Clients receive 127.0.0.1, where
+# `docker run -p 9092:9092` publishes the port. A listener in the environment also means one node, because a second node would need a second
+# published port; `serve --nodes 2` overrides that.
 ENV KAFKA_HOST_NAME=0.0.0.0
 HEALTHCHECK --interval=5s --timeout=5s --start-period=10s CMD ["odradek", "healthcheck"]
 ENTRYPOINT ["odradek"]

@@ -1,48 +1,67 @@
-# Needs make and Python 3.11 or later; everything else goes into .venv, which is filled again when pyproject.toml or __init__.py changes.
+# Needs make, and Python 3.11 or later. Everything else is installed into .venv, and again when pyproject.toml or __init__.py changes.
 
 PYTHON ?= python3
 
 PIP_INSTALL = .venv/bin/python -m pip install --quiet --disable-pip-version-check
+# Tests of one file share what is expensive to make, so a file runs in one process.
+PYTEST = .venv/bin/python -m pytest -n 2 --dist loadfile
+MODULE = PYTHONPATH=.dev:. .venv/bin/python -m
 
-.PHONY: run test differential damaged fuzz soak bench demo lint venv
+.PHONY: help run demo test-fast test test-all lint docs differential damaged fuzz soak bench venv
 
-run: .venv/.run ## two brokers on 127.0.0.1:9092 and 9093
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+
+run: .venv/.run ## start two brokers on 127.0.0.1:9092 and 9093
 	@.venv/bin/odradek serve
 
-test: .venv/.dev
-	.venv/bin/python -m pytest -n 2 -m "not (official and apache_kafka)" $(if $(COVERAGE),--cov --cov-report=)
-
-differential: .venv/.dev ## asks Apache Kafka anew; FAMILIES="fetch produce" picks
-	PYTHONPATH=.dev:. .venv/bin/python -m tests.differential $(FAMILIES)
-
-damaged: .venv/.dev ## many damaged batches to Apache Kafka and to us; BATCHES=1000 SEED=1
-	PYTHONPATH=.dev:. .venv/bin/python -m tests.differential.long $(or $(BATCHES),100000) $(SEED)
-
-# Some of what the broker does depends on the order of sets, and so on the hash seed.
-FUZZ = PYTHONPATH=.dev:. PYTHONHASHSEED=0 .venv/bin/python -m tests.fuzz
-
-fuzz: .venv/.dev ## generated frames in process and over sockets; FRAMES=10000 SOCKET_FRAMES=0 SEED=1, ROUND=17 plays one round again
-	$(FUZZ) $(if $(FRAMES),--frames $(FRAMES)) $(if $(SOCKET_FRAMES),--socket-frames $(SOCKET_FRAMES)) \
-	  $(if $(CONNECTIONS),--connections $(CONNECTIONS)) $(if $(PROCESSES),--processes $(PROCESSES)) \
-	  $(if $(SEED),--seed $(SEED)) $(if $(ROUND),--round $(ROUND))
-
-soak: .venv/.dev ## mixed load of real clients while nodes stop and start; MINUTES=1 SEED=1
-	PYTHONPATH=.dev:. .venv/bin/python -m tests.soak $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
-
-bench: .venv/.dev ## BENCH="--quick --rows produce" picks
-	.venv/bin/python -m benchmarks $(BENCH)
-
-demo: .venv/.dev
+demo: .venv/.test ## show a cluster, a client and Spark in a minute
 	.venv/bin/python examples/demo.py
 
-lint: .venv/.dev
+# Tests. CONTRIBUTING.md says what each command covers and costs.
+
+test-fast: .venv/.test ## run the tests that need neither sockets nor Spark; for use after every edit
+	ODRADEK_HYPOTHESIS=fast $(PYTEST) -p tests.without_sockets -m "not (spark or clients or sockets or official or apache_kafka or slow)" \
+	  --ignore-glob='*/test_failing_writes.py' --ignore-glob='*/test_request_cost.py' --ignore-glob='*/test_many_members.py' \
+	  --ignore-glob='*/test_fuzz.py'
+
+test: .venv/.test ## run the tests of every part of the project
+	$(PYTEST) -m "not (official or apache_kafka or slow)"
+
+test-all: .venv/.dev ## run every test, among them all clients, other versions of Spark and Spark's own Kafka connector
+	$(PYTEST) $(if $(COVERAGE),--cov --cov-report=)
+
+lint: .venv/.dev ## check style, types and the direction of imports
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 	.venv/bin/mypy -p benchmarks -m tests.apache_kafka
 	.venv/bin/lint-imports
 
-venv: ## makes .venv, or explains why it cannot be used
+docs: .venv/.run ## write the generated parts of README.md and docs/configuration.md
+	$(MODULE) tests.documents
+
+differential: .venv/.test ## record Apache Kafka's answers again and compare ours; FAMILIES="fetch produce" limits it
+	$(MODULE) tests.differential $(FAMILIES)
+
+damaged: .venv/.test ## send damaged batches to Apache Kafka and to odradek; BATCHES=1000 SEED=1
+	$(MODULE) tests.differential.long $(or $(BATCHES),100000) $(SEED)
+
+# The order of sets, and with it some of what the broker does, depends on the hash seed.
+FUZZ = PYTHONHASHSEED=0 $(MODULE) tests.fuzz
+
+fuzz: .venv/.test ## send generated frames in process and over sockets; FRAMES=10000 SOCKET_FRAMES=0 SEED=1, ROUND=17 repeats one round
+	$(FUZZ) $(if $(FRAMES),--frames $(FRAMES)) $(if $(SOCKET_FRAMES),--socket-frames $(SOCKET_FRAMES)) \
+	  $(if $(CONNECTIONS),--connections $(CONNECTIONS)) $(if $(PROCESSES),--processes $(PROCESSES)) \
+	  $(if $(SEED),--seed $(SEED)) $(if $(ROUND),--round $(ROUND))
+
+soak: .venv/.test ## run real clients while nodes stop and start; MINUTES=1 SEED=1
+	$(MODULE) tests.soak $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
+
+bench: .venv/.test ## compare speed with librdkafka's mock and Apache Kafka; BENCH="--quick --rows produce" limits it
+	.venv/bin/python -m benchmarks $(BENCH)
+
+venv: ## create .venv, or explain why the existing one cannot be used
 	@.dev/venv.sh "$(PYTHON)"
 
 .venv/.run: pyproject.toml __init__.py | venv
@@ -50,7 +69,12 @@ venv: ## makes .venv, or explains why it cannot be used
 	@$(PIP_INSTALL) -e '.[uvloop]'
 	@touch $@
 
-.venv/.dev: pyproject.toml __init__.py | venv
-	@echo "Installing odradek, PySpark, clients and tools into .venv, some 700 MB; this takes minutes ..." >&2
-	@$(PIP_INSTALL) -e '.[dev]'
+.venv/.test: pyproject.toml __init__.py | venv
+	@echo "Installing odradek, PySpark and Kafka clients into .venv (590 MB of downloads); this takes minutes ..." >&2
+	@$(PIP_INSTALL) -e '.[test]'
 	@touch .venv/.run $@
+
+.venv/.dev: .venv/.test
+	@echo "Installing development tools into .venv ..." >&2
+	@$(PIP_INSTALL) -e '.[dev]'
+	@touch $@

@@ -16,7 +16,7 @@ from odradek.broker.core import Core
 from odradek.broker.groups.consumer.group import ConsumerGroup
 from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.scheduling.timers import Timers
-from odradek.broker.settings.listeners import cluster_of
+from odradek.broker.settings.cluster_config import cluster_of
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT, ConsumerGroupHeartbeatRequest, TopicPartitions
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest

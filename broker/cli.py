@@ -17,7 +17,7 @@ from .. import __version__
 
 if TYPE_CHECKING:
     from .network.server import Server
-    from .settings.listeners import ClusterConfig, TopicSpec
+    from .settings.cluster_config import ClusterConfig, TopicSpec
 
 DEFAULT_CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the one of Apache's image
 EXAMPLES = """\
@@ -109,8 +109,8 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
     """Returns the cluster that the options, the environment and the files ask for; each goes before the next. Raises InvalidConfig."""
     from dataclasses import replace
 
+    from .settings.cluster_config import cluster_of
     from .settings.environment import settings_of
-    from .settings.listeners import cluster_of
     from .settings.properties import parse_properties
     from .settings.spelling import check_scope
 
@@ -157,7 +157,7 @@ def _with_listeners(given: Mapping[str, str], options: argparse.Namespace) -> di
 def topic_specs(options: argparse.Namespace, environ: Mapping[str, str], cluster: ClusterConfig) -> list[TopicSpec]:
     """Returns the topics to begin with, of --topic and KAFKA_CREATE_TOPICS. Raises InvalidConfig for one that the cluster cannot hold."""
     from .cluster.first_topics import check_topics, created_topics
-    from .settings.listeners import TopicSpec
+    from .settings.cluster_config import TopicSpec
 
     specs = [TopicSpec.parse(text) for text in options.topic] + created_topics(environ)
     check_topics(specs, len(cluster.nodes))

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from .cluster.first_topics import TopicOptions, check_topics, topic_specs_of
 from .network.server import Server, new_event_loop
-from .settings.listeners import ClusterConfig, cluster_of
+from .settings.cluster_config import ClusterConfig, cluster_of
 from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
 

@@ -6,7 +6,7 @@ import logging
 import sys
 from collections.abc import Sequence
 
-from .settings.listeners import ClusterConfig
+from .settings.cluster_config import ClusterConfig
 
 HEADINGS = ("NODE", "LISTENER", "ADDRESS")
 

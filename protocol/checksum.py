@@ -1,6 +1,7 @@
-"""CRC-32C: the compiled function, or one in numpy where the package `crc32c` is not installed, as on a Spark worker that has us as a zip.
+"""Chooses the function for CRC-32C: that of the compiled package `crc32c`, or one in numpy if the package is not installed.
 
-To import this takes 32 ms where the package is there.
+The package is missing in Spark workers that received odradek as a zip file. Importing it takes 32 ms, so this module is imported
+when the first checksum is computed (`records.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from .records import Buffer
 
 
-def _fastest() -> Callable[[Buffer], int]:
+def _fastest_installed() -> Callable[[Buffer], int]:
     try:
         from crc32c import crc32c
     except ImportError:
@@ -25,4 +26,4 @@ def _fastest() -> Callable[[Buffer], int]:
     return crc32c
 
 
-crc32c = _fastest()
+crc32c = _fastest_installed()

@@ -1,8 +1,8 @@
-"""The codecs of record batches, by the numbers of their attributes, in the framings that Kafka's clients write.
+"""Compresses and decompresses the records of batches, in the framings that Kafka's clients write and read.
 
-gzip needs the standard library only. The others need the package cramjam, which is imported on first use because Spark's workers may have
-only the source code of this project (a zip).
-What comes out is bounded before it is allocated, so that a bomb costs no more than the caller's limit (CVE-2023-34455).
+gzip uses the standard library. The other codecs use the package cramjam, which is imported on first use because it may be missing in
+Spark workers that received odradek as a zip file. The size of the output is limited before memory is allocated, so that a
+decompression bomb takes no more than the caller's limit (CVE-2023-34455).
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from .damaged_streams import InvalidCompression, TooLong, UnsupportedCompression
 __all__ = ["Compression", "InvalidCompression", "TooLong", "UnsupportedCompression", "compress", "decompress"]
 
 XERIAL_HEADER = b"\x82SNAPPY\0" + b"\0\0\0\1" + b"\0\0\0\1"
-"""What snappy-java writes first: magic, version, compatible version. Then blocks, each after its int32 length."""
+"""The header of snappy-java's framing: magic, version, compatible version. Blocks follow, each preceded by its int32 length."""
 XERIAL_MAGIC_SIZE = 8
 XERIAL_BLOCK_SIZE, SNAPPY_READ = 32 << 10, 2 << 10
-SNAPPY_EXPANSION = 22  # a copy of 64 bytes takes three
+SNAPPY_EXPANSION = 22  # at most: three bytes encode a copy of 64 bytes
 GZIP_FORMAT = 16 + zlib.MAX_WBITS
 FIRST_GUESS, GROWTH = 64 << 10, 8
-KEPT = 16 << 20
+KEPT_BYTES = 16 << 20
 _spare: list[bytearray] = []
-"""Memory to decompress into, kept up to KEPT bytes: to touch fresh pages takes a third of what lz4 does."""
+"""A block to decompress into, kept if it has at most KEPT_BYTES, because touching new pages takes a third of the time of lz4."""
 
 
 class Compression(IntEnum):
-    """The compression types of KIP-98 and KIP-110 (zstd)."""
+    """The compression types, as numbered in the attributes of a batch (Kafka's CompressionType; zstd is KIP-110)."""
 
     NONE = 0
     GZIP = 1
@@ -38,7 +38,10 @@ class Compression(IntEnum):
 
 
 def compress(codec: Compression, data: bytes, level: int | None = None) -> bytes:
-    """`level` is the codec's own, None its default; snappy has none. Raises UnsupportedCompression."""
+    """Returns compressed bytes. `level` is in the codec's own scale, None for its default; snappy has no levels.
+
+    Raises UnsupportedCompression.
+    """
     if codec is Compression.NONE:
         return data
     if codec is Compression.GZIP:
@@ -47,14 +50,14 @@ def compress(codec: Compression, data: bytes, level: int | None = None) -> bytes
     if codec is Compression.SNAPPY:
         return _compress_snappy(cramjam, data)
     if codec is Compression.LZ4:
-        lz4 = cramjam.lz4.Compressor(level, content_checksum=False, block_linked=False)  # Java refuses linked blocks
+        lz4 = cramjam.lz4.Compressor(level, content_checksum=False, block_linked=False)  # Kafka's Lz4BlockInputStream refuses linked blocks
         lz4.compress(data)
         return bytes(lz4.finish())
     return bytes(cramjam.zstd.compress(data, level))
 
 
 def decompress(codec: Compression, data: bytes | bytearray | memoryview, limit: int) -> bytes:
-    """At most `limit` bytes. Raises InvalidCompression, TooLong, UnsupportedCompression."""
+    """Returns decompressed bytes, at most `limit`. Raises InvalidCompression, TooLong, UnsupportedCompression."""
     if codec is Compression.NONE:
         return bytes(data)
     if codec is Compression.GZIP:
@@ -63,7 +66,7 @@ def decompress(codec: Compression, data: bytes | bytearray | memoryview, limit: 
     try:
         if codec is Compression.SNAPPY:
             return _decompress_snappy(cramjam, memoryview(data), limit)
-        if codec is Compression.LZ4 and not is_one_lz4_frame(memoryview(data)):  # Java reads the first one only
+        if codec is Compression.LZ4 and not is_one_lz4_frame(memoryview(data)):  # Kafka reads the first frame only
             return read_lz4(cramjam, memoryview(data), limit)
         return _decompress_growing(cramjam, cramjam.lz4 if codec is Compression.LZ4 else cramjam.zstd, data, limit)
     except cramjam.DecompressionError as error:
@@ -101,13 +104,13 @@ def _compress_snappy(cramjam: ModuleType, data: bytes) -> bytes:
 
 
 def _decompress_snappy(cramjam: ModuleType, data: memoryview, limit: int) -> bytes:
-    """The blocks of snappy-java (Java and Python clients), or one raw block (librdkafka)."""
+    """Decompresses the framing of snappy-java (Java and Python clients), or one raw block (librdkafka)."""
     if data[:XERIAL_MAGIC_SIZE] != XERIAL_HEADER[:XERIAL_MAGIC_SIZE] or len(data) < len(XERIAL_HEADER):
         return _decompress_block(cramjam, data, limit)
     out, position = bytearray(), len(XERIAL_HEADER)
-    while position + 4 <= len(data):  # less than a length behind the last block is no block, as for snappy-java
+    while position + 4 <= len(data):  # like snappy-java, ignore fewer bytes than a length after the last block
         start = position + 4
-        if data[position:start] == XERIAL_HEADER[:4]:  # another stream behind the first, or the end
+        if data[position:start] == XERIAL_HEADER[:4]:  # another stream follows the first, or this is the end
             if data[position:][:XERIAL_MAGIC_SIZE] != XERIAL_HEADER[:XERIAL_MAGIC_SIZE]:
                 break
             position += len(XERIAL_HEADER)
@@ -123,7 +126,7 @@ def _decompress_snappy(cramjam: ModuleType, data: memoryview, limit: int) -> byt
 
 
 def _read_by_kafka(out: bytearray) -> bytes:
-    """It asks for so much at a time, and gets nothing of it if there is damage before its end."""
+    """Returns what Kafka reads before it finds the damage: it reads SNAPPY_READ bytes at a time, and gets none of an incomplete read."""
     return bytes(out[: len(out) // SNAPPY_READ * SNAPPY_READ])
 
 
@@ -137,7 +140,7 @@ def _decompress_block(cramjam: ModuleType, block: memoryview, limit: int) -> byt
 
 
 def _decompress_growing(cramjam: ModuleType, module: ModuleType, data: bytes | bytearray | memoryview, limit: int) -> bytes:
-    """lz4 and zstd frames need not tell their size: the output grows until the frame fits or the limit is reached."""
+    """Decompresses lz4 or zstd, whose frames may lack their size, into blocks that grow until the output fits or the limit is reached."""
     size = min(max(FIRST_GUESS, GROWTH * len(data)), limit)
     while True:
         out = _memory(size)
@@ -147,7 +150,7 @@ def _decompress_growing(cramjam: ModuleType, module: ModuleType, data: bytes | b
             if "whole buffer" not in str(error):
                 raise
         finally:
-            if len(out) <= KEPT:
+            if len(out) <= KEPT_BYTES:
                 _spare[:] = [out]
         if size == limit:
             raise TooLong(f"{module.__name__.rpartition('.')[2]}: more than {limit} bytes")
@@ -155,6 +158,6 @@ def _decompress_growing(cramjam: ModuleType, module: ModuleType, data: bytes | b
 
 
 def _memory(size: int) -> bytearray:
-    """At least `size` bytes that nobody else writes to, even in another thread."""
+    """Returns at least `size` bytes. The spare block is removed from the list while it is in use, so that no other thread writes to it."""
     out = _spare.pop() if _spare else bytearray()
     return out if len(out) >= size else bytearray(size)

@@ -1,6 +1,6 @@
-"""What members of classic consumer groups tell each other through the broker: a version, then one of these (ConsumerProtocol).
+"""The messages that members of classic consumer groups exchange through the broker (Kafka's ConsumerProtocol): a version, then a message.
 
-The broker reads and writes them only where both group protocols meet.
+To a broker they are opaque bytes, except in a consumer group with classic members and in a group that is converted (KIP-848).
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ NEWEST_VERSION = 3
 
 
 class TopicPartitions(Message):
-    """Partitions of a topic."""
+    """Some partitions of a topic."""
 
     topic: str
     partitions: list[Int32]
 
 
 class ConsumerProtocolSubscription(Message):
-    """What a member wants: v1 brought what it owns, v2 in which generation, v3 its rack."""
+    """The subscription of a member. v1 added the partitions it owns, v2 the generation in which it owns them, v3 its rack."""
 
     topics: list[str]
     user_data: bytes | None = None
@@ -30,7 +30,7 @@ class ConsumerProtocolSubscription(Message):
 
 
 class ConsumerProtocolAssignment(Message):
-    """What a member gets."""
+    """The assignment of a member."""
 
     assigned_partitions: list[TopicPartitions]
     user_data: bytes | None = None
@@ -40,7 +40,7 @@ M = TypeVar("M", ConsumerProtocolSubscription, ConsumerProtocolAssignment)
 
 
 def version_of(data: bytes) -> int:
-    """The version to answer in; of newer ones than we know, the newest that we know. Raises ProtocolError."""
+    """Returns the version of a message, at most NEWEST_VERSION, which is how to read newer ones. Raises ProtocolError."""
     version = int.from_bytes(data[:2], "big", signed=True)
     if len(data) < 2 or version < 0:
         raise ProtocolError("not a message of the consumer protocol")
@@ -48,10 +48,10 @@ def version_of(data: bytes) -> int:
 
 
 def read(cls: type[M], data: bytes) -> M:
-    """Raises ProtocolError."""
+    """Returns the message after the version. Raises ProtocolError."""
     return cls.decoders[version_of(data)](memoryview(data), 2)[0]  # type: ignore[no-any-return]
 
 
 def write(message: M, version: int) -> bytes:
-    """With its version in front."""
+    """Returns the version and the message in it."""
     return version.to_bytes(2, "big") + message.encode(version)

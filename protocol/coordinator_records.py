@@ -1,6 +1,6 @@
-"""The keys and values of `__consumer_offsets` and `__transaction_state`, as Kafka's coordinators write them.
+"""The keys and values of records in `__consumer_offsets` and `__transaction_state`, as Kafka's coordinators write them.
 
-A key is its kind, two bytes, and a message; a value its version, two bytes, and a message. Fields and versions are those of Kafka 4.3
+A key is an int16 for its type and a message, a value an int16 for its version and a message. Fields and versions are those of Kafka 4.3
 (GroupCoordinatorRecordSerde, TransactionLog).
 """
 
@@ -12,14 +12,14 @@ from .schema import ZERO_UUID, Int8, Int16, Int32, Int64, Message, Uuid, field
 
 
 class CoordinatorRecord(NamedTuple):
-    """A record of an internal topic; without a value it deletes what its key names."""
+    """A record of an internal topic. Without a value it is a tombstone for its key."""
 
     key: bytes
     value: bytes | None
 
 
 class OffsetCommitKey(Message):
-    """Of kind 1."""
+    """The key of type 1: the offset of a group in a partition."""
 
     group: str
     topic: str
@@ -27,7 +27,7 @@ class OffsetCommitKey(Message):
 
 
 class OffsetCommitValue(Message):
-    """Written in version 4, or in 1 if the client named a retention time."""
+    """A committed offset. It is written in version 4, or in version 1 if the client set a retention time."""
 
     flexible_from = 4
     offset: Int64
@@ -39,20 +39,20 @@ class OffsetCommitValue(Message):
 
 
 class GroupKey(Message):
-    """Of kinds 2 (classic groups), 3 (consumer groups) and 6 (their target assignments)."""
+    """The key of types 2 (classic groups), 3 (consumer groups) and 6 (epochs of target assignments)."""
 
     group: str
 
 
 class MemberKey(Message):
-    """Of kinds 5 (members), 7 (target assignments) and 8 (current assignments), and with an expression for a member of kind 16."""
+    """The key of types 5 (members), 7 (target assignments), 8 (current assignments) and 16 (regular expressions, in `member_id`)."""
 
     group_id: str
     member_id: str
 
 
 class GroupMetadataValue(Message):
-    """A classic group; written in version 3."""
+    """A classic group. It is written in version 3."""
 
     flexible_from = 4
     protocol_type: str
@@ -85,7 +85,7 @@ class ConsumerGroupMetadataValue(Message):
 
 
 class ConsumerGroupMemberMetadataValue(Message):
-    """What a member of a consumer group said."""
+    """The subscription and the client of a member of a consumer group."""
 
     flexible_from = 0
     instance_id: str | None
@@ -100,7 +100,10 @@ class ConsumerGroupMemberMetadataValue(Message):
 
 
 class ClassicMemberMetadata(Message):
-    """What it said in the classic protocol. Kafka has a byte in front of a tagged structure that may be null: 1, it is not."""
+    """The protocols and the session time-out that a classic member of a consumer group sent in JoinGroup.
+
+    `is_present` is the byte that Kafka writes before a nullable structure in a tagged field: 1 if it is not null.
+    """
 
     is_present: Int8 = 1
     session_timeout_ms: Int32
@@ -108,7 +111,7 @@ class ClassicMemberMetadata(Message):
 
 
 class ClassicProtocol(Message):
-    """One of its protocols."""
+    """One of the protocols in a JoinGroup request."""
 
     name: str
     metadata: bytes
@@ -123,21 +126,21 @@ class ConsumerGroupTargetAssignmentMetadataValue(Message):
 
 
 class ConsumerGroupTargetAssignmentMemberValue(Message):
-    """What a member shall own."""
+    """The target assignment of a member."""
 
     flexible_from = 0
     topic_partitions: list[TargetPartitions]
 
 
 class TargetPartitions(Message):
-    """Partitions of a topic."""
+    """Some partitions of a topic."""
 
     topic_id: Uuid
     partitions: list[Int32]
 
 
 class ConsumerGroupCurrentMemberAssignmentValue(Message):
-    """Where a member stands."""
+    """The current assignment of a member, and its state in the reconciliation."""
 
     flexible_from = 0
     member_epoch: Int32
@@ -148,7 +151,7 @@ class ConsumerGroupCurrentMemberAssignmentValue(Message):
 
 
 class CurrentPartitions(Message):
-    """Partitions of a topic, with the epochs in which the member got them (KIP-1251)."""
+    """Some partitions of a topic, with the member epochs in which they were assigned (KIP-1251)."""
 
     topic_id: Uuid
     partitions: list[Int32]
@@ -156,7 +159,7 @@ class CurrentPartitions(Message):
 
 
 class ConsumerGroupRegularExpressionValue(Message):
-    """What an expression matches."""
+    """The topics that a regular expression matches."""
 
     flexible_from = 0
     topics: list[str]
@@ -165,13 +168,13 @@ class ConsumerGroupRegularExpressionValue(Message):
 
 
 class TransactionLogKey(Message):
-    """Of kind 0, the only one of `__transaction_state`."""
+    """The key of type 0, the only one in `__transaction_state`."""
 
     transactional_id: str
 
 
 class TransactionLogValue(Message):
-    """A transactional id; written in version 1 from the feature level 1 of transactions on, else in version 0."""
+    """The state of a transactional id. It is written in version 0 at level 0 of the feature transaction.version, else in version 1."""
 
     flexible_from = 1
     producer_id: Int64
@@ -187,17 +190,17 @@ class TransactionLogValue(Message):
 
 
 class TransactionPartitions(Message):
-    """Partitions of a topic that are part of a transaction."""
+    """The partitions of a topic that are part of a transaction."""
 
     topic: str
     partition_ids: list[Int32]
 
 
 def write_key(kind: int, key: Message) -> bytes:
-    """A key with its kind in front."""
+    """Returns the int16 `kind` and the key."""
     return kind.to_bytes(2, "big") + key.encode(0)
 
 
 def write_value(version: int, value: Message) -> bytes:
-    """A value with its version in front."""
+    """Returns the int16 `version` and the value."""
     return version.to_bytes(2, "big") + value.encode(version)

@@ -1,7 +1,8 @@
-"""Compressed bytes that are damaged, read as far as Java's streams read them.
+"""Reads damaged compressed bytes as far as the streams of Kafka's Java code read them.
 
-Apache Kafka reads the records of a batch while it decompresses them, so a record that is wrong is found before the damage behind it;
-and what stands behind the end of a stream may go unread. The codecs themselves only say that something is wrong.
+Kafka parses the records of a batch while it decompresses them. So it reports a malformed record that precedes the damage, and it
+does not notice some damage after the last record. The codecs of `compression.py` decompress all or nothing. When one of them fails,
+the functions of this module walk through the framing (gzip members, lz4 blocks, zstd frames) and collect the output up to the damage.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from types import ModuleType
 from .schema import ProtocolError
 
 CHUNK, READ = 8 << 10, 16 << 10
-"""The bytes that java.util.zip inflates at a time, and those that Kafka asks it for."""
+"""The bytes that java.util.zip takes at a time, and those that Kafka reads from it at a time."""
 TRAILER_SIZE = 8
-SHORTEST_MEMBER_BEHIND = 18
-"""With no more bytes behind its trailer a gzip stream is at its end."""
+SHORTEST_MEMBER = 18
+"""After a trailer, java.util.zip looks for another gzip member only if more than these bytes follow."""
 EXTRA, NAME, COMMENT, HEADER_CRC = 4, 8, 16, 2
 UNCOMPRESSED_BIT = 1 << 31
 CONTENT_SUM, CONTENT_SIZE, BLOCK_SUMS = 0x04, 0x08, 0x10
@@ -26,14 +27,11 @@ Buffer = bytes | bytearray | memoryview
 
 
 class UnsupportedCompression(RuntimeError):
-    """The codec is not installed here: nobody's bytes are wrong."""
+    """The package for a codec is not installed."""
 
 
 class InvalidCompression(ProtocolError):
-    """Bytes that the codec does not decode.
-
-    `readable` is what Java's streams give before they fail.
-    """
+    """Bytes that a codec cannot decompress. `readable` is the output of Java's streams before they fail."""
 
     def __init__(self, text: str, readable: bytes = b"") -> None:
         super().__init__(text)
@@ -41,31 +39,31 @@ class InvalidCompression(ProtocolError):
 
 
 class TooLong(InvalidCompression):
-    """Bytes that decode to more than the limit."""
+    """Bytes that decompress to more than the limit."""
 
 
 def read_gzip(data: memoryview, limit: int) -> bytes:
-    """The members of a stream one behind another (java.util.zip.GZIPInputStream). Raises InvalidCompression, TooLong."""
+    """Returns the contents of all gzip members, as java.util.zip.GZIPInputStream reads them. Raises InvalidCompression, TooLong."""
     out = bytearray()
-    position = _behind_gzip_header(data, 0)
+    position = _after_gzip_header(data, 0)
     if position is None:
-        raise InvalidCompression("gzip: not a header")
+        raise InvalidCompression("gzip: the header is invalid")
     while position is not None:
-        begun = len(out)
+        start = len(out)
         position = _inflate(data, position, out, limit)
         trailer = data[position : position + TRAILER_SIZE]
         if len(trailer) < TRAILER_SIZE:
             raise InvalidCompression("gzip: the trailer is cut", bytes(out))
-        sums = zlib.crc32(memoryview(out)[begun:]).to_bytes(4, "little") + (len(out) - begun & 0xFFFFFFFF).to_bytes(4, "little")
+        sums = zlib.crc32(memoryview(out)[start:]).to_bytes(4, "little") + (len(out) - start & 0xFFFFFFFF).to_bytes(4, "little")
         if trailer != sums:
             raise InvalidCompression("gzip: the trailer is wrong", bytes(out))
         position += TRAILER_SIZE
-        position = _behind_gzip_header(data, position) if len(data) - position > SHORTEST_MEMBER_BEHIND else None
+        position = _after_gzip_header(data, position) if len(data) - position > SHORTEST_MEMBER else None
     return bytes(out)
 
 
 def _inflate(data: memoryview, position: int, out: bytearray, limit: int) -> int:
-    """The position behind one deflate stream, whose bytes are added to `out`."""
+    """Adds the contents of one deflate stream to `out` and returns the position after it. Raises InvalidCompression, TooLong."""
     stream = zlib.decompressobj(-zlib.MAX_WBITS)
     while not stream.eof:
         chunk = stream.unconsumed_tail or bytes(data[position : position + CHUNK])
@@ -81,8 +79,8 @@ def _inflate(data: memoryview, position: int, out: bytearray, limit: int) -> int
     return position - len(stream.unused_data)
 
 
-def _behind_gzip_header(data: memoryview, start: int) -> int | None:
-    """The position behind the header at `start`; None if there is none."""
+def _after_gzip_header(data: memoryview, start: int) -> int | None:
+    """Returns the position after the gzip header at `start`, None if there is no valid one."""
     fixed = bytes(data[start : start + 10])
     if len(fixed) < 10 or fixed[:3] != b"\x1f\x8b\x08":
         return None
@@ -100,7 +98,7 @@ def _behind_gzip_header(data: memoryview, start: int) -> int | None:
 
 
 def is_one_lz4_frame(data: memoryview) -> bool:
-    """Whether nothing stands behind the first frame, going by the sizes of its blocks."""
+    """Returns whether no bytes follow the first lz4 frame, according to the sizes of its blocks."""
     flags = data[4] if len(data) > 4 else 0
     position, sum_size = 15 if flags & CONTENT_SIZE else 7, 4 if flags & BLOCK_SUMS else 0
     while length := int.from_bytes(data[position : position + 4], "little") & ~UNCOMPRESSED_BIT:
@@ -109,7 +107,10 @@ def is_one_lz4_frame(data: memoryview) -> bool:
 
 
 def read_lz4(cramjam: ModuleType, data: memoryview, limit: int) -> bytes:
-    """The blocks of one frame; its checksum is not looked at (Kafka's Lz4BlockInputStream). Raises InvalidCompression, TooLong."""
+    """Returns the contents of the first frame (Kafka's Lz4BlockInputStream, which ignores its checksum).
+
+    Raises InvalidCompression, TooLong.
+    """
     flags = data[4] if len(data) > 4 else 0
     header, sum_size = data[: 15 if flags & CONTENT_SIZE else 7], 4 if flags & BLOCK_SUMS else 0
     _unpack_lz4(cramjam, header, b"", b"")
@@ -129,7 +130,7 @@ def read_lz4(cramjam: ModuleType, data: memoryview, limit: int) -> bytes:
 
 
 def _unpack_lz4(cramjam: ModuleType, header: memoryview, block: Buffer, readable: Buffer) -> bytes:
-    """What a frame of one block holds, or of none."""
+    """Decompresses a frame that is made of `header` and one block or none. `readable` is for the error."""
     try:
         return bytes(cramjam.lz4.decompress(bytes(header) + bytes(block) + bytes(4)))
     except cramjam.DecompressionError as error:
@@ -137,13 +138,13 @@ def _unpack_lz4(cramjam: ModuleType, header: memoryview, block: Buffer, readable
 
 
 def read_zstd(cramjam: ModuleType, data: memoryview) -> bytes:
-    """The frames one behind another, which are read whole or not at all. Raises InvalidCompression.
+    """Returns the contents of all frames, each of which is read as a whole. Raises InvalidCompression.
 
-    A frame behind another that is cut is not there, as for zstd-jni. The codec has failed before it came to the caller's limit.
+    An incomplete frame after another is ignored, as in zstd-jni. There is no limit, because the codec has already failed below it.
     """
     out, position = bytearray(), 0
     while position < len(data):
-        following = _behind_zstd_frame(data, position)
+        following = _after_zstd_frame(data, position)
         if position and following > len(data) and data[position : position + 4] == ZSTD_MAGIC:
             break
         try:
@@ -154,8 +155,8 @@ def read_zstd(cramjam: ModuleType, data: memoryview) -> bytes:
     return bytes(out)
 
 
-def _behind_zstd_frame(data: memoryview, start: int) -> int:
-    """The position behind the frame at `start`, going by the sizes of its blocks (RFC 8878, 3.1.1)."""
+def _after_zstd_frame(data: memoryview, start: int) -> int:
+    """Returns the position after the frame at `start`, according to the sizes of its blocks (RFC 8878, 3.1.1)."""
     flags = data[start + 4] if len(data) > start + 4 else 0
     is_single, size_flag = flags & 0x20, flags >> 6
     position = start + 5 + (not is_single) + (0, 1, 2, 4)[flags & 3] + (bool(is_single), 2, 4, 8)[size_flag]

@@ -1,4 +1,4 @@
-"""Kafka's error codes (Apache Kafka's `Errors`), as they stand on the wire in `error_code: int16`."""
+"""Kafka's error codes (org.apache.kafka.common.protocol.Errors), the values of `error_code` in responses."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class ErrorCode(IntEnum):
 
     @property
     def retriable(self) -> bool:
-        """Whether a client may send the same request again and expect it to succeed."""
+        """Whether the same request may succeed when the client sends it again."""
         return self in _RETRIABLE
 
 
@@ -189,16 +189,16 @@ _RETRIABLE = frozenset(
 
 
 MAX_MESSAGE_CHARACTERS = 8_191
-"""A character takes up to 4 bytes, and a string in an answer has at most 32,767."""
+"""The longest error text: a character takes up to 4 bytes in UTF-8, and a string at most 32,767."""
 
 
 def shortened(message: str) -> str:
-    """A text for people as it may stand in an answer. It may name what a client has sent, which can be long."""
+    """Returns an error text that fits into a response. Texts can be too long because they quote what the client has sent."""
     return message if len(message) <= MAX_MESSAGE_CHARACTERS else f"{message[: MAX_MESSAGE_CHARACTERS - 1]}…"
 
 
 class KafkaError(Exception):
-    """A request, or one item of it, that is answered with an error code and perhaps a text for people."""
+    """Raised for a request, or a part of one, that is answered with an error code. `message` is the error text, if there is one."""
 
     def __init__(self, code: ErrorCode, message: str | None = None) -> None:
         super().__init__(message or code.name)

@@ -1,6 +1,6 @@
-"""How the fields of a message are declared, and what the declarations mean.
+"""Declarations of message fields, and their resolution from the annotations of a class.
 
-The module knows no messages: `schema.py` makes classes of fields, and `codec.py` compiles their codecs.
+`schema.py` defines the message classes that contain fields, and `codec/` compiles their codecs.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ Int32 = Annotated[int, "i"]
 Int64 = Annotated[int, "q"]
 Float64 = Annotated[float, "d"]
 Uuid = Annotated[bytes, "16s"]
-"""16 bytes, big-endian, as they stand on the wire."""
+"""16 bytes in big-endian order, as on the wire."""
 Records = Annotated["bytes | bytearray | memoryview | list[memoryview]", "records"]
-"""Record batches. Decoded: a slice of the frame, never a copy. Encoded: one buffer or several, never joined."""
+"""Record batches. When decoded, a slice of the frame without a copy. To be encoded, one buffer or several, which are not joined."""
 
 ZERO_UUID = bytes(16)
 NEVER = 1 << 15
 
 
 class ProtocolError(ValueError):
-    """Bytes that are no message of the API and version they claim to be, or an object that cannot be written as one."""
+    """Bytes that are not a valid message of their API and version, or an object that cannot be written as one."""
 
 
 class Field(NamedTuple):
-    """A field as declared: its versions (both ends belong), where null is legal, its tag, its default."""
+    """A field as declared. It is in the versions `since` to `until` (both included), and may be null from `nullable_since` on."""
 
     since: int
     until: int
@@ -51,15 +51,15 @@ def field(
     default: Any = _REQUIRED,
     default_factory: Callable[[], object] | None = None,
 ) -> Any:
-    """Declares a field whose versions, nullability, tag or default are not the plain ones. See `Field`.
+    """Declares a field that is not in all versions, is not nullable in all versions, or has a tag or a default factory. See `Field`.
 
-    A tagged structure that is None is left out: all its fields have their defaults.
+    A tagged structure that is None is left out of the message, which means that all its fields have their defaults.
     """
     return Field(since, until, nullable_since, tag, default, default_factory)
 
 
 class Spec(NamedTuple):
-    """A field resolved: `kind` is a struct format character, "str", "bytes", "records" or the class of a nested structure."""
+    """A resolved field. `kind` is a struct format character, "str", "bytes", "records" or the class of a nested structure."""
 
     name: str
     kind: str | type[Any]
@@ -68,11 +68,11 @@ class Spec(NamedTuple):
     declared: Field
 
     def present(self, version: int) -> bool:
-        """Whether the field is on the wire in `version`."""
+        """Returns whether the field is on the wire in `version`."""
         return self.declared.since <= version <= self.declared.until
 
     def null_allowed(self, version: int) -> bool:
-        """Whether null may stand in its place in `version`."""
+        """Returns whether the field may be null in `version`."""
         return self.nullable and version >= self.declared.nullable_since
 
 
@@ -81,7 +81,7 @@ _SPECS: dict[type[Any], tuple[Spec, ...]] = {}
 
 
 def specs(cls: type[Any]) -> tuple[Spec, ...]:
-    """The fields of a message in wire order."""
+    """Returns the fields of a message in the order in which they are declared, which is that on the wire."""
     if cls not in _SPECS:
         hints = get_type_hints(cls, include_extras=True)
         names = [name for name in cls.__annotations__ if get_origin(hints[name]) is not ClassVar]
@@ -103,5 +103,5 @@ def _resolve(name: str, hint: Any, assigned: Any) -> Spec:
 
 
 def has_default(declared: Field) -> bool:
-    """Whether a field may be left out when the message is made."""
+    """Returns whether the argument for a field may be left out when a message is created."""
     return declared.default is not _REQUIRED or declared.default_factory is not None

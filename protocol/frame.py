@@ -1,7 +1,8 @@
-"""Frames: an int32 length, then a header and a message.
+"""Reads and writes frames: an int32 length, a header and a message.
 
-Request header: key i16, version i16, correlation id i32, client id (int16 string, nullable in all versions) and, from the flexible
-versions on, tagged fields. Response header: correlation id i32 and, from the flexible versions on, tagged fields (KIP-482).
+A request header is the API key (int16), the version (int16), the correlation id (int32), the client id (a nullable string with an int16
+length, also in flexible versions) and, in flexible versions, tagged fields. A response header is the correlation id (int32) and, in
+flexible versions, tagged fields (KIP-482).
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Buffer = bytes | bytearray | memoryview
 
 
 class RequestHeader(NamedTuple):
-    """The header of a request; `position` is where its message begins."""
+    """The header of a request. `position` is that of its message in the frame."""
 
     api: Api
     version: int
@@ -33,10 +34,10 @@ class RequestHeader(NamedTuple):
 
 
 def read_request_header(frame: memoryview) -> RequestHeader:
-    """The header of a frame without its length.
+    """Reads the header of `frame`, which does not include the length.
 
-    The version need not be one that is served: the caller decides, as ApiVersions is answered in any version (KIP-511).
-    Raises ProtocolError for an unknown API or a header that does not parse.
+    The version is not checked, because ApiVersions must be answered in any version (KIP-511).
+    Raises ProtocolError for an unknown API and for a malformed header.
     """
     try:
         key, version, correlation_id, length = _REQUEST_HEADER.unpack_from(frame)
@@ -65,7 +66,7 @@ def _uvarint(buffer: memoryview, position: int) -> tuple[int, int]:
 
 
 def _skip_tags(frame: memoryview, position: int) -> int:
-    """The position after a tagged section of which nothing is known."""
+    """Returns the position after a section of tagged fields, all of which are ignored. Raises ProtocolError, IndexError."""
     count, position = _uvarint(frame, position)
     if count < 0:
         raise ProtocolError(f"{count} tagged fields")
@@ -79,19 +80,22 @@ def _skip_tags(frame: memoryview, position: int) -> int:
 
 
 def encode_response(api: Api, version: int, correlation_id: int, response: Message) -> list[Buffer]:
-    """A whole frame in one or more buffers; record bytes are among them as they are, not copied. Raises ProtocolError."""
-    return _finish(response, version, _begun_response(api, version, correlation_id))
+    """Returns a frame in one or more buffers, which include the record bytes without a copy. Raises ProtocolError."""
+    return _finish(response, version, _start_response(api, version, correlation_id))
 
 
 def encode_response_in_slices(
     api: Api, version: int, correlation_id: int, response: Message, parts: list[Buffer]
 ) -> Generator[None, None, None]:
-    """Appends to `parts` what `encode_response` returns, and yields after every SLICE_ITEMS items of arrays. Raises ProtocolError."""
-    parts.append((yield from response.sliced_encoders[version](response, _begun_response(api, version, correlation_id), parts)))
+    """Appends the buffers that `encode_response` returns to `parts`, and yields after every SLICE_ITEMS array items.
+
+    Raises ProtocolError.
+    """
+    parts.append((yield from response.sliced_encoders[version](response, _start_response(api, version, correlation_id), parts)))
     _put_length(parts)
 
 
-def _begun_response(api: Api, version: int, correlation_id: int) -> bytearray:
+def _start_response(api: Api, version: int, correlation_id: int) -> bytearray:
     out = bytearray(_RESPONSE_HEADER.pack(0, correlation_id))
     if api.response_header_version(version):
         out.append(0)
@@ -99,7 +103,7 @@ def _begun_response(api: Api, version: int, correlation_id: int) -> bytearray:
 
 
 def encode_request(api: Api, version: int, correlation_id: int, client_id: str, request: Message) -> list[Buffer]:
-    """A whole frame in one or more buffers; record bytes are among them as they are, not copied."""
+    """Returns a frame in one or more buffers, which include the record bytes without a copy. Raises ProtocolError."""
     client = client_id.encode()
     out = bytearray(LENGTH.pack(0) + _REQUEST_HEADER.pack(api.key, version, correlation_id, len(client)) + client)
     if version >= api.request.flexible_from:
@@ -119,7 +123,7 @@ def _put_length(parts: list[Any]) -> None:
 
 
 def decode_response(api: Api, version: int, frame: memoryview) -> tuple[int, Any]:
-    """(correlation id, response) of a frame without its length."""
+    """Returns (correlation id, response) of `frame`, which does not include the length. Raises ProtocolError."""
     try:
         (correlation_id,) = LENGTH.unpack_from(frame)
         position = _skip_tags(frame, 4) if api.response_header_version(version) else 4

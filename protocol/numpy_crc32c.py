@@ -1,4 +1,4 @@
-"""CRC-32C in numpy, for where the compiled package `crc32c` is not installed: some 180 MB/s instead of several GB/s.
+"""CRC-32C in numpy, used if the compiled package `crc32c` is not installed. It computes some 180 MB/s instead of several GB/s.
 
 A CRC register that passes over zero bytes changes linearly, so neighbouring parts of a message are combined in pairs: the register of the
 left part passes over as many zero bytes as the right part has, and the XOR of both is the register of the two together. The parts are
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 Registers: TypeAlias = NDArray[np.uint32]
 
 POLYNOMIAL = np.uint32(0x82F63B78)
-"""Castagnoli's, with the lowest coefficient in the highest bit."""
+"""Castagnoli's polynomial in reversed bit order."""
 ALL_ONES = 0xFFFFFFFF
 START = np.frombuffer(0x641F6454.to_bytes(4, "little"), np.uint8)
-"""The word that turns a register of zeros into one of ones, which is how a CRC begins."""
+"""A word after which a register of zeros holds all ones, the initial value of a CRC-32C register."""
 WORD = 4
 BASIS = np.uint32(1) << np.arange(32, dtype=np.uint32)
 
 
 def crc32c(data: Buffer) -> int:
-    """The CRC-32C of `data`."""
+    """Returns the CRC-32C of `data`."""
     registers, size = _words(data), WORD
     while len(registers) > 1:
         if len(registers) % 2:
@@ -39,7 +39,7 @@ def crc32c(data: Buffer) -> int:
 
 
 def _words(data: Buffer) -> Registers:
-    """START and `data`, after zeros that change nothing because the register is still zero when it passes over them."""
+    """Returns zeros, START and `data` as words. The zeros pad to a whole word and have no effect, because the register is still zero."""
     message = np.zeros(WORD - -len(data) // WORD * WORD, np.uint8)
     start = len(message) - len(data)
     message[start - WORD : start] = START
@@ -48,7 +48,7 @@ def _words(data: Buffer) -> Registers:
 
 
 def _over_zeros(registers: Registers, size: int) -> Registers:
-    """The registers after `size` zero bytes: the XOR of what becomes of each of their four bytes."""
+    """Returns the registers after `size` zero bytes: the XOR of the table entries for each of their four bytes."""
     columns = np.ascontiguousarray(registers, "<u4").view(np.uint8).reshape(-1, WORD).T
     result = np.zeros(len(registers), np.uint32)
     for table, column in zip(_tables(size), columns, strict=True):
@@ -58,7 +58,10 @@ def _over_zeros(registers: Registers, size: int) -> Registers:
 
 @cache
 def _tables(size: int) -> Registers:
-    """What becomes of each value of each of a register's four bytes over `size` zero bytes; `size` is 4, 8, 16, ..."""
+    """Returns four tables, one for each byte of a register: the register after `size` zero bytes, for each value of that byte.
+
+    `size` is 4, 8, 16 and so on.
+    """
     bits = BASIS
     if size == WORD:
         for _ in range(8 * WORD):

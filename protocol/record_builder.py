@@ -1,4 +1,4 @@
-"""Builds record batches of format 2: what a producer writes, the control batches of a broker, what compaction leaves of a batch."""
+"""Builds record batches of format 2: those of producers, the control batches of a broker, and batches rewritten by compaction."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def build_batch(
     is_transactional: bool = False,
     is_control: bool = False,
 ) -> bytearray:
-    """One batch of at least one record; their offsets are those in the log, at or after `base_offset`, in rising order.
+    """Returns a batch of one or more records, whose offsets are absolute, ascending and not below `base_offset`.
 
     Raises UnsupportedCompression.
     """
@@ -75,9 +75,9 @@ def build_batch(
 
 
 def rewrite_batch(header: BatchHeader, records: Sequence[Record], *, delete_horizon_ms: int | None) -> bytearray:
-    """A batch with these of its records only: its offsets, producer, epoch and codec stay. Kafka's MemoryRecords.filterTo.
+    """Returns a batch with some of its records and the same offsets, producer, epochs and codec (Kafka's MemoryRecords.filterTo).
 
-    Without records it is a header that tells the producer's last sequence number. Raises UnsupportedCompression.
+    Without records it is only a header, which preserves the producer's last sequence number. Raises UnsupportedCompression.
     """
     attributes = header.attributes & ~(COMPRESSION_MASK | DELETE_HORIZON_BIT)
     base_timestamp, max_timestamp, payload = -1, header.max_timestamp, b""
@@ -107,7 +107,7 @@ def rewrite_batch(header: BatchHeader, records: Sequence[Record], *, delete_hori
 
 
 def build_marker(producer_id: int, producer_epoch: int, coordinator_epoch: int, timestamp: int, *, committed: bool) -> bytearray:
-    """The control batch that ends a transaction: one record, which clients do not show (Kafka's `EndTransactionMarker`)."""
+    """Returns the control batch that ends a transaction. Consumers skip its only record (Kafka's EndTransactionMarker)."""
     key, value = _MARKER_KEY.pack(0, COMMIT if committed else ABORT), _MARKER_VALUE.pack(0, coordinator_epoch)
     return build_batch(
         [Record(0, timestamp, key, value, [])],

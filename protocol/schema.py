@@ -1,4 +1,4 @@
-"""Messages as typed classes that speak every version of themselves.
+"""Requests and responses as typed classes, each of which declares all versions of a message.
 
     class HeartbeatRequest(Message):
         flexible_from = 4
@@ -7,9 +7,10 @@
         member_id: str
         group_instance_id: str | None = field(since=3, default=None)
 
-A field is in every version unless `since` and `until` say otherwise; in the others it is left out on the wire and has its
-default in the object. Nested structures are Messages too. From `flexible_from` on a message is in the compact form with
-tagged fields (KIP-482). The codec of one message and version is compiled on first use, by `codec.py`.
+A field is in every version, unless `since` and `until` limit its versions. In the other versions it is not on the wire, and the
+object has its default. Nested structures are subclasses of Message too. The versions from `flexible_from` on are *flexible* (KIP-482):
+lengths are varints, and each structure ends with tagged fields. The codec of a message and version is compiled by `codec/` when it is
+first used.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from .fields import (
     specs,
 )
 
-# Everything that a module of messages needs comes from here.
+# The modules of messages/ import everything they need from here.
 __all__ = [
     "NEVER",
     "ZERO_UUID",
@@ -61,7 +62,7 @@ __all__ = [
 
 
 class _Lazy(dict[int, Any]):
-    """Codecs by version, compiled when first asked for."""
+    """Codecs by version, each of which is compiled when it is first used."""
 
     def __init__(self, message: type[Message], compile_codec: Callable[[type[Message], int], Callable[..., Any]]) -> None:
         super().__init__()
@@ -74,33 +75,36 @@ class _Lazy(dict[int, Any]):
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 class Message:
-    """Base of all requests, responses and the structures in them. Keyword arguments only; equality is by value."""
+    """Base class of requests, responses and the structures in them. It takes keyword arguments only, and compares by value."""
 
     flexible_from: ClassVar[int] = NEVER
     decoders: ClassVar[dict[int, Callable[[memoryview | bytes, int], tuple[Any, int]]]]
     """version -> (buffer, position) -> (message, position after it). Raises ProtocolError."""
     encoders: ClassVar[dict[int, Callable[[Any, bytearray, list[Any]], bytearray]]]
-    """version -> (message, out, parts) -> out. Record bytes end `out`: both go to `parts`, and a fresh one is returned."""
+    """version -> (message, out, parts) -> out. Raises ProtocolError.
+
+    Before record bytes, `out` is complete: it and the record bytes are appended to `parts`, and a new `out` is returned.
+    """
     sliced_encoders: ClassVar[dict[int, Callable[[Any, bytearray, list[Any]], Generator[None, None, bytearray]]]]
-    """The same as generators, which yield after every SLICE_ITEMS items of arrays."""
+    """Encoders that are generators, and yield after every SLICE_ITEMS array items."""
 
     def __init_subclass__(cls) -> None:
         cls.decoders, cls.encoders = _Lazy(cls, compile_decoder), _Lazy(cls, compile_encoder)
         cls.sliced_encoders = _Lazy(cls, compile_sliced_encoder)
 
     def __init__(self, **values: Any) -> None:
-        """Compiles the class's own `__init__` on first use, because start-up should not pay for messages that are never sent."""
+        """Replaces itself by a compiled `__init__` on first use, so that start-up is not delayed by messages that are never sent."""
         cls = type(self)
         setattr(cls, "__init__", compile_init(cls))  # noqa: B010  (mypy refuses the plain form)
         cls.__init__(self, **values)
 
     @classmethod
     def decode(cls, version: int, buffer: bytes | bytearray | memoryview) -> Self:
-        """The message at the beginning of `buffer`; what follows it is ignored, as Kafka does."""
+        """Returns the message at the start of `buffer`. Bytes after it are ignored, as by Kafka. Raises ProtocolError."""
         return cast(Self, cls.decoders[version](memoryview(buffer), 0)[0])
 
     def encode(self, version: int) -> bytes:
-        """The message in one piece."""
+        """Returns the message in one piece. Raises ProtocolError."""
         parts: list[Any] = []
         parts.append(self.encoders[version](self, bytearray(), parts))
         return b"".join(parts)
@@ -116,7 +120,7 @@ class Message:
 
 
 class Versions(NamedTuple):
-    """A range of versions, both ends belong to it."""
+    """A range of versions, both ends included."""
 
     first: int
     last: int
@@ -126,7 +130,7 @@ class Versions(NamedTuple):
 
 
 class Api(NamedTuple):
-    """One API: its key, the versions that are spoken and its two messages."""
+    """One API: its key, the versions that are served, and the classes of its request and response."""
 
     key: int
     versions: Versions
@@ -135,18 +139,21 @@ class Api(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name as Kafka spells it, without `Request`."""
+        """The name of the API in Kafka's spelling, without `Request`."""
         return self.request.__name__.removesuffix("Request")
 
     def request_header_version(self, version: int) -> int:
-        """1 with a client id, 2 with tagged fields too."""
+        """Returns 1 for a header with a client id, 2 for one that also has tagged fields."""
         return 2 if version >= self.request.flexible_from else 1
 
     def response_header_version(self, version: int) -> int:
-        """0 is the correlation id alone, 1 has tagged fields; ApiVersions stays at 0, since its reader knows no versions yet (KIP-511)."""
+        """Returns 0 for a header with a correlation id, 1 for one that also has tagged fields.
+
+        It is always 0 for ApiVersions, because a client reads that response before the version is negotiated (KIP-511).
+        """
         return 1 if version >= self.response.flexible_from and self.key != 18 else 0
 
 
 def versions(first: int, last: int) -> Versions:
-    """Both ends belong to the range."""
+    """Returns a range of versions, both ends included."""
     return Versions(first, last)

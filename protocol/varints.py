@@ -1,4 +1,4 @@
-"""Unsigned variable-length integers (KIP-482), as lengths and tags have them."""
+"""Unsigned variable-length integers, the lengths, counts and tags of flexible versions (KIP-482)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from .fields import ProtocolError
 
 
 def uvarint_rest(buffer: memoryview | bytes, first: int, position: int) -> tuple[int, int]:
-    """The rest of an unsigned varint whose `first` byte, before `position`, has its high bit set: (int32 value, position)."""
+    """Reads the rest of an unsigned varint after its `first` byte, which has the high bit set.
+
+    Returns (the value as an int32, the position after it). Raises ProtocolError, IndexError.
+    """
     value, shift = first & 127, 7
     while True:
         byte = buffer[position]
@@ -22,7 +25,7 @@ def uvarint_rest(buffer: memoryview | bytes, first: int, position: int) -> tuple
 
 
 def put_uvarint(out: bytearray, value: int) -> None:
-    """Appends an unsigned varint."""
+    """Appends `value` as an unsigned varint."""
     while value > 127:
         out.append(value & 127 | 128)
         value >>= 7

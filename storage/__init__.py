@@ -1,1 +1,4 @@
-"""One partition's log in memory, and what is known of the producers that write to it. Knows nothing of the wire or of brokers."""
+"""The log of one partition in memory, and the state of the producers that write to it.
+
+The package does not depend on the protocol, apart from the positions of five header fields in a record batch (`segments.py`).
+"""

@@ -1,6 +1,7 @@
-"""Which part of a log is to be compacted, and when (LogCleanerManager). What becomes of its records needs their keys: the broker's part.
+"""Decides which part of a log to compact, and when (Kafka's LogCleanerManager).
 
-Before `cleaned_until` every key is there once; behind it, up to the active file, records are dirty.
+Before `cleaned_until` the log holds each key once. The records from there to the active segment are called dirty. Rewriting the
+records is up to the broker, because that requires their keys.
 """
 
 from __future__ import annotations
@@ -8,12 +9,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .log import Log
-from .rolling import FileSegment, Rolling
 from .segments import EXTENT, max_timestamp_of
+from .virtual_segments import VirtualSegment, VirtualSegments
 
 
 class CompactionLimits(NamedTuple):
-    """A topic's settings: how dirty a log must be, and how long records stay as they are at least and at most (ms)."""
+    """The settings of a topic: min.cleanable.dirty.ratio, min.compaction.lag.ms, max.compaction.lag.ms, segment.bytes, segment.ms."""
 
     min_dirty_ratio: float
     min_lag_ms: int
@@ -23,18 +24,23 @@ class CompactionLimits(NamedTuple):
 
 
 class Dirty(NamedTuple):
-    """Offsets of what is to be compacted next, `end_offset` exclusive, and whether it is time to."""
+    """The part to compact next, whose `end_offset` is exclusive, and whether compaction is due."""
 
     start_offset: int
     end_offset: int
     due: bool
 
 
-def dirty_part(log: Log, rolling: Rolling, limits: CompactionLimits, cleaned_until: int, stable_end: int, now_ms: int) -> Dirty | None:
-    """None if there is nothing to compact. `stable_end` is the last stable offset: open transactions stay as they are."""
+def dirty_part(
+    log: Log, segments: VirtualSegments, limits: CompactionLimits, cleaned_until: int, stable_end: int, now_ms: int
+) -> Dirty | None:
+    """Returns the dirty part of a log, None if there is none.
+
+    It ends at `stable_end`, the last stable offset, at the latest, because open transactions are not compacted.
+    """
     start = max(cleaned_until, log.start_offset)
-    files = rolling.segments(log, limits.segment_bytes, limits.segment_ms)[:-1]
-    closed = [segment for segment in files if segment.end_offset > start]
+    inactive = segments.of_log(log, limits.segment_bytes, limits.segment_ms)[:-1]
+    closed = [segment for segment in inactive if segment.end_offset > start]
     end = min(_uncleanable_from(log, closed, limits.min_lag_ms, start, now_ms), stable_end)
     dirty_bytes = log.available(start, end)
     if not dirty_bytes:
@@ -43,8 +49,8 @@ def dirty_part(log: Log, rolling: Rolling, limits: CompactionLimits, cleaned_unt
     return Dirty(start, end, ratio > limits.min_dirty_ratio or _overdue(log, closed, start, now_ms - limits.max_lag_ms))
 
 
-def _uncleanable_from(log: Log, closed: list[FileSegment], min_lag_ms: int, start: int, now_ms: int) -> int:
-    """Where the active file begins, or the first one with records that are too young."""
+def _uncleanable_from(log: Log, closed: list[VirtualSegment], min_lag_ms: int, start: int, now_ms: int) -> int:
+    """Returns the start of the first segment with records younger than `min_lag_ms`, else that of the active segment."""
     if not closed:
         return start
     young = log.find_timestamp(now_ms - min_lag_ms + 1, start) if min_lag_ms > 0 else None
@@ -56,7 +62,7 @@ def _uncleanable_from(log: Log, closed: list[FileSegment], min_lag_ms: int, star
     return closed[-1].end_offset
 
 
-def _overdue(log: Log, closed: list[FileSegment], start: int, timestamp: int) -> bool:
-    """Whether a dirty file begins with records that are older than `timestamp` (ms)."""
+def _overdue(log: Log, closed: list[VirtualSegment], start: int, timestamp: int) -> bool:
+    """Returns whether the first batch of a dirty segment is older than `timestamp` (ms)."""
     firsts = (next(log.batches(max(segment.base_offset, start), segment.end_offset), None) for segment in closed)
     return any(0 < max_timestamp_of(first) < timestamp for first in firsts if first is not None)

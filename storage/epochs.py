@@ -1,4 +1,4 @@
-"""Which leader epoch began at which offset of one partition (KIP-101; Kafka's `LeaderEpochFileCache`)."""
+"""The offsets at which the leader epochs of one partition begin (KIP-101; Kafka's LeaderEpochFileCache)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NO_OFFSET = -1
 
 
 class LeaderEpochs:
-    """Epochs and the offsets they start at; both strictly ascending."""
+    """Epochs and the offsets at which they start, both strictly ascending."""
 
     __slots__ = ("_epochs", "_starts", "latest")
 
@@ -19,7 +19,7 @@ class LeaderEpochs:
         self._starts: list[int] = []
 
     def begin(self, epoch: int, start_offset: int) -> None:
-        """`epoch` starts at `start_offset`. An epoch that got no record, or that is not older, gives way."""
+        """Starts `epoch` at `start_offset`. Epochs without records, and those that are not older, are removed."""
         if epoch == self.latest:
             return
         while self._epochs and (self._epochs[-1] >= epoch or self._starts[-1] >= start_offset):
@@ -29,9 +29,9 @@ class LeaderEpochs:
         self.latest = epoch
 
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
-        """(the largest known epoch <= `epoch`, the offset at which it ended), as OffsetForLeaderEpoch answers.
+        """Returns (the largest known epoch <= `epoch`, its end offset), the answer to OffsetForLeaderEpoch.
 
-        (-1, -1) when `epoch` is newer than all known ones; (`epoch`, first known offset) when it is older.
+        Returns (-1, -1) if `epoch` is newer than all known ones, and (`epoch`, first known offset) if it is older.
         """
         if epoch == NO_EPOCH or epoch > self.latest:
             return NO_EPOCH, NO_OFFSET
@@ -41,19 +41,19 @@ class LeaderEpochs:
         return (self._epochs[following - 1] if following else epoch), self._starts[following]
 
     def epoch_at(self, offset: int) -> int:
-        """The epoch in which `offset` was, or would be, written; -1 when it lies before all known epochs."""
+        """Returns the epoch in which `offset` was written or would be, -1 if it precedes all known epochs."""
         following = bisect_right(self._starts, offset)
         return self._epochs[following - 1] if following else NO_EPOCH
 
     def delete_before(self, offset: int) -> None:
-        """Forgets the epochs that ended at or before `offset`; the one that holds it starts there from now on."""
+        """Removes the epochs that ended at or before `offset`, and moves the start of the epoch that contains it to `offset`."""
         passed = bisect_right(self._starts, offset) - 1
         if passed >= 0:
             del self._epochs[:passed], self._starts[:passed]
             self._starts[0] = offset
 
     def truncate_to(self, offset: int) -> None:
-        """Forgets the epochs that began at or after `offset`."""
+        """Removes the epochs that began at or after `offset`."""
         while self._starts and self._starts[-1] >= offset:
             self._pop()
 

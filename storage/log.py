@@ -1,8 +1,14 @@
-"""The log of one partition: record batches v2 as opaque bytes, in memory.
+"""The log of one partition: record batches of format 2 as opaque bytes in memory.
 
-Small batches are copied once, into arenas of 64 KiB and more that grow with the log; large ones may stay in the memory they
-were received in. Both are `Segment`s, so a read is one slice per segment and never a copy. Bytes that were once written stay as they
-are as long as somebody holds a view of them: what follows a truncation goes behind them.
+A batch of less than 32 KiB is copied into an *arena*, a block of memory that many batches share. The first arena takes 64 KiB, and
+each new one as much as the log has by then, up to 16 MiB. A larger batch may stay in the block that it was received in, because
+copying it would take longer than managing a block of its own. So a log is a list of `Segment`s, each of which is either a part of an
+arena or one large batch.
+
+A read returns one slice per segment, without a copy. Slices remain in use while they are being sent, so bytes are never changed
+once they were written: after a truncation, new batches are written behind the truncated bytes of the arena, in a new segment.
+
+Deleting frees the segments before the start offset. An arena is freed when no segment and no slice refers to it any more.
 """
 
 from __future__ import annotations
@@ -17,7 +23,7 @@ from .epochs import LeaderEpochs
 from .memory import LogMemory, untouched
 from .segments import EXTENT, PREFIX_BYTES, Buffer, Segment, max_timestamp_of, split
 
-KEEP_BYTES = 32 * 1024  # from here on a copy costs more than a memory block of its own
+KEEP_BYTES = 32 * 1024  # from this size, a copy takes longer than keeping the block
 MIN_ARENA_BYTES = 64 * 1024
 MAX_ARENA_BYTES = 16 * 1024 * 1024
 
@@ -29,7 +35,7 @@ _base_offset = attrgetter("base_offset")
 
 
 class Log:
-    """Batches from `start_offset` to `end_offset` (exclusive). Views it hands out are read-only and never change."""
+    """Batches with offsets from `start_offset` to `end_offset` (exclusive). The views that it returns are read-only and never change."""
 
     __slots__ = ("_arena", "_epochs", "_kept", "_limit", "_segments", "_used", "_view", "end_offset", "memory", "start_offset")
 
@@ -41,21 +47,21 @@ class Log:
         self._segments: list[Segment] = []
         self._epochs = LeaderEpochs()
         self._arena = self._view = _NO_ARENA
-        self._used = 0  # bytes of the arena that were ever written
-        self._limit = 0  # how far into the arena the last segment may grow; 0: it may not
+        self._used = 0  # bytes of the arena that have been written, truncated ones included
+        self._limit = 0  # the position in the arena up to which the last segment may grow, 0 if it may not
 
     @property
     def size(self) -> int:
-        """Bytes that can be read."""
+        """The number of bytes that can be read."""
         if not self._segments:
             return 0
         first, last = self._segments[0], self._segments[-1]
         return (last.log_start + last.end) - (first.log_start + first.start)
 
     def append(self, batch: memoryview, leader_epoch: int, *, owned: bool) -> int:
-        """Stores a validated batch and returns the base offset it got.
+        """Appends a validated batch and returns its base offset. The header fields that a broker assigns are written into it.
 
-        `owned` gives the batch's writable memory away: a large one is kept and patched where it is.
+        With `owned`, the log may keep the memory of the batch, which must be writable, instead of copying it.
         """
         base_offset, size = self.end_offset, len(batch)
         if leader_epoch != self._epochs.latest:
@@ -67,7 +73,7 @@ class Log:
         else:
             position = self._used
             if position + size > self._limit:
-                position = self._prepare(size)
+                position = self._open_in_arena(size)
             arena = self._arena
             self._used = end = position + size
             arena[position:end] = batch
@@ -82,10 +88,11 @@ class Log:
         return base_offset
 
     def read(self, offset: int, max_bytes: int, end_offset: int, *, at_least_one: bool) -> list[memoryview]:
-        """Whole batches from the one that holds `offset` on, one slice per segment, at most `max_bytes` together.
+        """Returns whole batches from the one that contains `offset`, at most `max_bytes`, as one slice per segment.
 
-        `end_offset` is a boundary of batches (high watermark, last stable offset) where reading stops. With `at_least_one` the
-        first batch comes even if it is larger (KIP-74). `offset` must be from `start_offset` to `end_offset` of the log.
+        Reading stops at `end_offset`, which must be the base offset of a batch or the end (high watermark, last stable offset).
+        With `at_least_one`, the first batch is returned even if it is larger than `max_bytes` (KIP-74). `offset` must be between
+        the log's `start_offset` and `end_offset`.
         """
         if offset >= end_offset or not self._segments:
             return []
@@ -102,7 +109,7 @@ class Log:
         return slices
 
     def available(self, offset: int, end_offset: int) -> int:
-        """How many bytes `read` finds without a limit; exact, in O(log n)."""
+        """Returns the exact number of bytes that `read` would return without a limit, in O(log n)."""
         if offset >= end_offset or not self._segments:
             return 0
         first = self._segments[self._segment_of(offset)]
@@ -111,12 +118,12 @@ class Log:
         return (last.log_start + end) - (first.log_start + first.locate(offset))
 
     def batches(self, start_offset: int, end_offset: int) -> Iterator[memoryview]:
-        """What `read` finds without a limit, batch by batch."""
+        """Yields each batch that `read` would return without a limit."""
         for batches in self.read(start_offset, sys.maxsize, end_offset, at_least_one=False):
             yield from split(batches)
 
     def runs(self, offset: int) -> Iterator[tuple[memoryview, int]]:
-        """All batches from the one that holds `offset` on: (some that lie together, the most that a max timestamp of theirs may be)."""
+        """Yields (batches of one segment, an upper bound of their timestamps), from the batch that contains `offset` to the end."""
         if offset >= self.end_offset or not self._segments:
             return
         for index in range(self._segment_of(offset), len(self._segments)):
@@ -124,7 +131,7 @@ class Log:
             yield segment.view[segment.locate(offset) : segment.end], segment.max_timestamp
 
     def find_timestamp(self, timestamp: int, offset: int = 0) -> memoryview | None:
-        """The first batch whose max timestamp is `timestamp` (ms) or later, of those that end behind `offset`."""
+        """Returns the first batch that ends after `offset` and whose max timestamp is `timestamp` (ms) or later."""
         for segment in self._segments:
             if segment.max_timestamp >= timestamp and segment.end_offset > offset:
                 batch = segment.find_timestamp(timestamp, segment.locate(offset))
@@ -133,13 +140,13 @@ class Log:
         return None
 
     def latest_timestamp(self) -> memoryview | None:
-        """The first of the batches that have the largest max timestamp."""
+        """Returns the first of the batches with the largest max timestamp."""
         if not self._segments:
             return None
         return self.find_timestamp(max(segment.max_timestamp for segment in self._segments), self.start_offset)
 
     def delete_before(self, offset: int) -> None:
-        """Moves `start_offset` up to `offset`, at most to the end, and frees the segments that end there or before."""
+        """Moves `start_offset` to `offset`, at most to the end, and frees the segments before it. Does not move it back."""
         offset = min(offset, self.end_offset)
         if offset <= self.start_offset:
             return
@@ -149,13 +156,14 @@ class Log:
         if self._segments:
             self._segments[0].delete_before(offset)
         else:
-            self._close()
-        self._recount()
+            self._seal()
+        self._count_memory()
 
     def replace_before(self, offset: int, batches: Sequence[Buffer]) -> None:
-        """Has `batches` take the place of those before `offset`, a boundary of batches (compaction).
+        """Replaces the batches before `offset`, the base offset of a batch or the end, by `batches` (compaction).
 
-        They have their offsets and epochs already, which rise but need not be without gaps. Start and end of the log stay.
+        Their headers already hold offsets, in ascending order and possibly with gaps, and leader epochs. The start offset and the
+        end offset of the log stay the same.
         """
         kept = [segment for segment in self._segments if segment.end_offset > offset]
         if kept:
@@ -166,11 +174,11 @@ class Log:
             segment.log_start = log_end - segment.start
             log_end += segment.end - segment.start
         if not kept:
-            self._close()
-        self._recount()
+            self._seal()
+        self._count_memory()
 
     def truncate_to(self, offset: int) -> None:
-        """Drops the batches from the one that holds `offset` on; the log then ends at `offset` (an unclean election)."""
+        """Removes the batch that contains `offset` and those after it, so that the log ends at `offset` (an unclean leader election)."""
         self._epochs.truncate_to(offset)
         if offset >= self.end_offset:
             return
@@ -183,30 +191,30 @@ class Log:
             last.truncate_to(offset)
             if last.end <= last.start:
                 self._segments.pop()
-        self._close()
-        self._recount()
+        self._seal()
+        self._count_memory()
 
     def begin_epoch(self, epoch: int) -> None:
-        """A new leader starts to write at `end_offset`."""
+        """Starts a leader epoch at `end_offset`."""
         self._epochs.begin(epoch, self.end_offset)
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
-        """The answer to OffsetForLeaderEpoch: (largest known epoch <= `epoch`, its end offset), (-1, -1) if undefined."""
+        """Returns (the largest known epoch <= `epoch`, its end offset), or (-1, -1); see `LeaderEpochs`."""
         return self._epochs.end_offset_for(epoch, self.end_offset)
 
     def epoch_at(self, offset: int) -> int:
-        """The leader epoch of the batch that holds `offset`, at the log's end that of the next one; -1 unknown."""
+        """Returns the leader epoch of the batch that contains `offset`, or of the next batch for the end offset; -1 if unknown."""
         return self._epochs.epoch_at(offset)
 
     def _segment_of(self, offset: int) -> int:
-        """The index of the last segment that starts at or before `offset`."""
+        """Returns the index of the last segment that starts at or before `offset`."""
         last = len(self._segments) - 1
         if offset >= self._segments[last].base_offset:
             return last
         return max(0, bisect_right(self._segments, offset, key=_base_offset) - 1)
 
-    def _prepare(self, size: int) -> int:
-        """Starts a segment that has room for `size` bytes and returns its position in the arena."""
+    def _open_in_arena(self, size: int) -> int:
+        """Starts a segment with room for `size` bytes and returns its position in the arena."""
         if len(self._arena) - self._used < size:
             capacity = max(size, min(max(self.size, MIN_ARENA_BYTES), MAX_ARENA_BYTES))
             self._arena = untouched(capacity)
@@ -222,14 +230,14 @@ class Log:
         self._segments.append(segment)
         return segment
 
-    def _recount(self) -> None:
-        """Has what is no longer kept freed in `memory`."""
+    def _count_memory(self) -> None:
+        """Updates `memory` after segments were removed."""
         if self.memory is not None:
             before, self._kept = self._kept, sum(segment.end - segment.origin for segment in self._segments)
             self.memory.free(before - self._kept)
 
-    def _close(self) -> None:
-        """Lets the last segment grow no further, and the arena go if nothing is left in it."""
+    def _seal(self) -> None:
+        """Prevents the last segment from growing, and releases the arena if the log is empty."""
         self._limit = 0
         if not self._segments:
             self._arena = self._view = _NO_ARENA
@@ -237,7 +245,7 @@ class Log:
 
 
 def _packed(batches: Sequence[Buffer]) -> Iterator[Segment]:
-    """New segments with copies of these batches."""
+    """Yields segments with copies of these batches."""
     left = sum(map(len, batches))
     segment, arena = None, _NO_ARENA
     for batch in batches:
@@ -249,7 +257,7 @@ def _packed(batches: Sequence[Buffer]) -> Iterator[Segment]:
             segment = Segment(arena.toreadonly(), 0, EXTENT.unpack_from(batch)[0], 0)
         arena[segment.end : segment.end + size] = batch
         base_offset, _, last_offset_delta = EXTENT.unpack_from(batch)
-        segment.end_offset = base_offset  # offsets before it may be gone
+        segment.end_offset = base_offset  # the offsets before it may have been removed
         segment.add(size, last_offset_delta, max_timestamp_of(batch))
         left -= size
     if segment is not None:

@@ -1,15 +1,14 @@
-"""What one partition remembers of its producers: sequence numbers and transactions (KIP-98, KIP-360; Kafka's `ProducerStateManager`)."""
+"""The producers of one partition: checks of their sequence numbers, epochs and markers (KIP-98, KIP-360; Kafka's ProducerStateManager)."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Collection, Iterator
-from operator import attrgetter
 from typing import NamedTuple
 
-MAX_SEQUENCE = 2**31 - 1
-NO_EPOCH = -1  # also what a producer without one writes
-CACHED_BATCHES = 5  # as many as a producer may have in flight
+from .producer_state import CachedBatch, ProducerState
+from .transaction_index import EndedTransaction, TransactionIndex
+
+NO_EPOCH = -1  # a producer without an epoch writes it too
 
 
 class OutOfOrderSequence(Exception):
@@ -37,126 +36,48 @@ class StaleCoordinatorEpoch(Exception):
 
 
 class TransactionIsOpen(Exception):
-    """A batch outside of transactions comes from a producer that is within one."""
+    """A producer with an open transaction sends a batch that is not part of it."""
 
     def __init__(self, producer_id: int) -> None:
         super().__init__(f"producer {producer_id} has an open transaction, and the batch is not part of it")
 
 
-class Duplicate(NamedTuple):
-    """The batch was appended before: where, and with which timestamp (ms)."""
+class Appended(NamedTuple):
+    """Where a batch is in the log, and its timestamp (ms)."""
 
     base_offset: int
     timestamp: int
-
-
-class CachedBatch(NamedTuple):
-    """One of a producer's last batches. Sequences and offsets are inclusive."""
-
-    epoch: int
-    base_sequence: int
-    last_sequence: int
-    base_offset: int
-    last_offset: int
-    timestamp: int
-
-
-class EndedTransaction(NamedTuple):
-    """A transaction from its first batch to its marker (`last_offset`), and where the last stable offset stood behind the marker."""
-
-    producer_id: int
-    first_offset: int
-    last_offset: int
-    last_stable_offset: int
-    committed: bool
 
 
 class LastRecord(NamedTuple):
-    """The last record that a producer wrote in its present epoch, -1 if it has written none."""
+    """The offset of the last record that a producer wrote in its current epoch, -1 if there is none."""
 
     offset: int
     epoch: int
 
 
 class Refused(NamedTuple):
-    """The lowest sequence number of the batches that were refused because their transaction was not known yet."""
+    """The lowest sequence number of the batches that were refused because their transaction was not yet known to the coordinator."""
 
     epoch: int
     base_sequence: int
     refused_ms: int
 
 
-_last_offset = attrgetter("last_offset")
-
-
-class ProducerState:
-    """One producer id: its epoch, the sequence number that comes next, its last batches, when it wrote last.
-
-    `timestamp` (ms) is that of its last batch or marker, `coordinator_epoch` and `marker_offset` those of its last marker; -1 for none.
-    """
-
-    __slots__ = ("batches", "coordinator_epoch", "epoch", "marker_offset", "next_sequence", "timestamp", "used_ms")
-
-    def __init__(self) -> None:
-        self.batches: list[CachedBatch] = []
-        self.epoch = -1
-        self.next_sequence = 0
-        self.used_ms = 0
-        self.timestamp = -1
-        self.coordinator_epoch = -1
-        self.marker_offset = -1
-
-    @property
-    def last_batch(self) -> CachedBatch | None:
-        """The last batch in the present epoch."""
-        return self.batches[-1] if self.batches and self.batches[-1].epoch == self.epoch else None
-
-    def add(self, batch: CachedBatch) -> None:
-        """Takes in what was appended."""
-        self.batches.append(batch)
-        if len(self.batches) > CACHED_BATCHES:
-            del self.batches[0]
-        self._follow(batch)
-
-    def end_transaction(self, epoch: int, coordinator_epoch: int, offset: int, timestamp: int) -> None:
-        """Takes in a marker, which tells the epoch: in a new one, sequences begin at 0."""
-        if epoch != self.epoch:
-            self.epoch, self.next_sequence = epoch, 0
-        self.coordinator_epoch, self.marker_offset, self.timestamp = coordinator_epoch, offset, timestamp
-
-    def truncate_to(self, offset: int) -> bool:
-        """Forgets what was appended at or behind `offset`; False if nothing known is left."""
-        forgotten = None
-        is_last = not self.batches or self.batches[-1].last_offset < self.marker_offset
-        if is_last and self.marker_offset < offset:
-            return True
-        while self.batches and self.batches[-1].last_offset >= offset:
-            forgotten = self.batches.pop()
-        if self.batches:
-            self._follow(self.batches[-1])
-        elif forgotten:
-            self.epoch, self.next_sequence = forgotten.epoch, forgotten.base_sequence
-        return bool(self.batches)
-
-    def _follow(self, batch: CachedBatch) -> None:
-        self.epoch = batch.epoch
-        self.next_sequence = 0 if batch.last_sequence == MAX_SEQUENCE else batch.last_sequence + 1
-        self.timestamp = batch.timestamp
-
-
 class Producers:
-    """The producers of one partition by id, their open transactions and those that ended within the log.
+    """The states of the producers of one partition by producer id, and their transactions.
 
-    A state goes when it was idle for `expiration_ms` and has no open transaction, never because records were deleted.
+    A state is removed after `expiration_ms` without use and without an open transaction (producer.id.expiration.ms). Deleting
+    records does not remove it (KIP-360).
     """
 
-    __slots__ = ("_ended", "_open", "_refused", "_states", "expiration_ms")
+    __slots__ = ("_open", "_refused", "_states", "_transactions", "expiration_ms")
 
     def __init__(self, expiration_ms: int) -> None:
         self.expiration_ms = expiration_ms
         self._states: dict[int, ProducerState] = {}
-        self._open: dict[int, int] = {}  # producer id -> first offset, ascending: what is appended later begins later
-        self._ended: list[EndedTransaction] = []  # ascending by last offset
+        self._transactions = TransactionIndex()
+        self._open = self._transactions.open  # here too, because each check reads it
         self._refused: dict[int, Refused] = {}
 
     def __len__(self) -> int:
@@ -176,10 +97,10 @@ class Producers:
         now_ms: int,
         transactional: bool = False,
         new_from_zero: bool = False,
-    ) -> Duplicate | None:
-        """None: append the batch. Otherwise it is here already, or the reason is raised why it may not be.
+    ) -> Appended | None:
+        """Returns None if a batch may be appended, or where it is if it has been appended before.
 
-        With `new_from_zero` a producer that is not known must begin at sequence 0, else it may begin anywhere.
+        An unknown producer may begin at any sequence number, but only at 0 with `new_from_zero`.
         Raises OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen.
         """
         if (
@@ -197,10 +118,11 @@ class Producers:
                 raise OutOfOrderSequence(producer_id, epoch, base_sequence, 0)
             return None
         if epoch == state.epoch:
+            # A batch that is sent again is found among the last five, because an idempotent producer has at most five in flight.
             if base_sequence != state.next_sequence:
                 for batch in state.batches:
                     if (batch.epoch, batch.base_sequence, batch.last_sequence) == (epoch, base_sequence, last_sequence):
-                        return Duplicate(batch.base_offset, batch.timestamp)
+                        return Appended(batch.base_offset, batch.timestamp)
                 raise OutOfOrderSequence(producer_id, epoch, base_sequence, state.next_sequence)
         elif epoch < state.epoch:
             raise StaleProducerEpoch(producer_id, epoch, state.epoch)
@@ -222,7 +144,7 @@ class Producers:
         now_ms: int,
         transactional: bool = False,
     ) -> None:
-        """Remembers a batch that `check` let pass and that was appended; a transactional one may open a transaction."""
+        """Updates the state for a batch that `check` accepted and that was appended. A transactional one may open a transaction."""
         state = self._states.get(producer_id)
         if state is None or now_ms - state.used_ms >= self.expiration_ms:
             state = self._renew(producer_id)
@@ -232,35 +154,41 @@ class Producers:
             self._open.setdefault(producer_id, base_offset)
             self._refused.pop(producer_id, None)
 
+    def _renew(self, producer_id: int) -> ProducerState:
+        """Returns a new state for a producer whose state is missing or has expired. With an open transaction, it keeps its state."""
+        if producer_id not in self._open:
+            self._states[producer_id] = ProducerState()
+        return self._states[producer_id]
+
     # Transactions
 
     def refuse(self, producer_id: int, epoch: int, base_sequence: int, now_ms: int) -> None:
-        """The batch waits for its transaction to be known: those behind it, which are on their way, must not overtake it."""
+        """Notes a refused batch that the producer will send again, so that `check` refuses the batches in flight behind it."""
         refused = self._refused.get(producer_id)
         if refused is None or epoch > refused.epoch or (epoch == refused.epoch and base_sequence < refused.base_sequence):
             self._refused[producer_id] = Refused(epoch, base_sequence, now_ms)
 
     def open_since(self, producer_id: int) -> int:
-        """The first offset of a producer's open transaction, -1 if it has none."""
+        """Returns the first offset of a producer's open transaction, -1 if it has none."""
         return self._open.get(producer_id, -1)
 
     def continues(self, producer_id: int, epoch: int) -> bool:
-        """Whether a transactional batch of this epoch belongs to a transaction that is open here already."""
+        """Returns whether a transactional batch of this epoch belongs to a transaction that is open in this partition."""
         return producer_id in self._open and self._states[producer_id].epoch == epoch
 
     @property
     def first_open_offset(self) -> int | None:
-        """Where the earliest open transaction began; None if none is open."""
-        return next(iter(self._open.values())) if self._open else None
+        """The first offset of the earliest open transaction, None if none is open."""
+        return self._transactions.first_open_offset
 
     def check_epoch(self, producer_id: int, epoch: int) -> None:
-        """Raises StaleProducerEpoch if a newer incarnation of the producer is known."""
+        """Raises StaleProducerEpoch if a newer epoch of the producer is known."""
         state = self._states.get(producer_id)
         if state is not None and epoch < state.epoch:
             raise StaleProducerEpoch(producer_id, epoch, state.epoch)
 
     def check_marker(self, producer_id: int, epoch: int, coordinator_epoch: int, *, raises_epoch: bool) -> None:
-        """Whether a marker may be appended. `raises_epoch`: it has a new epoch, so that the present one is not enough (KIP-890).
+        """Checks whether a marker may be appended. With `raises_epoch`, as in transactions v2 (KIP-890), it must have a new epoch.
 
         Raises StaleProducerEpoch, StaleCoordinatorEpoch.
         """
@@ -273,63 +201,41 @@ class Producers:
             raise StaleCoordinatorEpoch(producer_id, coordinator_epoch, state.coordinator_epoch)
 
     def end_transaction(self, producer_id: int, epoch: int, coordinator_epoch: int, offset: int, now_ms: int, *, committed: bool) -> None:
-        """Remembers a marker that was appended at `offset`. A transaction that wrote nothing here leaves no trace."""
+        """Updates the state for a marker that was appended at `offset`."""
         state = self._states.get(producer_id)
         if state is None or now_ms - state.used_ms >= self.expiration_ms:
             state = self._renew(producer_id)
         state.used_ms = now_ms
         state.end_transaction(epoch, coordinator_epoch, offset, now_ms)
         self._refused.pop(producer_id, None)
-        first_offset = self._open.pop(producer_id, None)
-        if first_offset is not None:
-            still_open = self.first_open_offset
-            stable = offset + 1 if still_open is None else still_open
-            self._ended.append(EndedTransaction(producer_id, first_offset, offset, stable, committed))
+        self._transactions.end(producer_id, offset, committed=committed)
 
     def aborted(self, start_offset: int, end_offset: int) -> list[EndedTransaction]:
-        """The aborted transactions that a reader of these offsets must know (Kafka's `TransactionIndex.collectAbortedTxns`)."""
-        found = []
-        for position in range(bisect_left(self._ended, start_offset, key=_last_offset), len(self._ended)):
-            ended = self._ended[position]
-            if not ended.committed and ended.first_offset < end_offset:
-                found.append(ended)
-            if ended.last_stable_offset >= end_offset:
-                break  # all that follow begin behind it
-        return found
+        """Returns the aborted transactions that a reader of these offsets has to leave out."""
+        return self._transactions.aborted(start_offset, end_offset)
 
-    # Forgetting
+    def forget_ended(self, marker_offsets: Collection[int]) -> None:
+        """Removes the transactions with these markers, because compaction has removed all their records."""
+        self._transactions.forget_ended(marker_offsets)
+
+    # Removal
 
     def last_records(self) -> dict[int, LastRecord]:
-        """What tells each producer's last sequence number, or at least its epoch, by producer id."""
+        """Returns the last records by producer id. Compaction keeps their batches, because they hold the last sequence numbers."""
         last = {producer_id: (state.last_batch, state.epoch) for producer_id, state in self._states.items()}
         return {producer_id: LastRecord(batch.last_offset if batch else -1, epoch) for producer_id, (batch, epoch) in last.items()}
 
-    def forget_ended(self, markers: Collection[int]) -> None:
-        """Nothing is left of the transactions that ended at these offsets: no reader need know of them."""
-        if markers:
-            self._ended = [ended for ended in self._ended if ended.last_offset not in markers]
-
     def expire(self, now_ms: int) -> None:
-        """Frees the states that were idle for too long."""
+        """Removes the states that have not been used for too long."""
         oldest_ms = now_ms - self.expiration_ms
         self._states = {key: state for key, state in self._states.items() if state.used_ms > oldest_ms or key in self._open}
-        self._refused = {key: each for key, each in self._refused.items() if each.refused_ms > oldest_ms}
+        self._refused = {key: refused for key, refused in self._refused.items() if refused.refused_ms > oldest_ms}
 
     def delete_before(self, offset: int) -> None:
-        """Forgets the transactions that ended before `offset`: their records are gone."""
-        del self._ended[: bisect_left(self._ended, offset, key=_last_offset)]
+        """Removes the transactions that ended before `offset`, because their records are deleted."""
+        self._transactions.delete_before(offset)
 
     def truncate_to(self, offset: int) -> None:
-        """Forgets what was appended at or behind `offset` (an unclean election); transactions whose markers go are open again."""
-        reopened = bisect_left(self._ended, offset, key=_last_offset)
-        first_offsets = [*self._open.items(), *((ended.producer_id, ended.first_offset) for ended in self._ended[reopened:])]
-        del self._ended[reopened:]
-        still_open = sorted((first, producer_id) for producer_id, first in first_offsets if first < offset)
-        self._open = {producer_id: first for first, producer_id in still_open}
+        """Returns to the state before `offset` (an unclean leader election). Transactions that lose their markers are open again."""
+        self._transactions.truncate_to(offset)
         self._states = {key: state for key, state in self._states.items() if state.truncate_to(offset) or key in self._open}
-
-    def _renew(self, producer_id: int) -> ProducerState:
-        """A new state for a producer that has none, or an idle one; an open transaction keeps what it has."""
-        if producer_id not in self._open:
-            self._states[producer_id] = ProducerState()
-        return self._states[producer_id]

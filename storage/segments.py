@@ -1,7 +1,7 @@
-"""A run of record batches that lie one after the other in memory, with a sparse index over them.
+"""A segment: record batches that follow one another in memory, with a sparse index.
 
-Of a batch (v2) only fixed positions of its header are known here: base offset @0, batch length @8 (the bytes that follow it),
-partition leader epoch @12, last offset delta @23, max timestamp @35.
+The storage reads and writes five header fields of a batch of format 2, at fixed positions: base offset (0), batch length (8, the
+number of bytes that follow it), partition leader epoch (12), last offset delta (23), max timestamp (35).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from struct import Struct
 
 INDEX_INTERVAL_BYTES = 4096
-PREFIX_BYTES = 12  # base offset and batch length, which the batch length does not count
+PREFIX_BYTES = 12  # base offset and batch length, which the batch length does not include
 EXTENT = Struct(">qi11xi")  # base offset, batch length, last offset delta
 _LENGTH = Struct(">i")
 _MAX_TIMESTAMP = Struct(">q")
@@ -23,7 +23,7 @@ Buffer = bytes | bytearray | memoryview
 
 
 def split(batches: memoryview) -> Iterator[memoryview]:
-    """One view for each of the whole batches in `batches`."""
+    """Yields a view of each batch in `batches`, which are whole."""
     position = 0
     while position < len(batches):
         following = position + _LENGTH.unpack_from(batches, position + 8)[0] + PREFIX_BYTES
@@ -32,7 +32,7 @@ def split(batches: memoryview) -> Iterator[memoryview]:
 
 
 def end_offset_of(batches: memoryview) -> int:
-    """The offset behind the last of whole batches; there must be one."""
+    """Returns the offset after the last of one or more whole batches."""
     position = end_offset = 0
     while position < len(batches):
         base_offset, length, last_offset_delta = EXTENT.unpack_from(batches, position)
@@ -42,15 +42,16 @@ def end_offset_of(batches: memoryview) -> int:
 
 
 def max_timestamp_of(batch: Buffer) -> int:
-    """The largest record timestamp of a batch, in ms; -1 if its records have none."""
+    """Returns the largest record timestamp of a batch in ms, -1 if its records have none."""
     timestamp: int = _MAX_TIMESTAMP.unpack_from(batch, 35)[0]
     return timestamp
 
 
 class Segment:
-    """Batches with offsets `base_offset` to `end_offset` (exclusive), in the bytes `start` to `end` of `view`.
+    """Batches with offsets from `base_offset` to `end_offset` (exclusive), in the bytes `start` to `end` of `view`.
 
-    `log_start` is the place in the whole log of the byte 0 of `view`, so that distances between segments are subtractions.
+    `log_start` is the position of the first byte of `view` in the whole log, so that the bytes between two segments can be counted
+    by subtraction.
     """
 
     __slots__ = (
@@ -72,21 +73,21 @@ class Segment:
 
     def __init__(self, view: memoryview, start: int, base_offset: int, log_start: int) -> None:
         self.view = view
-        self.origin = self.start = self.end = start  # the bytes from `origin` on are kept, those from `start` on can be read
+        self.origin = self.start = self.end = start  # bytes from `origin` are kept in memory, those from `start` can be read
         self.base_offset = self.end_offset = base_offset
         self.log_start = log_start
         self.max_timestamp = _OLDEST
-        # The newest batch, which most fetches ask for, is found without a search.
+        # The newest batch, which most fetches read, is found without a search.
         self.last_base_offset = base_offset
         self.last_position = start
-        # An entry about every 4 KiB: a batch's base offset, its position, the max timestamp of all batches before it.
+        # An index entry about every 4 KiB: base offset and position of a batch, and the largest timestamp of all batches before it.
         self._next_entry = start + INDEX_INTERVAL_BYTES
         self._offsets = array("q")
         self._positions = array("I")
         self._max_timestamps = array("q")
 
     def add(self, size: int, last_offset_delta: int, max_timestamp: int) -> None:
-        """Takes in the batch that was written at `end`."""
+        """Adds the batch that was written at `end`."""
         position, base_offset = self.end, self.end_offset
         if position >= self._next_entry:
             self._offsets.append(base_offset)
@@ -101,12 +102,12 @@ class Segment:
         self.end = position + size
 
     def locate(self, offset: int) -> int:
-        """The position of the first batch that ends at or behind `offset`; `end` if there is none."""
+        """Returns the position of the first batch that contains `offset` or a later one, `end` if there is none."""
         if self.last_base_offset <= offset < self.end_offset:
             return self.last_position
         if offset <= self.base_offset:
             return self.start
-        position, view, end = self._indexed(bisect_right(self._offsets, offset) - 1), self.view, self.end
+        position, view, end = self._indexed_position(bisect_right(self._offsets, offset) - 1), self.view, self.end
         while position < end:
             base_offset, length, last_offset_delta = EXTENT.unpack_from(view, position)
             if base_offset + last_offset_delta >= offset:
@@ -115,15 +116,15 @@ class Segment:
         return position
 
     def cut(self, start: int, end_offset: int, max_bytes: int, *, at_least_one: bool) -> int:
-        """Where a slice from `start` ends that has at most `max_bytes` of whole batches whose base offsets are < `end_offset`.
+        """Returns the end of a slice from `start` with at most `max_bytes` of whole batches that begin before `end_offset`.
 
-        With `at_least_one` its first batch may be larger than that.
+        With `at_least_one`, the first batch may be larger than `max_bytes`.
         """
         if self.end - start <= max_bytes and self.end_offset <= end_offset:
             return self.end
         limit = start + max_bytes
         entry = min(bisect_left(self._offsets, end_offset), bisect_right(self._positions, limit)) - 1
-        position = max(start, self._indexed(entry))
+        position = max(start, self._indexed_position(entry))
         while position < self.end:
             base_offset, length, _ = EXTENT.unpack_from(self.view, position)
             following = position + length + PREFIX_BYTES
@@ -133,18 +134,18 @@ class Segment:
         return position
 
     def find_timestamp(self, timestamp: int, start: int) -> memoryview | None:
-        """The first batch from position `start` on whose max timestamp is `timestamp` or later."""
-        position = max(start, self._indexed(bisect_left(self._max_timestamps, timestamp) - 1))
+        """Returns the first batch from position `start` whose max timestamp is `timestamp` or later."""
+        position = max(start, self._indexed_position(bisect_left(self._max_timestamps, timestamp) - 1))
         return next((batch for batch in split(self.view[position : self.end]) if max_timestamp_of(batch) >= timestamp), None)
 
     def delete_before(self, offset: int) -> None:
-        """Drops the batches before the one that holds `offset`, which is in this segment or just before it."""
+        """Removes the batches before the one that contains `offset`, which is in this segment or in the gap before it."""
         self.start = self.locate(offset)
         self.base_offset = EXTENT.unpack_from(self.view, self.start)[0]
-        self._tighten()
+        self._lower_max_timestamp()
 
     def truncate_to(self, offset: int) -> None:
-        """Drops the batches from the one that holds `offset` on. Nothing may be added afterwards."""
+        """Removes the batch that contains `offset` and those after it. No batch may be added afterwards."""
         position = self.locate(offset)
         if position >= self.end:
             return
@@ -152,13 +153,13 @@ class Segment:
         del self._offsets[kept:], self._positions[kept:], self._max_timestamps[kept:]
         self.end_offset = EXTENT.unpack_from(self.view, position)[0]
         self.end = position
-        self._tighten()
+        self._lower_max_timestamp()
 
-    def _tighten(self) -> None:
-        """`max_timestamp` may have been that of a batch that is gone."""
+    def _lower_max_timestamp(self) -> None:
+        """Lowers `max_timestamp` if it was that of a removed batch."""
         if self.find_timestamp(self.max_timestamp, self.start) is None:
             self.max_timestamp = max(map(max_timestamp_of, split(self.view[self.start : self.end])), default=_OLDEST)
 
-    def _indexed(self, entry: int) -> int:
-        """The position that index entry has; the first one's for -1."""
+    def _indexed_position(self, entry: int) -> int:
+        """Returns the position in index entry `entry`, `start` for -1."""
         return max(self.start, self._positions[entry]) if entry >= 0 else self.start

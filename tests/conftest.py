@@ -1,4 +1,8 @@
-"""Hypothesis: few examples by default, many with ODRADEK_HYPOTHESIS=long; every run prints its seed. And the wheel, which is built once."""
+"""Settings of Hypothesis, the mark `sockets`, and the wheel, which is built once.
+
+Hypothesis tries 10 examples of each property, 200 with ODRADEK_HYPOTHESIS=long and 3 with ODRADEK_HYPOTHESIS=fast. Every run prints its
+seed.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,7 @@ ROOT = Path(__file__).parents[1]
 
 # A codec is compiled when it is first used: the first example may be slow.
 _COMMON = settings(deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("fast", _COMMON, max_examples=3)
 settings.register_profile("short", _COMMON, max_examples=10)
 settings.register_profile("long", _COMMON, max_examples=200)
 settings.load_profile(os.environ.get("ODRADEK_HYPOTHESIS", "short"))
@@ -26,6 +31,17 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.hypothesis_seed = str(random.SystemRandom().getrandbits(32))
     # kafka-python reads its schemas so, when it is imported.
     config.addinivalue_line("filterwarnings", "ignore:(read|open)_text is deprecated:DeprecationWarning")
+
+
+OPENS_SOCKETS = {"socket", "Cluster", "AsyncCluster", "emulator", "broker"}
+"""A test whose module imports one of these names, or that uses a fixture of such a name, is marked `sockets`."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        imported = vars(item.module) if isinstance(item, pytest.Function) else {}
+        if OPENS_SOCKETS & {*imported, *getattr(item, "fixturenames", ())}:
+            item.add_marker(pytest.mark.sockets)
 
 
 def pytest_report_header(config: pytest.Config) -> str:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.groups.settings import GroupSettings
 from odradek.broker.scheduling.timers import Timers
-from odradek.broker.security.acls import Authorizer
+from odradek.broker.security.authorizer import Authorizer
 from odradek.broker.settings.values import BrokerConfig, GroupConfig, TopicConfig
 from odradek.broker.topics.topic import Topic
 from odradek.storage.log import Log

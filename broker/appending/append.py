@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...protocol.batch_validation import NotOneBatch, first_batch, only_batch, validate_batch
 from ...protocol.compression import Compression
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.record_checks import NO_TIMESTAMP
@@ -11,12 +12,8 @@ from ...protocol.records import (
     BatchError,
     BatchHeader,
     InvalidRecords,
-    NotOneBatch,
-    first_batch,
-    only_batch,
-    validate_batch,
 )
-from ...storage.producers import Duplicate, OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen
+from ...storage.producers import Appended, OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen
 from ..context import Context
 from ..topics.topic import Partition
 from ..transactions.transaction import Producer, TopicPartition
@@ -43,7 +40,7 @@ def one_batch(records: object, version: int) -> memoryview:
     return batch if len(batch) == len(records) else only_batch(records)
 
 
-def append(partition: Partition, batch: memoryview, acks: int, transactional_id: str | None, context: Context) -> Duplicate:
+def append(partition: Partition, batch: memoryview, acks: int, transactional_id: str | None, context: Context) -> Appended:
     """Appends a batch to a partition that this broker leads, unless it is there already: where it is, and its log_append_time_ms."""
     if acks == ALL_REPLICAS and len(partition.isr) < partition.min_isr:
         raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
@@ -59,7 +56,7 @@ def append(partition: Partition, batch: memoryview, acks: int, transactional_id:
     else:
         batch, header, latest, is_new = validated
         append_time = stamp(batch, header, latest, rules, now_ms)
-        appended = Duplicate(partition.log.append(batch, partition.leader_epoch, owned=is_new or context.owns_buffer), append_time)
+        appended = Appended(partition.log.append(batch, partition.leader_epoch, owned=is_new or context.owns_buffer), append_time)
         if append_time == latest == NO_TIMESTAMP:
             partition.untimed.note(appended.base_offset, now_ms)
     context.wake(partition)
@@ -68,7 +65,7 @@ def append(partition: Partition, batch: memoryview, acks: int, transactional_id:
 
 def _append_in_sequence(
     partition: Partition, validated: Validated, rules: AppendRules, transactional_id: str | None, context: Context
-) -> Duplicate:
+) -> Appended:
     """Appends a batch of an idempotent or transactional producer."""
     producers, now_ms = partition.producers, context.now_ms
     batch, header, latest, is_new = validated
@@ -89,7 +86,7 @@ def _append_in_sequence(
         partition.untimed.note(base_offset, now_ms)
     last_offset = base_offset + header.last_offset_delta
     producers.record(producer_id, epoch, base_sequence, last_sequence, base_offset, last_offset, timestamp, now_ms, transactional)
-    return Duplicate(base_offset, append_time)
+    return Appended(base_offset, append_time)
 
 
 def _join(partition: Partition, header: BatchHeader, transactional_id: str | None, context: Context) -> None:

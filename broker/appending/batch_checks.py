@@ -5,9 +5,10 @@ from __future__ import annotations
 from struct import Struct
 from typing import NamedTuple, TypeAlias
 
+from ...protocol.batch_validation import BatchTooLarge
 from ...protocol.compression import Compression, InvalidCompression, TooLong, decompress
 from ...protocol.record_builder import build_batch
-from ...protocol.record_checks import MAX_LONG, NO_TIMESTAMP, Demands, RejectedRecords, UnreadableRecords, check_records
+from ...protocol.record_checks import MAX_LONG, NO_TIMESTAMP, RecordRules, RejectedRecords, UnreadableRecords, check_records
 from ...protocol.records import (
     COMPRESSION_MASK,
     DECOMPRESSED_LIMIT,
@@ -16,7 +17,6 @@ from ...protocol.records import (
     TIMESTAMP_TYPE_BIT,
     TRANSACTIONAL_BIT,
     BatchHeader,
-    BatchTooLarge,
     Buffer,
     InvalidRecords,
     RecordsEndEarly,
@@ -44,7 +44,7 @@ class AppendRules(NamedTuple):
     """What a topic's config says of appends. `codec` is None for that of the producer; `demands` have no times yet."""
 
     max_message_bytes: int
-    demands: Demands
+    demands: RecordRules
     create_time: bool
     before_ms: int
     after_ms: int
@@ -57,7 +57,7 @@ class AppendRules(NamedTuple):
         codec, create_time = _CODECS.get(config.texts["compression.type"]), config.texts["message.timestamp.type"] == "CreateTime"
         rules = config.derived[cls] = cls(
             config.integers["max.message.bytes"],
-            Demands("compact" in config.lists["cleanup.policy"], WRAPS_BELOW, create_time=create_time),
+            RecordRules("compact" in config.lists["cleanup.policy"], WRAPS_BELOW, create_time=create_time),
             create_time,
             config.integers["message.timestamp.before.max.ms"],
             config.integers["message.timestamp.after.max.ms"],
@@ -107,7 +107,7 @@ def _checked(data: Buffer, header: BatchHeader, rules: AppendRules, now_ms: int,
             raise
     if in_time:
         return latest, consecutive
-    demands = Demands(rules.demands.keys, now_ms - rules.before_ms, now_ms + rules.after_ms)
+    demands = RecordRules(rules.demands.keys, now_ms - rules.before_ms, now_ms + rules.after_ms)
     return check_records(data, header, demands, start, lenient)
 
 
@@ -123,7 +123,7 @@ def _decompressed(codec: Compression, batch: memoryview, header: BatchHeader, *,
 def _first_fault(error: InvalidCompression, header: BatchHeader, lenient: bool) -> ProtocolError:
     """What Kafka says, which reads the records while it decompresses them."""
     try:
-        check_records(error.readable, header, Demands(create_time=False), 0, lenient)
+        check_records(error.readable, header, RecordRules(create_time=False), 0, lenient)
     except (RecordsEndEarly, RejectedRecords):
         pass
     except (InvalidRecords, UnreadableRecords) as fault:

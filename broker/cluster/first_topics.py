@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
-from ..settings.listeners import TopicSpec
-from ..settings.properties import SettingValue, as_text
+from ..settings.cluster_config import TopicSpec
+from ..settings.properties import InvalidConfig, SettingValue, as_text
 from ..settings.rows import TOPIC_SETTINGS
 from ..settings.spelling import nearest
-from ..settings.values import InvalidConfig, validate_topic_configs
+from ..settings.validation import validate_topic_configs
 from ..topics.topic import illegal_name
 
 

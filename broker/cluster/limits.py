@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-from ..settings.values import InvalidConfig
+from ..settings.properties import InvalidConfig
 
 
 class ConnectionQuotas:

@@ -19,13 +19,17 @@ from ..groups.coordinator import Groups, GroupSettings
 from ..kafka_quirks.java_hash import abs_java_hash
 from ..scheduling.timers import Timers
 from ..scheduling.waiting import Background
-from ..security.acls import authorizer_of
-from ..settings.listeners import ClusterConfig, Listener, NodeConfig
-from ..settings.values import BrokerConfig, GroupConfig, InvalidConfig, TopicConfig, validate_topic_configs
+from ..security.authorizer import authorizer_of
+from ..settings.cluster_config import ClusterConfig, NodeConfig
+from ..settings.listeners import Listener
+from ..settings.properties import InvalidConfig
+from ..settings.validation import validate_topic_configs
+from ..settings.values import BrokerConfig, GroupConfig, TopicConfig
 from ..topics.cleaning import Upkeep
 from ..topics.topic import CONSUMER_OFFSETS, TRANSACTION_STATE, Partition, Topic, check_name, metric_name
-from ..transactions.coordinator import Marker, Transactions, TransactionSettings
-from ..transactions.transaction import Producer, TopicPartition
+from ..transactions.coordinator import Transactions
+from ..transactions.settings import TransactionSettings
+from ..transactions.transaction import Marker, Producer, TopicPartition
 from .client_metrics import ClientMetrics
 from .features import TRANSACTION_VERSION, Features, FeatureUpdate
 from .fetch_sessions import FetchSessions

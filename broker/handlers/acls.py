@@ -1,6 +1,7 @@
-"""DescribeAcls, CreateAcls and DeleteAcls. Without an authorizer each says SECURITY_DISABLED, which admin tools take for an answer.
+"""DescribeAcls, CreateAcls and DeleteAcls (KIP-140).
 
-The entries and what follows from them are in broker/security/acls.py.
+Without an authorizer they return SECURITY_DISABLED, which admin tools handle as a regular answer. Entries and their evaluation are in
+broker/security/.
 """
 
 from __future__ import annotations
@@ -24,14 +25,15 @@ from ...protocol.messages.describe_acls import (
 )
 from ..context import Context
 from ..registry import CloseConnection, handles
-from ..security.acls import Acl, AclFilter, Authorizer, Operation, PatternType, Permission, ResourceType
+from ..security.acls import Acl, AclFilter, Operation, PatternType, Permission, ResourceType
+from ..security.authorizer import Authorizer
 
 UNKNOWN = 0
 
 
 @handles(DESCRIBE_ACLS)
 def describe_acls(request: DescribeAclsRequest, context: Context) -> DescribeAclsResponse:
-    """The entries that the filter lets pass, by the resources that they are for."""
+    """Returns the entries that the filter selects, grouped by pattern."""
     _check_codes(request.resource_type_filter, request.pattern_type_filter, request.operation, request.permission_type)
     context.demand(Operation.DESCRIBE)
     authorizer = _authorizer(context, "No Authorizer is configured on the broker")
@@ -51,26 +53,27 @@ def describe_acls(request: DescribeAclsRequest, context: Context) -> DescribeAcl
 
 @handles(CREATE_ACLS)
 def create_acls(request: CreateAclsRequest, context: Context) -> CreateAclsResponse:
-    """Each entry for itself; one that is there already is no error."""
+    """Adds each entry independently of the others. An entry that exists is not an error."""
     for each in request.creations:
         _check_codes(each.resource_type, each.resource_pattern_type, each.operation, each.permission_type)
     context.demand(Operation.ALTER)
     authorizer = _authorizer(context)
     acls = [_acl(each) for each in request.creations]
-    if any(acl.is_open for acl in acls):
-        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # what is for filters alone Kafka's brokers do not expect here
+    if any(acl.has_wildcard_code for acl in acls):
+        # Kafka fails with an unexpected exception for codes that only filters may have.
+        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
     return CreateAclsResponse(results=[_create(acl, authorizer) for acl in acls])
 
 
-def _acl(wanted: AclCreation) -> Acl:
+def _acl(creation: AclCreation) -> Acl:
     return Acl(
-        ResourceType(wanted.resource_type),
-        wanted.resource_name,
-        PatternType(wanted.resource_pattern_type),
-        wanted.principal,
-        wanted.host,
-        Operation(wanted.operation),
-        Permission(wanted.permission_type),
+        ResourceType(creation.resource_type),
+        creation.resource_name,
+        PatternType(creation.resource_pattern_type),
+        creation.principal,
+        creation.host,
+        Operation(creation.operation),
+        Permission(creation.permission_type),
     )
 
 
@@ -84,20 +87,20 @@ def _create(acl: Acl, authorizer: Authorizer) -> AclCreationResult:
 
 @handles(DELETE_ACLS)
 def delete_acls(request: DeleteAclsRequest, context: Context) -> DeleteAclsResponse:
-    """What each filter lets pass is removed; two filters may both tell of an entry."""
+    """Removes the entries that each filter selects. An entry is returned for each filter that selects it."""
     for each in request.filters:
         _check_codes(each.resource_type_filter, each.pattern_type_filter, each.operation, each.permission_type)
     context.demand(Operation.ALTER)
     authorizer = _authorizer(context)
     results, removed = [], set[Acl]()
     for each in request.filters:
-        wanted = _filter(each)
+        acl_filter = _filter(each)
         try:
-            wanted.check()
+            acl_filter.check()
         except KafkaError as error:
             results.append(DeleteAclsFilterResult(error_code=error.code, error_message=error.message, matching_acls=[]))
             continue
-        found = authorizer.find(wanted)
+        found = authorizer.find(acl_filter)
         removed.update(found)
         results.append(DeleteAclsFilterResult(error_message=None, matching_acls=[_matching(acl) for acl in found]))
     authorizer.remove(removed)
@@ -117,26 +120,26 @@ def _matching(acl: Acl) -> DeleteAclsMatchingAcl:
     )
 
 
-def _filter(wanted: DescribeAclsRequest | DeleteAclsFilter) -> AclFilter:
+def _filter(request: DescribeAclsRequest | DeleteAclsFilter) -> AclFilter:
     return AclFilter(
-        ResourceType(wanted.resource_type_filter),
-        wanted.resource_name_filter,
-        PatternType(wanted.pattern_type_filter),
-        wanted.principal_filter,
-        wanted.host_filter,
-        Operation(wanted.operation),
-        Permission(wanted.permission_type),
+        ResourceType(request.resource_type_filter),
+        request.resource_name_filter,
+        PatternType(request.pattern_type_filter),
+        request.principal_filter,
+        request.host_filter,
+        Operation(request.operation),
+        Permission(request.permission_type),
     )
 
 
-def _authorizer(context: Context, why_not: str = "No Authorizer is configured.") -> Authorizer:
+def _authorizer(context: Context, message: str = "No Authorizer is configured.") -> Authorizer:
     authorizer = context.cluster.authorizer
     if authorizer is None:
-        raise KafkaError(ErrorCode.SECURITY_DISABLED, why_not)
+        raise KafkaError(ErrorCode.SECURITY_DISABLED, message)
     return authorizer
 
 
 def _check_codes(*codes: int) -> None:
-    """Kafka takes a request that names UNKNOWN for one that it cannot read; other numbers that nobody knows it just does not find."""
+    """Raises CloseConnection if a code is UNKNOWN, because Kafka then fails to parse the request. Other undefined codes match no entry."""
     if UNKNOWN in codes:
-        raise CloseConnection("a request about ACLs has an UNKNOWN element")
+        raise CloseConnection("an ACL request contains an UNKNOWN code")

@@ -1,7 +1,7 @@
-"""AlterConfigs and IncrementalAlterConfigs of topics, brokers and groups.
+"""AlterConfigs and IncrementalAlterConfigs (KIP-339) of topics, brokers and groups.
 
-Each resource is changed or refused for itself (ConfigAdminManager, ConfigurationControlManager).
-Not done: loggers and client metrics.
+Each resource is altered or rejected independently of the others (Kafka's ConfigAdminManager and ConfigurationControlManager).
+Loggers and client metrics are not supported.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from enum import IntEnum
 from typing import NamedTuple, TypeVar
 
 from ...protocol.errors import ErrorCode, KafkaError
-from ...protocol.messages import alter_configs as replacing
-from ...protocol.messages import incremental_alter_configs as changing
+from ...protocol.messages import alter_configs as full
+from ...protocol.messages import incremental_alter_configs as incremental
 from ...protocol.messages.alter_configs import ALTER_CONFIGS, AlterConfigsRequest, AlterConfigsResponse
 from ...protocol.messages.incremental_alter_configs import (
     INCREMENTAL_ALTER_CONFIGS,
@@ -26,18 +26,22 @@ from ..context import Context
 from ..registry import handles
 from ..security.acls import Operation
 from ..settings.dynamic import validate_broker_configs
-from ..settings.rows import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS, ConfigType, Setting, Value
-from ..settings.values import COMMA, GroupConfig, InvalidConfig, text_of, validate_group_configs, validate_topic_configs
+from ..settings.parsing import COMMA, text_of
+from ..settings.properties import InvalidConfig
+from ..settings.rows import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS
+from ..settings.types import ConfigResourceType, ConfigType, Setting, Value
+from ..settings.validation import validate_group_configs, validate_topic_configs
+from ..settings.values import GroupConfig
 from ..topics.topic import illegal_name
-from .config_resources import BROKER, GROUP, TOPIC, demand_configs
+from .configs import demand_configs
 
 MAX_VALUE_BYTES = 32_767
-Resource = replacing.AlterConfigsResource | changing.AlterConfigsResource
-Answer = TypeVar("Answer", replacing.AlterConfigsResourceResponse, changing.AlterConfigsResourceResponse)
+Resource = full.AlterConfigsResource | incremental.AlterConfigsResource
+Response = TypeVar("Response", full.AlterConfigsResourceResponse, incremental.AlterConfigsResourceResponse)
 
 
 class OpType(IntEnum):
-    """What to do with one setting."""
+    """Operation on one setting (Kafka's AlterConfigOp.OpType)."""
 
     SET = 0
     DELETE = 1
@@ -46,43 +50,43 @@ class OpType(IntEnum):
 
 
 class Target(NamedTuple):
-    """The settings of one resource: their rows, what is set and what holds, and how to set others."""
+    """A resource to alter: the rows of its settings, its overrides, its effective values, and a function that replaces the overrides."""
 
     rows: Mapping[str, Setting]
     overrides: Mapping[str, str]
     values: Mapping[str, Value]
     alter: Callable[[dict[str, str]], None]
     missing: str | None = None
-    """Why there is no such resource, which is told only to who asks for sensible settings."""
+    """Error message if the resource does not exist. Kafka returns it only after the settings have been validated."""
 
 
 @handles(ALTER_CONFIGS)
 def alter_configs(request: AlterConfigsRequest, context: Context) -> AlterConfigsResponse:
-    """What is not named is unset."""
-    return AlterConfigsResponse(responses=_answers(request, context, _replaced, replacing.AlterConfigsResourceResponse))
+    """Replaces all overrides of each resource; settings that the request does not contain are removed."""
+    return AlterConfigsResponse(responses=_responses(request, context, _replaced, full.AlterConfigsResourceResponse))
 
 
 @handles(INCREMENTAL_ALTER_CONFIGS)
 def incremental_alter_configs(request: IncrementalAlterConfigsRequest, context: Context) -> IncrementalAlterConfigsResponse:
-    """Sets, unsets, and adds to and removes from lists."""
-    return IncrementalAlterConfigsResponse(responses=_answers(request, context, _changed, changing.AlterConfigsResourceResponse))
+    """Sets and removes single overrides, and appends to and subtracts from lists."""
+    return IncrementalAlterConfigsResponse(responses=_responses(request, context, _changed, incremental.AlterConfigsResourceResponse))
 
 
-def _answers(
+def _responses(
     request: AlterConfigsRequest | IncrementalAlterConfigsRequest,
     context: Context,
-    wanted: Callable[..., dict[str, str]],
-    answer: type[Answer],
-) -> list[Answer]:
-    """Alters each resource; `wanted` are the overrides that it is to have."""
+    new_overrides: Callable[..., dict[str, str]],
+    response: type[Response],
+) -> list[Response]:
+    """Alters each resource. `new_overrides` computes the overrides from a resource of the request and its target."""
     repeated = _repeated(request.resources)
-    answers = []
+    responses = []
     for resource in request.resources:
-        code, message = _alter(resource, context, request.validate_only, repeated, wanted)
-        answers.append(
-            answer(error_code=code, error_message=message, resource_type=resource.resource_type, resource_name=resource.resource_name)
+        code, message = _alter(resource, context, request.validate_only, repeated, new_overrides)
+        responses.append(
+            response(error_code=code, error_message=message, resource_type=resource.resource_type, resource_name=resource.resource_name)
         )
-    return answers
+    return responses
 
 
 def _repeated(resources: Sequence[Resource]) -> set[tuple[int, str]]:
@@ -95,7 +99,7 @@ def _alter(
     context: Context,
     validate_only: bool,
     repeated: set[tuple[int, str]],
-    wanted: Callable[..., dict[str, str]],
+    new_overrides: Callable[..., dict[str, str]],
 ) -> tuple[ErrorCode, str | None]:
     try:
         if (resource.resource_type, resource.resource_name) in repeated:
@@ -103,9 +107,9 @@ def _alter(
         _check_request(resource)
         demand_configs(Operation.ALTER_CONFIGS, resource.resource_type, resource.resource_name, context)
         target = _target(resource, context.broker)
-        overrides = wanted(resource, target)
+        overrides = new_overrides(resource, target)
         _validate(resource, overrides, context.broker)
-        if resource.resource_type == BROKER:
+        if resource.resource_type == ConfigResourceType.BROKER:
             _check_min_insync_replicas(resource, overrides, target, context.broker)
         if target.missing:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, target.missing)
@@ -114,9 +118,9 @@ def _alter(
     except KafkaError as error:
         return error.code, error.message
     except InvalidConfig as error:
-        # Kafka's brokers check their own settings, its controller those of others.
-        refusal = KafkaError(ErrorCode.INVALID_REQUEST if resource.resource_type == BROKER else ErrorCode.INVALID_CONFIG, str(error))
-        return refusal.code, refusal.message
+        # The codes differ because in Kafka a broker validates its own settings, and the controller those of topics and groups.
+        code = ErrorCode.INVALID_REQUEST if resource.resource_type == ConfigResourceType.BROKER else ErrorCode.INVALID_CONFIG
+        return code, KafkaError(code, str(error)).message
     return ErrorCode.NONE, None
 
 
@@ -129,15 +133,15 @@ def _check_request(resource: Resource) -> None:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {', '.join(empty)}")
 
 
-def _replaced(resource: replacing.AlterConfigsResource, target: Target) -> dict[str, str]:
+def _replaced(resource: full.AlterConfigsResource, target: Target) -> dict[str, str]:
     return {config.name: config.value or "" for config in resource.configs}
 
 
-def _changed(resource: changing.AlterConfigsResource, target: Target) -> dict[str, str]:
+def _changed(resource: incremental.AlterConfigsResource, target: Target) -> dict[str, str]:
     overrides = dict(target.overrides)
     if unknown := [config.config_operation for config in resource.configs if config.config_operation not in set(OpType)]:
-        if resource.resource_type != BROKER:
-            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # on this Kafka's controller fails
+        if resource.resource_type != ConfigResourceType.BROKER:
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # Kafka's controller fails with an unexpected exception.
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown operations type {unknown[0]}")
     for config in resource.configs:
         operation = OpType(config.config_operation)
@@ -154,27 +158,27 @@ def _edited_list(name: str, text: str, operation: OpType, overrides: Mapping[str
     row = target.rows.get(name)
     if row is None or row.type is not ConfigType.LIST:
         raise KafkaError(ErrorCode.INVALID_CONFIG, f"Can't {operation.name} to key {name} because its type is not LIST.")
-    present = overrides[name] if name in overrides else text_of(target.values.get(name)) or ""
-    before = COMMA.split(present) if present else []
-    named = dict.fromkeys(COMMA.split(text))
+    text_before = overrides[name] if name in overrides else text_of(target.values.get(name)) or ""
+    before = COMMA.split(text_before) if text_before else []
+    elements = dict.fromkeys(COMMA.split(text))
     if operation is OpType.SUBTRACT:
-        return ",".join(each for each in before if each not in named)
-    return ",".join(dict.fromkeys([*before, *named]))
+        return ",".join(each for each in before if each not in elements)
+    return ",".join(dict.fromkeys([*before, *elements]))
 
 
 def _validate(resource: Resource, overrides: dict[str, str], broker: Broker) -> None:
     if any(len(text.encode()) > MAX_VALUE_BYTES for text in overrides.values()):
         raise KafkaError(ErrorCode.INVALID_CONFIG, f"A configuration value is longer than {MAX_VALUE_BYTES} bytes.")
-    if resource.resource_type == TOPIC:
+    if resource.resource_type == ConfigResourceType.TOPIC:
         validate_topic_configs(overrides)
-    elif resource.resource_type == GROUP:
+    elif resource.resource_type == ConfigResourceType.GROUP:
         validate_group_configs(overrides, broker.config)
     else:
         validate_broker_configs(overrides, broker.config, cluster_wide=not resource.resource_name)
 
 
 def _check_min_insync_replicas(resource: Resource, overrides: Mapping[str, str], target: Target, broker: Broker) -> None:
-    """Eligible leader replicas need one value for all brokers (KIP-966). Raises INVALID_CONFIG."""
+    """Raises KafkaError with INVALID_CONFIG if the brokers could differ in min.insync.replicas, which ELR rules out (KIP-966)."""
     name = "min.insync.replicas"
     if not broker.cluster.features.levels[ELR_VERSION]:
         return
@@ -186,11 +190,11 @@ def _check_min_insync_replicas(resource: Resource, overrides: Mapping[str, str],
 
 def _target(resource: Resource, broker: Broker) -> Target:
     match resource.resource_type:
-        case 2:
+        case ConfigResourceType.TOPIC:
             return _topic(resource.resource_name, broker)
-        case 4:
+        case ConfigResourceType.BROKER:
             return _broker(resource.resource_name, broker)
-        case 32:
+        case ConfigResourceType.GROUP:
             return _group(resource.resource_name, broker)
     raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown resource type {resource.resource_type}")
 

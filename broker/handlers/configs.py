@@ -1,4 +1,7 @@
-"""DescribeConfigs."""
+"""DescribeConfigs and ListConfigResources (KIP-1142): the settings of topics, brokers and groups, and the resources that have any.
+
+Client metrics and loggers have no settings here.
+"""
 
 from __future__ import annotations
 
@@ -14,26 +17,49 @@ from ...protocol.messages.describe_configs import (
     DescribeConfigsResult,
     DescribeConfigsSynonym,
 )
+from ...protocol.messages.list_config_resources import (
+    LIST_CONFIG_RESOURCES,
+    ConfigResource,
+    ListConfigResourcesRequest,
+    ListConfigResourcesResponse,
+)
 from ..context import Context
 from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Wait
-from ..security.acls import ACCESS_DENIED_ERRORS, Operation
+from ..security.acls import ACCESS_DENIED_ERRORS, Operation, ResourceType
+from ..settings.types import ConfigResourceType
 from ..settings.values import ConfigEntry, GroupConfig
-from ..slices import Slices
+from ..slices import Slices, chunks
 from ..topics.topic import illegal_name
-from .config_resources import BROKER, GROUP, TOPIC, demand_configs
+
+
+def demand_configs(operation: Operation, resource_type: int, name: str, context: Context) -> None:
+    """Raises KafkaError if the client may not perform an operation on a resource's settings.
+
+    Access to the settings of topics and groups depends on the resource; for all other types it depends on the cluster.
+    """
+    match resource_type:
+        case ConfigResourceType.TOPIC:
+            context.demand(operation, ResourceType.TOPIC, name)
+        case ConfigResourceType.GROUP:
+            context.demand(operation, ResourceType.GROUP, name)
+        case ConfigResourceType.BROKER | ConfigResourceType.BROKER_LOGGER | ConfigResourceType.CLIENT_METRICS:
+            context.demand(operation)
 
 
 @handles(DESCRIBE_CONFIGS)
 def describe_configs(request: DescribeConfigsRequest, context: Context) -> Generator[Wait, None, DescribeConfigsResponse]:
-    """The settings of topics, of this broker and of groups; no names, or null, means all of them. Who may not is told last."""
+    """Returns the requested settings of each resource, or all of them if the keys are null or empty.
+
+    Resources that the client may not access come last, as in Kafka.
+    """
     results, slices = [], Slices()
     for resource in request.resources:
         results.append(_describe(resource, request, context))
         if slices.full(1 + len(results[-1].configs)):
             yield NEXT_TURN
-    refusals = set(ACCESS_DENIED_ERRORS.values())
-    return DescribeConfigsResponse(results=sorted(results, key=lambda result: result.error_code in refusals))
+    access_denied = set(ACCESS_DENIED_ERRORS.values())
+    return DescribeConfigsResponse(results=sorted(results, key=lambda result: result.error_code in access_denied))
 
 
 def _describe(resource: DescribeConfigsResource, request: DescribeConfigsRequest, context: Context) -> DescribeConfigsResult:
@@ -48,27 +74,40 @@ def _describe(resource: DescribeConfigsResource, request: DescribeConfigsRequest
 
 
 def _entries(resource: DescribeConfigsResource, names: frozenset[str], context: Context) -> list[ConfigEntry]:
-    broker, name = context.broker, resource.resource_name
-    if resource.resource_type == TOPIC:
-        if reason := illegal_name(name):
-            raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {reason}")
-        topic = broker.cluster.topics.get(name)
-        if topic is None:
-            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        return topic.config.describe(names)
-    if resource.resource_type == BROKER:
-        if not name:
-            return broker.config.describe_cluster_wide(names)
-        if name == str(broker.node_id):
-            return broker.config.describe(names)
-        if not name.lstrip("-").isdigit():
-            raise KafkaError(ErrorCode.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name}")
-        raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unexpected broker id, expected {broker.node_id} or empty string, but received {name}")
-    if resource.resource_type == GROUP:
-        if not name:
-            raise KafkaError(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
-        return (broker.cluster.group_configs.get(name) or GroupConfig(broker.config, {})).describe(names)
+    match resource.resource_type:
+        case ConfigResourceType.TOPIC:
+            return _topic_entries(resource.resource_name, names, context)
+        case ConfigResourceType.BROKER:
+            return _broker_entries(resource.resource_name, names, context)
+        case ConfigResourceType.GROUP:
+            return _group_entries(resource.resource_name, names, context)
     raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {resource.resource_type}")
+
+
+def _topic_entries(name: str, names: frozenset[str], context: Context) -> list[ConfigEntry]:
+    if reason := illegal_name(name):
+        raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {reason}")
+    topic = context.cluster.topics.get(name)
+    if topic is None:
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return topic.config.describe(names)
+
+
+def _broker_entries(name: str, names: frozenset[str], context: Context) -> list[ConfigEntry]:
+    broker = context.broker
+    if not name:
+        return broker.config.describe_cluster_wide(names)
+    if name == str(broker.node_id):
+        return broker.config.describe(names)
+    if not name.lstrip("-").isdigit():
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name}")
+    raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unexpected broker id, expected {broker.node_id} or empty string, but received {name}")
+
+
+def _group_entries(name: str, names: frozenset[str], context: Context) -> list[ConfigEntry]:
+    if not name:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
+    return (context.cluster.group_configs.get(name) or GroupConfig(context.broker.config, {})).describe(names)
 
 
 def _config(entry: ConfigEntry, request: DescribeConfigsRequest) -> DescribeConfigsResourceResult:
@@ -83,3 +122,31 @@ def _config(entry: ConfigEntry, request: DescribeConfigsRequest) -> DescribeConf
         config_type=entry.type,
         documentation=entry.documentation if request.include_documentation else None,
     )
+
+
+@handles(LIST_CONFIG_RESOURCES)
+def list_config_resources(request: ListConfigResourcesRequest, context: Context) -> Generator[Wait, None, ListConfigResourcesResponse]:
+    """Returns the resources of the requested types, or of all types if the request names none.
+
+    Version 0 is ListClientMetricsResources (KIP-714), which returns client metrics only.
+    """
+    context.demand(Operation.DESCRIBE_CONFIGS)
+    cluster = context.cluster
+    nodes = [str(node_id) for node_id in sorted(cluster.brokers)]
+    names: dict[int, list[str]] = {
+        ConfigResourceType.BROKER_LOGGER: nodes,
+        ConfigResourceType.BROKER: nodes,
+        ConfigResourceType.TOPIC: list(cluster.topics),
+        ConfigResourceType.CLIENT_METRICS: [],
+        ConfigResourceType.GROUP: list(cluster.group_configs),
+    }
+    types = {ConfigResourceType.CLIENT_METRICS} if context.version == 0 else set(request.resource_types) or set(names)
+    if types - set(names):
+        return ListConfigResourcesResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, config_resources=[])
+    response, slices = ListConfigResourcesResponse(config_resources=[]), Slices()
+    for resource_type in (each for each in names if each in types):
+        for some in chunks(names[resource_type]):
+            response.config_resources += [ConfigResource(resource_name=name, resource_type=resource_type) for name in some]
+            if slices.full(len(some)):
+                yield NEXT_TURN
+    return response

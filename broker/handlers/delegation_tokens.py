@@ -1,4 +1,7 @@
-"""The APIs of delegation tokens (KIP-48), which Kafka refuses on a listener that does not authenticate its clients: so far, on any."""
+"""The APIs of delegation tokens (KIP-48).
+
+Kafka rejects them on listeners that do not authenticate clients. No listener authenticates clients yet, so all requests are rejected.
+"""
 
 from __future__ import annotations
 
@@ -27,18 +30,18 @@ from ..context import Context
 from ..registry import handles
 
 NO_TIME = -1
-REFUSAL = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
+NOT_ALLOWED = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
 
 
 @handles(CREATE_DELEGATION_TOKEN)
 def create_delegation_token(request: CreateDelegationTokenRequest, context: Context) -> CreateDelegationTokenResponse:
-    """Always DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, with the principals that the token would have had."""
+    """Always returns DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, with the principals that the token would have, as Kafka does."""
     requester_type, _, requester = context.client.principal.partition(":")
     owner_type, owner_name = request.owner_principal_type, request.owner_principal_name
     if not (owner_type and owner_name):
         owner_type, owner_name = requester_type, requester
     return CreateDelegationTokenResponse(
-        error_code=REFUSAL,
+        error_code=NOT_ALLOWED,
         principal_type=owner_type,
         principal_name=owner_name,
         token_requester_principal_type=requester_type,
@@ -53,17 +56,17 @@ def create_delegation_token(request: CreateDelegationTokenRequest, context: Cont
 
 @handles(RENEW_DELEGATION_TOKEN)
 def renew_delegation_token(request: RenewDelegationTokenRequest, context: Context) -> RenewDelegationTokenResponse:
-    """Always DELEGATION_TOKEN_REQUEST_NOT_ALLOWED."""
-    return RenewDelegationTokenResponse(error_code=REFUSAL, expiry_timestamp_ms=NO_TIME)
+    """Always returns DELEGATION_TOKEN_REQUEST_NOT_ALLOWED."""
+    return RenewDelegationTokenResponse(error_code=NOT_ALLOWED, expiry_timestamp_ms=NO_TIME)
 
 
 @handles(EXPIRE_DELEGATION_TOKEN)
 def expire_delegation_token(request: ExpireDelegationTokenRequest, context: Context) -> ExpireDelegationTokenResponse:
-    """Always DELEGATION_TOKEN_REQUEST_NOT_ALLOWED."""
-    return ExpireDelegationTokenResponse(error_code=REFUSAL, expiry_timestamp_ms=NO_TIME)
+    """Always returns DELEGATION_TOKEN_REQUEST_NOT_ALLOWED."""
+    return ExpireDelegationTokenResponse(error_code=NOT_ALLOWED, expiry_timestamp_ms=NO_TIME)
 
 
 @handles(DESCRIBE_DELEGATION_TOKEN)
 def describe_delegation_token(request: DescribeDelegationTokenRequest, context: Context) -> DescribeDelegationTokenResponse:
-    """Always DELEGATION_TOKEN_REQUEST_NOT_ALLOWED."""
-    return DescribeDelegationTokenResponse(error_code=REFUSAL, tokens=[])
+    """Always returns DELEGATION_TOKEN_REQUEST_NOT_ALLOWED."""
+    return DescribeDelegationTokenResponse(error_code=NOT_ALLOWED, tokens=[])

@@ -9,6 +9,7 @@ from collections.abc import Generator
 from struct import Struct
 from typing import cast
 
+from ...protocol.batch_validation import NotOneBatch
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.produce import (
     PRODUCE,
@@ -29,7 +30,6 @@ from ...protocol.records import (
     BatchError,
     CorruptBatch,
     InvalidRecords,
-    NotOneBatch,
     first_batch_size,
     read_header,
 )

@@ -1,4 +1,4 @@
-"""SaslHandshake and SaslAuthenticate. No listener asks for authentication yet, so both are out of place."""
+"""SaslHandshake and SaslAuthenticate, which are rejected because no listener supports SASL yet."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..registry import handles
 
 @handles(SASL_HANDSHAKE)
 def sasl_handshake(request: SaslHandshakeRequest, context: Context) -> SaslHandshakeResponse:
-    """Always ILLEGAL_SASL_STATE; the connection goes on."""
+    """Always returns ILLEGAL_SASL_STATE. The connection stays open."""
     return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE, mechanisms=[])
 
 
 @handles(SASL_AUTHENTICATE)
 def sasl_authenticate(request: SaslAuthenticateRequest, context: Context) -> SaslAuthenticateResponse:
-    """Always ILLEGAL_SASL_STATE; the connection goes on."""
+    """Always returns ILLEGAL_SASL_STATE. The connection stays open."""
     message = "SaslAuthenticate request received after successful authentication"
     return SaslAuthenticateResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE, error_message=message, auth_bytes=b"")

@@ -1,1 +1,1 @@
-"""Behaviour of Java and of RE2 that Kafka's answers depend on."""
+"""Behaviour of Java and RE2/J on which Kafka's responses depend: hash codes and orders, 64-bit arithmetic, regular expressions."""

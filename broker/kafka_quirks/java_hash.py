@@ -1,4 +1,8 @@
-"""Java's hash of a text, where clients can see what Kafka does with it."""
+"""Java's string hash codes, and the iteration orders of Java's and Kafka's hash tables.
+
+Both are visible to clients: the hash code of a group id or transactional id selects its coordinator, and Kafka returns some lists in the
+order in which it iterates over a hash table.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from struct import unpack
 
 
 def java_hash(text: str) -> int:
-    """`String.hashCode()`, over UTF-16 units: signed 32 bit."""
+    """Returns `String.hashCode()`, which is computed from UTF-16 code units, as a signed 32-bit integer."""
     if text.isascii():
         units: Iterable[int] = text.encode()
     else:
@@ -20,22 +24,23 @@ def java_hash(text: str) -> int:
 
 
 def abs_java_hash(key: str) -> int:
-    """`Utils.abs(key.hashCode())`: which coordinator partition a key belongs to."""
+    """Returns Kafka's `Utils.abs(key.hashCode())`, which modulo the number of partitions is the key's coordinator partition."""
     value = java_hash(key)
     return 0 if value == -(1 << 31) else abs(value)
 
 
 def hash_map_order(keys: Iterable[str]) -> list[str]:
-    """Returns the keys, each once, in the order of a HashMap to which they were added and that never held others."""
+    """Returns the keys, without duplicates, in the order of a HashMap that has never contained other keys."""
     keys = list(dict.fromkeys(keys))
     mask = _table_size(len(keys)) - 1
     return sorted(keys, key=lambda key: _spread(java_hash(key)) & mask)
 
 
 def timeline_order(keys: Iterable[str]) -> list[str]:
-    """Returns different keys in the order of a TimelineHashMap (Kafka's) to which they were added one by one and that never held others.
+    """Returns the keys in the order of Kafka's TimelineHashMap, if they were added in this order and it has never contained others.
 
-    The slot of a key is the highest bits of the product of its hash with a constant. In a slot, the key that was added last comes first.
+    The keys must be distinct. A key's slot is given by the highest bits of the product of its hash code and a constant. Within a slot, the
+    key that was added last comes first.
     """
     last_first = list(keys)[::-1]
     bits = 1
@@ -55,9 +60,9 @@ _FIBONACCI, _LONG_MASK = -7046029254386353131, (1 << 64) - 1
 
 
 def _table_size(count: int) -> int:
-    """Returns the number of buckets of a HashMap with `count` keys, which are at most three quarters of it.
+    """Returns the number of buckets of a HashMap with `count` keys, which fill at most three quarters of the buckets.
 
-    A ConcurrentHashMap grows one key earlier.
+    A ConcurrentHashMap is resized one key earlier.
     """
     size = 16
     while count * 4 > size * 3:
@@ -66,5 +71,5 @@ def _table_size(count: int) -> int:
 
 
 def _spread(value: int) -> int:
-    """Returns the hash as Java's tables use it: with its high bits folded into the low ones."""
+    """Returns the hash code with its high bits mixed into the low ones, which select the bucket (`HashMap.hash`)."""
     return value ^ (value & 0xFFFFFFFF) >> 16

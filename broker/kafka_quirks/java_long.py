@@ -1,8 +1,8 @@
-"""Java's arithmetic of 64 bits, where clients can see what Kafka does with it."""
+"""Java's 64-bit arithmetic, whose overflows are visible to clients of Kafka."""
 
 from __future__ import annotations
 
 
 def wrapped_long(value: int) -> int:
-    """What Java's `long` holds after a sum that may not fit: the lowest 64 bits, signed."""
+    """Returns the value of a Java `long` after an overflow: the lowest 64 bits, as a signed integer."""
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)

@@ -1,6 +1,13 @@
-"""RE2's regular expressions, for subscriptions: parsed here and matched without backtracking, so in time linear in the name.
+"""Regular expressions with the syntax of RE2/J, for subscriptions to topics (KIP-848) and ListTransactions (KIP-1152).
 
-Python's `re` would take what RE2 refuses (look-around, backreferences) and can be made to run for ever. What is left out is `\\C`.
+Python's `re` cannot be used: it accepts expressions that RE2 rejects, such as look-around and backreferences, and it backtracks, so that a
+client could block the broker with one expression. Here an expression is compiled to a nondeterministic automaton (Thompson's construction)
+and simulated in time linear in the length of the name. All of RE2's syntax is supported except `\\C`.
+
+`_Parser` is a recursive-descent parser. Each of its grammar methods returns a `Build`: a function that adds the states of its part in front
+of a given state. Building backwards in this way means that each state's successors exist before the state itself, except for loops, whose
+first state is replaced once its successors are known. A repetition calls the `Build` of its part several times, so `x{1000}` has a thousand
+copies of the states of `x`; `MAX_STATES` and `MAX_STEPS` limit the size of the result.
 """
 
 from __future__ import annotations
@@ -14,7 +21,7 @@ MAX_REPEAT = 1000
 MAX_STATES = 5_000
 MAX_STEPS = 20_000
 MAX_DEPTH = 100
-"""These bound what one expression may cost. A step is one part of a sequence that is compiled, whether it adds states or not."""
+"""Limits of the cost of one expression. A step is one part of a sequence being built, whether or not it adds states."""
 
 Test = Callable[[str], bool]
 WORD = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
@@ -44,11 +51,15 @@ REPEATS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 
 
 class InvalidRegularExpression(ValueError):
-    """The text is no regular expression of RE2."""
+    """The text is not a valid regular expression. The messages resemble those of RE2/J."""
 
 
 class State(NamedTuple):
-    """A state of the automaton: a character's test or a position's, and where to go on if it holds; without a test, both ways."""
+    """A state of the automaton.
+
+    With `test` it consumes a character that passes the test. With `at` it is an assertion about a position, such as `^`. With neither it
+    leads to all states in `following`, without consuming a character.
+    """
 
     test: Test | None
     at: Callable[[str, int], bool] | None
@@ -56,18 +67,18 @@ class State(NamedTuple):
 
 
 Build = Callable[[int], int]
-"""Adds the states of a part before a state that is there already; the first of them."""
+"""Adds the states of a part in front of the given state, and returns the first of them."""
 
 
 class Regex:
-    """One expression, which must match a whole name. Raises InvalidRegularExpression."""
+    """A compiled expression, which must match a whole name. The constructor raises InvalidRegularExpression."""
 
     def __init__(self, text: str) -> None:
         self._states: list[State] = [State(None, None, ())]
         self._start = _Parser(text, self._states).parse()(0)
 
     def matches(self, name: str) -> bool:
-        """Whether the whole of `name` matches."""
+        """Returns whether the expression matches the whole name."""
         matching = self.match(name)
         while True:
             try:
@@ -76,28 +87,30 @@ class Regex:
                 return bool(done.value)
 
     def match(self, name: str) -> Generator[int, None, bool]:
-        """Whether the whole of `name` matches; yields after each character how many states it has looked at."""
-        now = self._closure([self._start], name, 0)
+        """Matches the whole name in steps, and returns whether it matches. Yields the number of visited states before each character."""
+        current = self._closure([self._start], name, 0)
         for position, char in enumerate(name):
-            yield 1 + len(now)
-            steps = [state.following[0] for state in map(self._states.__getitem__, now) if state.test is not None and state.test(char)]
-            now = self._closure(steps, name, position + 1)
-        return 0 in now
+            yield 1 + len(current)
+            steps = [state.following[0] for state in map(self._states.__getitem__, current) if state.test is not None and state.test(char)]
+            current = self._closure(steps, name, position + 1)
+        return 0 in current
 
-    def _closure(self, begun: list[int], name: str, position: int) -> set[int]:
-        """All states that are reached without reading a character."""
+    def _closure(self, pending: list[int], name: str, position: int) -> set[int]:
+        """Returns all states that can be reached without consuming a character. Empties `pending`."""
         reached: set[int] = set()
-        while begun:
-            index = begun.pop()
+        while pending:
+            index = pending.pop()
             state = self._states[index]
             if index not in reached:
                 reached.add(index)
                 if state.test is None and (state.at is None or state.at(name, position)):
-                    begun += state.following
+                    pending += state.following
         return reached
 
 
 class _Parser:
+    """Parses one expression and adds its states to `states`."""
+
     def __init__(self, text: str, states: list[State]) -> None:
         self.text, self.position, self.states = text, 0, states
         self.flags: frozenset[str] = frozenset()
@@ -109,7 +122,7 @@ class _Parser:
             raise InvalidRegularExpression("regexp/syntax: internal error")
         return build
 
-    # Grammar.
+    # Grammar: alternatives, sequences, repetitions, atoms and groups.
 
     def _alternatives(self) -> Build:
         options = [self._sequence()]
@@ -133,7 +146,7 @@ class _Parser:
         bounds = self._bounds()
         if bounds is None:
             return part
-        self._take("?")  # a lazy repetition matches the same names
+        self._take("?")  # A lazy repetition matches the same names as a greedy one.
         if self._bounds() is not None:
             raise InvalidRegularExpression("invalid nested repetition operator")
         low, high = bounds
@@ -182,9 +195,9 @@ class _Parser:
         return self._char(self._literal(char))
 
     def _group(self) -> Build:
-        begun, flags = self.position, self.flags
+        flags = self.flags
         self.position += 1
-        if self._take("?") and not self._begin_special_group(begun):
+        if self._take("?") and not self._begin_special_group():
             return lambda after: after
         self.depth += 1
         if self.depth > MAX_DEPTH:
@@ -196,8 +209,8 @@ class _Parser:
         self.flags = flags
         return build
 
-    def _begin_special_group(self, begun: int) -> bool:
-        """After `(?`: a name or flags. False if it was flags alone, which hold from here on."""
+    def _begin_special_group(self) -> bool:
+        """Parses the name or the flags after `(?`. Returns False for flags without a group, as in `(?i)`, which apply to what follows."""
         rest = self.text[self.position :]
         named = rest.removeprefix("P")
         if named.startswith("<") and not named.startswith(("<=", "<!")):
@@ -214,7 +227,7 @@ class _Parser:
         self.position += end + 1
         return rest[end] == ":"
 
-    # Characters.
+    # Characters: escapes, classes and ranges.
 
     def _escape(self) -> Build:
         following = self.text[self.position : self.position + 1]
@@ -227,7 +240,7 @@ class _Parser:
         return self._char(self._escaped())
 
     def _escaped(self) -> Test:
-        """What stands behind a backslash, in or outside a class."""
+        """Parses the rest of an escape, inside or outside a class."""
         char = self.text[self.position : self.position + 1]
         if not char:
             raise InvalidRegularExpression("trailing backslash at end of expression")
@@ -268,7 +281,7 @@ class _Parser:
         if known != "Any" and known not in CATEGORIES | SCRIPTS:
             raise InvalidRegularExpression("invalid character class range")
         if known == "Lu" and "i" in self.flags:
-            known = "L"  # RE2/J takes upper case for lower case as well, but not the other way round
+            known = "L"  # In RE2/J, \p{Lu} with the flag `i` matches lower case as well, but \p{Ll} does not match upper case.
         return _negated(lambda char: belongs(char, known), negated)
 
     def _set(self) -> Test:
@@ -303,18 +316,18 @@ class _Parser:
         return lambda char: low <= char <= high
 
     def _member(self) -> str | Test:
-        """A character of a class or, from an escape, several."""
+        """Parses one element of a class: a character, or the test of an escape that stands for several characters."""
         char = self.text[self.position : self.position + 1]
         self.position += 1
         if char != "\\":
             return char
-        begun = self.position
+        start = self.position
         test = self._escaped()
-        found = [each for each in map(chr, range(128)) if test(each)]
-        is_single = len(found) == 1 or self.text[begun : begun + 1] in tuple("x01234567")
-        return found[0] if is_single and found and "i" not in self.flags else test
+        matching = [each for each in map(chr, range(128)) if test(each)]
+        is_single = len(matching) == 1 or self.text[start : start + 1] in tuple("x01234567")
+        return matching[0] if is_single and matching and "i" not in self.flags else test
 
-    # States.
+    # States of the automaton.
 
     def _literal(self, char: str) -> Test:
         if "i" in self.flags:

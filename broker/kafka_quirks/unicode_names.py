@@ -1,4 +1,7 @@
-"""What `\\p{...}` may name in RE2/J 1.8, which Kafka 4.3 uses. Topics have ASCII names: a script is Latin, Common, or matches nothing."""
+"""The Unicode categories and scripts that `\\p{...}` accepts in RE2/J 1.8, which Kafka 4.3 uses.
+
+Names of topics are ASCII, so their characters belong to the scripts Latin and Common only.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ CATEGORIES, SCRIPTS = frozenset(_CATEGORIES.split()), frozenset(_SCRIPTS.split()
 
 
 def belongs(char: str, name: str) -> bool:
-    """Whether a character of a topic's name is of a category or script; all are of `Any`."""
+    """Returns whether a character of a topic's name belongs to a category or script. All characters belong to `Any`."""
     if name in CATEGORIES:
         return unicodedata.category(char).startswith(name)
     return name == "Any" or name == ("Latin" if char.isalpha() else "Common")

@@ -19,8 +19,9 @@ from .. import logs
 from ..cluster.state import Broker, ClusterState
 from ..core import Core
 from ..scheduling.timers import Timers
+from ..settings.cluster_config import ClusterConfig, NodeConfig, TopicSpec
 from ..settings.endpoints import WILDCARDS
-from ..settings.listeners import ClusterConfig, Listener, NodeConfig, TopicSpec
+from ..settings.listeners import Listener
 from .acceptor import Acceptor, bind
 from .client_protocol import ClientProtocol
 

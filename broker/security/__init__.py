@@ -1,1 +1,1 @@
-"""Principals, ACLs and their evaluation."""
+"""Access control: entries (acls) and their evaluation (authorizer)."""

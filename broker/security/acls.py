@@ -1,25 +1,20 @@
-"""Who may do what: access control entries, and the decisions that Kafka's StandardAuthorizer makes by them (KIP-11, KIP-290).
-
-Pure data. Handlers ask by way of their `Context`; DescribeAcls, CreateAcls and DeleteAcls are in handlers/acls.py.
-"""
+"""Access control entries and filters of them, as plain data (KIP-11, KIP-290). `authorizer.py` evaluates them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
 from enum import IntEnum
 from typing import NamedTuple, Self
 
 from ...protocol.errors import ErrorCode, KafkaError
-from ..settings.values import BrokerConfig
 
 CLUSTER_NAME = "kafka-cluster"
-"""The name of the one resource of type CLUSTER."""
+"""Name of the only resource of type CLUSTER."""
 ANONYMOUS = "User:ANONYMOUS"
 WILDCARD, EVERYONE = "*", "User:*"
 
 
 class Code(IntEnum):
-    """A number on the wire; those that have no name are the first, UNKNOWN."""
+    """A number in a request. Numbers without a name become the first member, UNKNOWN."""
 
     @classmethod
     def _missing_(cls, value: object) -> Self:
@@ -27,7 +22,7 @@ class Code(IntEnum):
 
 
 class Operation(Code):
-    """What is done to a resource (AclOperation)."""
+    """Operation on a resource (Kafka's AclOperation)."""
 
     UNKNOWN = 0
     ANY = 1
@@ -48,7 +43,7 @@ class Operation(Code):
 
 
 class ResourceType(Code):
-    """What it is done to."""
+    """Type of a resource that is protected (Kafka's ResourceType)."""
 
     UNKNOWN = 0
     ANY = 1
@@ -61,7 +56,7 @@ class ResourceType(Code):
 
 
 class PatternType(Code):
-    """How an entry's name is compared with a resource's; ANY and MATCH are for filters alone."""
+    """Comparison of an entry's name with a resource's (Kafka's PatternType). Only filters use ANY and MATCH."""
 
     UNKNOWN = 0
     ANY = 1
@@ -71,7 +66,7 @@ class PatternType(Code):
 
 
 class Permission(Code):
-    """What an entry says (AclPermissionType)."""
+    """Effect of an entry (Kafka's AclPermissionType)."""
 
     UNKNOWN = 0
     ANY = 1
@@ -101,7 +96,7 @@ OPERATIONS: dict[ResourceType, tuple[Operation, ...]] = {
         Operation.IDEMPOTENT_WRITE,
     ),
 }
-"""The operations that clients are told about, for those types that they can ask for (AclEntry)."""
+"""Operations returned in `authorized_operations` fields, by resource type (Kafka's AclEntry)."""
 
 ACCESS_DENIED_ERRORS = {
     ResourceType.TOPIC: ErrorCode.TOPIC_AUTHORIZATION_FAILED,
@@ -111,19 +106,19 @@ ACCESS_DENIED_ERRORS = {
 }
 """Error code returned when access to a resource of that type is denied."""
 
-# To be allowed the ones implies to be allowed the other; to be denied them does not.
+# ALLOW entries for any of the values imply the key. DENY entries imply nothing.
 _IMPLIED_BY = {
     Operation.DESCRIBE: (Operation.READ, Operation.WRITE, Operation.DELETE, Operation.ALTER, Operation.DESCRIBE),
     Operation.DESCRIBE_CONFIGS: (Operation.ALTER_CONFIGS, Operation.DESCRIBE_CONFIGS),
 }
 
 
-Pattern = tuple["ResourceType", str, "PatternType"]
-"""The type and name of the resources that an entry is for, and how the name is compared."""
+Pattern = tuple[ResourceType, str, PatternType]
+"""Resource type, name, and comparison of the name."""
 
 
 class Acl(NamedTuple):
-    """One access control entry: who may, or may not, do what to the resources of a pattern."""
+    """One access control entry: allows or denies a principal an operation on the resources that match a pattern."""
 
     resource_type: ResourceType
     resource_name: str
@@ -134,8 +129,8 @@ class Acl(NamedTuple):
     permission: Permission
 
     @property
-    def is_open(self) -> bool:
-        """Whether it says ANY or MATCH, which only filters may."""
+    def has_wildcard_code(self) -> bool:
+        """Whether a field is ANY or MATCH, which are valid in filters only."""
         return (
             self.resource_type is ResourceType.ANY
             or self.pattern_type in (PatternType.ANY, PatternType.MATCH)
@@ -144,23 +139,23 @@ class Acl(NamedTuple):
         )
 
     def covers(self, name: str) -> bool:
-        """Whether a resource of its type is meant."""
+        """Returns whether the pattern matches the name of a resource of its type."""
         if self.pattern_type is PatternType.PREFIXED:
             return name.startswith(self.resource_name)
         return self.resource_name in (name, WILDCARD)
 
-    def concerns(self, principal: str, host: str) -> bool:
-        """Whether a client is meant."""
+    def applies_to(self, principal: str, host: str) -> bool:
+        """Returns whether the entry applies to a client."""
         return self.principal in (principal, EVERYONE) and self.host in (host, WILDCARD)
 
     def decides(self, operation: Operation) -> bool:
-        """Whether it says something of an operation."""
+        """Returns whether the entry allows or denies an operation."""
         if self.operation in (Operation.ALL, operation):
             return True
         return self.permission is Permission.ALLOW and self.operation in _IMPLIED_BY.get(operation, ())
 
     def check(self) -> None:
-        """Raises INVALID_REQUEST for what no entry can be (AclControlManager)."""
+        """Raises KafkaError with INVALID_REQUEST for an invalid entry (Kafka's AclControlManager)."""
         if self.resource_type is ResourceType.CLUSTER and self.resource_name != CLUSTER_NAME:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}")
         if not self.resource_name:
@@ -173,7 +168,7 @@ class Acl(NamedTuple):
 
 
 class AclFilter(NamedTuple):
-    """Which entries are asked for; null and ANY leave a field open."""
+    """Selects entries; None and ANY match every value of a field."""
 
     resource_type: ResourceType
     resource_name: str | None
@@ -184,14 +179,14 @@ class AclFilter(NamedTuple):
     permission: Permission
 
     def check(self) -> None:
-        """Raises INVALID_REQUEST for a filter that DeleteAcls does not take."""
+        """Raises KafkaError with INVALID_REQUEST for a filter that DeleteAcls rejects."""
         if ResourceType.UNKNOWN is self.resource_type or PatternType.UNKNOWN is self.pattern_type:
             raise KafkaError(ErrorCode.INVALID_REQUEST, "Unknown patternFilter.")
         if Operation.UNKNOWN is self.operation or Permission.UNKNOWN is self.permission:
             raise KafkaError(ErrorCode.INVALID_REQUEST, "Unknown entryFilter.")
 
     def matches(self, acl: Acl) -> bool:
-        """Whether an entry is among them."""
+        """Returns whether the filter selects an entry."""
         return (
             self.resource_type in (ResourceType.ANY, acl.resource_type)
             and self._matches_pattern(acl)
@@ -202,96 +197,7 @@ class AclFilter(NamedTuple):
         )
 
     def _matches_pattern(self, acl: Acl) -> bool:
-        """MATCH takes the entries that cover the resource of that name, all others those of that name itself."""
+        """MATCH selects entries whose pattern covers the name; all other pattern types compare the name itself."""
         if self.pattern_type is PatternType.MATCH:
             return self.resource_name is None or acl.covers(self.resource_name)
         return self.pattern_type in (PatternType.ANY, acl.pattern_type) and self.resource_name in (None, acl.resource_name)
-
-
-class Authorizer:
-    """The entries of a cluster, and what follows from them. `super_users` are principals who may do all."""
-
-    def __init__(self, super_users: Collection[str] = (), *, allow_everyone_if_no_acl_found: bool = False) -> None:
-        self.super_users = frozenset(super_users)
-        self._if_no_acl_found = allow_everyone_if_no_acl_found
-        self._acls: dict[Acl, None] = {}
-        self._longest_prefix = 0
-        self._patterns: dict[Pattern, dict[Acl, None]] = {}
-        """The entries by what they are for, so that a decision looks only at those that may cover the resource."""
-
-    def add(self, acl: Acl) -> None:
-        """Adds an entry, unless it is there already. Raises INVALID_REQUEST for one that makes no sense."""
-        acl.check()
-        self._acls[acl] = None
-        self._patterns.setdefault(acl[:3], {})[acl] = None
-        if acl.pattern_type is PatternType.PREFIXED:
-            self._longest_prefix = max(self._longest_prefix, len(acl.resource_name))
-
-    def remove(self, acls: Iterable[Acl]) -> None:
-        """Removes entries, those that are there."""
-        for acl in acls:
-            if self._acls.pop(acl, acl) is None:
-                entries = self._patterns[acl[:3]]
-                del entries[acl]
-                if not entries:
-                    del self._patterns[acl[:3]]
-
-    def find(self, wanted: AclFilter) -> list[Acl]:
-        """The entries that a filter lets pass, in the order in which they came."""
-        entries: Iterable[Acl] = self._acls
-        is_open = wanted.resource_type is ResourceType.ANY or wanted.pattern_type in (PatternType.ANY, PatternType.MATCH)
-        if wanted.resource_name is not None and not is_open:
-            entries = self._patterns.get((wanted.resource_type, wanted.resource_name, wanted.pattern_type), ())
-        return [acl for acl in entries if wanted.matches(acl)]
-
-    def _covering(self, resource_type: ResourceType, name: str) -> list[Acl]:
-        """The entries for a resource: those of its name, those of all names, and those of each prefix of its name."""
-        patterns = [(resource_type, each, PatternType.LITERAL) for each in dict.fromkeys((name, WILDCARD))]
-        prefixes = range(1, min(len(name), self._longest_prefix) + 1)
-        patterns += [(resource_type, name[:length], PatternType.PREFIXED) for length in prefixes]
-        return [acl for pattern in patterns for acl in self._patterns.get(pattern, ())]
-
-    def allows(self, principal: str, host: str, operation: Operation, resource_type: ResourceType, name: str) -> bool:
-        """One entry that denies outweighs all that allow; with none for the resource the setting decides, and else nobody may."""
-        if principal in self.super_users:
-            return True
-        about = self._covering(resource_type, name)
-        if not about:
-            return self._if_no_acl_found
-        said = {acl.permission for acl in about if acl.concerns(principal, host) and acl.decides(operation)}
-        return said == {Permission.ALLOW}
-
-    def allowed(self, principal: str, host: str, resource_type: ResourceType, name: str) -> list[Operation]:
-        """All that is allowed of what there is for that type."""
-        return [each for each in OPERATIONS[resource_type] if self.allows(principal, host, each, resource_type, name)]
-
-    def allows_somewhere(self, principal: str, host: str, operation: Operation, resource_type: ResourceType) -> bool:
-        """Whether there may be a resource of that type for which it is allowed (Authorizer.authorizeByResourceType)."""
-        if self.allows(principal, host, operation, resource_type, "hardcode"):  # any name: it is for super users and the setting
-            return True
-        said = [acl for acl in self._of(principal, host, resource_type) if acl.operation in (Operation.ALL, operation)]
-        denied = [acl for acl in said if acl.permission is Permission.DENY]
-        if any(acl.pattern_type is PatternType.LITERAL and acl.resource_name == WILDCARD for acl in denied):
-            return False
-        return any(acl.permission is Permission.ALLOW and not any(_outweighs(each, acl) for each in denied) for acl in said)
-
-    def _of(self, principal: str, host: str, resource_type: ResourceType) -> Iterator[Acl]:
-        return (acl for acl in self._acls if acl.resource_type is resource_type and acl.concerns(principal, host))
-
-
-def _outweighs(denied: Acl, allowed: Acl) -> bool:
-    """Whether all that one entry allows is denied by another."""
-    if denied.pattern_type is PatternType.PREFIXED:
-        everything = allowed.pattern_type is PatternType.LITERAL and allowed.resource_name == WILDCARD
-        return not everything and allowed.resource_name.startswith(denied.resource_name)
-    return allowed.pattern_type is PatternType.LITERAL and allowed.resource_name == denied.resource_name
-
-
-def authorizer_of(config: BrokerConfig) -> Authorizer | None:
-    """The authorizer that a node's settings ask for; None if nobody is kept from anything."""
-    texts = config.texts
-    if not texts["authorizer.class.name"]:
-        return None
-    super_users = [user.strip() for user in texts.get("super.users", "").split(";") if user.strip()]
-    allow_everyone = texts.get("allow.everyone.if.no.acl.found", "").lower() == "true"
-    return Authorizer(super_users, allow_everyone_if_no_acl_found=allow_everyone)

@@ -1,1 +1,1 @@
-"""Broker, topic and group settings: the table of rows, parsed values, and their sources."""
+"""Settings of brokers, topics and groups: the table of all settings, where their values come from, and how they are checked."""

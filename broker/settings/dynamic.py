@@ -1,21 +1,28 @@
-"""Which settings of brokers AlterConfigs may change while they run (Kafka's DynamicBrokerConfig)."""
+"""Checks of broker settings that AlterConfigs changes at run time (Kafka's DynamicBrokerConfig, KIP-226). Error messages are Kafka's."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from .rows import BROKER_SETTINGS, PER_BROKER, PER_LISTENER, ConfigType
-from .values import LISTENER_PREFIX, BrokerConfig, InvalidConfig, base_name, parse, text_of
+from .listener_prefix import LISTENER_PREFIX, base_name
+from .parsing import parse, text_of
+from .properties import InvalidConfig
+from .rows import BROKER_SETTINGS
+from .types import PER_BROKER, PER_LISTENER, ConfigType
+from .values import BrokerConfig
 
 CLUSTER_LEVEL_OF_LISTENERS = {"max.connections", "max.connection.creation.rate", "num.network.threads"}
-"""Settings that may be set for a listener on all brokers at once."""
+"""Settings that may be set cluster-wide for a listener; all others of a listener are per broker."""
 FIXED = ("listeners", "listener.security.protocol.map")
-"""Settings that Kafka can change and this broker cannot, because its sockets stay as they are."""
+"""Settings that Kafka can change at run time but this broker cannot, because it opens its sockets only at startup."""
 THREADS = ("background.threads", "num.io.threads", "num.network.threads", "num.recovery.threads.per.data.dir", "num.replica.fetchers")
 
 
-def validate_broker_configs(overrides: Mapping[str, str], present: BrokerConfig, *, cluster_wide: bool) -> None:
-    """Raises InvalidConfig for what may not be set for one broker, or for all; settings that nobody knows are allowed."""
+def validate_broker_configs(overrides: Mapping[str, str], current: BrokerConfig, *, cluster_wide: bool) -> None:
+    """Raises InvalidConfig for settings that may not be changed to these values, for one broker or cluster-wide.
+
+    Unknown settings are accepted, as in Kafka.
+    """
     modes = {name: row.dynamic for name in overrides if (row := BROKER_SETTINGS.get(name))}
     _refuse("Cannot update these configs dynamically", [name for name, mode in modes.items() if mode is None])
     _refuse(
@@ -26,17 +33,17 @@ def validate_broker_configs(overrides: Mapping[str, str], present: BrokerConfig,
     for name, text in overrides.items():
         if row := BROKER_SETTINGS.get(base_name(name)):
             values[name] = parse(row, text)
-            if row.type is ConfigType.CLASS and text != text_of(present.values[row.name]):
+            if row.type is ConfigType.CLASS and text != text_of(current.values[row.name]):
                 raise InvalidConfig(f"Invalid value {text} for configuration {row.name}: Class {text} could not be found.")
     if cluster_wide:
-        single = [name for name in overrides if modes.get(name) == PER_BROKER or _is_of_one_brokers_listener(name)]
+        single = [name for name in overrides if modes.get(name) == PER_BROKER or _is_per_broker_listener_setting(name)]
         _refuse("Cannot update these configs at default cluster level, broker id must be specified", single)
     for name in FIXED:
-        if name in values and values[name] != present.values[name]:
+        if name in values and values[name] != current.values[name]:
             raise InvalidConfig(f"{name} cannot be changed while the broker runs; restart it with {name}={overrides[name]}")
     for name in THREADS:
         if isinstance(value := values.get(name), int):
-            _check_threads(name, value, present.integers[name])
+            _check_threads(name, value, current.integers[name])
 
 
 def _refuse(problem: str, names: Collection[str]) -> None:
@@ -44,15 +51,15 @@ def _refuse(problem: str, names: Collection[str]) -> None:
         raise InvalidConfig(f"{problem}: [{', '.join(names)}]")
 
 
-def _is_of_one_brokers_listener(name: str) -> bool:
+def _is_per_broker_listener_setting(name: str) -> bool:
     match = LISTENER_PREFIX.fullmatch(name)
     return match is not None and match[1] not in CLUSTER_LEVEL_OF_LISTENERS
 
 
-def _check_threads(name: str, wanted: int, present: int) -> None:
-    """A pool of threads grows and shrinks to twice and half its size at most."""
-    problem = f"Dynamic thread count update validation failed for {name}={wanted}"
-    if wanted < present // 2:
-        raise InvalidConfig(f"{problem}, value should be at least half the current value {present}")
-    if wanted > present * 2:
-        raise InvalidConfig(f"{problem}, value should not be greater than double the current value {present}")
+def _check_threads(name: str, count: int, current: int) -> None:
+    """Raises InvalidConfig for less than half or more than twice the current number of threads, which Kafka rejects."""
+    problem = f"Dynamic thread count update validation failed for {name}={count}"
+    if count < current // 2:
+        raise InvalidConfig(f"{problem}, value should be at least half the current value {current}")
+    if count > current * 2:
+        raise InvalidConfig(f"{problem}, value should not be greater than double the current value {current}")

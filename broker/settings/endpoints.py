@@ -1,6 +1,6 @@
-"""Addresses of listeners, `NAME://host:port`, and where a broker's settings say that it listens.
+"""Parsing of listener addresses, `NAME://host:port`, from a broker's settings.
 
-A health check reads them too, so this module imports little.
+The health check imports this module too, so it avoids heavy imports to start quickly.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ OLD_NAMES = ("host.name", "port", "advertised.host.name", "advertised.port")
 
 
 class Endpoint(NamedTuple):
-    """NAME://host:port."""
+    """A listener's name and address; its text is NAME://host:port."""
 
     name: str
     host: str
@@ -31,9 +31,9 @@ class Endpoint(NamedTuple):
 
 
 def listening_endpoints(properties: Mapping[str, str], shift: int = 0) -> list[Endpoint]:
-    """Returns where a broker listens for clients, each port raised by `shift`. Raises InvalidConfig.
+    """Returns the addresses on which a broker listens for clients, each port raised by `shift`. Raises InvalidConfig.
 
-    As in Kafka's images, a broker that is told only what to advertise listens there on all interfaces.
+    If only `advertised.listeners` is set, the broker listens on those ports on all interfaces, as in Kafka's images.
     """
     advertised = [endpoint._replace(host=EVERYWHERE) for endpoint in endpoints_of(properties, "advertised.listeners", shift)]
     found = endpoints_of(properties, "listeners", shift) or advertised or [Endpoint("PLAINTEXT", LOOPBACK, DEFAULT_PORT + shift)]
@@ -48,10 +48,10 @@ def endpoints_of(properties: Mapping[str, str], setting: str, shift: int = 0) ->
         match = ENDPOINT.fullmatch(text)
         if match is None:
             example = f"PLAINTEXT://{LOOPBACK}:{DEFAULT_PORT}"
-            raise InvalidConfig(f"invalid listener '{text.strip()}' in {setting}: write NAME://host:port, such as {example}")
+            raise InvalidConfig(f"invalid listener '{text.strip()}' in {setting}: use NAME://host:port, such as {example}")
         port = int(match[3]) and int(match[3]) + shift
         if port > 65535:
-            raise InvalidConfig(f"Port {port} in {setting} is too high; ports end at 65535")
+            raise InvalidConfig(f"invalid port {port} in {setting}: use 0 to 65535")
         found.append(Endpoint(match[1].upper(), match[2].strip("[]"), port))
     return found
 
@@ -62,9 +62,9 @@ def controller_names(properties: Mapping[str, str]) -> set[str]:
 
 
 def with_listeners_of_old_names(properties: Mapping[str, str]) -> dict[str, str]:
-    """Returns the settings with `listeners` and `advertised.listeners` for the names that these had before Kafka 3.0.
+    """Returns the settings with `listeners` and `advertised.listeners` in place of the names used before Kafka 3.0.
 
-    `host.name` and `port` count only where neither of the new names is given.
+    `host.name` and `port` are used only if neither of the new names is set.
     """
     host, port, advertised_host, advertised_port = (properties.get(name, "").strip() for name in OLD_NAMES)
     found = {name: value for name, value in properties.items() if name not in OLD_NAMES}
@@ -76,5 +76,5 @@ def with_listeners_of_old_names(properties: Mapping[str, str]) -> dict[str, str]
 
 
 def bracketed(host: str) -> str:
-    """Returns the host as it stands before a port."""
+    """Returns the host as written before a port: IPv6 addresses in brackets."""
     return f"[{host}]" if ":" in host else host

@@ -1,4 +1,4 @@
-"""Settings as text: Java's .properties files, and values of a Python program."""
+"""Settings as text: Java's .properties files, and the values that a Python program passes."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 
 class InvalidConfig(ValueError):
-    """A name or a value of a setting that is refused; where Kafka refuses it too, the text is Kafka's."""
+    """A setting has an invalid name or value. Where Kafka rejects it too, the message is Kafka's."""
 
 
 def parse_properties(text: str) -> dict[str, str]:
-    """The pairs of a .properties file, by the rules of java.util.Properties.load; a later one of the same name wins."""
+    """Returns the pairs of a .properties file, by the rules of java.util.Properties.load. The last pair of a name counts."""
     entries = (ENTRY.fullmatch(line) for line in _logical_lines(text))
     return {_unescaped(entry[1]): _unescaped(entry[2]) for entry in entries if entry}
 
 
 def _logical_lines(text: str) -> Iterator[str]:
-    """Lines without indentation, comments and blank ones; one that ends in an odd number of backslashes goes on in the next."""
+    """Yields lines without indentation, skipping comments and blank lines. An odd number of backslashes at its end continues a line."""
     pending: str | None = None
     for natural in re.split(r"\r\n|\r|\n", text):
         line = natural.lstrip(" \t\f")
@@ -48,7 +48,7 @@ def _unescaped(text: str) -> str:
 
 
 def as_text(name: str, value: SettingValue) -> str:
-    """Returns a setting's value as server.properties has it. Raises TypeError for a value that is no text, number or boolean."""
+    """Returns a setting's value as written in server.properties. Raises TypeError for a value that is not a string, number or boolean."""
     if not isinstance(value, str | int | float):
         raise TypeError(f"setting {name} must be a str, int, float or bool, not {value!r}")
     return str(value).lower() if isinstance(value, bool) else str(value)

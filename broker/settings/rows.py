@@ -1,127 +1,20 @@
-"""Every setting that Kafka 4.3 knows, as data: one row each.
+"""Every setting of Kafka 4.3, one row each.
 
-The rows drive server.properties, `KAFKA_*`, `--set`, CreateTopics and AlterConfigs checks, DescribeConfigs and
-docs/configuration.md. Names, types, defaults and ranges are those of Kafka's LogConfig, KafkaConfig and GroupConfig; what differs
-on purpose says so in its documentation. `config.py` turns rows and given texts into values.
+The rows drive server.properties, `KAFKA_*`, `--set`, the checks of CreateTopics and AlterConfigs, DescribeConfigs and
+docs/configuration.md. Names, types, defaults and ranges are those of Kafka's LogConfig, KafkaConfig and GroupConfig. Where a default
+differs from Kafka's, the setting's documentation says so. To add a setting, add a row; set `acts=True` once code reads it.
 """
 
 from __future__ import annotations
 
 import re
-from enum import IntEnum
-from typing import NamedTuple
 
-
-class ConfigType(IntEnum):
-    """How a value is written; the numbers are those of DescribeConfigs (KIP-569)."""
-
-    UNKNOWN = 0
-    BOOLEAN = 1
-    STRING = 2
-    INT = 3
-    SHORT = 4
-    LONG = 5
-    DOUBLE = 6
-    LIST = 7
-    CLASS = 8
-    PASSWORD = 9
-
-
-class Scope(IntEnum):
-    """What a setting belongs to; the numbers are Kafka's resource types."""
-
-    TOPIC = 2
-    BROKER = 4
-    GROUP = 32
-
-
-Value = bool | int | float | str | tuple[str, ...] | None
-
-
-class Range(NamedTuple):
-    """A number between two bounds, both included, or exactly `or_else`."""
-
-    low: float
-    high: float | None = None
-    or_else: int | None = None
-
-    def complaint(self, value: Value) -> str | None:
-        """What is wrong with `value`, in Kafka's words, or None."""
-        assert isinstance(value, int | float)
-        too_high = self.high is not None and value > self.high
-        if value == self.or_else or not (value < self.low or too_high):
-            return None
-        if self.or_else is not None:
-            return f"Value must be between {self.low} and {self.high} or equal to {self.or_else}"
-        return f"Value must be no more than {self.high}" if too_high else f"Value must be at least {self.low}"
-
-    def __str__(self) -> str:
-        """For the documentation."""
-        upper = f"≥ {self.low}" if self.high is None else f"{self.low} … {self.high}"
-        return upper if self.or_else is None else f"{upper} or {self.or_else}"
-
-
-class OneOf:
-    """One of a few words."""
-
-    def __init__(self, *words: str, ignore_case: bool = False) -> None:
-        self.words, self.ignore_case = words, ignore_case
-
-    def complaint(self, value: Value) -> str | None:
-        """What is wrong with `value`, in Kafka's words, or None."""
-        if (str(value).upper() if self.ignore_case else value) in self.words:
-            return None
-        case = " (case insensitive)" if self.ignore_case else ""
-        return f"String must be one of{case}: {', '.join(self.words)}"
-
-    def __str__(self) -> str:
-        """For the documentation."""
-        return ", ".join(self.words)
-
-
-class Matches(NamedTuple):
-    """A text of a certain form."""
-
-    pattern: re.Pattern[str]
-    form: str
-
-    def complaint(self, value: Value) -> str | None:
-        """What is wrong with `value`, or None."""
-        return None if self.pattern.fullmatch(str(value)) else f"Value must be {self.form}"
-
-    def __str__(self) -> str:
-        """For the documentation."""
-        return self.form
-
-
-class Setting(NamedTuple):
-    """One row. `default` is parsed already; None is Kafka's null. `valid` holds for each element of a list.
-
-    `synonyms` are broker settings that a value falls back to, in order; `factor` is what one counts in the unit of its synonym (hours in
-    milliseconds). `dynamic` says where AlterConfigs may change a broker setting, if at all: for all brokers, for one, or for one listener
-    of one. `at_most_nodes` numbers never exceed the number of nodes. `internal` rows are shown only where they are set. `acts` is False
-    for what is checked and shown, but changes nothing here.
-    """
-
-    scope: Scope
-    name: str
-    type: ConfigType
-    default: Value
-    valid: Range | OneOf | Matches | None = None
-    documentation: str = ""
-    acts: bool = False
-    synonyms: tuple[str, ...] = ()
-    factor: int = 1
-    dynamic: str | None = None
-    at_most_nodes: bool = False
-    internal: bool = False
-
+from .types import CLUSTER_WIDE, PER_BROKER, PER_LISTENER, ConfigResourceType, ConfigType, Matches, OneOf, Range, Setting
 
 BOOLEAN, STRING, INT, SHORT = ConfigType.BOOLEAN, ConfigType.STRING, ConfigType.INT, ConfigType.SHORT
 LONG, DOUBLE, LIST, CLASS, PASSWORD = ConfigType.LONG, ConfigType.DOUBLE, ConfigType.LIST, ConfigType.CLASS, ConfigType.PASSWORD
-UNKNOWN = ConfigType.UNKNOWN  # a plugin's: Kafka's brokers do not know it, and show it as a secret
-TOPIC, BROKER, GROUP = Scope.TOPIC, Scope.BROKER, Scope.GROUP
-PER_BROKER, CLUSTER_WIDE, PER_LISTENER = "per-broker", "cluster-wide", "per-listener"
+UNKNOWN = ConfigType.UNKNOWN  # read by a plugin: Kafka's ConfigDef does not define it, so DescribeConfigs hides its value
+TOPIC, BROKER, GROUP = ConfigResourceType.TOPIC, ConfigResourceType.BROKER, ConfigResourceType.GROUP
 STANDARD_AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 INT_MAX, LONG_MAX, DOUBLE_MAX = 2**31 - 1, 2**63 - 1, 1.7976931348623157e308
 MINUTE_MS, HOUR_MS = 60_000, 3_600_000
@@ -134,103 +27,105 @@ OFFSET_RESET = Matches(
 # fmt: off
 SETTINGS: tuple[Setting, ...] = (
     Setting(TOPIC, "cleanup.policy", LIST, ("delete",), OneOf("compact", "delete"), synonyms=("log.cleanup.policy",), acts=True,
-            documentation="What happens to old records: delete, compact or both."),
+            documentation="Treatment of old records: `delete`, `compact` or both."),
     Setting(TOPIC, "compression.gzip.level", INT, -1, Range(1, 9, or_else=-1), synonyms=("compression.gzip.level",), acts=True,
-            documentation="How hard gzip compresses, where `compression.type` asks for it."),
+            documentation="Compression level for gzip. It applies when `compression.type` is `gzip`."),
     Setting(TOPIC, "compression.lz4.level", INT, 9, Range(1, 17), synonyms=("compression.lz4.level",), acts=True,
-            documentation="How hard lz4 compresses, where `compression.type` asks for it."),
+            documentation="Compression level for lz4. It applies when `compression.type` is `lz4`."),
     Setting(TOPIC, "compression.type", STRING, "producer", OneOf("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"),
             synonyms=("compression.type",), acts=True,
-            documentation="The codec in which batches are stored; `producer` keeps each as it came."),
+            documentation="Codec in which record batches are stored. `producer` keeps the codec that the producer used."),
     Setting(TOPIC, "compression.zstd.level", INT, 3, Range(-131_072, 22), synonyms=("compression.zstd.level",), acts=True,
-            documentation="How hard zstd compresses, where `compression.type` asks for it."),
+            documentation="Compression level for zstd. It applies when `compression.type` is `zstd`."),
     Setting(TOPIC, "delete.retention.ms", LONG, 86_400_000, Range(0), synonyms=("log.cleaner.delete.retention.ms",), acts=True,
-            documentation="How long compaction keeps tombstones."),
+            documentation="Time for which compaction retains tombstones."),
     Setting(TOPIC, "file.delete.delay.ms", LONG, 60_000, Range(0), synonyms=("log.segment.delete.delay.ms",)),
     Setting(TOPIC, "flush.messages", LONG, LONG_MAX, Range(1), synonyms=("log.flush.interval.messages",)),
     Setting(TOPIC, "flush.ms", LONG, LONG_MAX, Range(0), synonyms=("log.flush.interval.ms", "log.flush.scheduler.interval.ms")),
     Setting(TOPIC, "follower.replication.throttled.replicas", LIST, (), REPLICAS),
     Setting(TOPIC, "index.interval.bytes", INT, 4096, Range(0), synonyms=("log.index.interval.bytes",)),
     Setting(TOPIC, "internal.segment.bytes", INT, None, internal=True, acts=True,
-            documentation="As segment.bytes, without its lower bound; for tests."),
+            documentation="Same as `segment.bytes`, but without a lower bound. For tests."),
     Setting(TOPIC, "leader.replication.throttled.replicas", LIST, (), REPLICAS),
     Setting(TOPIC, "local.retention.bytes", LONG, -2, Range(-2), synonyms=("log.local.retention.bytes",)),
     Setting(TOPIC, "local.retention.ms", LONG, -2, Range(-2), synonyms=("log.local.retention.ms",)),
     Setting(TOPIC, "max.compaction.lag.ms", LONG, LONG_MAX, Range(1), synonyms=("log.cleaner.max.compaction.lag.ms",), acts=True,
-            documentation="A record may stay uncompacted for this long at most."),
+            documentation="Maximum time for which a record may remain uncompacted."),
     Setting(TOPIC, "max.message.bytes", INT, 1_048_588, Range(0), synonyms=("message.max.bytes",), acts=True,
-            documentation="The largest record batch that is accepted."),
+            documentation="Maximum size of a record batch that is accepted."),
     Setting(TOPIC, "message.timestamp.after.max.ms", LONG, 3_600_000, Range(0), synonyms=("log.message.timestamp.after.max.ms",),
-            acts=True, documentation="How far in the future a record's timestamp may lie."),
+            acts=True, documentation="Maximum amount by which a record's timestamp may be ahead of the broker's clock."),
     Setting(TOPIC, "message.timestamp.before.max.ms", LONG, LONG_MAX, Range(0), synonyms=("log.message.timestamp.before.max.ms",),
-            acts=True, documentation="How far in the past a record's timestamp may lie."),
+            acts=True, documentation="Maximum amount by which a record's timestamp may be behind the broker's clock."),
     Setting(TOPIC, "message.timestamp.type", STRING, "CreateTime", OneOf("CreateTime", "LogAppendTime"),
             synonyms=("log.message.timestamp.type",), acts=True,
-            documentation="Whether records keep the client's time (CreateTime) or get the broker's (LogAppendTime)."),
+            documentation="Timestamps of stored records: the producer's (`CreateTime`) or the broker's (`LogAppendTime`)."),
     Setting(TOPIC, "min.cleanable.dirty.ratio", DOUBLE, 0.5, Range(0, 1), synonyms=("log.cleaner.min.cleanable.ratio",), acts=True,
-            documentation="The part of a log that must be uncompacted before it is compacted."),
+            documentation="Minimum fraction of a log that must be uncompacted before the log is compacted."),
     Setting(TOPIC, "min.compaction.lag.ms", LONG, 0, Range(0), synonyms=("log.cleaner.min.compaction.lag.ms",), acts=True,
-            documentation="A record stays uncompacted for this long at least."),
+            documentation="Minimum time for which a record remains uncompacted."),
     Setting(TOPIC, "min.insync.replicas", INT, 1, Range(1), synonyms=("min.insync.replicas",), acts=True,
-            documentation="Replicas that must be in sync for a write with acks=all."),
+            documentation="Minimum number of in-sync replicas for a write with acks=all."),
     Setting(TOPIC, "preallocate", BOOLEAN, False, synonyms=("log.preallocate",)),
     Setting(TOPIC, "remote.log.copy.disable", BOOLEAN, False),
     Setting(TOPIC, "remote.log.delete.on.disable", BOOLEAN, False),
     Setting(TOPIC, "remote.storage.enable", BOOLEAN, False),
     Setting(TOPIC, "retention.bytes", LONG, -1, synonyms=("log.retention.bytes",), acts=True,
-            documentation="The size at which the oldest batches of a partition are deleted; -1 for none."),
+            documentation="Size above which the oldest segments of a partition are deleted; -1 for no limit."),
     Setting(TOPIC, "retention.ms", LONG, 604_800_000, Range(-1),
             synonyms=("log.retention.ms", "log.retention.minutes", "log.retention.hours"), acts=True,
-            documentation="Age at which records are deleted; -1 for never."),
+            documentation="Age after which records are deleted; -1 for no limit."),
     Setting(TOPIC, "segment.bytes", INT, 1_073_741_824, Range(1_048_576), synonyms=("log.segment.bytes",), acts=True,
-            documentation="Size at which a new segment begins; retention deletes whole segments, compaction leaves the newest one alone."),
+            documentation="Size at which a new segment starts. Retention deletes whole segments; compaction leaves the newest segment"
+            " alone."),
     Setting(TOPIC, "segment.index.bytes", INT, 10_485_760, Range(4), synonyms=("log.index.size.max.bytes",)),
     Setting(TOPIC, "segment.jitter.ms", LONG, 0, Range(0), synonyms=("log.roll.jitter.ms", "log.roll.jitter.hours")),
     Setting(TOPIC, "segment.ms", LONG, 604_800_000, Range(1), synonyms=("log.roll.ms", "log.roll.hours"), acts=True,
-            documentation="Age of a segment's first batch at which the next batch begins a new segment."),
+            documentation="Age of a segment's first batch at which the next batch starts a new segment."),
     Setting(TOPIC, "unclean.leader.election.enable", BOOLEAN, False, synonyms=("unclean.leader.election.enable",), acts=True,
-            documentation="Whether a replica that is out of sync may become leader, at the price of records."),
+            documentation="Whether an out-of-sync replica may become leader, at the risk of losing records."),
     Setting(BROKER, "add.partitions.to.txn.retry.backoff.max.ms", INT, 100, Range(0), acts=True,
-            documentation="How long a Produce waits for the transaction before to end."),
+            documentation="Maximum time for which a Produce request waits for the producer's previous transaction to end."),
     Setting(BROKER, "add.partitions.to.txn.retry.backoff.ms", INT, 20, Range(1), acts=True,
-            documentation="How often it looks meanwhile."),
+            documentation="Interval at which such a request checks whether the previous transaction has ended."),
     Setting(BROKER, "advertised.listeners", LIST, None, acts=True,
-            documentation="Addresses that clients are told to connect to, NAME://host:port; the listeners themselves if it is not set."),
+            documentation="Addresses that clients connect to, as NAME://host:port. If unset, `listeners` is used."),
     Setting(BROKER, "allow.everyone.if.no.acl.found", UNKNOWN, None, internal=True, acts=True,
-            documentation="Of the authorizer: whether anybody may do anything to what has no ACL."),
+            documentation="Setting of the authorizer: whether every client may access resources that have no ACLs."),
     Setting(BROKER, "alter.config.policy.class.name", CLASS, None),
     Setting(BROKER, "alter.log.dirs.replication.quota.window.num", INT, 11, Range(1)),
     Setting(BROKER, "alter.log.dirs.replication.quota.window.size.seconds", INT, 1, Range(1)),
     Setting(BROKER, "authorizer.class.name", STRING, "", OneOf("", STANDARD_AUTHORIZER), acts=True,
-            documentation="Kafka's StandardAuthorizer, or none: then ACLs are refused with SECURITY_DISABLED."),
+            documentation="Kafka's StandardAuthorizer, or empty for none. Without an authorizer, ACL requests fail with"
+            " SECURITY_DISABLED."),
     Setting(BROKER, "auto.create.topics.enable", BOOLEAN, True, acts=True,
-            documentation="Creates a missing topic when a client asks for its metadata and allows it."),
+            documentation="Whether a Metadata request for a missing topic creates the topic, if the client allows it."),
     Setting(BROKER, "auto.leader.rebalance.enable", BOOLEAN, True, acts=True,
-            documentation="Gives the lead of a partition back to its first replica after a node returned or a reassignment."),
+            documentation="Whether leadership returns to a partition's preferred replica after a node restarts or a reassignment ends."),
     Setting(BROKER, "background.threads", INT, 10, Range(1), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "broker.heartbeat.interval.ms", INT, 2000),
-    Setting(BROKER, "broker.id", INT, -1, acts=True, documentation="Another name of node.id."),
+    Setting(BROKER, "broker.id", INT, -1, acts=True, documentation="Older name of `node.id`."),
     Setting(BROKER, "broker.rack", STRING, None, acts=True,
-            documentation="The rack of this node, shown in metadata; used to spread replicas and to choose near ones."),
+            documentation="Rack of this node. It is part of metadata, and used to spread replicas and to select a nearby replica."),
     Setting(BROKER, "broker.session.timeout.ms", INT, 9000),
     Setting(BROKER, "client.quota.callback.class", CLASS, None),
     Setting(BROKER, "compression.gzip.level", INT, -1, Range(1, 9, or_else=-1), dynamic=CLUSTER_WIDE, acts=True,
-            documentation="How hard gzip compresses, where `compression.type` asks for it."),
+            documentation="Compression level for gzip. It applies when `compression.type` is `gzip`."),
     Setting(BROKER, "compression.lz4.level", INT, 9, Range(1, 17), dynamic=CLUSTER_WIDE, acts=True,
-            documentation="How hard lz4 compresses, where `compression.type` asks for it."),
+            documentation="Compression level for lz4. It applies when `compression.type` is `lz4`."),
     Setting(BROKER, "compression.type", STRING, "producer", OneOf("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"),
             dynamic=CLUSTER_WIDE, acts=True,
-            documentation="The codec in which batches are stored; `producer` keeps each as it came."),
+            documentation="Codec in which record batches are stored. `producer` keeps the codec that the producer used."),
     Setting(BROKER, "compression.zstd.level", INT, 3, Range(-131_072, 22), dynamic=CLUSTER_WIDE, acts=True,
-            documentation="How hard zstd compresses, where `compression.type` asks for it."),
+            documentation="Compression level for zstd. It applies when `compression.type` is `zstd`."),
     Setting(BROKER, "config.providers", LIST, (), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "connection.failed.authentication.delay.ms", INT, 100, Range(0)),
     Setting(BROKER, "connections.max.idle.ms", LONG, 600_000, acts=True,
-            documentation="Closes a connection on which nothing came or went for this long, whatever it waits for; negative for never."),
+            documentation="Time after which an idle connection is closed, even if a request on it is waiting. Negative for no limit."),
     Setting(BROKER, "connections.max.reauth.ms", LONG, 0),
     Setting(BROKER, "controlled.shutdown.enable", BOOLEAN, True),
     Setting(BROKER, "controller.listener.names", LIST, None, acts=True,
-            documentation="Listeners that belong to controllers; they are not opened."),
+            documentation="Names of the listeners for controllers. These listeners are not opened."),
     Setting(BROKER, "controller.performance.always.log.threshold.ms", LONG, 2000, Range(0), internal=True),
     Setting(BROKER, "controller.performance.sample.period.ms", LONG, 60_000, Range(100), internal=True),
     Setting(BROKER, "controller.quorum.append.linger.ms", INT, 25, Range(0)),
@@ -250,7 +145,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(BROKER, "cordoned.log.dirs", LIST, (), dynamic=PER_BROKER),
     Setting(BROKER, "create.topic.policy.class.name", CLASS, None),
     Setting(BROKER, "default.replication.factor", INT, 3, at_most_nodes=True, acts=True,
-            documentation="Replicas of a topic created without a number of them (Kafka's default: 1); never more than there are nodes."),
+            documentation="Replicas of a topic that is created without a replication factor (Kafka's default: 1), at most the number of"
+            " nodes."),
     Setting(BROKER, "delegation.token.expiry.check.interval.ms", LONG, 3_600_000, Range(1)),
     Setting(BROKER, "delegation.token.expiry.time.ms", LONG, 86_400_000, Range(1)),
     Setting(BROKER, "delegation.token.max.lifetime.ms", LONG, 604_800_000, Range(1)),
@@ -259,57 +155,58 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(BROKER, "delete.topic.enable", BOOLEAN, True, acts=True, documentation="Whether topics can be deleted."),
     Setting(BROKER, "early.start.listeners", LIST, None),
     Setting(BROKER, "fetch.max.bytes", INT, 57_671_680, Range(1024), acts=True,
-            documentation="The most that one fetch answers, whatever the client asks for."),
+            documentation="Maximum number of bytes returned by one fetch, regardless of the limit in the request."),
     Setting(BROKER, "fetch.purgatory.purge.interval.requests", INT, 1000),
     Setting(BROKER, "follower.fetch.last.tiered.offset.enable", BOOLEAN, False, dynamic=CLUSTER_WIDE),
     Setting(BROKER, "follower.replication.throttled.rate", LONG, LONG_MAX, Range(0), dynamic=CLUSTER_WIDE, internal=True),
     Setting(BROKER, "group.consumer.assignment.interval.ms", INT, 1000, Range(0), dynamic=CLUSTER_WIDE, acts=True,
-            documentation="The least time between two assignments of a consumer group; members that join meanwhile wait for the next."),
+            documentation="Minimum time between two assignments of a consumer group. Members that join in between wait for the next one."),
     Setting(BROKER, "group.consumer.assignors", LIST, ("uniform", "range"), acts=True,
-            documentation="Server-side assignors that consumer groups may name; the first is the default."),
+            documentation="Server-side assignors that consumer groups may use. The first is the default."),
     Setting(BROKER, "group.consumer.heartbeat.interval.ms", INT, 5000, Range(1), acts=True,
-            documentation="How often members of a consumer group are told to send heartbeats."),
+            documentation="Interval at which members of a consumer group must send heartbeats."),
     Setting(BROKER, "group.consumer.max.assignment.interval.ms", INT, 15_000, Range(0), acts=True,
-            documentation="The most that a group may set as its assignment interval."),
+            documentation="Maximum assignment interval that can be set for a group."),
     Setting(BROKER, "group.consumer.max.heartbeat.interval.ms", INT, 15_000, Range(1), acts=True,
-            documentation="The most that a group may set as its heartbeat interval."),
+            documentation="Maximum heartbeat interval that can be set for a group."),
     Setting(BROKER, "group.consumer.max.session.timeout.ms", INT, 60_000, Range(1), acts=True,
-            documentation="The most that a group may set as its session time-out."),
+            documentation="Maximum session timeout that can be set for a group."),
     Setting(BROKER, "group.consumer.max.size", INT, INT_MAX, Range(1), acts=True,
-            documentation="Members that a consumer group may have."),
+            documentation="Maximum number of members of a consumer group."),
     Setting(BROKER, "group.consumer.migration.policy", STRING, "bidirectional",
             OneOf("DISABLED", "DOWNGRADE", "UPGRADE", "BIDIRECTIONAL", ignore_case=True), acts=True,
-            documentation="Whether a group may change between the classic and the consumer protocol while it has members."),
+            documentation="Whether a group that has members may switch between the classic and the consumer protocol, and in which"
+            " direction."),
     Setting(BROKER, "group.consumer.min.assignment.interval.ms", INT, 0, Range(0), acts=True,
-            documentation="The least that a group may set as its assignment interval."),
+            documentation="Minimum assignment interval that can be set for a group."),
     Setting(BROKER, "group.consumer.min.heartbeat.interval.ms", INT, 5000, Range(1), acts=True,
-            documentation="The least that a group may set as its heartbeat interval."),
+            documentation="Minimum heartbeat interval that can be set for a group."),
     Setting(BROKER, "group.consumer.min.session.timeout.ms", INT, 45_000, Range(1), acts=True,
-            documentation="The least that a group may set as its session time-out."),
+            documentation="Minimum session timeout that can be set for a group."),
     Setting(BROKER, "group.consumer.regex.refresh.interval.ms", INT, 600_000, Range(10_000), internal=True),
     Setting(BROKER, "group.consumer.session.timeout.ms", INT, 45_000, Range(1), acts=True,
-            documentation="A member of a consumer group that is silent for this long is removed."),
+            documentation="Time without heartbeats after which a member of a consumer group is removed."),
     Setting(BROKER, "group.coordinator.append.linger.ms", INT, -1, Range(-1)),
     Setting(BROKER, "group.coordinator.background.threads", INT, 2, Range(1)),
     Setting(BROKER, "group.coordinator.cached.buffer.max.bytes", INT, 1_048_588, Range(524_288), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "group.coordinator.rebalance.protocols", LIST, ("classic", "consumer", "streams"),
             OneOf("consumer", "classic", "share", "streams"), acts=True,
-            documentation="The protocols that groups may use. Without `consumer`, requests of that protocol are refused with "
-            "UNSUPPORTED_VERSION; a broker without `classic` does not start."),
+            documentation="Protocols that groups may use. Without `consumer`, requests of that protocol fail with UNSUPPORTED_VERSION;"
+            " without `classic`, the broker does not start."),
     Setting(BROKER, "group.coordinator.threads", INT, 4, Range(1)),
     Setting(BROKER, "group.initial.rebalance.delay.ms", INT, 0, acts=True,
-            documentation="How long a new classic group waits for more members. Not Kafka's 3000: tests should not wait."),
+            documentation="Time for which a new classic group waits for more members. Kafka's default is 3000; 0 keeps tests fast."),
     Setting(BROKER, "group.max.session.timeout.ms", INT, 1_800_000, acts=True,
-            documentation="The longest session time-out that a classic member may ask for."),
-    Setting(BROKER, "group.max.size", INT, INT_MAX, Range(1), acts=True, documentation="Members that a classic group may have."),
+            documentation="Maximum session timeout that a member of a classic group may request."),
+    Setting(BROKER, "group.max.size", INT, INT_MAX, Range(1), acts=True, documentation="Maximum number of members of a classic group."),
     Setting(BROKER, "group.min.session.timeout.ms", INT, 6000, acts=True,
-            documentation="The shortest session time-out that a classic member may ask for."),
+            documentation="Minimum session timeout that a member of a classic group may request."),
     Setting(BROKER, "group.share.assignment.interval.ms", INT, 1000, Range(0), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "group.share.assignors", LIST, ("simple",)),
     Setting(BROKER, "group.share.delivery.count.limit", INT, 5, Range(2, 10),
-            documentation="Deliveries of a record to a share group before it is given up."),
+            documentation="Maximum number of times that a record is delivered to a share group."),
     Setting(BROKER, "group.share.heartbeat.interval.ms", INT, 5000, Range(1),
-            documentation="How often members of a share group are told to send heartbeats."),
+            documentation="Interval at which members of a share group must send heartbeats."),
     Setting(BROKER, "group.share.initialize.retry.interval.ms", INT, 30_000, Range(1), internal=True),
     Setting(BROKER, "group.share.max.assignment.interval.ms", INT, 15_000, Range(0)),
     Setting(BROKER, "group.share.max.delivery.count.limit", INT, 10, Range(5, 25)),
@@ -318,7 +215,7 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(BROKER, "group.share.max.record.lock.duration.ms", INT, 60_000, Range(30_000, 3_600_000)),
     Setting(BROKER, "group.share.max.session.timeout.ms", INT, 60_000, Range(1)),
     Setting(BROKER, "group.share.max.share.sessions", INT, 2000, Range(1)),
-    Setting(BROKER, "group.share.max.size", INT, 200, Range(1, 1000), documentation="Members that a share group may have."),
+    Setting(BROKER, "group.share.max.size", INT, 200, Range(1, 1000), documentation="Maximum number of members of a share group."),
     Setting(BROKER, "group.share.min.assignment.interval.ms", INT, 0, Range(0)),
     Setting(BROKER, "group.share.min.delivery.count.limit", INT, 2, Range(2, 5)),
     Setting(BROKER, "group.share.min.heartbeat.interval.ms", INT, 5000, Range(1)),
@@ -326,13 +223,13 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(BROKER, "group.share.min.record.lock.duration.ms", INT, 15_000, Range(1000, 30_000)),
     Setting(BROKER, "group.share.min.session.timeout.ms", INT, 45_000, Range(1)),
     Setting(BROKER, "group.share.partition.max.record.locks", INT, 2000, Range(100, 10_000),
-            documentation="Records of a partition that a share group may hold at one time."),
+            documentation="Maximum number of records of a partition that a share group may have acquired at a time."),
     Setting(BROKER, "group.share.persister.class.name", STRING, "org.apache.kafka.server.share.persister.DefaultStatePersister",
             internal=True),
     Setting(BROKER, "group.share.record.lock.duration.ms", INT, 30_000, Range(1000, 3_600_000),
-            documentation="How long a member of a share group holds a record before it is delivered again."),
+            documentation="Time for which a member of a share group may hold a record before the record is redelivered."),
     Setting(BROKER, "group.share.session.timeout.ms", INT, 45_000, Range(1),
-            documentation="A member of a share group that is silent for this long is removed."),
+            documentation="Time without heartbeats after which a member of a share group is removed."),
     Setting(BROKER, "group.streams.assignment.interval.ms", INT, 1000, Range(0), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "group.streams.heartbeat.interval.ms", INT, 5000, Range(1)),
     Setting(BROKER, "group.streams.initial.rebalance.delay.ms", INT, 3000, Range(0)),
@@ -348,46 +245,46 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(BROKER, "group.streams.session.timeout.ms", INT, 45_000, Range(1)),
     Setting(BROKER, "initial.broker.registration.timeout.ms", INT, 60_000),
     Setting(BROKER, "inter.broker.listener.name", STRING, None, acts=True,
-            documentation="The listener that brokers would use among themselves; it must be one of the advertised ones."),
+            documentation="Listener for connections between brokers. It must be one of the advertised listeners."),
     Setting(BROKER, "inter.broker.protocol.version", STRING, "4.3-IV0",
-            documentation="The release that is emulated; user interfaces read it to see what a broker can do."),
+            documentation="Kafka release that is emulated. User interfaces use it to determine a broker's capabilities."),
     Setting(BROKER, "internal.metadata.delete.delay.millis", LONG, 60_000, internal=True),
     Setting(BROKER, "internal.metadata.log.segment.bytes", INT, None, internal=True),
     Setting(BROKER, "internal.metadata.max.batch.size.in.bytes", INT, 8_388_608, internal=True),
     Setting(BROKER, "kafka.metrics.polling.interval.secs", INT, 10, Range(1)),
     Setting(BROKER, "kafka.metrics.reporters", LIST, ()),
     Setting(BROKER, "leader.imbalance.check.interval.seconds", LONG, 300, Range(1), acts=True,
-            documentation="How long after its first replica is in sync again a partition is led by it."),
+            documentation="Delay after which leadership returns to a partition's preferred replica, once that replica is in sync again."),
     Setting(BROKER, "leader.replication.throttled.rate", LONG, LONG_MAX, Range(0), dynamic=CLUSTER_WIDE, internal=True),
     Setting(BROKER, "listener.security.protocol.map", STRING,
             "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT", dynamic=PER_BROKER, acts=True,
-            documentation="Which security protocol each listener speaks, NAME:PROTOCOL."),
+            documentation="Security protocol of each listener, as NAME:PROTOCOL."),
     Setting(BROKER, "listeners", LIST, ("PLAINTEXT://:9092",), dynamic=PER_BROKER, acts=True,
-            documentation="Addresses to listen on, NAME://host:port; port 0 takes any free one."),
+            documentation="Addresses to listen on, as NAME://host:port. Port 0 selects a free port."),
     Setting(BROKER, "log.cleaner.backoff.ms", LONG, 15_000, Range(0), dynamic=CLUSTER_WIDE, acts=True,
-            documentation="How often logs are looked at that are to be compacted."),
+            documentation="Interval at which logs are checked for compaction."),
     Setting(BROKER, "log.cleaner.dedupe.buffer.size", LONG, 134_217_728, dynamic=CLUSTER_WIDE),
     Setting(BROKER, "log.cleaner.delete.retention.ms", LONG, 86_400_000, Range(0), dynamic=CLUSTER_WIDE, acts=True,
-            documentation="How long compaction keeps tombstones."),
+            documentation="Time for which compaction retains tombstones."),
     Setting(BROKER, "log.cleaner.enable", BOOLEAN, True, acts=True,
             documentation="Whether logs are compacted at all."),
     Setting(BROKER, "log.cleaner.io.buffer.load.factor", DOUBLE, 0.9, dynamic=CLUSTER_WIDE),
     Setting(BROKER, "log.cleaner.io.buffer.size", INT, 524_288, Range(0), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "log.cleaner.io.max.bytes.per.second", DOUBLE, DOUBLE_MAX, dynamic=CLUSTER_WIDE),
     Setting(BROKER, "log.cleaner.max.compaction.lag.ms", LONG, LONG_MAX, Range(1), dynamic=CLUSTER_WIDE, acts=True,
-            documentation="A record may stay uncompacted for this long at most."),
+            documentation="Maximum time for which a record may remain uncompacted."),
     Setting(BROKER, "log.cleaner.min.cleanable.ratio", DOUBLE, 0.5, Range(0, 1), dynamic=CLUSTER_WIDE, acts=True,
-            documentation="The part of a log that must be uncompacted before it is compacted."),
+            documentation="Minimum fraction of a log that must be uncompacted before the log is compacted."),
     Setting(BROKER, "log.cleaner.min.compaction.lag.ms", LONG, 0, Range(0), dynamic=CLUSTER_WIDE, acts=True,
-            documentation="A record stays uncompacted for this long at least."),
+            documentation="Minimum time for which a record remains uncompacted."),
     Setting(BROKER, "log.cleaner.threads", INT, 1, Range(0), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "log.cleanup.policy", LIST, ("delete",), OneOf("compact", "delete"), dynamic=CLUSTER_WIDE, acts=True,
-            documentation="What happens to old records: delete, compact or both."),
+            documentation="Treatment of old records: `delete`, `compact` or both."),
     Setting(BROKER, "log.dir", LIST, ("/tmp/kafka-logs",), acts=True,
-            documentation="The same, where log.dirs is not set."),
+            documentation="Used when `log.dirs` is not set."),
     Setting(BROKER, "log.dir.failure.timeout.ms", LONG, 30_000, Range(1)),
     Setting(BROKER, "log.dirs", LIST, None, acts=True,
-            documentation="The name of the broker's log directory; nothing is written to it."),
+            documentation="Name of the broker's log directory, as reported to clients. No files are written."),
     Setting(BROKER, "log.flush.interval.messages", LONG, LONG_MAX, Range(1), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "log.flush.interval.ms", LONG, None, synonyms=("log.flush.scheduler.interval.ms",), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "log.flush.offset.checkpoint.interval.ms", INT, 60_000, Range(0)),
@@ -396,55 +293,57 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(BROKER, "log.index.interval.bytes", INT, 4096, Range(0), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "log.index.size.max.bytes", INT, 10_485_760, Range(4), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "log.initial.task.delay.ms", LONG, 30_000, Range(0), internal=True, acts=True,
-            documentation="How long after the start old records are looked for the first time."),
+            documentation="Delay after startup before the first check for expired records."),
     Setting(BROKER, "log.local.retention.bytes", LONG, -2, Range(-2), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "log.local.retention.ms", LONG, -2, Range(-2), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "log.message.timestamp.after.max.ms", LONG, 3_600_000, Range(0), dynamic=CLUSTER_WIDE, acts=True,
-            documentation="How far in the future a record's timestamp may lie."),
+            documentation="Maximum amount by which a record's timestamp may be ahead of the broker's clock."),
     Setting(BROKER, "log.message.timestamp.before.max.ms", LONG, LONG_MAX, Range(0), dynamic=CLUSTER_WIDE, acts=True,
-            documentation="How far in the past a record's timestamp may lie."),
+            documentation="Maximum amount by which a record's timestamp may be behind the broker's clock."),
     Setting(BROKER, "log.message.timestamp.type", STRING, "CreateTime", OneOf("CreateTime", "LogAppendTime"), dynamic=CLUSTER_WIDE,
-            acts=True, documentation="Whether records keep the client's time (CreateTime) or get the broker's (LogAppendTime)."),
+            acts=True, documentation="Timestamps of stored records: the producer's (`CreateTime`) or the broker's (`LogAppendTime`)."),
     Setting(BROKER, "log.preallocate", BOOLEAN, False, dynamic=CLUSTER_WIDE),
     Setting(BROKER, "log.retention.bytes", LONG, -1, dynamic=CLUSTER_WIDE, acts=True,
-            documentation="The size at which the oldest batches of a partition are deleted; -1 for none."),
+            documentation="Size above which the oldest segments of a partition are deleted; -1 for no limit."),
     Setting(BROKER, "log.retention.check.interval.ms", LONG, 300_000, Range(1), acts=True,
-            documentation="How often old records are looked for."),
+            documentation="Interval at which logs are checked for expired records."),
     Setting(BROKER, "log.retention.hours", INT, 168, factor=HOUR_MS, acts=True,
-            documentation="Age at which records are deleted, unless minutes or milliseconds are set."),
+            documentation="Age after which records are deleted. `log.retention.minutes` and `log.retention.ms` take precedence."),
     Setting(BROKER, "log.retention.minutes", INT, None, factor=MINUTE_MS, acts=True,
-            documentation="Age at which records are deleted, unless milliseconds are set."),
+            documentation="Age after which records are deleted. `log.retention.ms` takes precedence."),
     Setting(BROKER, "log.retention.ms", LONG, None, synonyms=("log.retention.minutes", "log.retention.hours"), dynamic=CLUSTER_WIDE,
-            acts=True, documentation="Age at which records are deleted; -1 for never."),
+            acts=True, documentation="Age after which records are deleted; -1 for no limit."),
     Setting(BROKER, "log.roll.hours", INT, 168, Range(1), factor=HOUR_MS, acts=True,
-            documentation="Age of a segment's first batch at which the next batch begins a new segment, unless milliseconds are set."),
+            documentation="Age of a segment's first batch at which the next batch starts a new segment. `log.roll.ms` takes precedence."),
     Setting(BROKER, "log.roll.jitter.hours", INT, 0, Range(0), factor=HOUR_MS),
     Setting(BROKER, "log.roll.jitter.ms", LONG, None, synonyms=("log.roll.jitter.hours",), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "log.roll.ms", LONG, None, synonyms=("log.roll.hours",), dynamic=CLUSTER_WIDE, acts=True,
-            documentation="Age of a segment's first batch at which the next batch begins a new segment."),
+            documentation="Age of a segment's first batch at which the next batch starts a new segment."),
     Setting(BROKER, "log.segment.bytes", INT, 1_073_741_824, Range(1_048_576), dynamic=CLUSTER_WIDE, acts=True,
-            documentation="Size at which a new segment begins; retention deletes whole segments, compaction leaves the newest one alone."),
+            documentation="Size at which a new segment starts. Retention deletes whole segments; compaction leaves the newest segment"
+            " alone."),
     Setting(BROKER, "log.segment.delete.delay.ms", LONG, 60_000, Range(0), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "max.connection.creation.rate", INT, INT_MAX, Range(0), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "max.connections", INT, INT_MAX, Range(0), dynamic=CLUSTER_WIDE, acts=True,
-            documentation="Connections that a node has at one time; who comes then waits until one ends."),
+            documentation="Maximum number of connections to a node at a time. Further connections wait until one closes."),
     Setting(BROKER, "max.connections.per.ip", INT, INT_MAX, Range(0), dynamic=CLUSTER_WIDE, acts=True,
-            documentation="Connections that a node has from one address at one time; more are accepted and closed at once."),
+            documentation="Maximum number of connections to a node from one address at a time. Further connections are closed."),
     Setting(BROKER, "max.connections.per.ip.overrides", STRING, "", dynamic=CLUSTER_WIDE, acts=True,
-            documentation="The same number for single addresses, address:number,...; names of hosts are not looked up."),
+            documentation="Exceptions to `max.connections.per.ip`, as address:number,... Host names are not resolved."),
     Setting(BROKER, "max.incremental.fetch.session.cache.slots", INT, 1000, Range(0), acts=True,
-            documentation="Incremental fetch sessions that a node keeps."),
+            documentation="Maximum number of incremental fetch sessions that a node keeps."),
     Setting(BROKER, "max.request.partition.size.limit", INT, 2000, Range(1), acts=True,
-            documentation="Partitions that one DescribeTopicPartitions answers at most."),
+            documentation="Maximum number of partitions in one response to DescribeTopicPartitions."),
     Setting(BROKER, "message.max.bytes", INT, 1_048_588, Range(0), dynamic=CLUSTER_WIDE, acts=True,
-            documentation="The largest record batch that is accepted."),
+            documentation="Maximum size of a record batch that is accepted."),
     Setting(BROKER, "metadata.log.dir", STRING, None),
     Setting(BROKER, "metadata.log.max.record.bytes.between.snapshots", LONG, 20_971_520, Range(1)),
     Setting(BROKER, "metadata.log.max.snapshot.interval.ms", LONG, 3_600_000, Range(0)),
     Setting(BROKER, "metadata.log.segment.bytes", INT, 1_073_741_824, Range(8_388_608)),
     Setting(BROKER, "metadata.log.segment.ms", LONG, 604_800_000),
     Setting(BROKER, "metadata.max.idle.interval.ms", INT, 500, Range(0), acts=True,
-            documentation="How often the log of the metadata, whose end DescribeQuorum shows, grows by one record; 0: only by changes."),
+            documentation="Interval at which the metadata log, whose end DescribeQuorum reports, grows by one record. 0 for growth only"
+            " by changes."),
     Setting(BROKER, "metadata.max.retention.bytes", LONG, 104_857_600),
     Setting(BROKER, "metadata.max.retention.ms", LONG, 604_800_000),
     Setting(BROKER, "metric.reporters", LIST, ("org.apache.kafka.common.metrics.JmxReporter",), dynamic=CLUSTER_WIDE),
@@ -452,40 +351,41 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(BROKER, "metrics.recording.level", STRING, "INFO"),
     Setting(BROKER, "metrics.sample.window.ms", LONG, 30_000, Range(1)),
     Setting(BROKER, "min.insync.replicas", INT, 1, Range(1), dynamic=CLUSTER_WIDE, acts=True,
-            documentation="Replicas that must be in sync for a write with acks=all."),
-    Setting(BROKER, "node.id", INT, None, Range(0), acts=True, documentation="The id of this node."),
+            documentation="Minimum number of in-sync replicas for a write with acks=all."),
+    Setting(BROKER, "node.id", INT, None, Range(0), acts=True, documentation="Id of this node."),
     Setting(BROKER, "num.io.threads", INT, 8, Range(1), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "num.network.threads", INT, 3, Range(1), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "num.partitions", INT, 1, Range(1), acts=True,
-            documentation="Partitions of a topic that is created without a number of them."),
+            documentation="Number of partitions of a topic that is created without one."),
     Setting(BROKER, "num.recovery.threads.per.data.dir", INT, 2, Range(1), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "num.replica.alter.log.dirs.threads", INT, None),
     Setting(BROKER, "num.replica.fetchers", INT, 1, Range(1), dynamic=CLUSTER_WIDE),
-    Setting(BROKER, "offset.metadata.max.bytes", INT, 4096, acts=True, documentation="The longest metadata string of a committed offset."),
+    Setting(BROKER, "offset.metadata.max.bytes", INT, 4096, acts=True,
+            documentation="Maximum length of the metadata string of a committed offset."),
     Setting(BROKER, "offsets.commit.timeout.ms", INT, 5000, Range(1)),
     Setting(BROKER, "offsets.load.buffer.size", INT, 5_242_880, Range(1)),
     Setting(BROKER, "offsets.retention.check.interval.ms", LONG, 600_000, Range(1), acts=True,
-            documentation="How often expired offsets are looked for."),
+            documentation="Interval at which committed offsets are checked for expiry."),
     Setting(BROKER, "offsets.retention.minutes", INT, 10_080, Range(1), acts=True,
-            documentation="How long the offsets of a group without members are kept."),
+            documentation="Time for which the offsets of a group without members are retained."),
     Setting(BROKER, "offsets.topic.compression.codec", INT, 0),
     Setting(BROKER, "offsets.topic.num.partitions", INT, 50, Range(1), acts=True,
-            documentation="Partitions of __consumer_offsets; they decide which node coordinates a group."),
+            documentation="Number of partitions of __consumer_offsets. The partition of a group determines its coordinator."),
     Setting(BROKER, "offsets.topic.replication.factor", SHORT, 3, Range(1), at_most_nodes=True, acts=True,
-            documentation="Replicas of __consumer_offsets; never more than there are nodes."),
+            documentation="Replicas of __consumer_offsets, at most the number of nodes."),
     Setting(BROKER, "offsets.topic.segment.bytes", INT, 104_857_600, Range(1), acts=True,
-            documentation="Size at which __consumer_offsets begins a new segment; the newest segment of a partition is not compacted."),
+            documentation="Size at which a new segment of __consumer_offsets starts. The newest segment of a partition is not compacted."),
     Setting(BROKER, "principal.builder.class", CLASS, "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder",
             dynamic=PER_BROKER),
     Setting(BROKER, "process.roles", LIST, None, OneOf("broker", "controller")),
     Setting(BROKER, "producer.id.expiration.check.interval.ms", INT, 600_000, Range(1), internal=True, acts=True,
-            documentation="How often partitions give the memory of idle producers back."),
+            documentation="Interval at which partitions discard the state of idle producers."),
     Setting(BROKER, "producer.id.expiration.ms", INT, 86_400_000, Range(1), dynamic=CLUSTER_WIDE, acts=True,
-            documentation="How long a partition remembers an idle producer."),
+            documentation="Time for which a partition retains the state of an idle producer."),
     Setting(BROKER, "producer.purgatory.purge.interval.requests", INT, 1000),
     Setting(BROKER, "queued.max.request.bytes", LONG, -1, acts=True,
-            documentation="Bytes of requests that are being received at one time; more wait. Those below 128 KiB do not"
-            " count: they share memory."),
+            documentation="Maximum number of bytes of requests that are being received at a time; further requests wait. Requests below"
+            " 128 KiB do not count, because they share memory."),
     Setting(BROKER, "queued.max.requests", INT, 500, Range(1)),
     Setting(BROKER, "quota.window.num", INT, 11, Range(1)),
     Setting(BROKER, "quota.window.size.seconds", INT, 1, Range(1)),
@@ -525,12 +425,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(BROKER, "replica.fetch.min.bytes", INT, 1),
     Setting(BROKER, "replica.fetch.response.max.bytes", INT, 10_485_760, Range(0)),
     Setting(BROKER, "replica.fetch.wait.max.ms", INT, 500, acts=True,
-            documentation="How long a replica that a reassignment adds takes to catch up."),
+            documentation="Time that a replica added by a reassignment takes to catch up."),
     Setting(BROKER, "replica.high.watermark.checkpoint.interval.ms", LONG, 5000),
     Setting(BROKER, "replica.lag.time.max.ms", LONG, 30_000,
-            documentation="A follower that lags for this long leaves the in-sync replicas."),
+            documentation="Time after which a lagging follower leaves the in-sync replicas."),
     Setting(BROKER, "replica.selector.class", STRING, None, acts=True,
-            documentation="org.apache.kafka.common.replica.RackAwareReplicaSelector sends readers to a replica in their own rack."),
+            documentation="`org.apache.kafka.common.replica.RackAwareReplicaSelector` directs consumers to a replica in their own rack."),
     Setting(BROKER, "replica.socket.receive.buffer.bytes", INT, 65_536),
     Setting(BROKER, "replica.socket.timeout.ms", INT, 30_000),
     Setting(BROKER, "replication.quota.window.num", INT, 11, Range(1)),
@@ -595,22 +495,23 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(BROKER, "share.coordinator.snapshot.update.records.per.snapshot", INT, 500, Range(0, 500)),
     Setting(BROKER, "share.coordinator.state.topic.compression.codec", INT, 0),
     Setting(BROKER, "share.coordinator.state.topic.min.isr", SHORT, 2, Range(1), at_most_nodes=True, acts=True,
-            documentation="Replicas that must be in sync for __share_group_state; never more than there are nodes."),
+            documentation="Minimum in-sync replicas of __share_group_state, at most the number of nodes."),
     Setting(BROKER, "share.coordinator.state.topic.num.partitions", INT, 50, Range(1), acts=True,
-            documentation="Partitions of __share_group_state; they decide which node coordinates a share group."),
+            documentation="Number of partitions of __share_group_state. The partition of a share group determines its coordinator."),
     Setting(BROKER, "share.coordinator.state.topic.prune.interval.ms", INT, 300_000, Range(1), internal=True),
     Setting(BROKER, "share.coordinator.state.topic.replication.factor", SHORT, 3, Range(1), at_most_nodes=True, acts=True,
-            documentation="Replicas of __share_group_state; never more than there are nodes."),
+            documentation="Replicas of __share_group_state, at most the number of nodes."),
     Setting(BROKER, "share.coordinator.state.topic.segment.bytes", INT, 104_857_600, Range(1)),
     Setting(BROKER, "share.coordinator.threads", INT, 1, Range(1)),
     Setting(BROKER, "share.coordinator.write.timeout.ms", INT, 5000, Range(1)),
     Setting(BROKER, "share.fetch.purgatory.purge.interval.requests", INT, 1000),
     Setting(BROKER, "socket.connection.setup.timeout.max.ms", LONG, 30_000),
     Setting(BROKER, "socket.connection.setup.timeout.ms", LONG, 10_000),
-    Setting(BROKER, "socket.listen.backlog.size", INT, 50, Range(1), documentation="Connections that may wait to be accepted."),
+    Setting(BROKER, "socket.listen.backlog.size", INT, 50, Range(1),
+            documentation="Maximum number of connections that wait to be accepted."),
     Setting(BROKER, "socket.receive.buffer.bytes", INT, 102_400),
     Setting(BROKER, "socket.request.max.bytes", INT, 104_857_600, Range(1), acts=True,
-            documentation="The largest request; a larger one closes the connection."),
+            documentation="Maximum size of a request. A larger request closes the connection."),
     Setting(BROKER, "socket.send.buffer.bytes", INT, 102_400),
     Setting(BROKER, "ssl.allow.dn.changes", BOOLEAN, False),
     Setting(BROKER, "ssl.allow.san.changes", BOOLEAN, False),
@@ -636,55 +537,55 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(BROKER, "ssl.truststore.password", PASSWORD, None, dynamic=PER_LISTENER),
     Setting(BROKER, "ssl.truststore.type", STRING, "JKS", dynamic=PER_LISTENER),
     Setting(BROKER, "super.users", UNKNOWN, None, internal=True, acts=True,
-            documentation="Of the authorizer: principals that may do anything, type:name, parted by semicolons."),
+            documentation="Setting of the authorizer: principals with access to everything, as type:name, separated by semicolons."),
     Setting(BROKER, "telemetry.max.bytes", INT, 1_048_576, Range(1), acts=True,
-            documentation="The most bytes of metrics that a client may push in one request."),
+            documentation="Maximum number of bytes of metrics that a client may push in one request."),
     Setting(BROKER, "transaction.abort.timed.out.transaction.cleanup.interval.ms", INT, 10_000, Range(1), acts=True,
-            documentation="When to look again at a transaction that ran out of time while it had no coordinator; others end on time."),
+            documentation="Delay before the coordinator retries to abort a timed-out transaction that it could not abort."),
     Setting(BROKER, "transaction.max.timeout.ms", INT, 900_000, Range(1), acts=True,
-            documentation="The longest transaction time-out that a producer may ask for."),
+            documentation="Maximum transaction timeout that a producer may request."),
     Setting(BROKER, "transaction.partition.verification.enable", BOOLEAN, True, dynamic=CLUSTER_WIDE, acts=True,
-            documentation="Whether a write must belong to a transaction that the coordinator knows."),
+            documentation="Whether the broker verifies with the coordinator that a transactional write belongs to an open transaction."),
     Setting(BROKER, "transaction.remove.expired.transaction.cleanup.interval.ms", INT, 3_600_000, Range(1)),
     Setting(BROKER, "transaction.state.log.load.buffer.size", INT, 5_242_880, Range(1)),
     Setting(BROKER, "transaction.state.log.min.isr", INT, 2, Range(1), at_most_nodes=True, acts=True,
-            documentation="Replicas that must be in sync for __transaction_state; never more than there are nodes."),
+            documentation="Minimum in-sync replicas of __transaction_state, at most the number of nodes."),
     Setting(BROKER, "transaction.state.log.num.partitions", INT, 50, Range(1), acts=True,
-            documentation="Partitions of __transaction_state; they decide which node coordinates a transactional id."),
+            documentation="Number of partitions of __transaction_state. The partition of a transactional id determines its coordinator."),
     Setting(BROKER, "transaction.state.log.replication.factor", SHORT, 3, Range(1), at_most_nodes=True, acts=True,
-            documentation="Replicas of __transaction_state; never more than there are nodes."),
+            documentation="Replicas of __transaction_state, at most the number of nodes."),
     Setting(BROKER, "transaction.state.log.segment.bytes", INT, 104_857_600, Range(1), acts=True,
-            documentation="Size at which __transaction_state begins a new segment; the newest segment of a partition is not compacted."),
+            documentation="Size at which a new segment of __transaction_state starts. The newest segment of a partition is not compacted."),
     Setting(BROKER, "transaction.two.phase.commit.enable", BOOLEAN, False),
     Setting(BROKER, "transactional.id.expiration.ms", INT, 604_800_000, Range(1), acts=True,
-            documentation="How long an idle transactional id is remembered."),
+            documentation="Time for which an idle transactional id is retained."),
     Setting(BROKER, "unclean.leader.election.enable", BOOLEAN, False, dynamic=CLUSTER_WIDE, acts=True,
-            documentation="Whether a replica that is out of sync may become leader, at the price of records."),
+            documentation="Whether an out-of-sync replica may become leader, at the risk of losing records."),
     Setting(BROKER, "unclean.leader.election.interval.ms", LONG, 300_000, Range(1), internal=True),
     Setting(BROKER, "unstable.api.versions.enable", BOOLEAN, False, internal=True),
     Setting(BROKER, "unstable.feature.versions.enable", BOOLEAN, False, internal=True),
     Setting(GROUP, "consumer.assignment.interval.ms", INT, 1000, Range(0), synonyms=("group.consumer.assignment.interval.ms",), acts=True,
-            documentation="The least time between two assignments of this consumer group."),
+            documentation="Minimum time between two assignments of this consumer group."),
     Setting(GROUP, "consumer.heartbeat.interval.ms", INT, 5000, Range(1), synonyms=("group.consumer.heartbeat.interval.ms",), acts=True,
-            documentation="How often members of this consumer group are told to send heartbeats."),
+            documentation="Interval at which members of this consumer group must send heartbeats."),
     Setting(GROUP, "consumer.session.timeout.ms", INT, 45_000, Range(1), synonyms=("group.consumer.session.timeout.ms",), acts=True,
-            documentation="A member of this consumer group that is silent for this long is removed."),
+            documentation="Time without heartbeats after which a member of this consumer group is removed."),
     Setting(GROUP, "share.assignment.interval.ms", INT, 1000, Range(0), synonyms=("group.share.assignment.interval.ms",)),
     Setting(GROUP, "share.auto.offset.reset", STRING, "latest", OFFSET_RESET,
-            documentation="Where this share group begins: earliest, latest, or by_duration: and an ISO 8601 duration."),
+            documentation="Position at which this share group starts: earliest, latest, or by_duration: followed by an ISO 8601 duration."),
     Setting(GROUP, "share.delivery.count.limit", INT, 5, Range(2), synonyms=("group.share.delivery.count.limit",),
-            documentation="Deliveries of a record to this share group before it is given up."),
+            documentation="Maximum number of times that a record is delivered to this share group."),
     Setting(GROUP, "share.heartbeat.interval.ms", INT, 5000, Range(1), synonyms=("group.share.heartbeat.interval.ms",),
-            documentation="How often members of this share group are told to send heartbeats."),
+            documentation="Interval at which members of this share group must send heartbeats."),
     Setting(GROUP, "share.isolation.level", STRING, "read_uncommitted", OneOf("read_committed", "read_uncommitted"),
             documentation="Whether this share group reads records of open and aborted transactions."),
     Setting(GROUP, "share.partition.max.record.locks", INT, 2000, Range(100), synonyms=("group.share.partition.max.record.locks",),
-            documentation="Records of a partition that this share group may hold at one time."),
+            documentation="Maximum number of records of a partition that this share group may have acquired at a time."),
     Setting(GROUP, "share.record.lock.duration.ms", INT, 30_000, Range(1000), synonyms=("group.share.record.lock.duration.ms",),
-            documentation="How long a member of this share group holds a record before it is delivered again."),
+            documentation="Time for which a member of this share group may hold a record before the record is redelivered."),
     Setting(GROUP, "share.renew.acknowledge.enable", BOOLEAN, True),
     Setting(GROUP, "share.session.timeout.ms", INT, 45_000, Range(1), synonyms=("group.share.session.timeout.ms",),
-            documentation="A member of this share group that is silent for this long is removed."),
+            documentation="Time without heartbeats after which a member of this share group is removed."),
     Setting(GROUP, "streams.assignment.interval.ms", INT, 1000, Range(0), synonyms=("group.streams.assignment.interval.ms",)),
     Setting(GROUP, "streams.heartbeat.interval.ms", INT, 5000, Range(1), synonyms=("group.streams.heartbeat.interval.ms",)),
     Setting(GROUP, "streams.initial.rebalance.delay.ms", INT, 3000, Range(0), synonyms=("group.streams.initial.rebalance.delay.ms",)),
@@ -696,41 +597,3 @@ SETTINGS: tuple[Setting, ...] = (
 TOPIC_SETTINGS = {setting.name: setting for setting in SETTINGS if setting.scope is TOPIC}
 BROKER_SETTINGS = {setting.name: setting for setting in SETTINGS if setting.scope is BROKER}
 GROUP_SETTINGS = {setting.name: setting for setting in SETTINGS if setting.scope is GROUP}
-
-
-def as_markdown() -> str:
-    """The text of docs/configuration.md."""
-    parts = [
-        "# Configuration",
-        "This page is made from the table in `broker/settings/rows.py`; a test says whether it is current.",
-        "Every setting of Kafka 4.3 is known: checked, kept and shown by DescribeConfigs. Those in the tables below act; the others, named"
-        " below the tables, change nothing. Names that Kafka does not know, such as those of ZooKeeper, are kept too. What is set without"
-        " an effect is named in one line at the start. A name that is almost one of Kafka's is refused (`num.partition`: did you mean"
-        " `num.partitions`?). In `--set` and in a program, so is a topic's setting that a broker has under another name (`retention.ms`:"
-        " `log.retention.ms`).",
-        "A setting of a broker comes from, each before the next: `--set key=value`, the environment, `--config server.properties`.",
-        "In the environment a setting is `KAFKA_` and the name in capitals, with `_` for a dot, `__` for `_` and `___` for `-`, as in the"
-        " images apache/kafka and cp-kafka. `KAFKA_CFG_` does the same, as in bitnami/kafka, and goes before `KAFKA_`. The names that"
-        " listeners had before Kafka 3 work too: `KAFKA_ADVERTISED_HOST_NAME`, `KAFKA_ADVERTISED_PORT`, `KAFKA_HOST_NAME` and"
-        " `KAFKA_PORT`. `KAFKA_CREATE_TOPICS` makes topics, as in wurstmeister/kafka: `orders:4:1,users:1:1:compact` are names, partitions,"
-        " replicas and cleanup policies. If the environment says where to listen, there is one node, unless `--nodes` asks for more.",
-    ]
-    for title, rows in (("Topics", TOPIC_SETTINGS), ("Brokers", BROKER_SETTINGS), ("Groups", GROUP_SETTINGS)):
-        acting = [row for row in rows.values() if row.acts]
-        others = [f"`{row.name}`" for row in rows.values() if not row.acts and not row.internal]
-        table = ["| name | type | default | allowed | what it does |", "|---|---|---|---|---|", *map(_table_row, acting)]
-        parts += [f"## {title}", "\n".join(table), "Shown only: " + ", ".join(others) + "."]
-    return "\n\n".join(parts) + "\n"
-
-
-def _table_row(row: Setting) -> str:
-    from_broker = f" Falls back to `{'`, `'.join(row.synonyms)}` of the broker." if row.synonyms and row.scope is not BROKER else ""
-    return f"| `{row.name}` | {row.type.name.lower()} | {_shown(row.default)} | {row.valid or ''} | {row.documentation}{from_broker} |"
-
-
-def _shown(value: Value) -> str:
-    if value is None or isinstance(value, bool):
-        return "" if value is None else str(value).lower()
-    if isinstance(value, tuple):
-        return ", ".join(value)
-    return {LONG_MAX: "2^63 - 1", INT_MAX: "2^31 - 1"}.get(value, str(value)) if isinstance(value, int) else str(value)

@@ -1,22 +1,27 @@
-"""Tells a misspelt setting from one that Kafka does not know, as those of ZooKeeper, older versions and plugins are."""
+"""Detection of misspelt settings.
+
+Brokers accept settings that Kafka 4.3 does not have, such as those of ZooKeeper, older versions and plugins. A name is therefore rejected
+only if it closely resembles one of Kafka's, because then it is most likely a typo.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 
-from .rows import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS, Setting
-from .values import InvalidConfig
+from .properties import InvalidConfig
+from .rows import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS
+from .types import Setting
 
 SIMILARITY = 0.9
-"""Of 150 names that other versions, images and plugins use, the one most like a name of Kafka 4.3 has 0.894."""
+"""Minimum similarity for a typo. Of 150 names from other versions, images and plugins, the one closest to a name of Kafka 4.3 has 0.894."""
 
 INHERITING: Mapping[str, Setting] = {**TOPIC_SETTINGS, **GROUP_SETTINGS}
 NEVER_REFUSED = ("confluent.", "controller.", "listener.name.", "zookeeper.")
 
 
 def check_spelling(names: Collection[str]) -> None:
-    """Raises InvalidConfig for a name that is almost a broker's setting."""
+    """Raises InvalidConfig for a name that closely resembles a broker setting but is none."""
     known = {**BROKER_SETTINGS, **INHERITING}
     for name in names:
         if name not in known and not name.startswith(NEVER_REFUSED) and (meant := nearest(name, BROKER_SETTINGS)):
@@ -24,20 +29,19 @@ def check_spelling(names: Collection[str]) -> None:
 
 
 def check_scope(names: Collection[str]) -> None:
-    """Raises InvalidConfig for a topic's or a group's setting that brokers have under another name.
+    """Raises InvalidConfig for a topic or group setting that has another name at the broker level.
 
-    Environments and files may hold such names, which Kafka ignores there; in a program or an option they are expected to act.
+    It is called for settings from options and from Python programs, whose authors expect an effect. In environment variables and files
+    such names are accepted without effect, as in Kafka.
     """
     for name in names:
         if name not in BROKER_SETTINGS and name in INHERITING and INHERITING[name].synonyms:
             scope = INHERITING[name].scope.name.lower()
-            raise InvalidConfig(
-                f"{name} is a setting of a {scope}; did you mean {INHERITING[name].synonyms[0]}, which all of them inherit?"
-            )
+            raise InvalidConfig(f"{name} is a {scope} setting; did you mean the broker setting {INHERITING[name].synonyms[0]}?")
 
 
 def nearest(name: str, known: Collection[str]) -> str | None:
-    """Returns the known name that `name` is most likely meant to be, whatever the case and the separators; None if none is near."""
+    """Returns the known name closest to `name`, ignoring case and separators, or None if none is close."""
     squeezed = {_squeezed(each): each for each in known}
     near = get_close_matches(_squeezed(name), squeezed, n=1, cutoff=SIMILARITY)
     return squeezed[near[0]] if near else None

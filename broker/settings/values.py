@@ -1,40 +1,33 @@
-"""Values of settings: parsed from text, looked up, described and checked. Pure; the rows are in settings.py.
+"""The settings of brokers, topics and groups as parsed values, with their sources, as DescribeConfigs shows them.
 
-Kafka's AbstractConfig and ConfigDef parse, ConfigHelper describes, LogConfig and GroupConfig check.
+A value comes from the first of these layers that sets it (KIP-226):
+
+    topic or group                     TopicConfig, GroupConfig: set by CreateTopics or AlterConfigs
+    dynamic, this broker               BrokerConfig.own: set by AlterConfigs for one broker
+    dynamic, all brokers               BrokerConfig.cluster_wide: set by AlterConfigs for the broker resource without a name
+    static                             BrokerConfig.static: from --set, the environment or server.properties
+    default                            the row in rows.py
+
+A topic or group setting without a value falls back to its `synonyms` among the broker settings. Kafka's ConfigHelper describes settings in
+the same way.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from enum import IntEnum
 from itertools import dropwhile
 from typing import Any, NamedTuple
 
+from .listener_prefix import base_name
+from .parsing import parse, text_of
 from .properties import InvalidConfig
-from .rows import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS, ConfigType, Scope, Setting, Value
-
-__all__ = [
-    "BrokerConfig",
-    "ConfigEntry",
-    "ConfigSource",
-    "ConfigType",
-    "GroupConfig",
-    "InvalidConfig",
-    "Synonym",
-    "TopicConfig",
-    "validate_group_configs",
-    "validate_topic_configs",
-]
-
-BOUNDS = {ConfigType.SHORT: 2**15, ConfigType.INT: 2**31, ConfigType.LONG: 2**63}
-INTEGER = re.compile(r"[+-]?[0-9]+")
-DOUBLE = re.compile(r"([+-]?(?:NaN|Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?))[fFdD]?")
-COMMA = re.compile(r"\s*,\s*")
+from .rows import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS
+from .types import ConfigResourceType, ConfigType, Setting, Value
 
 
 class ConfigSource(IntEnum):
-    """Where a value comes from; the numbers are those of DescribeConfigs."""
+    """Layer that a value comes from; the numbers are those of DescribeConfigs."""
 
     UNKNOWN = 0
     TOPIC = 1
@@ -48,7 +41,7 @@ class ConfigSource(IntEnum):
 
 
 class Synonym(NamedTuple):
-    """One place where a value was looked for and found."""
+    """A name and layer under which a value is set, or would be used if those before it were unset."""
 
     name: str
     value: str | None
@@ -56,7 +49,7 @@ class Synonym(NamedTuple):
 
 
 class ConfigEntry(NamedTuple):
-    """One setting of a resource, as DescribeConfigs answers it."""
+    """One setting of a resource, as DescribeConfigs returns it."""
 
     name: str
     value: str | None
@@ -68,64 +61,10 @@ class ConfigEntry(NamedTuple):
     synonyms: list[Synonym]
 
 
-def parse(setting: Setting, text: str) -> Value:
-    """The value that `text` means for `setting`; InvalidConfig if it means none, or one that is not allowed."""
-    value = _parse(setting, text.strip())
-    for part in value if isinstance(value, tuple) else (value,):
-        if setting.valid is not None and (complaint := setting.valid.complaint(part)) is not None:
-            raise InvalidConfig(f"Invalid value {_element_text(part)} for configuration {setting.name}: {complaint}")
-    return value
-
-
-def _parse(setting: Setting, text: str) -> Value:
-    match setting.type:
-        case ConfigType.BOOLEAN:
-            if text.lower() not in ("true", "false"):
-                raise InvalidConfig(f"Invalid value {text} for configuration {setting.name}: Expected value to be either true or false")
-            return text.lower() == "true"
-        case ConfigType.INT | ConfigType.SHORT | ConfigType.LONG:
-            bound = BOUNDS[setting.type]
-            # The length is checked first because Python refuses to convert thousands of digits.
-            if INTEGER.fullmatch(text) and len(text) <= 40 and -bound <= int(text) < bound:
-                return int(text)
-        case ConfigType.DOUBLE:
-            if number := DOUBLE.fullmatch(text):
-                return float(number[1])
-        case ConfigType.LIST:
-            return tuple(COMMA.split(text)) if text else ()
-        case _:
-            return text
-    raise InvalidConfig(f"Invalid value {text} for configuration {setting.name}: Not a number of type {setting.type.name}")
-
-
-def text_of(value: Value) -> str | None:
-    """How Kafka writes a parsed value; None stays null."""
-    if value is None:
-        return None
-    return ",".join(value) if isinstance(value, tuple) else _element_text(value)
-
-
-def _element_text(value: Value) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return _double_text(value) if isinstance(value, float) else str(value)
-
-
-def _double_text(value: float) -> str:
-    """As Java's Double.toString: an exponent below 0.001 and from ten million on."""
-    if value != value or value in (float("inf"), float("-inf")):
-        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]
-    if value == 0 or 1e-3 <= abs(value) < 1e7:
-        return repr(value)
-    shortest = next(text for digits in range(1, 18) if float(text := f"{value:.{digits}e}") == value)
-    mantissa, exponent = shortest.split("e")
-    return f"{mantissa}E{int(exponent)}"
-
-
 class Config:
-    """Parsed values, by type and by name: `config.integers["num.partitions"]` is one dictionary look-up.
+    """Parsed values, by type and by name, so that `config.integers["num.partitions"]` is one dictionary look-up.
 
-    A value that is null is in none of the dictionaries. They are replaced when the config changes, so nobody keeps them.
+    Null values are in none of the dictionaries. The dictionaries are replaced when the config changes; do not keep references to them.
     """
 
     booleans: dict[str, bool]
@@ -135,7 +74,7 @@ class Config:
     lists: dict[str, tuple[str, ...]]
 
     derived: dict[type, Any]
-    """What others have made of the values, by its class."""
+    """Objects that other modules have computed from the values, by class. Emptied when the config changes."""
 
     def _load(self, values: dict[str, Value]) -> None:
         self.values, self.derived = values, {}
@@ -147,9 +86,9 @@ class Config:
 
 
 class BrokerConfig(Config):
-    """The settings of one node. `static` is what it was started with; names that nobody knows are kept.
+    """The settings of one of `nodes` nodes. Unknown names in `static` are kept, because DescribeConfigs shows them.
 
-    `own` and `cluster_wide` are what AlterConfigs set since, for this node and for all. Raises InvalidConfig.
+    Raises InvalidConfig for an invalid value in `static`.
     """
 
     def __init__(self, static: Mapping[str, str], *, nodes: int = 1) -> None:
@@ -163,7 +102,10 @@ class BrokerConfig(Config):
             )
 
     def alter(self, *, own: Mapping[str, str], cluster_wide: Mapping[str, str]) -> None:
-        """Replaces what was set dynamically; topics that inherit from this node are to be told by `TopicConfig.reload`."""
+        """Replaces the dynamic settings. Callers must then call `reload` of the topics and groups that inherit from this node.
+
+        Raises InvalidConfig for an invalid value, and changes nothing.
+        """
         values = dict(self.defaults)
         for name, text in (self.static | dict(cluster_wide) | dict(own)).items():
             if row := BROKER_SETTINGS.get(name):
@@ -172,24 +114,27 @@ class BrokerConfig(Config):
         self._load(values)
 
     def ignored(self) -> list[str]:
-        """The static settings that change nothing here, in order."""
+        """Returns the names of the static settings that have no effect, sorted."""
         return sorted(name for name in self.static if not (row := _broker_row(name)) or not row.acts)
 
     def describe(self, names: Collection[str] | None = None) -> list[ConfigEntry]:
-        """The entries of this broker, all of them if no names are given."""
+        """Returns the entries of this broker: those with the given names, or all if there are no names."""
         shown = {name for name, row in BROKER_SETTINGS.items() if not row.internal}
         known = sorted(shown.union(self.static, self.own, self.cluster_wide))
         return [self._entry(name) for name in known if not names or name in names]
 
     def describe_cluster_wide(self, names: Collection[str] | None = None) -> list[ConfigEntry]:
-        """The entries of the broker resource without a name: what is set for all brokers."""
+        """Returns the entries of the broker resource without a name, which holds the dynamic settings of all brokers."""
         found = [self._entry(name) for name in sorted(self.cluster_wide) if not names or name in names]
         source = ConfigSource.DYNAMIC_DEFAULT_BROKER
         kept = [(entry, [synonym for synonym in entry.synonyms if synonym.source is source]) for entry in found]
         return [entry._replace(value=synonyms[0].value, source=source, synonyms=synonyms) for entry, synonyms in kept]
 
     def synonyms(self, name: str) -> list[Synonym]:
-        """Where the value of `name` was found, the one that counts first; empty if only under other names."""
+        """Returns all layers that set `name` or a synonym, in order of precedence.
+
+        Synonyms before the first entry with that very name are left out, as Kafka does, so the list may be empty.
+        """
         row = _broker_row(name)
         sensitive = _is_secret(row)
         layers: list[tuple[ConfigSource, Mapping[str, str]]] = [
@@ -204,7 +149,7 @@ class BrokerConfig(Config):
         return list(dropwhile(lambda synonym: synonym.name != name, found))
 
     def _default_text(self, name: str) -> str | None:
-        """What is told to be the default; Kafka's brokers know none of what can be set dynamically only."""
+        """Returns the default that is shown; None for internal dynamic settings, which Kafka's ConfigDef does not define."""
         row = BROKER_SETTINGS.get(name)
         return None if row is None or (row.internal and row.dynamic) else text_of(self.defaults[name])
 
@@ -231,37 +176,18 @@ def _chain(name: str) -> tuple[str, ...]:
     return (name, *row.synonyms) if row else (name,)
 
 
-LISTENER_PREFIX = re.compile(r"listener\.name\.[^.]*\.(.*)")
-OF_MECHANISMS = (
-    "connections.max.reauth.ms",
-    "sasl.jaas.config",
-    "sasl.login.callback.handler.class",
-    "sasl.login.class",
-    "sasl.server.callback.handler.class",
-)
-"""Settings that may be meant for one SASL mechanism of a listener: listener.name.<listener>.<mechanism>.<setting>."""
-
-
-def base_name(name: str) -> str:
-    """The name of a setting without the listener, and the SASL mechanism, that it may be meant for."""
-    match = LISTENER_PREFIX.fullmatch(name)
-    if match is None:
-        return name
-    return next((setting for setting in OF_MECHANISMS if match[1].endswith(setting)), match[1])
-
-
 def _broker_row(name: str) -> Setting | None:
-    """The row of a setting, which may be meant for one listener."""
+    """Returns the row of a setting, whose name may have the prefix of a listener."""
     return BROKER_SETTINGS.get(base_name(name))
 
 
 def _is_secret(row: Setting | None) -> bool:
-    """Kafka takes what it does not know for one."""
+    """Returns whether the value must not be shown. Kafka treats settings without a definition as secrets."""
     return row is None or row.type in (ConfigType.PASSWORD, ConfigType.UNKNOWN)
 
 
 class InheritingConfig(Config):
-    """The settings of a topic or a group: what was set for it, else what its broker says. Raises InvalidConfig."""
+    """The settings of a topic or a group: its overrides, and for all others the values of its broker. Raises InvalidConfig."""
 
     settings: Mapping[str, Setting]
     source: ConfigSource
@@ -271,17 +197,17 @@ class InheritingConfig(Config):
         self.alter(overrides)
 
     def alter(self, overrides: Mapping[str, str]) -> None:
-        """Replaces what was set."""
+        """Replaces the overrides. Raises InvalidConfig for an invalid value, and changes nothing."""
         self._parsed = {name: parse(self.settings[name], text) for name, text in overrides.items()}
         self.overrides = dict(overrides)
         self.reload()
 
     def reload(self) -> None:
-        """Takes over what changed in the broker."""
+        """Reads the broker's values again, after they have changed."""
         self._load({name: _inherited(row, self.broker) for name, row in self.settings.items()} | self._parsed)
 
     def describe(self, names: Collection[str] | None = None) -> list[ConfigEntry]:
-        """The entries of this resource, all of them if no names are given."""
+        """Returns the entries of this resource: those with the given names, or all if there are no names."""
         shown = (row for name, row in sorted(self.settings.items()) if not row.internal or name in self.overrides)
         return [self._entry(row) for row in shown if not names or row.name in names]
 
@@ -290,7 +216,7 @@ class InheritingConfig(Config):
         synonyms = [] if override is None else [Synonym(row.name, override, self.source)]
         if row.synonyms:
             synonyms += self.broker.synonyms(row.synonyms[0])
-        elif row.scope is Scope.GROUP:
+        elif row.scope is ConfigResourceType.GROUP:
             synonyms.append(Synonym(row.name, text_of(row.default), ConfigSource.DEFAULT))
         source = synonyms[0].source if synonyms else ConfigSource.DEFAULT
         value = text_of(self.values[row.name])
@@ -301,7 +227,7 @@ def _inherited(row: Setting, broker: BrokerConfig) -> Value:
     for name in row.synonyms:
         if (value := broker.values[name]) is not None:
             factor = BROKER_SETTINGS[name].factor
-            # A negative age means for ever, in hours as in milliseconds.
+            # A negative age means no limit, whatever the unit.
             return value * factor if isinstance(value, int) and factor != 1 and value > 0 else value
     return row.default
 
@@ -316,37 +242,3 @@ class GroupConfig(InheritingConfig):
     """The settings of one consumer or share group."""
 
     settings, source = GROUP_SETTINGS, ConfigSource.GROUP
-
-
-def validate_topic_configs(overrides: Mapping[str, str | None]) -> None:
-    """Raises InvalidConfig for what CreateTopics and AlterConfigs do not allow. LogConfig.validate."""
-    values = {name: row.default for name, row in TOPIC_SETTINGS.items()} | _checked("topic", TOPIC_SETTINGS, overrides)
-    low, high = values["min.compaction.lag.ms"], values["max.compaction.lag.ms"]
-    if isinstance(low, int) and isinstance(high, int) and low > high:
-        raise InvalidConfig(f"conflict topic config setting min.compaction.lag.ms ({low}) > max.compaction.lag.ms ({high})")
-    if values["remote.storage.enable"]:
-        raise InvalidConfig("Tiered Storage functionality is disabled in the broker. Topic cannot be configured with remote log storage.")
-
-
-def validate_group_configs(overrides: Mapping[str, str | None], broker: BrokerConfig) -> None:
-    """Raises InvalidConfig for what the broker does not let a group choose. GroupConfig.validate."""
-    for name, value in _checked("group", GROUP_SETTINGS, overrides).items():
-        kind, rest = name.split(".", 1)
-        low, high = f"group.{kind}.min.{rest}", f"group.{kind}.max.{rest}"
-        if isinstance(value, int) and value < broker.integers.get(low, value):
-            raise InvalidConfig(f"{name} must be greater than or equal to {low}")
-        if isinstance(value, int) and value > broker.integers.get(high, value):
-            raise InvalidConfig(f"{name} must be less than or equal to {high}")
-    values = GroupConfig(broker, {name: text for name, text in overrides.items() if text is not None}).integers
-    for kind in ("consumer", "share", "streams"):
-        session, heartbeat = f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms"
-        if values[session] <= values[heartbeat]:
-            raise InvalidConfig(f"{session} must be greater than {heartbeat}")
-
-
-def _checked(kind: str, rows: Mapping[str, Setting], overrides: Mapping[str, str | None]) -> dict[str, Value]:
-    if unknown := [name for name in overrides if name not in rows]:
-        raise InvalidConfig(f"Unknown {kind} config name: {unknown[0]}")
-    if empty := [name for name, text in overrides.items() if text is None]:
-        raise InvalidConfig(f"Null value not supported for {kind} configs: {', '.join(empty)}")
-    return {name: parse(rows[name], text) for name, text in overrides.items() if text is not None}

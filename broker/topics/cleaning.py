@@ -52,7 +52,7 @@ class Upkeep:
 
     def _delete_old(self, partition: Partition, limits: Retention) -> None:
         offset = deletable_before(
-            partition.log, partition.rolling, limits, partition.untimed, partition.high_watermark, self._timers.now_ms
+            partition.log, partition.virtual_segments, limits, partition.untimed, partition.high_watermark, self._timers.now_ms
         )
         if offset > partition.log.start_offset:
             partition.delete_before(offset)
@@ -70,7 +70,7 @@ class Upkeep:
 
     def _compact(self, partition: Partition, limits: CompactionLimits, now: bool) -> None:
         stable_end, cleaned_until = partition.last_stable_offset, partition.cleaned_until
-        dirty = dirty_part(partition.log, partition.rolling, limits, cleaned_until, stable_end, self._timers.now_ms)
+        dirty = dirty_part(partition.log, partition.virtual_segments, limits, cleaned_until, stable_end, self._timers.now_ms)
         if dirty and (dirty.due or now):
             before = partition.log.size
             self._rewrite(partition, dirty)

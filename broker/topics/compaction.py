@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 
 from ...protocol.record_builder import rewrite_batch
 from ...protocol.records import BatchHeader, Buffer, Record, RecordBatch
-from ...storage.producers import EndedTransaction, LastRecord
+from ...storage.producers import LastRecord
+from ...storage.transaction_index import EndedTransaction
 
 
 class Aborted:

@@ -12,10 +12,9 @@ from ...protocol.records import Record
 from ...storage.memory import LogMemory
 from ...storage.producers import Producers
 from ...storage.retention import UntimedAppends
-from ...storage.rolling import Rolling
+from ...storage.virtual_segments import VirtualSegments
 from ..settings.values import TopicConfig
-from ..transactions.coordinator import Marker
-from ..transactions.transaction import Producer
+from ..transactions.transaction import Marker, Producer
 from .replication import ReplicatedLog
 
 MAX_NAME_LENGTH = 249
@@ -28,13 +27,13 @@ _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 class Partition(ReplicatedLog):
     """One partition: a log with its replicas, and what is known of the records in it."""
 
-    __slots__ = ("cleaned_until", "index", "producers", "rolling", "topic", "untimed")
+    __slots__ = ("cleaned_until", "index", "producers", "topic", "untimed", "virtual_segments")
 
     def __init__(self, topic: Topic, index: int, replicas: Sequence[int], isr: Iterable[int]) -> None:
         super().__init__(replicas, isr, topic.memory)
         self.topic = topic
         self.index = index
-        self.rolling, self.untimed = Rolling(), UntimedAppends()
+        self.virtual_segments, self.untimed = VirtualSegments(), UntimedAppends()
         self.cleaned_until = 0  # the offset up to which the log is compacted
         self.producers = Producers(topic.config.broker.integers["producer.id.expiration.ms"])
         self.hold_high_watermark()
@@ -93,7 +92,7 @@ class Partition(ReplicatedLog):
         """Drops what is at and behind `offset`, because the new leader does not have it."""
         self.log.truncate_to(offset)
         self.producers.truncate_to(offset)
-        self.rolling, self.cleaned_until = Rolling(), min(self.cleaned_until, offset)
+        self.virtual_segments, self.cleaned_until = VirtualSegments(), min(self.cleaned_until, offset)
 
 
 class Topic:

@@ -1,1 +1,1 @@
-"""Transactions: what a transactional id goes through, and the coordinator of all of them. State machines without sockets or clocks."""
+"""Transactions: the state machine of a transactional id, and the coordinator of all ids. They use no sockets and no clocks."""

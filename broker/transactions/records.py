@@ -1,4 +1,4 @@
-"""Transactional ids as records of `__transaction_state`, with Kafka's own keys and values (Kafka's `TransactionLog`)."""
+"""Encoding of transactional ids as records of `__transaction_state`, as in Kafka's TransactionLog."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STATUS = {
 
 
 def transaction_record(transaction: Transaction, now_ms: int, transaction_version: int) -> CoordinatorRecord:
-    """A transactional id as it is now; `transaction_version` is the finalized level of the feature."""
+    """Returns a record of the current state. `transaction_version` is the finalized level of the feature transaction.version."""
     topics: dict[str, list[int]] = {}
     for topic, partition in transaction.partitions:
         topics.setdefault(topic, []).append(partition)
@@ -45,7 +45,7 @@ def transaction_record(transaction: Transaction, now_ms: int, transaction_versio
 
 
 def tombstone(transaction: Transaction) -> CoordinatorRecord:
-    """A transactional id is forgotten."""
+    """Returns a record that removes a transactional id."""
     return CoordinatorRecord(_key(transaction), None)
 
 

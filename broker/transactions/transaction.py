@@ -1,4 +1,11 @@
-"""One transactional id: its producer, its state and the partitions of its transaction (Kafka's `TransactionMetadata`)."""
+"""The state machine of one transactional id: its producer, and the partitions of its transaction (Kafka's TransactionMetadata).
+
+A producer is identified by an id and an epoch. A higher epoch fences all requests with a lower one. Up to transactions v1 the epoch is
+raised by InitProducerId, and when the coordinator aborts a transaction itself. In transactions v2 (KIP-890) the end of each transaction
+raises it too, and the markers have the raised epoch, so that a delayed request of one transaction cannot become part of the next one.
+
+Epochs end at 32767, which is reserved for fencing. A producer that has used 32766 gets a new id, with epoch 0.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +15,12 @@ from typing import NamedTuple
 NO_PRODUCER_ID = -1
 NO_PRODUCER_EPOCH = -1
 MAX_EPOCH = 2**15 - 1
-TV_0, TV_2 = 0, 2  # levels of transaction.version: from 2 on each transaction has an epoch of its own
+TV_0, TV_2 = 0, 2
+"""Levels of the feature transaction.version. From 2 on, each transaction has a different epoch."""
 
 
 class TopicPartition(NamedTuple):
-    """A partition by name, so that it may be gone when the transaction ends."""
+    """A partition by name. It may have been deleted when the transaction ends."""
 
     topic: str
     partition: int
@@ -25,35 +33,47 @@ class Producer(NamedTuple):
     epoch: int
 
 
+class Marker(NamedTuple):
+    """A control batch that ends a transaction in one of its partitions.
+
+    With `raises_epoch` the marker's epoch is higher than that of the transaction's records (transactions v2).
+    """
+
+    producer: Producer
+    coordinator_epoch: int
+    committed: bool
+    raises_epoch: bool
+
+
 class TransactionState(Enum):
-    """The states, spelled as DescribeTransactions and ListTransactions show them."""
+    """The states, with the names that DescribeTransactions and ListTransactions return."""
 
     EMPTY = "Empty"
-    """Nothing was done with the present producer epoch.
-    Partitions are added -> ONGOING; aborted by a client of transactions v2 -> PREPARE_ABORT; idle for too long -> DEAD."""
+    """The current epoch has not been used.
+    Partitions are added -> ONGOING; abort by a client of transactions v2 -> PREPARE_ABORT; expiry -> DEAD."""
 
     ONGOING = "Ongoing"
-    """Partitions are written to, and the time runs.
-    EndTxn -> PREPARE_COMMIT or PREPARE_ABORT; InitProducerId or the time is up -> PREPARE_EPOCH_FENCE."""
+    """The transaction has partitions, and its timeout is running.
+    EndTxn -> PREPARE_COMMIT or PREPARE_ABORT; InitProducerId or timeout -> PREPARE_EPOCH_FENCE."""
 
     PREPARE_COMMIT = "PrepareCommit"
-    """It is decided, and markers are written. As all of it is one process this is over at once, unless a partition has no leader.
+    """The commit is decided, and markers are being written. This takes no time unless a partition has no leader.
     All markers are written -> COMPLETE_COMMIT."""
 
     PREPARE_ABORT = "PrepareAbort"
-    """As PREPARE_COMMIT. All markers are written -> COMPLETE_ABORT."""
+    """As PREPARE_COMMIT, for an abort. All markers are written -> COMPLETE_ABORT."""
 
     COMPLETE_COMMIT = "CompleteCommit"
-    """The last transaction was committed, and nothing was done since. InitProducerId -> EMPTY; else as EMPTY."""
+    """The last transaction was committed, and no other has started. InitProducerId -> EMPTY; otherwise as EMPTY."""
 
     COMPLETE_ABORT = "CompleteAbort"
-    """The last transaction was aborted, and nothing was done since. InitProducerId -> EMPTY; else as EMPTY."""
+    """The last transaction was aborted, and no other has started. InitProducerId -> EMPTY; otherwise as EMPTY."""
 
     DEAD = "Dead"
-    """Forgotten: never seen, as whoever comes next meets a new transactional id."""
+    """The id has expired. The state is never returned to clients, because the next request creates a new transactional id."""
 
     PREPARE_EPOCH_FENCE = "PrepareEpochFence"
-    """The epoch is raised so that the producer can do no more. Goes on to PREPARE_ABORT within the same step, so it is never seen."""
+    """The epoch is raised to fence the producer. The state is never returned to clients, because PREPARE_ABORT follows immediately."""
 
 
 PREPARED = (TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT)
@@ -61,7 +81,7 @@ IDLE = (TransactionState.EMPTY, TransactionState.COMPLETE_COMMIT, TransactionSta
 
 
 class Transaction:
-    """A transactional id. Whoever calls a method has checked that the state allows it; times are ms since the Unix epoch."""
+    """A transactional id. Callers of its methods must check that the state allows the transition. Times are ms since the Unix epoch."""
 
     def __init__(self, transactional_id: str, producer_id: int) -> None:
         self.transactional_id = transactional_id
@@ -70,33 +90,33 @@ class Transaction:
         self.previous_producer_id = NO_PRODUCER_ID
         """The producer id before the last transition."""
         self.next_producer_id = NO_PRODUCER_ID
-        """The one that follows when the markers are written, since the present one has no epochs left."""
+        """The producer id to use once the markers are written, if the epochs of the current id are exhausted; otherwise -1."""
         self.last_epoch = NO_PRODUCER_EPOCH
-        """The epoch before the last bump that the producer itself asked for; -1 after somebody else came."""
+        """The epoch before the last one that the producer itself requested; -1 after another producer took over or was fenced."""
         self.timeout_ms = 0
         self.start_ms = -1
         self.partitions: dict[TopicPartition, None] = {}
-        """Those of the open transaction, in the order of their coming; of a prepared one, those that wait for their markers."""
+        """The partitions of the open transaction, in the order in which they were added; of a prepared one, those without a marker."""
         self.client_version = 0
-        """Of transactions, as the client showed that it knows it: from 2 on the end of each transaction raises the epoch."""
+        """The version of transactions that the client uses. From 2 on, the end of each transaction raises the epoch."""
 
     @property
     def raises_epoch(self) -> bool:
-        """Whether the transaction that ends raised the epoch (transactions v2)."""
+        """Whether the end of the transaction raises the epoch (transactions v2)."""
         return self.client_version >= 2
 
     @property
     def epoch_exhausted(self) -> bool:
-        """Whether no producer may be given a higher epoch: the highest of all is left for fencing."""
+        """Whether no producer may get a higher epoch, because the highest one is reserved for fencing."""
         return self.producer.epoch >= MAX_EPOCH - 1
 
     def begin(self, producer: Producer, last_epoch: int, timeout_ms: int) -> None:
-        """InitProducerId: a producer of that epoch may begin."""
+        """Makes `producer` the current one, for InitProducerId."""
         self._become(TransactionState.EMPTY, producer)
         self.last_epoch, self.timeout_ms, self.start_ms = last_epoch, timeout_ms, -1
 
     def add(self, partitions: list[TopicPartition], now_ms: int, client_version: int) -> None:
-        """Partitions join the transaction; the first ones begin it."""
+        """Adds partitions to the transaction, which starts with the first ones."""
         if self.state is not TransactionState.ONGOING:
             self.start_ms = now_ms
         self.client_version = client_version
@@ -104,7 +124,7 @@ class Transaction:
         self.partitions.update(dict.fromkeys(partitions))
 
     def prepare(self, now_ms: int, *, commit: bool, client_version: int, next_producer_id: int) -> None:
-        """Decides. In transactions v2 the transaction's end has an epoch of its own, in which the next one is written."""
+        """Decides to commit or abort. In transactions v2 it raises the epoch, which the markers and the next transaction use."""
         producer, self.client_version = self.producer, client_version
         if self.raises_epoch:
             self.last_epoch, producer = producer.epoch, self._next_epoch()
@@ -114,14 +134,14 @@ class Transaction:
         self._become(TransactionState.PREPARE_COMMIT if commit else TransactionState.PREPARE_ABORT, producer)
 
     def complete(self) -> None:
-        """All markers are written."""
+        """Completes the transaction after its last marker."""
         is_commit = self.state is TransactionState.PREPARE_COMMIT
         producer = self.producer if self.next_producer_id == NO_PRODUCER_ID else Producer(self.next_producer_id, 0)
         self._become(TransactionState.COMPLETE_COMMIT if is_commit else TransactionState.COMPLETE_ABORT, producer)
         self.next_producer_id = NO_PRODUCER_ID
 
     def fence(self) -> None:
-        """Raises the epoch before the abort, so that the producer can do no more (up to transactions v1)."""
+        """Raises the epoch before an abort without the producer (up to transactions v1)."""
         self._become(TransactionState.PREPARE_EPOCH_FENCE, self._next_epoch())
         self.last_epoch = NO_PRODUCER_EPOCH
 

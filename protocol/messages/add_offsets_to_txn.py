@@ -1,6 +1,6 @@
-"""AddOffsetsToTxn (25): says that a transaction will commit offsets of a group.
+"""AddOffsetsToTxn (25): adds the offsets of a group to a transaction, before they are committed with TxnOffsetCommit.
 
-v3 brought the compact form, v4 abortable errors (KIP-890).
+v3 added the flexible encoding, v4 the error TRANSACTION_ABORTABLE (KIP-890).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""AddPartitionsToTxn (24): says which partitions a transaction will write to.
+"""AddPartitionsToTxn (24): adds partitions to a transaction, before it writes to them.
 
-v3 brought the compact form; v4 and v5 are what brokers send: several transactions at once, to add or only to verify (KIP-890).
+v3 added the flexible encoding; brokers send v4 and v5, which add or only verify the partitions of several transactions (KIP-890).
 """
 
 from __future__ import annotations

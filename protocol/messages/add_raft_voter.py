@@ -1,6 +1,6 @@
 """AddRaftVoter (80): adds a controller to the voters of the metadata quorum (KIP-853).
 
-v1 brought answers before the new set of voters is committed (KIP-1186).
+v1 added `ack_when_committed`, so that the response need not wait until the new set of voters is committed (KIP-1186).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """AlterClientQuotas (49): sets and removes the quotas of users, client ids and addresses (KIP-546).
 
-v1 brought the compact form.
+v1 added the flexible encoding.
 """
 
 from __future__ import annotations

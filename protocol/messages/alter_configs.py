@@ -1,6 +1,6 @@
-"""AlterConfigs (33): replaces all settings of resources.
+"""AlterConfigs (33): replaces all settings of resources. IncrementalAlterConfigs is its successor.
 
-v2 brought the compact form.
+v2 added the flexible encoding.
 """
 
 from __future__ import annotations

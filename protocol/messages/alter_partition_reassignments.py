@@ -1,6 +1,6 @@
-"""AlterPartitionReassignments (45): gives partitions other replicas (KIP-455).
+"""AlterPartitionReassignments (45): moves partitions to other replicas, or cancels such moves (KIP-455).
 
-v1 brought the choice whether the number of replicas may change (KIP-860).
+v1 added `allow_replication_factor_change` (KIP-860).
 """
 
 from __future__ import annotations

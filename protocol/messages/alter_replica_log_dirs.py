@@ -1,6 +1,6 @@
 """AlterReplicaLogDirs (34): moves replicas between the log directories of a broker (KIP-113).
 
-v2 brought the compact form.
+v2 added the flexible encoding.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""AlterUserScramCredentials (51): gives users SCRAM credentials, or takes them away (KIP-554).
+"""AlterUserScramCredentials (51): sets and deletes the SCRAM credentials of users (KIP-554).
 
 There is one version so far.
 """

@@ -1,7 +1,7 @@
-"""ApiVersions (18): what a broker serves.
+"""ApiVersions (18): returns the APIs and versions that a broker serves, and the features of the cluster.
 
-v3 brought the compact form, the client's software (KIP-511) and features (KIP-584), v4 features whose lowest version is 0. The
-answer's header is v0 in every version.
+v3 added the flexible encoding, the client's software (KIP-511) and features (KIP-584), v4 allows features whose lowest version is 0.
+The response header is v0 in every version.
 """
 
 from __future__ import annotations

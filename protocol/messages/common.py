@@ -1,4 +1,4 @@
-"""Structures that several messages share."""
+"""Structures that several messages contain."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ..schema import Int32, Message
 
 
 class NodeEndpoint(Message):
-    """Where a new leader listens (KIP-951)."""
+    """The address of a new leader (KIP-951)."""
 
     node_id: Int32
     host: str
@@ -15,7 +15,7 @@ class NodeEndpoint(Message):
 
 
 class LeaderIdAndEpoch(Message):
-    """The leader that the client should ask instead (KIP-951)."""
+    """The current leader, for a client that sent its request to another broker (KIP-951)."""
 
     leader_id: Int32 = -1
     leader_epoch: Int32 = -1

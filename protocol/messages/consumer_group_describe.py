@@ -1,6 +1,6 @@
 """ConsumerGroupDescribe (69): describes consumer groups (KIP-848).
 
-v1 brought the protocol that each member speaks (KIP-1099).
+v1 added the type of each member, classic or consumer (KIP-1099).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""ConsumerGroupHeartbeat (68): a member of a consumer group joins, beats, revokes and leaves (KIP-848).
+"""ConsumerGroupHeartbeat (68): lets a member join a consumer group, report its assignment and leave (KIP-848).
 
-v1 brought subscriptions by regular expression, and member ids that the client makes (KIP-1082).
+v1 added subscriptions by regular expression, and member ids that the client generates (KIP-1082).
 """
 
 from __future__ import annotations

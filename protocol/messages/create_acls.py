@@ -1,6 +1,6 @@
 """CreateAcls (30): adds access control entries.
 
-v1 brought pattern types (KIP-290), v2 the compact form, v3 user resources (KIP-373).
+v1 added pattern types (KIP-290), v2 the flexible encoding, v3 the resource type USER (KIP-373).
 """
 
 from __future__ import annotations

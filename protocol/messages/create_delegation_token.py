@@ -1,6 +1,6 @@
-"""CreateDelegationToken (38): makes a token by which others may act as its owner (KIP-48).
+"""CreateDelegationToken (38): creates a token with which a client authenticates as the token's owner (KIP-48).
 
-v2 brought the compact form, v3 tokens that are made for another owner (KIP-373).
+v2 added the flexible encoding, v3 tokens for another owner (KIP-373).
 """
 
 from __future__ import annotations

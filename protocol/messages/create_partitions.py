@@ -1,6 +1,6 @@
 """CreatePartitions (37): adds partitions to topics.
 
-v2 brought the compact form, v3 quotas (KIP-599).
+v2 added the flexible encoding, v3 the error THROTTLING_QUOTA_EXCEEDED (KIP-599).
 """
 
 from __future__ import annotations

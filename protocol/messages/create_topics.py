@@ -1,6 +1,7 @@
 """CreateTopics (19): creates topics.
 
-v4 brought the broker's defaults for counts, v5 the compact form and the configs in the answer (KIP-525), v6 quotas (KIP-599), v7 topic ids.
+v4 added the broker's defaults for partitions and replicas (-1), v5 the flexible encoding and the settings in the response (KIP-525), v6 the
+error THROTTLING_QUOTA_EXCEEDED (KIP-599), v7 topic ids.
 """
 
 from __future__ import annotations

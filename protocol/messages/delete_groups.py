@@ -1,6 +1,6 @@
 """DeleteGroups (42): deletes groups that have no members.
 
-v2 brought the compact form.
+v2 added the flexible encoding.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""DeleteRecords (21): moves the start of logs forward.
+"""DeleteRecords (21): deletes the records before an offset.
 
-v2 brought the compact form.
+v2 added the flexible encoding.
 """
 
 from __future__ import annotations

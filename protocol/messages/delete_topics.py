@@ -1,6 +1,6 @@
 """DeleteTopics (20): deletes topics.
 
-v4 brought the compact form, v5 error messages, v6 deletion by id (KIP-516).
+v4 added the flexible encoding, v5 error messages, v6 topic ids (KIP-516).
 """
 
 from __future__ import annotations

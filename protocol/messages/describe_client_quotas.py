@@ -1,6 +1,6 @@
-"""DescribeClientQuotas (48): the quotas of users and clients (KIP-546).
+"""DescribeClientQuotas (48): returns the quotas of users, client ids and addresses (KIP-546).
 
-v1 brought the compact form.
+v1 added the flexible encoding.
 """
 
 from __future__ import annotations

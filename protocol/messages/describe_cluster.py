@@ -1,6 +1,6 @@
-"""DescribeCluster (60): the brokers of the cluster (KIP-700).
+"""DescribeCluster (60): returns the brokers or controllers of the cluster (KIP-700).
 
-v1 brought the endpoint type (KIP-919), v2 fenced brokers (KIP-1073).
+v1 added the endpoint type (KIP-919), v2 fenced brokers (KIP-1073).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""DescribeConfigs (32): describes configs of topics, brokers and groups.
+"""DescribeConfigs (32): returns the settings of resources: topics, brokers, groups and others.
 
-v1 brought synonyms, v3 types and documentation (KIP-569), v4 the compact form.
+v1 added synonyms, v3 types and documentation (KIP-569), v4 the flexible encoding.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""DescribeDelegationToken (41): lists the delegation tokens of some owners, or of all (KIP-48).
+"""DescribeDelegationToken (41): lists the delegation tokens of some owners, or all (KIP-48).
 
-v2 brought the compact form, v3 the principal that asked for the token (KIP-373).
+v2 added the flexible encoding, v3 the principal that requested the token (KIP-373).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """DescribeGroups (15): describes classic groups.
 
-v3 brought authorized operations, v4 static members, v5 the compact form, v6 GROUP_ID_NOT_FOUND for unknown groups (KIP-1043).
+v3 added authorized operations, v4 static members, v5 the flexible encoding, v6 the error GROUP_ID_NOT_FOUND for unknown groups (KIP-1043).
 """
 
 from __future__ import annotations

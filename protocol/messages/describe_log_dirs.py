@@ -1,6 +1,6 @@
-"""DescribeLogDirs (35): what the log directories of a broker hold (KIP-113).
+"""DescribeLogDirs (35): returns the sizes of the replicas in the log directories of a broker (KIP-113).
 
-v2 brought the compact form, v3 a top-level error, v4 the size of the volume (KIP-827), v5 cordoned directories (KIP-1066).
+v2 added the flexible encoding, v3 a top-level error, v4 the size of the volume (KIP-827), v5 cordoned directories (KIP-1066).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""DescribeProducers (61): shows what partitions remember of their producers, and their open transactions (KIP-664)."""
+"""DescribeProducers (61): returns the states of the producers of partitions, and their open transactions (KIP-664)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""DescribeQuorum (55): the state of the metadata quorum (KIP-595).
+"""DescribeQuorum (55): returns the state of the metadata quorum (KIP-595).
 
-v1 brought fetch and caught-up times (KIP-836), v2 nodes, directories and error texts (KIP-853).
+v1 added the times of the last fetch and of the last time caught up (KIP-836), v2 nodes, directory ids and error messages (KIP-853).
 """
 
 from __future__ import annotations

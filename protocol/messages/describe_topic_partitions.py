@@ -1,4 +1,4 @@
-"""DescribeTopicPartitions (75): describes topics page by page (KIP-966).
+"""DescribeTopicPartitions (75): describes topics in pages (KIP-966).
 
 There is one version so far.
 """

@@ -1,4 +1,4 @@
-"""DescribeTransactions (65): shows the state of transactional ids (KIP-664)."""
+"""DescribeTransactions (65): returns the states of transactional ids (KIP-664)."""
 
 from __future__ import annotations
 

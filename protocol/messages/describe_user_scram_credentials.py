@@ -1,4 +1,4 @@
-"""DescribeUserScramCredentials (50): which SCRAM credentials users have (KIP-554).
+"""DescribeUserScramCredentials (50): returns the SCRAM mechanisms and iterations of users (KIP-554).
 
 There is one version so far.
 """

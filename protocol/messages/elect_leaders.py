@@ -1,6 +1,6 @@
-"""ElectLeaders (43): moves leaders to preferred or, uncleanly, to other replicas.
+"""ElectLeaders (43): elects the preferred replicas of partitions, or any replicas that are alive.
 
-v1 brought the kind of election and a top-level error (KIP-460), v2 the compact form.
+v1 added the election type and a top-level error (KIP-460), v2 the flexible encoding.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """EndTxn (26): commits or aborts a transaction.
 
-v2 brought PRODUCER_FENCED (KIP-588), v3 the compact form, v4 abortable errors, v5 a new epoch for each transaction (KIP-890).
+v2 added the error PRODUCER_FENCED (KIP-588), v3 the flexible encoding, v4 the error TRANSACTION_ABORTABLE, v5 a new epoch for each
+transaction (KIP-890).
 """
 
 from __future__ import annotations

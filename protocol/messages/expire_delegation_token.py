@@ -1,6 +1,6 @@
-"""ExpireDelegationToken (40): ends a delegation token, now or after a while (KIP-48).
+"""ExpireDelegationToken (40): sets the time at which a delegation token expires (KIP-48).
 
-v2 brought the compact form.
+v2 added the flexible encoding.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Fetch (1): reads record batches.
+"""Fetch (1): reads record batches from partitions.
 
-v4 brought isolation levels, v5 the log start offset, v7 fetch sessions (KIP-227), v9 leader epochs (KIP-320), v10 zstd, v11 racks
-(KIP-392), v12 the compact form and diverging epochs (KIP-595), v13 topic ids (KIP-516), v15 replica state (KIP-903), v16 node
+v4 added isolation levels, v5 the log start offset, v7 fetch sessions (KIP-227), v9 leader epochs (KIP-320), v10 zstd, v11 racks
+(KIP-392), v12 the flexible encoding and diverging epochs (KIP-595), v13 topic ids (KIP-516), v15 replica state (KIP-903), v16 node
 endpoints (KIP-951), v17 directory ids (KIP-853), v18 the follower's high watermark (KIP-1166).
 """
 

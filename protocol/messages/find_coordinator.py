@@ -1,6 +1,7 @@
 """FindCoordinator (10): finds the broker that coordinates a group or a transaction.
 
-v1 brought the key's type, v3 the compact form, v4 several keys at once (KIP-699), v5 abortable errors (KIP-890), v6 share groups (KIP-932).
+v1 added the key's type, v3 the flexible encoding, v4 several keys at once (KIP-699), v5 the error TRANSACTION_ABORTABLE
+(KIP-890), v6 share groups (KIP-932).
 """
 
 from __future__ import annotations

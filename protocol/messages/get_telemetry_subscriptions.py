@@ -1,4 +1,4 @@
-"""GetTelemetrySubscriptions (71): tells a client which of its metrics the cluster wants (KIP-714).
+"""GetTelemetrySubscriptions (71): returns the metrics that a client is to push (KIP-714).
 
 There is one version so far.
 """

@@ -1,6 +1,6 @@
-"""Heartbeat (12): keeps a member of a classic group alive.
+"""Heartbeat (12): keeps a member of a classic group in it.
 
-v1 brought throttling, v3 static members (KIP-345), v4 the compact form.
+v1 added the throttle time, v3 static members (KIP-345), v4 the flexible encoding.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""IncrementalAlterConfigs (44): changes single settings of resources (KIP-339).
+"""IncrementalAlterConfigs (44): sets, appends to, subtracts from and deletes single settings of resources (KIP-339).
 
-v1 brought the compact form.
+v1 added the flexible encoding.
 """
 
 from __future__ import annotations

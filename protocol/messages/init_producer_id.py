@@ -1,7 +1,7 @@
-"""InitProducerId (22): gives a producer its id and epoch.
+"""InitProducerId (22): returns a producer id and epoch, and fences older instances of a transactional producer.
 
-v2 brought the compact form, v3 the bump of an epoch that the producer has (KIP-360), v4 PRODUCER_FENCED (KIP-588), v5 abortable errors
-(KIP-890), v6 two-phase commit (KIP-939, unstable: declared, not served).
+v2 added the flexible encoding, v3 requests to raise the epoch of a producer (KIP-360), v4 the error PRODUCER_FENCED (KIP-588), v5 the
+error TRANSACTION_ABORTABLE (KIP-890), v6 two-phase commit (KIP-939). v6 is declared but not served, because it is unstable in Kafka.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""JoinGroup (11): joins a classic group and waits for its next generation.
+"""JoinGroup (11): lets a member join a classic group. The response comes when the group has a new generation.
 
-v1 brought the rebalance time-out, v4 MEMBER_ID_REQUIRED (KIP-394), v5 static members (KIP-345), v6 the compact form, v7 the protocol's
-type and name in the answer, v8 reasons (KIP-800), v9 `skip_assignment` (KIP-814).
+v1 added the rebalance time-out, v4 the error MEMBER_ID_REQUIRED (KIP-394), v5 static members (KIP-345), v6 the flexible encoding,
+v7 the protocol's type and name in the response, v8 reasons (KIP-800), v9 `skip_assignment` (KIP-814).
 """
 
 from __future__ import annotations

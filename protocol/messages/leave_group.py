@@ -1,6 +1,6 @@
 """LeaveGroup (13): leaves a classic group.
 
-v3 brought several members at once (KIP-345), v4 the compact form, v5 reasons (KIP-800).
+v3 added several members at once (KIP-345), v4 the flexible encoding, v5 reasons (KIP-800).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""ListConfigResources (74): the resources that have configs.
+"""ListConfigResources (74): lists the resources that have settings.
 
-v0 lists client metrics only (KIP-714); v1 brought the other types (KIP-1142).
+v0 lists client metrics only (KIP-714); v1 added the other resource types (KIP-1142).
 """
 
 from __future__ import annotations

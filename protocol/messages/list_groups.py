@@ -1,6 +1,6 @@
 """ListGroups (16): lists the groups that a broker coordinates.
 
-v3 brought the compact form, v4 states (KIP-518), v5 types (KIP-848).
+v3 added the flexible encoding, v4 states (KIP-518), v5 types (KIP-848).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""ListOffsets (2): finds offsets by time.
+"""ListOffsets (2): returns the first or last offsets of partitions, or those of timestamps.
 
-v2 brought isolation levels, v4 leader epochs, v6 the compact form, v7 the maximum timestamp (KIP-734), v8 the earliest local and v9
+v2 added isolation levels, v4 leader epochs, v6 the flexible encoding, v7 the maximum timestamp (KIP-734), v8 the earliest local and v9
 the latest tiered offset (KIP-405), v10 a time-out for remote storage (KIP-1075), v11 the earliest pending upload (KIP-1023).
 """
 

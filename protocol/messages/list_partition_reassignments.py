@@ -1,4 +1,4 @@
-"""ListPartitionReassignments (46): the reassignments that are under way (KIP-455).
+"""ListPartitionReassignments (46): lists the reassignments in progress (KIP-455).
 
 There is one version so far.
 """

@@ -1,6 +1,6 @@
 """ListTransactions (66): lists the transactional ids that a broker coordinates (KIP-664).
 
-v1 asks for those that run longer than some time (KIP-994), v2 for names that match a pattern (KIP-1152).
+v1 added a filter by duration (KIP-994), v2 one by a pattern for transactional ids (KIP-1152).
 """
 
 from __future__ import annotations

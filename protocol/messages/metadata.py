@@ -1,7 +1,7 @@
-"""Metadata (3): the brokers, and the leaders of topics.
+"""Metadata (3): returns the brokers, and the topics with the leaders and replicas of their partitions.
 
-v1 brought racks, the controller and null for all topics, v2 the cluster id, v3 throttling, v4 the choice whether to create
-topics, v5 offline replicas, v7 leader epochs, v8 authorized operations, v9 the compact form, v10 topic ids (KIP-516), v12 asking by
+v1 added racks, the controller and null for all topics, v2 the cluster id, v3 the throttle time, v4 `allow_auto_topic_creation`,
+v5 offline replicas, v7 leader epochs, v8 authorized operations, v9 the flexible encoding, v10 topic ids (KIP-516), v12 requests by topic
 id, v13 a top-level error (KIP-1102).
 """
 

@@ -1,6 +1,6 @@
 """OffsetCommit (8): commits offsets of a group.
 
-v2 to v4 name a retention time, v6 brought leader epochs, v7 static members (KIP-345), v8 the compact form, v9 member epochs
+v2 to v4 have a retention time, v6 added leader epochs, v7 static members (KIP-345), v8 the flexible encoding, v9 member epochs
 (KIP-848), v10 topic ids.
 """
 

@@ -1,6 +1,6 @@
 """OffsetFetch (9): fetches the committed offsets of groups.
 
-v2 brought null for all partitions and a top-level error, v5 leader epochs, v6 the compact form, v7 `require_stable` (KIP-447), v8
+v2 added null for all partitions and a top-level error, v5 leader epochs, v6 the flexible encoding, v7 `require_stable` (KIP-447), v8
 several groups (KIP-709), v9 member epochs (KIP-848), v10 topic ids.
 """
 

@@ -1,6 +1,6 @@
-"""OffsetForLeaderEpoch (23): where a leader epoch ends (KIP-320).
+"""OffsetForLeaderEpoch (23): returns the end offset of a leader epoch (KIP-320).
 
-v2 brought the current leader epoch, v3 the replica id, v4 the compact form.
+v2 added the current leader epoch, v3 the replica id, v4 the flexible encoding.
 """
 
 from __future__ import annotations

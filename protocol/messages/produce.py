@@ -1,7 +1,7 @@
 """Produce (0): appends record batches to partitions.
 
-v3 brought the record batch v2 and transactional ids, v5 the log start offset, v7 zstd, v8 per-record errors (KIP-467), v9 the
-compact form, v10 the new leader in the answer (KIP-951), v11 and v12 transactions v2 (KIP-890), v13 topic ids (KIP-516).
+v3 added the record batch v2 and transactional ids, v5 the log start offset, v7 zstd, v8 per-record errors (KIP-467), v9 the
+flexible encoding, v10 the new leader in the response (KIP-951), v11 and v12 transactions v2 (KIP-890), v13 topic ids (KIP-516).
 """
 
 from __future__ import annotations

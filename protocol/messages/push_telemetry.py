@@ -1,4 +1,4 @@
-"""PushTelemetry (72): brings the metrics of a client (KIP-714).
+"""PushTelemetry (72): sends the metrics of a client (KIP-714).
 
 There is one version so far.
 """

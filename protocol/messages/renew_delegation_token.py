@@ -1,6 +1,6 @@
-"""RenewDelegationToken (39): moves the expiry of a delegation token (KIP-48).
+"""RenewDelegationToken (39): extends the life of a delegation token (KIP-48).
 
-v2 brought the compact form.
+v2 added the flexible encoding.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """SaslAuthenticate (36): carries a token of the SASL mechanism (KIP-152).
 
-v1 brought the lifetime of the session (KIP-368), v2 the compact form.
+v1 added the lifetime of the session (KIP-368), v2 the flexible encoding.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""SaslHandshake (17): names the SASL mechanism by which the client is going to authenticate (KIP-43).
+"""SaslHandshake (17): selects the SASL mechanism with which the client authenticates (KIP-43).
 
-After v1 the tokens travel in SaslAuthenticate (KIP-152). There is no compact form.
+After v0, tokens of the mechanism follow without Kafka's framing; after v1, in SaslAuthenticate requests (KIP-152). No version is flexible.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""SyncGroup (14): hands the leader's assignment to the members of a classic group.
+"""SyncGroup (14): distributes the leader's assignment to the members of a classic group.
 
-v3 brought static members (KIP-345), v4 the compact form, v5 the protocol's type and name (KIP-559).
+v3 added static members (KIP-345), v4 the flexible encoding, v5 the protocol's type and name (KIP-559).
 """
 
 from __future__ import annotations

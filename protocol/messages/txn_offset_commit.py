@@ -1,7 +1,7 @@
-"""TxnOffsetCommit (28): commits offsets of a group with a transaction.
+"""TxnOffsetCommit (28): commits offsets of a group as part of a transaction.
 
-v2 brought leader epochs, v3 the consumer's generation (KIP-447) and the compact form, v4 abortable errors, v5 adds the group to the
-transaction by itself (KIP-890).
+v2 added leader epochs, v3 the consumer's generation (KIP-447) and the flexible encoding, v4 the error
+TRANSACTION_ABORTABLE. From v5 on the group need not be added to the transaction by AddOffsetsToTxn (KIP-890).
 """
 
 from __future__ import annotations

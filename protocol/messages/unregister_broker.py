@@ -1,4 +1,4 @@
-"""UnregisterBroker (64): removes the registration of a broker that is not coming back (KIP-500).
+"""UnregisterBroker (64): removes the registration of a broker that will not return (KIP-500).
 
 There is one version so far.
 """

@@ -1,6 +1,6 @@
-"""UpdateFeatures (57): moves the finalized versions of features of the cluster (KIP-584).
+"""UpdateFeatures (57): changes the finalized levels of the cluster's features (KIP-584).
 
-v1 brought the kind of change in place of a flag, and the dry run (KIP-778); v2 left out the results of single features (KIP-1022).
+v1 added `upgrade_type` in place of a flag, and `validate_only` (KIP-778). v2 removed the results per feature (KIP-1022).
 """
 
 from __future__ import annotations

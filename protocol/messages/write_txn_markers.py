@@ -1,6 +1,6 @@
-"""WriteTxnMarkers (27): writes the end of a transaction into partitions; what a coordinator sends, or who ends a hanging transaction.
+"""WriteTxnMarkers (27): writes transaction markers into partitions. It is sent by coordinators, and to end hanging transactions.
 
-v2 brought the transaction's version (KIP-1228).
+v2 added the transaction's version (KIP-1228).
 """
 
 from __future__ import annotations

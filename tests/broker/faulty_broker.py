@@ -20,7 +20,7 @@ from odradek.broker.network.client_protocol import ClientProtocol
 from odradek.broker.network.server import Server, run
 from odradek.broker.registry import Handler
 from odradek.broker.scheduling.waiting import NEXT_TURN, Wait
-from odradek.broker.settings.listeners import TopicSpec, cluster_of
+from odradek.broker.settings.cluster_config import TopicSpec, cluster_of
 from odradek.protocol.messages.heartbeat import HEARTBEAT
 from odradek.protocol.messages.leave_group import LEAVE_GROUP
 from odradek.protocol.messages.list_groups import LIST_GROUPS

@@ -13,7 +13,7 @@ from typing import Any
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.core import Connection, Core
 from odradek.broker.scheduling.timers import Timers
-from odradek.broker.settings.listeners import cluster_of
+from odradek.broker.settings.cluster_config import cluster_of
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
 from odradek.protocol.record_builder import build_batch

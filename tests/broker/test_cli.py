@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from odradek.broker.cli import _parser, cluster_config, main, topic_specs
-from odradek.broker.settings.listeners import ClusterConfig, TopicSpec
+from odradek.broker.settings.cluster_config import ClusterConfig, TopicSpec
 from odradek.broker.settings.values import BrokerConfig
 
 ROOT = Path(__file__).parents[2]
@@ -142,14 +142,14 @@ def test_bad_options_are_one_line(argv: list[str], message: str, capsys: pytest.
     ("argv", "message"),
     [
         (["--set", "num.partitions=many"], "Invalid value many for configuration num.partitions: Not a number of type INT"),
-        (["--set", "listeners=nonsense"], "write NAME://host:port"),
+        (["--set", "listeners=nonsense"], "use NAME://host:port"),
         (["--listener", "A://127.0.0.1:1", "--port", "2"], "--port has no effect where listeners are set"),
         (["--set", "num.partition=3"], "unknown setting num.partition; did you mean num.partitions?"),
-        (["--set", "retention.ms=3"], "retention.ms is a setting of a topic; did you mean log.retention.ms"),
+        (["--set", "retention.ms=3"], "retention.ms is a topic setting; did you mean the broker setting log.retention.ms"),
         (["--config", "missing.properties"], "cannot read --config missing.properties: No such file or directory; give the path"),
         (["--config", "."], "cannot read --config .: Is a directory; give the path of a server.properties"),
         (["--topic", "or ders:1"], "invalid topic name: 'or ders' contains"),
-        (["--topic", "orders"], "write name:partitions"),
+        (["--topic", "orders"], "use name:partitions"),
         (["--topic", "orders:1:3"], "asks for 3 replicas, but there are 2 nodes"),
         (["--topic", "orders:1", "--topic", "orders:2"], "named twice"),
     ],

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from odradek.broker.topics import compaction
-from odradek.broker.transactions.coordinator import Marker
-from odradek.broker.transactions.transaction import Producer
+from odradek.broker.transactions.transaction import Marker, Producer
 from odradek.protocol.compression import Compression
 from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.protocol.record_builder import build_batch
 from odradek.protocol.records import DELETE_HORIZON_BIT, LOG_APPEND_TIME, Record, RecordBatch
-from odradek.storage.producers import EndedTransaction, LastRecord
+from odradek.storage.producers import LastRecord
+from odradek.storage.transaction_index import EndedTransaction
 from tests.broker.harness import START_MS, World, produce_request
 
 COMPACT = {"cleanup.policy": "compact", "internal.segment.bytes": "500", "min.cleanable.dirty.ratio": "0.01", "delete.retention.ms": "4000"}

@@ -52,7 +52,7 @@ NOT_RUNNING = "the cluster does not run; use it inside its `with` block"
         ({"settings": {"num.partitions": None}}, TypeError, "setting num.partitions must be a str, int, float or bool, not None"),
         ({"settings": {"num.partitions": "many"}}, ValueError, "Invalid value many for configuration num.partitions"),
         ({"settings": {"num.partition": 3}}, ValueError, "unknown setting num.partition; did you mean num.partitions?"),
-        ({"settings": {"retention.ms": 3}}, ValueError, "retention.ms is a setting of a topic; did you mean log.retention.ms"),
+        ({"settings": {"retention.ms": 3}}, ValueError, "retention.ms is a topic setting; did you mean the broker setting"),
         ({"settings": {"listeners": "PLAINTEXT:9092"}}, ValueError, "invalid listener 'PLAINTEXT:9092' in listeners"),
     ],
 )  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 
 from odradek.broker.cluster.limits import ConnectionQuotas, RequestMemory, parse_overrides
 from odradek.broker.connection import LARGE_FRAME_BYTES
-from odradek.broker.settings.values import InvalidConfig
+from odradek.broker.settings.properties import InvalidConfig
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest

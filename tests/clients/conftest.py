@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from itertools import count
+from pathlib import Path
 
 import pytest
 
@@ -13,12 +14,25 @@ from tests.clients.client import CLIENTS, Client, Unavailable
 
 # For those who cannot create topics but by asking for them.
 SETTINGS = {"num.partitions": 2, "default.replication.factor": 2}
+# Clients that are built or downloaded beside the Python packages: only `make test-all` runs their tests.
+FETCHED = ("java", "librdkafka-1.9.2", "go")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if not item.path.is_relative_to(Path(__file__).parent):
+            continue
+        parameters = getattr(item, "callspec", None)
+        names = [item.path.stem, item.name, *map(str, parameters.params.values() if parameters else ())]
+        if any(name.startswith(FETCHED) or "_java_" in name or "_go_" in name for name in names):
+            item.add_marker(pytest.mark.slow)
 
 
 class Clients:
-    """Starts each client when it is first asked for."""
+    """Starts each client when it is first needed. `ring` names the clients whose tests were selected, in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, ring: Sequence[str]) -> None:
+        self._ring = ring
         self._found: dict[str, Client | Unavailable] = {}
 
     def __getitem__(self, name: str) -> Client:
@@ -35,10 +49,9 @@ class Clients:
         return found
 
     def after(self, name: str) -> Client:
-        """The next of the ring that this machine has."""
-        names = list(CLIENTS)
-        start = names.index(name) + 1
-        for following in names[start:] + names[:start]:
+        """Returns the next client of the ring that this machine has."""
+        start = self._ring.index(name) + 1
+        for following in [*self._ring[start:], *self._ring[:start]]:
             try:
                 return self[following]
             except Unavailable:
@@ -58,8 +71,10 @@ def cluster() -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="session")
-def clients() -> Iterator[Clients]:
-    clients = Clients()
+def clients(request: pytest.FixtureRequest) -> Iterator[Clients]:
+    parameters = [getattr(item, "callspec", None) for item in request.session.items]
+    selected = {found.params.get("client_name") for found in parameters if found is not None}
+    clients = Clients([name for name in CLIENTS if name in selected])
     yield clients
     clients.close()
 

@@ -10,6 +10,7 @@ from tests.fuzz.canary import Canary
 from tests.fuzz.serving import Served
 from tests.fuzz.sockets import over_sockets
 
+pytestmark = pytest.mark.sockets
 SEED = SystemRandom().getrandbits(32)
 FRAMES, CONNECTIONS = 3000, 20
 

@@ -1,4 +1,4 @@
-"""A second encoder that interprets the declarations, to compare with the compiled one, and whose lengths can be falsified."""
+"""A reference encoder that interprets the declarations. The compiled one is compared with it, and tests falsify its lengths."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CASES = [
 
 
 class Token(NamedTuple):
-    """Bytes of a message. A length tells how it is written: "h", "i", "compact" (a uvarint of n + 1), "plain" (a uvarint of n)."""
+    """Some bytes of a message. For a length, `length` is its form: "h", "i", "compact" (a uvarint of n + 1) or "plain" (a uvarint of n)."""
 
     data: bytes
     length: str = ""
@@ -52,7 +52,10 @@ def length_token(value: int, form: str) -> Token:
 
 
 def encode(message: Message, version: int, unknown_tags: bool = False) -> list[Token]:
-    """The message as Kafka's guide says, in pieces; with a tag that nobody knows in every tagged section if asked."""
+    """Returns the message in tokens, encoded according to Kafka's protocol guide.
+
+    With `unknown_tags`, every tagged section also has a field with an unknown tag.
+    """
     return _Encoder(version, version >= message.flexible_from, unknown_tags).struct(message)
 
 
@@ -109,7 +112,7 @@ class _Encoder:
 
 
 def default(spec: Spec) -> Any:
-    """The value of a field that is not on the wire."""
+    """Returns the value of a field that is not on the wire."""
     declared = spec.declared
     if declared.default_factory is not None:
         return declared.default_factory()

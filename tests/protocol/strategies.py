@@ -1,4 +1,4 @@
-"""Hypothesis strategies for messages, made from their declarations, and two messages of fixed content."""
+"""Hypothesis strategies for messages, derived from their declarations, and two messages of fixed content for each class."""
 
 from __future__ import annotations
 
@@ -11,12 +11,19 @@ from odradek.protocol.schema import Message, Spec, specs
 from tests.protocol.reference import Case, default
 
 INTEGERS = {"b": 7, "h": 15, "i": 31, "q": 63}
-# Lengths around a second byte of a varint, and characters of several bytes.
+# Lengths at which a varint takes a second byte, and characters of several bytes.
 TEXT = st.text(max_size=6) | st.sampled_from(["x" * 125, "x" * 126, "x" * 127, "ü" * 64, "x" * 300])
 BINARY = st.binary(max_size=6) | st.sampled_from([bytes(126), bytes(127), bytes(128), bytes(20_000)])
-# kio's timestamps and 64-bit durations are made of floats: whole seconds are exact in them.
+# kio computes timestamps and 64-bit durations with floats, in which whole seconds are exact.
 LATEST_SECOND = 253402214400  # year 9999
-KIO_TIMES = {"log_append_time_ms", "retention_time_ms", "max_lifetime_ms", "renew_period_ms", "expiry_time_period_ms"}
+KIO_TIMES = {
+    "log_append_time_ms",
+    "retention_time_ms",
+    "max_lifetime_ms",
+    "session_lifetime_ms",
+    "renew_period_ms",
+    "expiry_time_period_ms",
+}
 KIO_TIMES_NEVER_NONE = {
     "transaction_start_time_ms",
     *("issue_timestamp_ms", "expiry_timestamp_ms", "max_timestamp_ms"),
@@ -27,7 +34,7 @@ _known: dict[Case, st.SearchStrategy[Any]] = {}
 
 
 def messages(cls: type[Message], version: int) -> st.SearchStrategy[Any]:
-    """Messages whose fields outside of `version` have their defaults, as after decoding."""
+    """Returns a strategy for messages whose fields outside of `version` have their defaults, as after decoding."""
     case = Case(cls, version)
     if case not in _known:
         _known[case] = st.builds(cls, **{spec.name: _field(spec, version) for spec in specs(cls)})
@@ -39,7 +46,9 @@ def _field(spec: Spec, version: int) -> st.SearchStrategy[Any]:
         return st.builds(default, st.just(spec))
     value = st.lists(_value(spec, version), max_size=3) if spec.array else _value(spec, version)
     if spec.declared.tag is not None and not isinstance(spec.kind, str) and not spec.array:
-        return st.none() | value.filter(lambda message: message != type(message)())  # all defaults: written as None
+        return st.none() | value.filter(
+            lambda message: message != type(message)()
+        )  # a structure with all defaults is left out, and decoded as None
     return st.none() | value if spec.null_allowed(version) else value
 
 
@@ -65,7 +74,7 @@ def _value(spec: Spec, version: int) -> st.SearchStrategy[Any]:
 
 
 def full(cls: type[Message], version: int, items: int = 2) -> Any:
-    """A message with everything in it that the version has: arrays of `items`, no null, every tag."""
+    """Returns a message with arrays of `items` elements, no null and every tagged field of the version."""
     return cls(**{spec.name: _full_value(spec, version, items) for spec in specs(cls) if spec.present(version)}, **_absent(cls, version))
 
 
@@ -80,7 +89,7 @@ def _full_value(spec: Spec, version: int, items: int) -> Any:
 
 
 def empty(cls: type[Message], version: int) -> Any:
-    """The smallest message that still has something in every array: empty strings, null where it may stand, no tag."""
+    """Returns a message with arrays of two elements, and otherwise empty strings, null where it is allowed, and no tagged field."""
     return cls(**{spec.name: _empty_value(spec, version) for spec in specs(cls) if spec.present(version)}, **_absent(cls, version))
 
 

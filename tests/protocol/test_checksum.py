@@ -1,4 +1,4 @@
-"""CRC-32C: the numpy function against the compiled one and published values, and which of the two is chosen."""
+"""The numpy function for CRC-32C, compared with the compiled one and with published values, and the choice between the two."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from odradek.protocol import checksum, numpy_crc32c
 from odradek.protocol.record_builder import build_batch
 from odradek.protocol.records import Record
 
-# RFC 3720, appendix B.4, and the check value of the catalogues.
+# RFC 3720, appendix B.4, and the check value in catalogues of CRCs.
 PUBLISHED = [
     (b"", 0x00000000),
     (b"123456789", 0xE3069283),
@@ -26,26 +26,26 @@ PUBLISHED = [
 
 
 @pytest.mark.parametrize(("message", "expected"), PUBLISHED)
-def test_numpy_crc32c_of_published_messages(message: bytes, expected: int) -> None:
+def test_numpy_crc32c_published_message_gives_published_value(message: bytes, expected: int) -> None:
     assert numpy_crc32c.crc32c(message) == expected
 
 
 @given(st.binary(max_size=300))
-def test_numpy_crc32c_equals_the_compiled(message: bytes) -> None:
+def test_numpy_crc32c_random_message_equals_compiled(message: bytes) -> None:
     assert numpy_crc32c.crc32c(message) == compiled.crc32c(message)
 
 
 @pytest.mark.parametrize("size", [16_323, 65_537, 1 << 20])
-def test_numpy_crc32c_of_large_views(size: int) -> None:
+def test_numpy_crc32c_large_view_equals_compiled(size: int) -> None:
     message = memoryview(bytearray(n * n >> 3 & 0xFF for n in range(size + 3)))[3:]
     assert numpy_crc32c.crc32c(message) == compiled.crc32c(message)
 
 
-def test_checksum_with_the_package_is_compiled() -> None:
+def test_checksum_with_package_is_compiled() -> None:
     assert checksum.crc32c is compiled.crc32c
 
 
-# The package is hidden as if it were not installed: its import fails.
+# None in sys.modules makes the import fail, as if the package were not installed.
 WITHOUT_THE_PACKAGE = """
 import logging, sys
 sys.modules["crc32c"] = None
@@ -59,7 +59,7 @@ print(batch.hex())
 """
 
 
-def test_checksum_without_the_package_is_slow_and_logged_once() -> None:
+def test_checksum_without_package_uses_numpy_and_warns_once() -> None:
     child = [sys.executable, "-c", WITHOUT_THE_PACKAGE]
     done = subprocess.run(child, capture_output=True, text=True, check=True, env={"PYTHONPATH": ":".join(sys.path)})
     assert bytes.fromhex(done.stdout) == build_batch([Record(0, 0, b"key", b"value", [])])

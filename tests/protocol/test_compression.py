@@ -1,4 +1,4 @@
-"""The codecs, against what real clients write and against bombs."""
+"""The codecs: compatibility with real clients, damaged data and decompression bombs."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ FEW = settings(max_examples=5 * settings.default.max_examples)
 
 @given(st.sampled_from(Compression), st.binary(max_size=300).map(lambda data: data * 400) | st.binary())
 @FEW
-def test_roundtrip(codec: Compression, data: bytes) -> None:
+def test_compress_random_data_round_trips(codec: Compression, data: bytes) -> None:
     assert decompress(codec, compress(codec, data), len(data)) == data
 
 
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("data", [b"x", TEXT], ids=len)
-def test_aiokafka_reads_ours_and_we_read_its(codec: Compression, data: bytes) -> None:
+def test_compression_is_compatible_with_aiokafka(codec: Compression, data: bytes) -> None:
     encode, decode = FOREIGN[codec]
     assert bytes(decode(compress(codec, data))) == data
     assert decompress(codec, bytes(encode(data)), len(data)) == data
 
 
-def test_snappy_of_librdkafka_is_one_raw_block() -> None:
+def test_decompress_snappy_raw_block_of_librdkafka() -> None:
     assert decompress(Compression.SNAPPY, bytes(cramjam.snappy.compress_raw(TEXT)), len(TEXT)) == TEXT
 
 
-def test_snappy_is_written_in_the_blocks_of_snappy_java() -> None:
+def test_compress_snappy_writes_blocks_of_snappy_java() -> None:
     written = compress(Compression.SNAPPY, bytes(70_000))
     assert written[:16] == b"\x82SNAPPY\0\0\0\0\1\0\0\0\1"
     sizes, position = [], 16
@@ -59,17 +59,17 @@ def test_snappy_is_written_in_the_blocks_of_snappy_java() -> None:
     assert sizes == [32768, 32768, 4464]
 
 
-def test_lz4_is_written_as_java_reads_it() -> None:
-    """Java refuses linked blocks; version 01 and independent blocks are the bits that it wants to see."""
+def test_compress_lz4_writes_independent_blocks() -> None:
+    """Kafka's Lz4BlockInputStream requires the bits for version 01 and independent blocks."""
     written = compress(Compression.LZ4, TEXT)
     assert written[:4] == b"\x04\x22\x4d\x18"
     assert written[4] & 0b1110_0000 == 0b0110_0000
 
 
 @pytest.mark.parametrize("codec", CODECS)
-def test_every_cut_stream_is_refused(codec: Compression) -> None:
+def test_decompress_cut_stream_raises(codec: Compression) -> None:
     data = compress(codec, b"a cut stream" * 3000)
-    # No block, and the first of two; less than a length behind them is not there.
+    # Complete streams: no block, or the first of two, followed by fewer bytes than a length, which are ignored.
     ends = (16, 20 + int.from_bytes(data[16:20], "big"))
     whole = {end + n for end in ends for n in range(4)} if codec is Compression.SNAPPY else {0} if codec is Compression.ZSTD else set()
     for end in set(range(len(data))) - whole:
@@ -79,7 +79,7 @@ def test_every_cut_stream_is_refused(codec: Compression) -> None:
 
 @given(st.sampled_from(CODECS), st.integers(0, 1 << 30), st.integers(0, 255))
 @FEW
-def test_a_changed_byte_raises_nothing_else(codec: Compression, position: int, value: int) -> None:
+def test_decompress_changed_byte_raises_only_invalid(codec: Compression, position: int, value: int) -> None:
     data = bytearray(compress(codec, TEXT))
     data[position % len(data)] = value
     with suppress(InvalidCompression):
@@ -88,13 +88,13 @@ def test_a_changed_byte_raises_nothing_else(codec: Compression, position: int, v
 
 @given(st.sampled_from(CODECS), st.binary(max_size=100))
 @FEW
-def test_random_bytes_raise_nothing_else(codec: Compression, data: bytes) -> None:
+def test_decompress_random_bytes_raise_only_invalid(codec: Compression, data: bytes) -> None:
     with suppress(InvalidCompression):
         decompress(codec, data, 1 << 17)
 
 
 @pytest.mark.parametrize("codec", CODECS)
-def test_the_limit_is_exact(codec: Compression) -> None:
+def test_decompress_limit_is_exact(codec: Compression) -> None:
     data = compress(codec, bytes(200_000))
     assert len(decompress(codec, data, 200_000)) == 200_000
     with pytest.raises(InvalidCompression):
@@ -103,7 +103,7 @@ def test_the_limit_is_exact(codec: Compression) -> None:
 
 @pytest.fixture
 def little_memory() -> Iterator[None]:
-    """32 MiB more of address space than now: who allocates what a bomb decompresses to dies of it."""
+    """Limits the address space to 32 MiB more than now, so that allocating the contents of a bomb fails."""
     if sys.platform != "linux":
         pytest.skip("reads /proc")
     limits = resource.getrlimit(resource.RLIMIT_AS)
@@ -127,7 +127,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_a_bomb_costs_no_more_than_the_limit(name: str, little_memory: None) -> None:
+def test_decompress_bomb_allocates_no_more_than_the_limit(name: str, little_memory: None) -> None:
     """CVE-2023-34455."""
     codec, bomb = BOMBS[name]
     with pytest.raises(InvalidCompression):
@@ -135,16 +135,16 @@ def test_a_bomb_costs_no_more_than_the_limit(name: str, little_memory: None) -> 
 
 
 @pytest.mark.parametrize("codec", [Compression.LZ4, Compression.ZSTD])
-def test_memory_is_kept_up_to_a_size(codec: Compression, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decompress_keeps_only_small_spare_blocks(codec: Compression, monkeypatch: pytest.MonkeyPatch) -> None:
     spare: list[bytearray] = []
     monkeypatch.setattr(compression, "_spare", spare)
-    monkeypatch.setattr(compression, "KEPT", compression.FIRST_GUESS)
+    monkeypatch.setattr(compression, "KEPT_BYTES", compression.FIRST_GUESS)
     for data, kept in ((b"x", 1), (TEXT * 50, 0), (b"y", 1)):
         assert decompress(codec, compress(codec, data), 64 << 20) == data
         assert len(spare) == kept
 
 
-def test_a_lying_snappy_length_is_refused() -> None:
+def test_decompress_snappy_wrong_length_raises() -> None:
     block = bytes(cramjam.snappy.compress_raw(bytes(1000)))
     assert block[:2] == b"\xe8\x07"
     for length in (b"\xe7\x07", b"\xe9\x07", b"\xff\xff\xff\xff\x0f"):
@@ -152,7 +152,7 @@ def test_a_lying_snappy_length_is_refused() -> None:
             decompress(Compression.SNAPPY, length + block[2:], 1 << 20)
 
 
-def test_gzip_needs_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gzip_without_cramjam_works(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cramjam", None)
     assert zlib.decompress(compress(Compression.GZIP, TEXT), 31) == TEXT
     assert decompress(Compression.GZIP, gzip.compress(TEXT), len(TEXT)) == TEXT
@@ -160,7 +160,7 @@ def test_gzip_needs_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("codec", [Compression.SNAPPY, Compression.LZ4, Compression.ZSTD])
-def test_a_missing_package_is_told(codec: Compression, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_codec_without_cramjam_raises_with_instruction(codec: Compression, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cramjam", None)
     with pytest.raises(UnsupportedCompression, match="pip install cramjam"):
         compress(codec, TEXT)

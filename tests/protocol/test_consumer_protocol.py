@@ -1,4 +1,4 @@
-"""The embedded protocol of classic groups, against kafka-python's reading of it."""
+"""The messages that members of classic groups exchange, also as kafka-python writes them."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from odradek.protocol.schema import ProtocolError
 
 
 @pytest.mark.parametrize("version", range(NEWEST_VERSION + 1))
-def test_round_trip(version: int) -> None:
-    wanted = ConsumerProtocolSubscription(topics=["a", "b"], user_data=b"x")
+def test_write_any_version_round_trips(version: int) -> None:
+    subscription = ConsumerProtocolSubscription(topics=["a", "b"], user_data=b"x")
     if version >= 1:
-        wanted.owned_partitions = [TopicPartitions(topic="a", partitions=[1, 2])]
+        subscription.owned_partitions = [TopicPartitions(topic="a", partitions=[1, 2])]
     if version >= 2:
-        wanted.generation_id = 7
+        subscription.generation_id = 7
     if version >= 3:
-        wanted.rack_id = "r"
-    assert read(ConsumerProtocolSubscription, write(wanted, version)) == wanted
-    given = ConsumerProtocolAssignment(assigned_partitions=[TopicPartitions(topic="a", partitions=[1])])
-    assert read(ConsumerProtocolAssignment, write(given, version)) == given
+        subscription.rack_id = "r"
+    assert read(ConsumerProtocolSubscription, write(subscription, version)) == subscription
+    assignment = ConsumerProtocolAssignment(assigned_partitions=[TopicPartitions(topic="a", partitions=[1])])
+    assert read(ConsumerProtocolAssignment, write(assignment, version)) == assignment
 
 
-def test_what_a_client_writes_is_read() -> None:
+def test_read_subscription_of_kafka_python() -> None:
     written = RangePartitionAssignor().metadata({"orders"}).encode()
     assert read(ConsumerProtocolSubscription, written).topics == ["orders"]
 
 
-def test_a_newer_version_is_read_as_the_newest_that_is_known() -> None:
+def test_version_of_newer_version_is_newest_known() -> None:
     assert version_of(b"\x00\x63") == NEWEST_VERSION
 
 
 @pytest.mark.parametrize("data", [b"", b"\x00", b"\xff\xff", b"\x00\x00\x7f\xff\xff\xff"])
-def test_what_is_no_message_is_refused(data: bytes) -> None:
+def test_read_malformed_message_raises(data: bytes) -> None:
     with pytest.raises(ProtocolError):
         read(ConsumerProtocolSubscription, data)

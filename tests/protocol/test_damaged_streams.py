@@ -1,4 +1,4 @@
-"""How far damaged streams are read. What Apache Kafka answers to such batches is recorded in tests/differential."""
+"""How far damaged streams are read. tests/differential has Apache Kafka's answers to batches with such streams."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ SNAPPY_READ = 2048
 
 
 def readable(codec: Compression, data: Buffer, limit: int = LIMIT) -> bytes:
-    """What is read before the damage."""
+    """Returns what is read before the damage."""
     with pytest.raises(InvalidCompression) as raised:
         decompress(codec, bytes(data), limit)
     assert not isinstance(raised.value, TooLong)
     return raised.value.readable
 
 
-def test_members_of_gzip_one_behind_another() -> None:
+def test_gzip_successive_members_are_concatenated() -> None:
     one, other = gzip.compress(b"one" * 9), gzip.compress(TEXT)
     assert decompress(Compression.GZIP, one + other, LIMIT) == b"one" * 9 + TEXT
     assert decompress(Compression.GZIP, one + b"garbage", LIMIT) == b"one" * 9
     assert decompress(Compression.GZIP, one + b"much more garbage " * 9, LIMIT) == b"one" * 9
-    assert decompress(Compression.GZIP, one + one[:17], LIMIT) == b"one" * 9  # less than a member can have
+    assert decompress(Compression.GZIP, one + one[:17], LIMIT) == b"one" * 9  # fewer bytes than a member can have
     with pytest.raises(TooLong):
         decompress(Compression.GZIP, one + other, 1000)
 
 
-def test_gzip_is_read_up_to_the_damage() -> None:
+def test_gzip_damaged_stream_is_read_up_to_the_damage() -> None:
     data = gzip.compress(TEXT, mtime=0)
     assert readable(Compression.GZIP, data[:-8]) == TEXT  # no trailer
     assert readable(Compression.GZIP, data[:-8] + bytes(8)) == TEXT
@@ -50,7 +50,7 @@ def test_gzip_is_read_up_to_the_damage() -> None:
     assert readable(Compression.GZIP, data[:5]) == b""
 
 
-def test_headers_of_gzip() -> None:
+def test_gzip_header_fields_are_skipped_and_checked() -> None:
     deflated, trailer = gzip.compress(TEXT, mtime=0)[10:-8], gzip.compress(TEXT, mtime=0)[-8:]
     fields = {4: b"\3\0abc", 8: b"name\0", 16: b"comment\0"}
     start = b"\x1f\x8b\x08%c\0\0\0\0\0\3"
@@ -63,16 +63,16 @@ def test_headers_of_gzip() -> None:
     assert readable(Compression.GZIP, header + b"xx" + deflated + trailer) == b""
 
 
-def test_of_lz4_the_first_frame_is_read() -> None:
+def test_lz4_only_the_first_frame_is_read() -> None:
     data = compress(Compression.LZ4, TEXT)
     for behind in (data, b"\0", b"garbage", data[:20]):
         assert decompress(Compression.LZ4, data + behind, LIMIT) == TEXT
-    assert decompress(Compression.LZ4, data[:-4] + b"\0\0\0\x80", LIMIT) == TEXT  # an end mark, too
+    assert decompress(Compression.LZ4, data[:-4] + b"\0\0\0\x80", LIMIT) == TEXT  # another form of the end mark
     with pytest.raises(TooLong):
         decompress(Compression.LZ4, data * 2, 1000)
 
 
-def test_lz4_is_read_block_by_block() -> None:
+def test_lz4_damaged_frame_is_read_up_to_the_block() -> None:
     noise = bytes(n * n % 251 ^ n >> 7 & 255 for n in range(200_000))
     sized = cramjam.lz4.Compressor(content_checksum=False, block_linked=False)
     sized.compress(noise)
@@ -92,13 +92,13 @@ def test_lz4_is_read_block_by_block() -> None:
     assert readable(Compression.LZ4, whole[:4] + bytes([whole[4] | 8]) + whole[5:]) == b""
 
 
-def test_snappy_streams_one_behind_another() -> None:
+def test_snappy_successive_streams_are_concatenated() -> None:
     data = compress(Compression.SNAPPY, TEXT)
     assert decompress(Compression.SNAPPY, data + data, LIMIT) == TEXT * 2
     assert decompress(Compression.SNAPPY, data + XERIAL_HEADER[:4] + b"anything else", LIMIT) == TEXT
 
 
-def test_snappy_is_read_in_parts_of_two_kib() -> None:
+def test_snappy_damaged_stream_is_read_in_parts_of_2_kib() -> None:
     noise = bytes(n * n % 251 for n in range(40_000))
     data = bytearray(compress(Compression.SNAPPY, noise))
     first = 20 + int.from_bytes(data[16:20], "big")
@@ -110,7 +110,7 @@ def test_snappy_is_read_in_parts_of_two_kib() -> None:
     assert readable(Compression.SNAPPY, XERIAL_HEADER + b"\0\0\0\6" + b"\xff\xff\xff\xff\x0f\0") == b""  # cannot hold 4 GiB
 
 
-def test_zstd_is_read_frame_by_frame() -> None:
+def test_zstd_damaged_stream_is_read_up_to_the_frame() -> None:
     data = compress(Compression.ZSTD, TEXT)
     assert decompress(Compression.ZSTD, data * 2, LIMIT) == TEXT * 2
     assert decompress(Compression.ZSTD, data + data[:-1], LIMIT) == TEXT  # a second frame that is cut is not there

@@ -1,4 +1,4 @@
-"""Frames: lengths and headers, against kio's."""
+"""Frames: their lengths and headers, compared with those of kio."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PRODUCE = APIS[0]
 
 
 def content(parts: list[Buffer]) -> bytes:
-    """What follows the length of a frame, which must be true."""
+    """Returns the bytes after the length of a frame, and checks the length."""
     frame = b"".join(parts)
     assert LENGTH.unpack_from(frame) == (len(frame) - 4,)
     return frame[4:]
@@ -38,7 +38,7 @@ def kio_header(payload: Any, **values: Any) -> bytes:
 
 
 @pytest.mark.parametrize(("api", "version"), SERVED, ids=IDS)
-def test_requests(api: Api, version: int) -> None:
+def test_request_round_trips_and_equals_kio(api: Api, version: int) -> None:
     request = full(api.request, version)
     frame = content(encode_request(api, version, -7, "cliënt", request))
     expected = kio_header(
@@ -58,7 +58,7 @@ def assert_prefixes_are_refused(header: bytes) -> None:
 
 
 @pytest.mark.parametrize(("api", "version"), SERVED, ids=IDS)
-def test_responses(api: Api, version: int) -> None:
+def test_response_round_trips_and_equals_kio(api: Api, version: int) -> None:
     response = full(api.response, version)
     frame = content(encode_response(api, version, 77, response))
     expected = kio_header(load_response_schema(api.key, version), correlation_id=77)
@@ -69,31 +69,31 @@ def test_responses(api: Api, version: int) -> None:
             decode_response(api, version, memoryview(frame)[:end])
 
 
-def test_records_of_a_response_are_not_copied() -> None:
+def test_encode_response_records_are_not_copied() -> None:
     records = memoryview(b"batches")
     response = full(FETCH.response, 12)
     response.responses[0].partitions[0].records = records
     assert any(part is records for part in encode_response(FETCH, 12, 1, response))
 
 
-def test_null_client_id() -> None:
+def test_request_header_null_client_id_is_none() -> None:
     frame = b"\x00\x12\x00\x00\x00\x00\x00\x01\xff\xff"
     assert read_request_header(memoryview(frame)) == (API_VERSIONS, 0, 1, None, 10)
 
 
-def test_the_version_may_be_one_that_is_not_served() -> None:
-    """ApiVersions of any version is answered (KIP-511)."""
+def test_request_header_unserved_version_is_returned() -> None:
+    # ApiVersions must be answered in any version (KIP-511).
     frame = b"\x00\x12\x7f\xff\x00\x00\x00\x01\x00\x02ab\x00"
     assert read_request_header(memoryview(frame)) == (API_VERSIONS, 0x7FFF, 1, "ab", 13)
 
 
-def test_a_key_that_is_not_served() -> None:
+def test_request_header_unknown_key_raises() -> None:
     for key in (-1, 999):
         with pytest.raises(ProtocolError, match=f"API key {key}"):
             read_request_header(memoryview(key.to_bytes(2, "big", signed=True) + bytes(20)))
 
 
-def test_a_client_id_longer_than_the_frame() -> None:
+def test_request_header_client_id_beyond_frame_raises() -> None:
     with pytest.raises(ProtocolError, match="client id of 3 bytes"):
         read_request_header(memoryview(b"\x00\x12\x00\x00\x00\x00\x00\x01\x00\x03ab"))
 
@@ -103,7 +103,7 @@ HEADER = b"\x00\x12\x00\x03\x00\x00\x00\x01\x00\x02ab"
 
 @pytest.mark.parametrize("tag", [0, 127, 128, 1 << 31, 0xFFFFFFFF])
 @pytest.mark.parametrize("size", [0, 1, 127, 128])
-def test_unknown_tags_of_headers_are_skipped(tag: int, size: int) -> None:
+def test_header_unknown_tags_are_skipped(tag: int, size: int) -> None:
     tags = uvarint(2) + 2 * (uvarint(tag) + uvarint(size) + bytes(size))
     assert read_request_header(memoryview(HEADER + tags + b"body")).position == len(HEADER + tags)
     body = full(FETCH.response, 12)
@@ -113,7 +113,7 @@ def test_unknown_tags_of_headers_are_skipped(tag: int, size: int) -> None:
 @pytest.mark.parametrize(
     "tags", [b"\x01\x00\x03ab", b"\x01\x00" + uvarint(0xFFFFFFFF), b"\x01", b"\x7f", uvarint(0x7FFFFFFF), uvarint(0xFFFFFFFF)]
 )
-def test_tags_of_headers_that_do_not_fit(tags: bytes) -> None:
+def test_header_tags_beyond_frame_raise(tags: bytes) -> None:
     with pytest.raises(ProtocolError):
         read_request_header(memoryview(HEADER + tags))
     with pytest.raises(ProtocolError):
@@ -121,7 +121,7 @@ def test_tags_of_headers_that_do_not_fit(tags: bytes) -> None:
 
 
 @given(st.binary(max_size=40), st.booleans())
-def test_random_bytes(data: bytes, known: bool) -> None:
+def test_request_header_random_bytes_raise_only_protocol_error(data: bytes, known: bool) -> None:
     try:
         position = read_request_header(memoryview(HEADER * known + data)).position
     except ProtocolError:
@@ -129,7 +129,7 @@ def test_random_bytes(data: bytes, known: bool) -> None:
     assert position <= len(HEADER * known + data)
 
 
-def test_the_shortest_frames() -> None:
+def test_encode_empty_messages_gives_shortest_frames() -> None:
     assert content(encode_request(API_VERSIONS, 0, 1, "", ApiVersionsRequest())) == b"\x00\x12\x00\x00\x00\x00\x00\x01\x00\x00"
     assert content(encode_response(API_VERSIONS, 0, 1, ApiVersionsResponse(api_keys=[]))) == b"\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00"
 

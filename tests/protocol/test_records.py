@@ -1,4 +1,4 @@
-"""Reading and building batches, against other people's builders and parsers, and against captured batches of real clients."""
+"""Reading of batches: captured batches of real clients, and malformed ones."""
 
 from __future__ import annotations
 
@@ -9,20 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aiokafka.record.default_records import DefaultRecordBatch as AiokafkaBatch
-from aiokafka.record.default_records import DefaultRecordBatchBuilder as AiokafkaBuilder
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kafka.record.default_records import DefaultRecordBatch as KafkaPythonBatch
-from kafka.record.default_records import DefaultRecordBatchBuilder as KafkaPythonBuilder
 
 from odradek.protocol.compression import Compression
 from odradek.protocol.record_builder import build_batch
 from odradek.protocol.records import (
     CONTROL_BIT,
-    CREATE_TIME,
     HEADER,
-    LOG_APPEND_TIME,
     TIMESTAMP_TYPE_BIT,
     CorruptBatch,
     InvalidRecords,
@@ -34,44 +28,11 @@ from odradek.protocol.records import (
 )
 from odradek.protocol.varints import put_uvarint
 
-# kafka-python has gzip of its own; the others need packages that aiokafka does not.
-FOREIGN = [
-    *((AiokafkaBuilder, AiokafkaBatch, codec) for codec in Compression),
-    *((KafkaPythonBuilder, KafkaPythonBatch, codec) for codec in (Compression.NONE, Compression.GZIP)),
-]
-BYTES = st.none() | st.binary(max_size=8) | st.sampled_from([bytes(63), bytes(64), bytes(8191), bytes(8192)])
-HEADERS = st.lists(st.tuples(st.text(max_size=4), BYTES), max_size=3)
-TIMESTAMPS = st.sampled_from([0, 1, 63, 64, 1 << 31, 1 << 40, (1 << 62) - 1]) | st.integers(0, 1 << 42)
-
-
-def numbered(fields: list[Any]) -> list[Record]:
-    return [Record(offset, *rest) for offset, rest in enumerate(fields)]
-
-
-RECORDS = st.lists(st.tuples(TIMESTAMPS, BYTES, BYTES, HEADERS), min_size=1, max_size=5).map(numbered)
 SAMPLE = [
     Record(0, 1_700_000_000_000, b"key", b"value", [("name", b"text"), ("empty", b""), ("null", None)]),
     Record(1, 1_699_999_999_000, None, b"x" * 200, []),
     Record(2, 1_700_000_005_000, b"", None, [("ü", bytes(100))]),
 ]
-
-
-@pytest.mark.parametrize(("builder", "parser", "codec"), FOREIGN)
-@given(records=RECORDS)
-def test_foreign_builders_and_parsers(builder: Any, parser: Any, codec: Compression, records: list[Record]) -> None:
-    foreign = builder(2, int(codec), 0, -1, -1, -1, 1 << 20)
-    for record in records:
-        foreign.append(record.offset, record.timestamp, record.key, record.value, record.headers)
-    theirs = RecordBatch(foreign.build())
-    assert theirs.crc_valid()
-    assert list(theirs.records()) == records
-    ours = build_batch(records, compression=codec)
-    parsed = parser(bytearray(ours))
-    assert parsed.validate_crc()
-    assert [(r.offset, r.timestamp, r.key, r.value, list(r.headers)) for r in parsed] == records
-    if codec is Compression.NONE:
-        # aiokafka and kafka-python set no partition leader epoch, but write 0.
-        assert ours[16:] == bytes(theirs.view)[16:]
 
 
 def _of_librdkafka(i: int) -> tuple[Any, ...]:
@@ -91,7 +52,7 @@ CAPTURED = [line.split() for line in Path(__file__).with_name("captured_batches.
 
 
 @pytest.mark.parametrize(("producer", "codec", "data"), CAPTURED, ids=[f"{producer}-{codec}" for producer, codec, _ in CAPTURED])
-def test_captured_batches(producer: str, codec: str, data: str) -> None:
+def test_records_of_captured_batch_are_read(producer: str, codec: str, data: str) -> None:
     record_of = _of_java if producer.startswith("Java") else _of_librdkafka
     batch = RecordBatch(base64.b64decode(data))
     assert batch.crc_valid()
@@ -101,74 +62,13 @@ def test_captured_batches(producer: str, codec: str, data: str) -> None:
     assert [record.offset for record in records] == list(range(24))
 
 
-def test_there_are_captures_of_every_codec() -> None:
+def test_captured_batches_cover_every_codec() -> None:
     assert {(producer.partition("-")[0], codec) for producer, codec, _ in CAPTURED} == {
         (producer, codec.name.lower()) for producer in ("librdkafka", "Java") for codec in Compression
     }
 
 
-@given(
-    st.sampled_from(Compression),
-    RECORDS,
-    st.integers(0, 1 << 40),
-    st.integers(-1, 1 << 40),
-    st.integers(-1, 0x7FFF),
-    st.integers(-1, 0x7FFFFFFF),
-    st.integers(-1, 0x7FFFFFFF),
-    st.booleans(),
-    st.booleans(),
-)
-@settings(max_examples=5 * settings.default.max_examples)
-def test_what_is_built_is_read(
-    codec: Compression,
-    records: list[Record],
-    base_offset: int,
-    producer_id: int,
-    producer_epoch: int,
-    base_sequence: int,
-    leader_epoch: int,
-    is_transactional: bool,
-    is_control: bool,
-) -> None:
-    records = [record._replace(offset=record.offset + base_offset) for record in records]
-    built = build_batch(
-        records,
-        base_offset=base_offset,
-        compression=codec,
-        producer_id=producer_id,
-        producer_epoch=producer_epoch,
-        base_sequence=base_sequence,
-        partition_leader_epoch=leader_epoch,
-        is_transactional=is_transactional,
-        is_control=is_control,
-    )
-    batch = RecordBatch(built)
-    assert list(batch.records()) == records
-    assert batch.crc_valid()
-    header = batch.header
-    assert header[:4] == (base_offset, len(built) - 12, leader_epoch, 2)
-    assert (header.producer_id, header.producer_epoch, header.base_sequence) == (producer_id, producer_epoch, base_sequence)
-    assert (header.compression, header.is_transactional, header.is_control) == (codec, is_transactional, is_control)
-    assert (header.size, header.last_offset, header.records_count) == (len(built), records[-1].offset, len(records))
-    assert header.base_timestamp == records[0].timestamp
-    assert header.max_timestamp == max(record.timestamp for record in records)
-
-
-def test_log_append_time_holds_for_every_record() -> None:
-    batch = RecordBatch(build_batch(SAMPLE, timestamp_type=LOG_APPEND_TIME))
-    assert batch.header.timestamp_type == LOG_APPEND_TIME
-    assert {record.timestamp for record in batch.records()} == {1_700_000_005_000}
-    assert RecordBatch(build_batch(SAMPLE)).header.timestamp_type == CREATE_TIME
-
-
-def test_compacted_records_keep_their_offsets() -> None:
-    records = [SAMPLE[0]._replace(offset=105), SAMPLE[1]._replace(offset=109)]
-    batch = RecordBatch(build_batch(records, base_offset=100))
-    assert [record.offset for record in batch.records()] == [105, 109]
-    assert batch.header.last_offset == 109
-
-
-def test_what_a_broker_writes_is_outside_of_the_crc() -> None:
+def test_crc_does_not_cover_offset_and_leader_epoch() -> None:
     data = build_batch(SAMPLE)
     data[0:8], data[12:16] = (77).to_bytes(8, "big"), (5).to_bytes(4, "big")
     batch = RecordBatch(data)
@@ -178,19 +78,19 @@ def test_what_a_broker_writes_is_outside_of_the_crc() -> None:
 
 
 @pytest.mark.parametrize("end", range(HEADER.size))
-def test_too_short_for_a_header(end: int) -> None:
-    with pytest.raises(InvalidRecords, match="no batch header"):
+def test_read_header_too_few_bytes_raises(end: int) -> None:
+    with pytest.raises(InvalidRecords, match="too few for a batch header"):
         read_header(bytes(end))
     with pytest.raises(InvalidRecords):
         read_header(bytes(100 + end), 100)
 
 
-def test_header_at_a_position() -> None:
+def test_read_header_at_position() -> None:
     data = build_batch(SAMPLE)
     assert read_header(b"before" + data, 6) == read_header(data)
 
 
-def test_a_view_of_other_than_one_batch_of_format_2() -> None:
+def test_record_batch_other_than_one_batch_raises() -> None:
     data = build_batch(SAMPLE)
     for wrong in (data[:-1], data + b"x"):
         with pytest.raises(InvalidRecords, match="a batch of"):
@@ -200,7 +100,7 @@ def test_a_view_of_other_than_one_batch_of_format_2() -> None:
         RecordBatch(data)
 
 
-def test_every_changed_byte_under_the_crc_is_found() -> None:
+def test_crc_valid_changed_byte_is_false() -> None:
     data = build_batch(SAMPLE)
     for position in range(17, len(data)):
         data[position] ^= 0x10
@@ -209,10 +109,10 @@ def test_every_changed_byte_under_the_crc_is_found() -> None:
     assert RecordBatch(data).crc_valid()
 
 
-# Batches of a Fetch answer.
+# Batches of a fetch response
 
 
-def test_batches_of_a_fetch_answer() -> None:
+def test_batches_of_fetch_response_omit_the_cut_one() -> None:
     first, second = build_batch(SAMPLE), build_batch(SAMPLE[:1])
     both = first + second
     for end in range(len(both) + 1):
@@ -221,7 +121,7 @@ def test_batches_of_a_fetch_answer() -> None:
 
 
 @pytest.mark.parametrize("length", [13, 0, -1, -(1 << 31)])
-def test_a_length_that_no_batch_has(length: int) -> None:
+def test_batches_impossible_length_raises(length: int) -> None:
     data = build_batch(SAMPLE)
     found = batches(data + bytes(8) + length.to_bytes(4, "big", signed=True))
     assert next(found).view == data
@@ -229,17 +129,17 @@ def test_a_length_that_no_batch_has(length: int) -> None:
         next(found)
 
 
-def test_a_magic_that_nobody_knows() -> None:
+def test_batches_unknown_magic_raises() -> None:
     with pytest.raises(CorruptBatch, match="magic 9"):
         next(batches(bytes(8) + b"\0\0\0\x63" + bytes(4) + b"\x09"))
 
 
-def test_an_older_format_is_not_read() -> None:
+def test_batches_older_format_raises() -> None:
     with pytest.raises(InvalidRecords, match="magic 1"):
         next(batches(bytes(11) + b"\x32" + bytes(4) + b"\x01" + bytes(100)))
 
 
-# Records that do not decode exactly.
+# Malformed records
 
 
 def with_payload(payload: bytes, count: int = 1, attributes: int = 0) -> RecordBatch:
@@ -260,7 +160,7 @@ def body(
     return varint(len(content)) + content
 
 
-def test_the_plainest_record_is_read() -> None:
+def test_records_minimal_record_is_read() -> None:
     assert list(with_payload(body()).records()) == [Record(0, SAMPLE[0].timestamp, None, None, [])]
 
 
@@ -288,37 +188,37 @@ INVALID: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize("name", INVALID)
-def test_records_that_do_not_decode(name: str) -> None:
+def test_records_malformed_record_raises(name: str) -> None:
     payload, message = INVALID[name]
     with pytest.raises(InvalidRecords, match=re.escape(message)):
         list(with_payload(payload).records())
 
 
 @pytest.mark.parametrize(("count", "message"), [(-1, "count of -1"), (2, "within record 1 of 2"), (0, "after the last record")])
-def test_a_count_that_is_not_true(count: int, message: str) -> None:
+def test_records_wrong_count_raises(count: int, message: str) -> None:
     with pytest.raises(InvalidRecords, match=message):
         list(with_payload(body(), count).records())
 
 
-def test_varints_may_be_longer_than_needed() -> None:
-    """Kafka reads them too."""
+def test_records_overlong_varints_are_read() -> None:
+    # Kafka accepts them too.
     record = next(with_payload(body(timestamp=b"\x82\0", offset=b"\x84\x80\0", key=b"\x82\0k", headers=b"\x82\0\x82\0h\1")).records())
     assert record == Record(2, SAMPLE[0].timestamp + 1, b"k", None, [("h", None)])
 
 
-def test_any_negative_length_is_null() -> None:
+def test_records_negative_length_is_null() -> None:
     record = next(with_payload(body(key=varint(-2), value=varint(-100))).records())
     assert (record.key, record.value) == (None, None)
 
 
 @pytest.mark.parametrize("codec", [5, 6, 7])
-def test_a_codec_that_does_not_exist(codec: int) -> None:
+def test_records_unknown_codec_raises(codec: int) -> None:
     with pytest.raises(InvalidRecords, match=f"compression type {codec}"):
         list(with_payload(body(), attributes=codec).records())
 
 
 @pytest.mark.parametrize("codec", [codec for codec in Compression if codec is not Compression.NONE])
-def test_records_that_do_not_decompress(codec: Compression) -> None:
+def test_records_wrong_compression_raises(codec: Compression) -> None:
     with pytest.raises(InvalidRecords, match=codec.name.lower()):
         list(with_payload(b"no such format", attributes=codec).records())
     with pytest.raises(InvalidRecords, match=codec.name.lower()):
@@ -326,7 +226,7 @@ def test_records_that_do_not_decompress(codec: Compression) -> None:
 
 
 @pytest.mark.parametrize("cut", [True, False])
-def test_any_change_of_the_records_raises_nothing_else(cut: bool) -> None:
+def test_records_changed_byte_raises_only_invalid_records(cut: bool) -> None:
     payload = bytes(build_batch(SAMPLE))[HEADER.size :]
 
     @given(st.integers(0, len(payload) - 1), st.integers(0, 255))
@@ -341,12 +241,12 @@ def test_any_change_of_the_records_raises_nothing_else(cut: bool) -> None:
 
 @given(st.binary(max_size=60), st.integers(0, 5))
 @settings(max_examples=20 * settings.default.max_examples)
-def test_random_records_raise_nothing_else(payload: bytes, count: int) -> None:
+def test_records_random_bytes_raise_only_invalid_records(payload: bytes, count: int) -> None:
     with suppress(InvalidRecords):
         assert len(list(with_payload(payload, count).records())) == count
 
 
-def test_write_crc() -> None:
+def test_write_crc_makes_crc_valid() -> None:
     data = build_batch(SAMPLE)
     data[22] |= TIMESTAMP_TYPE_BIT | CONTROL_BIT
     assert not RecordBatch(data).crc_valid()

@@ -1,4 +1,4 @@
-"""Bytes of an enemy: whatever comes in, a decoder answers with a message or ProtocolError, and takes memory in proportion to it."""
+"""Malicious bytes: a decoder returns a message or raises ProtocolError, and allocates memory in proportion to the frame."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.protocol.strategies import empty, full, messages
 
 
 class Arrays(Message):
-    """Kinds of array that no served message has."""
+    """Kinds of arrays that no served message has."""
 
     flexible_from = 1
     uuids: list[Uuid]
@@ -28,7 +28,7 @@ class Arrays(Message):
 
 UNSERVED = [Case(Arrays, 0), Case(Arrays, 1)]
 MANY = settings(max_examples=30 * settings.default.max_examples)
-# An object with its dictionary, for a structure that takes one byte, is the worst there is.
+# In the worst case a structure takes one byte on the wire, and is decoded to an object with a dictionary.
 BYTES_FOR_ANY_FRAME, BYTES_PER_BYTE = 64 << 10, 1 << 10
 
 
@@ -40,7 +40,7 @@ def measured() -> Iterator[None]:
 
 
 def attempt(case: Case, data: bytes | bytearray) -> Any:
-    """The message or the refusal."""
+    """Returns the message or the ProtocolError."""
     try:
         return case.cls.decode(case.version, data)
     except ProtocolError as error:
@@ -48,7 +48,7 @@ def attempt(case: Case, data: bytes | bytearray) -> Any:
 
 
 @pytest.mark.parametrize("case", [*CASES, *UNSERVED], ids=str)
-def test_every_proper_prefix_is_refused(case: Case) -> None:
+def test_decode_proper_prefix_raises(case: Case) -> None:
     for make in (full, empty):
         data = joined(encode(make(case.cls, case.version), case.version, unknown_tags=True))
         for end in range(len(data)):
@@ -56,7 +56,7 @@ def test_every_proper_prefix_is_refused(case: Case) -> None:
 
 
 def falsified(tokens: list[Token]) -> Iterator[bytes]:
-    """The message with each of its lengths in turn set to what hurts."""
+    """Yields the message with each of its lengths in turn replaced by several wrong ones."""
     for index, token in enumerate(tokens):
         if token.length:
             before, after = joined(tokens[:index]), joined(tokens[index + 1 :])
@@ -65,8 +65,8 @@ def falsified(tokens: list[Token]) -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("case", [*CASES, *UNSERVED], ids=str)
-def test_no_length_allocates_more_than_the_frame(case: Case, measured: None) -> None:
-    decode = case.cls.decoders[case.version]  # compiled here: its memory is not the frame's
+def test_decode_false_length_allocates_little(case: Case, measured: None) -> None:
+    decode = case.cls.decoders[case.version]  # compiled here, so that its memory is not measured
     for data in falsified(encode(full(case.cls, case.version, items=1), case.version, unknown_tags=True)):
         tracemalloc.reset_peak()
         before, _ = tracemalloc.get_traced_memory()
@@ -78,14 +78,14 @@ def test_no_length_allocates_more_than_the_frame(case: Case, measured: None) -> 
 
 @given(st.sampled_from(CASES), st.binary(max_size=200))
 @MANY
-def test_random_bytes(case: Case, data: bytes) -> None:
+def test_decode_random_bytes_raise_only_protocol_error(case: Case, data: bytes) -> None:
     attempt(case, data)
 
 
 @given(st.sampled_from(CASES), st.lists(st.tuples(st.integers(0, 500), st.integers(0, 255)), min_size=1, max_size=4))
 @MANY
-def test_random_changes(case: Case, changes: list[tuple[int, int]]) -> None:
-    """What a changed message is taken for is a message: written again, it is read again."""
+def test_decode_changed_bytes_give_a_writable_message(case: Case, changes: list[tuple[int, int]]) -> None:
+    """If changed bytes are decoded to a message, that can be encoded and decoded again."""
     data = bytearray(joined(encode(full(case.cls, case.version), case.version)) + b"\0")  # never empty
     for position, value in changes:
         data[position % len(data) : position % len(data) + 1] = bytes([value])
@@ -95,8 +95,8 @@ def test_random_changes(case: Case, changes: list[tuple[int, int]]) -> None:
 
 
 @given(st.sampled_from(CASES), st.data())
-def test_what_is_decoded_is_no_copy_of_a_longer_frame(case: Case, data: st.DataObject) -> None:
-    """A decoder that is told where to begin reads the same message there, and says where it ends."""
+def test_decode_at_position_returns_the_end(case: Case, data: st.DataObject) -> None:
+    """A message after other bytes is decoded at its position, and the position after it is returned."""
     message = data.draw(messages(case.cls, case.version))
     written = message.encode(case.version)
     decoded, position = case.cls.decoders[case.version](memoryview(b"before" + written + b"after"), 6)

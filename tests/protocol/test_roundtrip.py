@@ -1,6 +1,6 @@
-"""Every message in every version, against kio's codec: a foreign one, made from Kafka's own schema files.
+"""Every message in every version, compared with the codec of kio, which is generated from Kafka's schema files.
 
-kio 0.6.5 has every version that is served here: should one be missing, its case fails and says so.
+kio 0.6.5 has every version that is served. A case for a version that kio lacks fails.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def kio_class(case: Case) -> type[Any]:
 
 
 def to_kio(message: Message, kio: type[Any], version: int) -> Any:
-    """The same message as kio's dataclass. The names of the fields must be the same, but for kio's times without a unit."""
+    """Returns the message as kio's dataclass. The names of fields must be equal, except that kio's times lack the unit."""
     ours = {spec.name: spec for spec in specs(type(message)) if spec.present(version)}
     values = {}
     for field in dataclasses.fields(kio):
@@ -42,7 +42,7 @@ def to_kio(message: Message, kio: type[Any], version: int) -> Any:
         spec = ours.pop(name)
         value = getattr(message, name)
         if value is None and spec.declared.tag is not None and not isinstance(spec.kind, str):
-            continue  # left out: kio has its default
+            continue  # a structure that is left out; kio has a default for it
         values[field.name] = _to_kio_value(value, field, version)
     assert not ours, f"kio has no {', '.join(ours)}"
     return kio(**values)
@@ -72,7 +72,7 @@ def _dataclass_in(annotation: Any) -> type[Any]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_kio_reads_and_writes_the_same_bytes(case: Case) -> None:
+def test_message_equals_kio_both_ways(case: Case) -> None:
     foreign = kio_class(case)
     write, read = entity_writer(foreign), entity_reader(foreign)
 
@@ -102,7 +102,7 @@ def encoded_in_slices(message: Message, version: int) -> bytes:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("make", [full, empty])
-def test_the_compiled_encoder_writes_what_the_declaration_says(case: Case, make: Any) -> None:
+def test_encoders_equal_reference_encoder(case: Case, make: Any) -> None:
     message = make(case.cls, case.version)
     data = joined(encode(message, case.version))
     assert message.encode(case.version) == data
@@ -113,7 +113,7 @@ def test_the_compiled_encoder_writes_what_the_declaration_says(case: Case, make:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_unknown_tags_are_skipped_and_what_follows_is_ignored(case: Case) -> None:
+def test_decode_unknown_tags_and_trailing_bytes_are_ignored(case: Case) -> None:
     message = full(case.cls, case.version)
     tokens = encode(message, case.version, unknown_tags=True)
     assert case.cls.decode(case.version, joined(tokens)) == message
@@ -121,8 +121,8 @@ def test_unknown_tags_are_skipped_and_what_follows_is_ignored(case: Case) -> Non
 
 
 @given(st.sampled_from(CASES), st.data())
-def test_absent_fields_are_left_out_on_the_wire(case: Case, data: st.DataObject) -> None:
-    """What the object holds in a field that the version has not does not change the bytes."""
+def test_encode_absent_fields_are_left_out(case: Case, data: st.DataObject) -> None:
+    """The values of fields that are not in the version do not change the bytes."""
     message = data.draw(messages(case.cls, case.version))
     absent = [spec for spec in specs(case.cls) if not spec.present(case.version)]
     written = message.encode(case.version)

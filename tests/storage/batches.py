@@ -1,4 +1,4 @@
-"""Batches as the log sees them: right where it looks, a pattern elsewhere."""
+"""Batches with the header fields that the log reads, and a pattern in all other bytes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def make_batch(size: int = 100, *, records: int = 1, timestamp: int = -1, patter
 
 
 def stored(batch: memoryview, base_offset: int, leader_epoch: int) -> bytes:
-    """What the log must have made of `batch`: everything as it was but for the base offset and the leader epoch."""
+    """Returns `batch` as the log must store it, with another base offset and leader epoch."""
     data = bytearray(batch)
     pack_into(">q", data, 0, base_offset)
     pack_into(">i", data, 12, leader_epoch)

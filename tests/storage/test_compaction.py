@@ -1,4 +1,4 @@
-"""Which part of a log is compacted, and when."""
+"""The choice of the part of a log to compact, and of the time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from odradek.storage.compaction import CompactionLimits, Dirty, dirty_part
 from odradek.storage.log import Log
-from odradek.storage.rolling import Rolling
+from odradek.storage.virtual_segments import VirtualSegments
 from tests.storage.batches import make_batch
 
 NOW = 1_000_000
@@ -14,7 +14,7 @@ LIMITS = CompactionLimits(min_dirty_ratio=0.5, min_lag_ms=0, max_lag_ms=1 << 62,
 
 
 def log_of(*timestamps: int) -> Log:
-    """Batches of 100 bytes, of which three make a file."""
+    """Returns a log with batches of 100 bytes, three of which fill a segment."""
     log = Log()
     for timestamp in timestamps:
         log.append(make_batch(100, timestamp=timestamp), 0, owned=False)
@@ -22,10 +22,10 @@ def log_of(*timestamps: int) -> Log:
 
 
 def part(log: Log, limits: CompactionLimits = LIMITS, cleaned_until: int = 0, stable_end: int = 1000) -> Dirty | None:
-    return dirty_part(log, Rolling(), limits, cleaned_until, stable_end, NOW)
+    return dirty_part(log, VirtualSegments(), limits, cleaned_until, stable_end, NOW)
 
 
-def test_the_active_file_stays_as_it_is() -> None:
+def test_dirty_part_excludes_the_active_segment() -> None:
     assert part(Log()) is None
     assert part(log_of(1, 1, 1)) is None
     assert part(log_of(*[1] * 4)) == Dirty(0, 3, True)
@@ -33,7 +33,7 @@ def test_the_active_file_stays_as_it_is() -> None:
     assert part(log_of(*[1] * 7)) == Dirty(0, 6, True)
 
 
-def test_what_is_clean_counts_against_what_is_dirty() -> None:
+def test_dirty_part_is_due_above_the_dirty_ratio() -> None:
     log = log_of(*[1] * 13)
     assert part(log, cleaned_until=12) is None
     assert part(log, cleaned_until=6) == Dirty(6, 12, False)  # half of it, not more
@@ -42,22 +42,22 @@ def test_what_is_clean_counts_against_what_is_dirty() -> None:
     assert part(log, cleaned_until=3) == Dirty(6, 12, True)
 
 
-def test_open_transactions_stay_as_they_are() -> None:
+def test_dirty_part_ends_at_the_last_stable_offset() -> None:
     assert part(log_of(*[1] * 7), stable_end=4) == Dirty(0, 4, True)
     assert part(log_of(*[1] * 7), stable_end=0) is None
 
 
 @pytest.mark.parametrize(("lag", "dirty"), [(100, Dirty(0, 6, True)), (101, Dirty(0, 3, True)), (200, Dirty(0, 3, True)), (201, None)])
-def test_young_records_keep_their_file(lag: int, dirty: Dirty | None) -> None:
+def test_dirty_part_ends_at_segment_with_young_records(lag: int, dirty: Dirty | None) -> None:
     log = log_of(NOW - 900, NOW - 200, 1, 1, NOW - 100, 1, NOW)
     assert part(log, LIMITS._replace(min_lag_ms=lag)) == dirty
 
 
-def test_a_young_record_in_the_active_file_keeps_no_other() -> None:
+def test_dirty_part_ignores_young_record_in_active_segment() -> None:
     assert part(log_of(1, 1, 1, NOW), LIMITS._replace(min_lag_ms=10)) == Dirty(0, 3, True)
 
 
-def test_a_file_that_is_dirty_for_too_long_is_due() -> None:
+def test_dirty_part_is_due_after_max_lag() -> None:
     log = log_of(*[NOW] * 6, NOW - 500, NOW, NOW, NOW)
     limits = LIMITS._replace(min_dirty_ratio=1.0)
     assert part(log, limits, cleaned_until=6) == Dirty(6, 9, False)

@@ -1,3 +1,5 @@
+"""Leader epochs: their end offsets, and their removal with the batches."""
+
 from __future__ import annotations
 
 import pytest
@@ -21,7 +23,7 @@ THREE = ((2, 10), (5, 20), (7, 30))
     ("epoch", "answer"),
     [
         (-1, (-1, -1)),
-        (0, (0, 10)),  # older than all known: itself, and where the first one starts
+        (0, (0, 10)),  # older than all known: the epoch itself and the start of the first one
         (1, (1, 10)),
         (2, (2, 20)),
         (3, (2, 20)),
@@ -32,11 +34,11 @@ THREE = ((2, 10), (5, 20), (7, 30))
         (8, (-1, -1)),
     ],
 )
-def test_end_offset_for_epoch(epoch: int, answer: tuple[int, int]) -> None:
+def test_end_offset_for_any_epoch(epoch: int, answer: tuple[int, int]) -> None:
     assert epochs(*THREE).end_offset_for(epoch, 42) == answer
 
 
-def test_nothing_is_known_of_no_epochs() -> None:
+def test_epochs_empty_answer_undefined() -> None:
     known = epochs()
     assert known.latest == -1
     assert [known.end_offset_for(epoch, 0) for epoch in (-1, 0, 1)] == [(-1, -1)] * 3
@@ -46,7 +48,7 @@ def test_nothing_is_known_of_no_epochs() -> None:
     assert known.latest == -1
 
 
-def test_epoch_at() -> None:
+def test_epoch_at_any_offset() -> None:
     known = epochs(*THREE)
     assert [known.epoch_at(offset) for offset in (0, 9, 10, 19, 20, 29, 30, 1000)] == [-1, -1, 2, 2, 5, 5, 7, 7]
 
@@ -54,13 +56,13 @@ def test_epoch_at() -> None:
 @pytest.mark.parametrize(
     ("begun", "answers"),
     [
-        ((7, 35), [(2, 20), (5, 30), (7, 42)]),  # known already: nothing changes
+        ((7, 35), [(2, 20), (5, 30), (7, 42)]),  # already known, so nothing changes
         ((8, 30), [(2, 20), (5, 30), (5, 30)]),  # epoch 7 got no record
         ((8, 20), [(2, 20), (2, 20), (2, 20)]),
-        ((5, 40), [(2, 40), (5, 42), (-1, -1)]),  # an older epoch again: newer ones give way
+        ((5, 40), [(2, 40), (5, 42), (-1, -1)]),  # an older epoch again, so newer ones are removed
     ],
 )
-def test_begin_keeps_both_columns_ascending(begun: tuple[int, int], answers: list[tuple[int, int]]) -> None:
+def test_begin_removes_empty_and_newer_epochs(begun: tuple[int, int], answers: list[tuple[int, int]]) -> None:
     known = epochs(*THREE, begun)
     assert known.latest == begun[0]
     assert [known.end_offset_for(epoch, 42) for epoch in (2, 5, 7)] == answers
@@ -70,7 +72,7 @@ def test_begin_keeps_both_columns_ascending(begun: tuple[int, int], answers: lis
     ("offset", "first"),
     [(9, (1, 10)), (10, (1, 10)), (15, (1, 15)), (20, (1, 20)), (21, (1, 21)), (99, (1, 99))],
 )
-def test_delete_before_moves_the_start_of_the_epoch_that_holds_it(offset: int, first: tuple[int, int]) -> None:
+def test_delete_before_moves_start_of_containing_epoch(offset: int, first: tuple[int, int]) -> None:
     known = epochs(*THREE)
     known.delete_before(offset)
     assert known.end_offset_for(1, 99) == first
@@ -79,13 +81,13 @@ def test_delete_before_moves_the_start_of_the_epoch_that_holds_it(offset: int, f
 
 
 @pytest.mark.parametrize(("offset", "latest"), [(31, 7), (30, 5), (21, 5), (20, 2), (10, -1), (0, -1)])
-def test_truncate_to(offset: int, latest: int) -> None:
+def test_truncate_to_removes_later_epochs(offset: int, latest: int) -> None:
     known = epochs(*THREE)
     known.truncate_to(offset)
     assert known.latest == latest
 
 
-def test_the_log_begins_an_epoch_with_an_append_or_without() -> None:
+def test_log_begins_epoch_with_or_without_append() -> None:
     log = Log()
     log.begin_epoch(3)
     assert log.end_offset_for_epoch(3) == (3, 0)
@@ -96,7 +98,7 @@ def test_the_log_begins_an_epoch_with_an_append_or_without() -> None:
     assert [log.epoch_at(offset) for offset in (0, 4, 5, 9, 10)] == [3, 3, 4, 4, 6]
 
 
-def test_the_log_forgets_epochs_with_their_batches() -> None:
+def test_log_removes_epochs_with_their_batches() -> None:
     log = Log()
     for epoch in (1, 2, 3):
         log.append(make_batch(records=5), epoch, owned=False)

@@ -1,3 +1,5 @@
+"""The log and its segments: appends, reads and their limits, timestamps, deletion, truncation and memory."""
+
 from __future__ import annotations
 
 import gc
@@ -24,7 +26,7 @@ def contents(log: Log) -> list[bytes]:
     return [bytes(batch) for batch in log.batches(log.start_offset, log.end_offset)]
 
 
-def test_an_empty_log() -> None:
+def test_log_empty_returns_nothing() -> None:
     log = Log()
     assert (log.start_offset, log.end_offset, log.size) == (0, 0, 0)
     assert log.read(0, EVERYTHING, 0, at_least_one=True) == []
@@ -40,7 +42,7 @@ def test_an_empty_log() -> None:
 
 @pytest.mark.parametrize("owned", [False, True])
 @pytest.mark.parametrize("size", [HEADER_BYTES, 168, KEEP_BYTES - 1, KEEP_BYTES, KEEP_BYTES + 1, MIN_ARENA_BYTES, MIN_ARENA_BYTES + 1])
-def test_append_patches_base_offset_and_leader_epoch_only(size: int, owned: bool) -> None:
+def test_append_changes_only_base_offset_and_leader_epoch(size: int, owned: bool) -> None:
     log, expected = Log(), []
     for base_offset in (0, 3, 6):
         batch = make_batch(size, records=3)
@@ -52,7 +54,7 @@ def test_append_patches_base_offset_and_leader_epoch_only(size: int, owned: bool
 
 
 @pytest.mark.parametrize(("size", "owned", "kept"), [(KEEP_BYTES, True, True), (KEEP_BYTES - 1, True, False), (KEEP_BYTES, False, False)])
-def test_only_a_large_owned_batch_stays_where_it_is(size: int, owned: bool, kept: bool) -> None:
+def test_append_keeps_memory_of_large_owned_batch_only(size: int, owned: bool, kept: bool) -> None:
     batch = make_batch(size)
     log = log_of(make_batch(), batch, owned=owned)
     batch[size - 1] = 0x11
@@ -61,26 +63,26 @@ def test_only_a_large_owned_batch_stays_where_it_is(size: int, owned: bool, kept
     assert last.readonly
 
 
-def test_a_copied_batch_is_left_as_it_was_and_may_be_read_only() -> None:
+def test_append_not_owned_batch_is_not_changed() -> None:
     batch = make_batch()
     before = bytes(batch)
     log_of(batch, memoryview(before))
     assert batch == before
 
 
-def test_a_read_is_one_slice_per_segment() -> None:
+def test_read_returns_one_slice_per_segment() -> None:
     small, large = make_batch(168), make_batch(KEEP_BYTES)
     log = log_of(*[small] * 100, *[make_batch(KEEP_BYTES) for _ in range(2)], *[small] * 100, owned=True)
     assert [len(part) for part in log.read(0, EVERYTHING, log.end_offset, at_least_one=True)] == [16800, len(large), len(large), 16800]
 
 
-def test_arenas_grow_with_the_log() -> None:
+def test_arena_size_grows_with_the_log() -> None:
     log = log_of(*[make_batch(1024)] * (64 * 8))
     sizes = [len(part) for part in log.read(0, EVERYTHING, log.end_offset, at_least_one=True)]
     assert [size // MIN_ARENA_BYTES for size in sizes] == [1, 1, 2, 4]
 
 
-def test_a_copied_batch_may_be_larger_than_any_arena() -> None:
+def test_append_batch_larger_than_largest_arena() -> None:
     log = log_of(make_batch(), make_batch(MAX_ARENA_BYTES + 1), make_batch())
     assert [len(batch) for batch in log.batches(0, 3)] == [100, MAX_ARENA_BYTES + 1, 100]
 
@@ -96,7 +98,7 @@ READS: list[tuple[int, int, int, bool, Sequence[int]]] = [
     (0, 0, 100, True, [0]),
     (0, 0, 100, False, []),
     (0, 199, 100, True, [0]),
-    (9, 1000, 100, False, range(0, 100, 10)),  # the batch that holds it
+    (9, 1000, 100, False, range(0, 100, 10)),  # the batch that contains it
     (10, 1000, 100, False, range(10, 100, 10)),
     (99, 1000, 100, False, [90]),
     (99, 99, 100, False, []),
@@ -114,13 +116,15 @@ READS: list[tuple[int, int, int, bool, Sequence[int]]] = [
 
 
 @pytest.mark.parametrize(("offset", "max_bytes", "end_offset", "at_least_one", "base_offsets"), READS)
-def test_read_limits(offset: int, max_bytes: int, end_offset: int, at_least_one: bool, base_offsets: Sequence[int]) -> None:
+def test_read_respects_offsets_and_limits(
+    offset: int, max_bytes: int, end_offset: int, at_least_one: bool, base_offsets: Sequence[int]
+) -> None:
     log = log_of(*[make_batch(100, records=10)] * 10)
     parts = log.read(offset, max_bytes, end_offset, at_least_one=at_least_one)
     assert b"".join(parts) == b"".join(stored(make_batch(100, records=10), base, 0) for base in base_offsets)
 
 
-def test_at_least_one_counts_across_segments() -> None:
+def test_read_at_least_one_counts_across_segments() -> None:
     log = log_of(*[make_batch(KEEP_BYTES) for _ in range(3)], owned=True)
     assert [len(part) for part in log.read(0, 1, 3, at_least_one=True)] == [KEEP_BYTES]
     assert [len(part) for part in log.read(0, 2 * KEEP_BYTES, 3, at_least_one=True)] == [KEEP_BYTES] * 2
@@ -128,7 +132,7 @@ def test_at_least_one_counts_across_segments() -> None:
     assert [len(part) for part in log.read(0, EVERYTHING, 2, at_least_one=False)] == [KEEP_BYTES] * 2
 
 
-def test_available_is_what_read_finds() -> None:
+def test_available_equals_size_of_read() -> None:
     log = log_of(*[make_batch(100, records=10)] * 100, make_batch(KEEP_BYTES), make_batch(KEEP_BYTES), make_batch(100), owned=True)
     for offset in [*range(0, 1000, 37), *range(998, 1003)]:
         for end_offset in (0, 10, 500, 1000, 1001, 1002, 1003):
@@ -138,7 +142,7 @@ def test_available_is_what_read_finds() -> None:
 
 @pytest.mark.parametrize("max_bytes", [0, 89, 90, 4095, 4096, 4140, 10_000, EVERYTHING])
 @pytest.mark.parametrize("end_offset", [0, 1, 45, 46, 47, 300, 599, 600])
-def test_limits_within_an_indexed_segment(max_bytes: int, end_offset: int) -> None:
+def test_read_and_available_in_indexed_segment(max_bytes: int, end_offset: int) -> None:
     log = log_of(*[make_batch(90)] * 600)
     for offset in (0, 1, 44, 45, 46, 47, 91, 92, 299, 300, 550, 599):
         count = max(0, min(end_offset - offset, max_bytes // 90))
@@ -154,7 +158,7 @@ def bases(batches: bytes, size: int) -> list[int]:
     return [int.from_bytes(batches[position : position + 8], "big") for position in range(0, len(batches), size)]
 
 
-def test_find_timestamp_takes_the_first_batch_in_the_log() -> None:
+def test_find_timestamp_returns_first_batch_in_log() -> None:
     log = log_of(*[make_batch(100, timestamp=timestamp) for timestamp in (5, 20, 10, 20, 30)])
     found = {timestamp: log.find_timestamp(timestamp) for timestamp in (-1, 5, 6, 20, 21, 30, 31)}
     bases = {timestamp: None if batch is None else int.from_bytes(batch[:8], "big") for timestamp, batch in found.items()}
@@ -162,7 +166,7 @@ def test_find_timestamp_takes_the_first_batch_in_the_log() -> None:
 
 
 @pytest.mark.parametrize("timestamps", [range(2000), range(2000, 0, -1), [7] * 2000, [*range(1000), *range(1000)]])
-def test_timestamps_over_many_index_entries(timestamps: Sequence[int]) -> None:
+def test_find_timestamp_over_many_index_entries(timestamps: Sequence[int]) -> None:
     log = log_of(*[make_batch(100, timestamp=timestamp) for timestamp in timestamps])
     for wanted in (-1, 0, 1, 6, 7, 8, 500, 999, 1000, 1500, 1999, 2000, 2001):
         first = next((base for base, timestamp in enumerate(timestamps) if timestamp >= wanted), None)
@@ -173,7 +177,7 @@ def test_timestamps_over_many_index_entries(timestamps: Sequence[int]) -> None:
     assert int.from_bytes(latest[:8], "big") == timestamps.index(max(timestamps))
 
 
-def test_deleted_batches_have_no_timestamps() -> None:
+def test_find_timestamp_ignores_deleted_batches() -> None:
     log = log_of(*[make_batch(100, timestamp=timestamp) for timestamp in (99, 5, 30, 30, 7)])
     log.delete_before(1)
     latest = log.latest_timestamp()
@@ -185,7 +189,7 @@ def test_deleted_batches_have_no_timestamps() -> None:
     assert int.from_bytes(found[:8], "big") == 1
 
 
-def test_deleted_batches_of_an_indexed_segment_have_no_timestamps() -> None:
+def test_find_timestamp_ignores_deleted_in_indexed_segment() -> None:
     log = log_of(*[make_batch(100, timestamp=600 - base) for base in range(600)])
     log.delete_before(333)
     for found in (log.find_timestamp(0), log.latest_timestamp()):
@@ -198,7 +202,7 @@ def test_delete_before_frees_whole_segments() -> None:
     batches = [make_batch(KEEP_BYTES, records=10) for _ in range(3)]
     log = log_of(*batches, owned=True)
     log.delete_before(15)
-    assert (log.start_offset, log.end_offset, log.size) == (15, 30, 2 * KEEP_BYTES)  # the batch that holds it stays
+    assert (log.start_offset, log.end_offset, log.size) == (15, 30, 2 * KEEP_BYTES)  # the batch that contains it stays
     log.delete_before(10)
     assert log.start_offset == 15
     log.delete_before(20)
@@ -217,7 +221,7 @@ free = pytest.mark.parametrize("free", [lambda log: log.delete_before(10), lambd
 
 
 @free
-def test_nothing_holds_freed_frames(free: Callable[[Log], None]) -> None:
+def test_freed_frame_is_released_with_last_view(free: Callable[[Log], None]) -> None:
     frame = Frame(make_batch(KEEP_BYTES, records=10))
     log = log_of(memoryview(frame), owned=True)
     watched = weakref.ref(frame)
@@ -225,14 +229,14 @@ def test_nothing_holds_freed_frames(free: Callable[[Log], None]) -> None:
     del frame
     free(log)
     gc.collect()
-    assert watched() is not None  # somebody is still sending it
+    assert watched() is not None  # a view of it may still be sent
     del view
     gc.collect()
     assert watched() is None
 
 
 @free
-def test_nothing_holds_freed_arenas(free: Callable[[Log], None]) -> None:
+def test_freed_arena_is_released(free: Callable[[Log], None]) -> None:
     log = log_of(make_batch(records=10))
     watched = weakref.ref(log.read(0, EVERYTHING, 1, at_least_one=True)[0].obj)
     free(log)
@@ -243,7 +247,7 @@ def test_nothing_holds_freed_arenas(free: Callable[[Log], None]) -> None:
 @pytest.mark.parametrize("owned", [False, True])
 @pytest.mark.parametrize("size", [100, KEEP_BYTES])
 @pytest.mark.parametrize("offset", range(0, 50, 7))
-def test_views_do_not_change_when_others_are_written_after_a_truncation(offset: int, size: int, owned: bool) -> None:
+def test_append_after_truncation_keeps_earlier_views(offset: int, size: int, owned: bool) -> None:
     log = log_of(*[make_batch(size, records=10) for _ in range(5)], owned=owned)
     views = [*log.read(0, EVERYTHING, 50, at_least_one=True), *log.batches(0, 50)]
     before = [bytes(view) for view in views]
@@ -257,7 +261,7 @@ def test_views_do_not_change_when_others_are_written_after_a_truncation(offset: 
     assert [bytes(view) for view in views] == before
 
 
-def test_a_truncation_inside_a_batch_leaves_a_hole() -> None:
+def test_truncate_inside_batch_leaves_offset_gap() -> None:
     log = log_of(*[make_batch(KEEP_BYTES, records=10) for _ in range(2)], owned=True)
     log.truncate_to(15)
     assert (log.end_offset, log.size) == (15, KEEP_BYTES)
@@ -274,7 +278,7 @@ def test_a_truncation_inside_a_batch_leaves_a_hole() -> None:
     assert [bytes(part) for part in log.read(11, 1, 13, at_least_one=True)] == [stored(make_batch(), 12, 1)]
 
 
-def test_truncation_below_the_start_empties_the_log() -> None:
+def test_truncate_below_start_empties_the_log() -> None:
     log = log_of(*[make_batch(100, records=10)] * 5)
     log.delete_before(33)
     log.truncate_to(31)
@@ -288,7 +292,7 @@ def test_truncation_below_the_start_empties_the_log() -> None:
 
 @pytest.mark.parametrize("timestamps", [range(2000), range(2000, 0, -1), [(base * 7919) % 2000 for base in range(2000)]])
 @pytest.mark.parametrize("offset", [1, 45, 46, 47, 500, 1999, 2000])
-def test_truncation_of_an_indexed_segment(offset: int, timestamps: Sequence[int]) -> None:
+def test_truncate_indexed_segment_updates_timestamps(offset: int, timestamps: Sequence[int]) -> None:
     log = log_of(*[make_batch(90, timestamp=timestamp) for timestamp in timestamps])
     log.truncate_to(offset)
     assert log.size == 90 * offset
@@ -299,7 +303,7 @@ def test_truncation_of_an_indexed_segment(offset: int, timestamps: Sequence[int]
     assert [int.from_bytes(batch[:8], "big") for batch in log.batches(offset - 1, offset)] == [offset - 1]
 
 
-def test_truncation_after_deletion_in_one_segment() -> None:
+def test_truncate_after_deletion_updates_timestamps() -> None:
     log = log_of(*[make_batch(100, timestamp=abs(300 - base)) for base in range(600)])
     log.delete_before(250)
     log.truncate_to(310)
@@ -308,7 +312,7 @@ def test_truncation_after_deletion_in_one_segment() -> None:
     assert int.from_bytes(latest[:8], "big") == 250
 
 
-def test_nothing_is_found_in_the_hole_that_a_truncation_leaves() -> None:
+def test_available_in_offset_gap_is_zero() -> None:
     log = log_of(*[make_batch(100, records=10)] * 300)
     log.truncate_to(405)
     assert log.available(401, 405) == 0
@@ -317,7 +321,7 @@ def test_nothing_is_found_in_the_hole_that_a_truncation_leaves() -> None:
     assert log.find_timestamp(0) is None
 
 
-def test_batches_are_those_of_the_moment() -> None:
+def test_batches_are_those_at_the_time_of_the_call() -> None:
     log = log_of(*[make_batch(100)] * 3)
     batches = log.batches(0, 3)
     first = next(batches)
@@ -325,7 +329,7 @@ def test_batches_are_those_of_the_moment() -> None:
     assert [bytes(batch) for batch in (first, *batches)] == [stored(make_batch(100), base, 0) for base in range(3)]
 
 
-def test_compaction_may_leave_more_than_one_arena() -> None:
+def test_replace_before_fills_several_arenas() -> None:
     log = Log()
     batches = [make_batch(1 << 20, pattern=number) for number in range(20)]
     for batch in batches:
@@ -339,7 +343,7 @@ def test_compaction_may_leave_more_than_one_arena() -> None:
     assert log.end_offset == 21
 
 
-def test_the_end_of_what_was_read_is_found() -> None:
+def test_end_offset_of_read_batches() -> None:
     log = log_of(*[make_batch(100, records=3)] * 4)
     (batches,) = log.read(0, 250, 12, at_least_one=True)
     assert end_offset_of(batches) == 6

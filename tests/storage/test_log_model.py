@@ -1,4 +1,4 @@
-"""The log against a plain list of batches, over any sequence of operations."""
+"""The log, compared with a list of batches over random sequences of operations."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class LogMachine(RuleBasedStateMachine):
         self.exposed: list[tuple[memoryview, bytes]] = []
         self.pattern = 0
 
-    # What changes the log
+    # Operations that change the log
 
     @initialize(bursts=st.lists(st.tuples(small_sizes, timestamps, st.integers(-1, 1)), max_size=3))
     def fill(self, bursts: list[tuple[int, int, int]]) -> None:
@@ -69,7 +69,7 @@ class LogMachine(RuleBasedStateMachine):
 
     @rule(size=small_sizes, timestamp=timestamps, step=st.integers(-1, 1))
     def append_many(self, size: int, timestamp: int, step: int) -> None:
-        """Enough for several entries of the index, with timestamps that rise, fall or stay."""
+        """Appends enough batches for several index entries, with timestamps that rise, fall or stay the same."""
         for i in range(100):
             self.append(size, 1 + i % 3, timestamp + step * i // 4, owned=False)
 
@@ -107,9 +107,9 @@ class LogMachine(RuleBasedStateMachine):
         self.batches = [batch for batch in self.batches if batch.end_offset <= offset]
         self.epochs = {epoch: start for epoch, start in self.epochs.items() if start < offset}
 
-    @rule(place=places, fates=st.lists(st.sampled_from(["same", "smaller", "gone"]), min_size=1, max_size=7))
+    @rule(place=places, fates=st.lists(st.sampled_from(["same", "smaller", "removed"]), min_size=1, max_size=7))
     def replace_before(self, place: float, fates: list[str]) -> None:
-        """Compaction: batches before a boundary shrink or go, offsets stay."""
+        """Shrinks or removes batches before a boundary, as compaction does, and keeps the offsets."""
         boundary = self._boundary(place)
         kept = []
         for number, batch in enumerate(self._between(self.start, boundary)):
@@ -117,12 +117,12 @@ class LogMachine(RuleBasedStateMachine):
                 data = bytearray(batch.data[:HEADER_BYTES])
                 pack_into(">i", data, 8, HEADER_BYTES - 12)
                 batch = replace(batch, data=bytes(data))
-            if fate != "gone":
+            if fate != "removed":
                 kept.append(batch)
         self.log.replace_before(boundary, [batch.data for batch in kept])
         self.batches = kept + [batch for batch in self.batches if batch.base_offset >= boundary]
 
-    # What only looks
+    # Operations that read
 
     @rule(place=places)
     def runs(self, place: float) -> None:
@@ -193,7 +193,7 @@ class LogMachine(RuleBasedStateMachine):
     @invariant()
     def memory_counts_what_is_kept(self) -> None:
         assert self.memory.used_bytes >= self.log.size
-        assert self.log.size or not self.memory.used_bytes, "an empty log keeps nothing"
+        assert self.log.size or not self.memory.used_bytes, "an empty log keeps no memory"
 
     @invariant()
     def agrees(self) -> None:
@@ -213,7 +213,7 @@ class LogMachine(RuleBasedStateMachine):
         return self.start + round(place * (self.end - self.start))
 
     def _boundary(self, place: float) -> int:
-        """A base offset of some batch, or the end."""
+        """Returns the base offset of a batch, or the end."""
         offset = self._offset(place)
         return next((batch.base_offset for batch in self.batches if batch.base_offset >= offset), self.end)
 

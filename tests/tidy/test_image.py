@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from odradek.broker.cli import _parser, cluster_config
-from tests.broker.test_environment import ENVIRONMENTS
+from tests.broker.settings.test_environment import ENVIRONMENTS
 
 ROOT = Path(__file__).parents[2]
 

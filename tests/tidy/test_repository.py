@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from odradek.protocol.messages import APIS
-
 ROOT = Path(__file__).parents[2]
 CODE = ("broker", "protocol", "storage", "spark_sink")
 TABLES = {"broker/settings/rows.py"}  # data, a row a line
@@ -36,15 +34,6 @@ def test_every_package_is_installed() -> None:
     assert set(configured) == expected | {"odradek"}
 
 
-def versions(first: int, last: int) -> str:
-    return str(first) if first == last else f"{first}-{last}"
-
-
-def test_the_readme_says_what_is_served() -> None:
-    rows = [f"| {key} | {api.name} | {versions(*api.versions)} |" for key, api in sorted(APIS.items())]
-    assert re.findall(r"^\| \d+ \|.*$", (ROOT / "README.md").read_text(), re.MULTILINE) == rows
-
-
 @pytest.mark.parametrize(("section", "command"), [("Quick start", "make run"), ("Tests", "make test")])
 def test_the_readmes_commands(section: str, command: str) -> None:
     (text,) = re.findall(rf"^## {section}\n(.*?)(?=^## |\Z)", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
@@ -58,6 +47,17 @@ def test_files_and_functions_are_short(path: Path) -> None:
     functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     long = [node.name for node in functions if (node.end_lineno or 0) - node.lineno > 60]
     assert not long
+
+
+def test_modules_of_protocol_and_storage_are_in_layers() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    layers = {name for contract in contracts for layer in contract.get("layers", ()) for name in re.split(r"[ |:]+", layer)}
+    missing = []
+    for path in sources("protocol", "storage"):
+        parts = ("odradek", *path.relative_to(ROOT).with_suffix("").parts)
+        if path.stem != "__init__" and not layers & {".".join(parts[:length]) for length in range(1, len(parts) + 1)}:
+            missing.append(name_of(path))
+    assert not missing
 
 
 def test_no_drawer_for_odds_and_ends() -> None:

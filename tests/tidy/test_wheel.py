@@ -16,6 +16,7 @@ import pytest
 
 import odradek
 
+pytestmark = pytest.mark.sockets  # in child processes
 ROOT = Path(__file__).parents[2]
 PYTHON = [sys.executable, "-m"]
 CODE = ("broker", "protocol", "spark_sink", "storage")
@@ -111,6 +112,7 @@ def test_import_loads_neither_the_event_loop_nor_the_broker(installed: Path, tmp
 
 
 def test_type_checkers_know_the_exported_names(installed: Path, tmp_path: Path) -> None:
+    pytest.importorskip("mypy", reason="mypy is installed by `make test-all` and `make lint`")
     (tmp_path / "program.py").write_text(
         "from odradek import Cluster, __version__\nreveal_type(Cluster().bootstrap_servers)\nfrom odradek import Nothing\n"
     )
@@ -122,4 +124,4 @@ def test_type_checkers_know_the_exported_names(installed: Path, tmp_path: Path) 
 
 def test_extras_are_those_that_are_used() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert set(project["optional-dependencies"]) == {"uvloop", "spark", "dev"}
+    assert set(project["optional-dependencies"]) == {"uvloop", "spark", "test", "dev"}

@@ -19,9 +19,6 @@ from odradek.protocol.messages.alter_user_scram_credentials import (
     ScramCredentialDeletion,
     ScramCredentialUpsertion,
 )
-from odradek.protocol.messages.create_acls import CREATE_ACLS, AclCreation, CreateAclsRequest
-from odradek.protocol.messages.delete_acls import DELETE_ACLS, DeleteAclsFilter, DeleteAclsRequest
-from odradek.protocol.messages.describe_acls import DESCRIBE_ACLS, DescribeAclsRequest
 from odradek.protocol.messages.describe_client_quotas import DESCRIBE_CLIENT_QUOTAS, ComponentData, DescribeClientQuotasRequest
 from odradek.protocol.messages.describe_log_dirs import DESCRIBE_LOG_DIRS, DescribableLogDirTopic, DescribeLogDirsRequest
 from odradek.protocol.messages.describe_quorum import DESCRIBE_QUORUM, DescribeQuorumRequest, PartitionData, TopicData
@@ -31,10 +28,7 @@ from odradek.protocol.messages.describe_user_scram_credentials import (
     UserName,
 )
 from odradek.protocol.messages.elect_leaders import ELECT_LEADERS, ElectLeadersRequest, TopicPartitions
-from odradek.protocol.messages.list_config_resources import LIST_CONFIG_RESOURCES, ListConfigResourcesRequest
 from tests.broker.harness import World, produce
-
-ANY = {"pattern_type_filter": 1, "principal_filter": None, "host_filter": None, "operation": 1, "permission_type": 1}
 
 
 @pytest.fixture
@@ -42,18 +36,6 @@ def world() -> World:
     world = World()
     world.cluster.create_topic("t", assignments=[[1, 2], [1, 2]])
     return world
-
-
-def test_acls_are_disabled(world: World) -> None:
-    client = world.client()
-    described = client.call(DESCRIBE_ACLS, 3, DescribeAclsRequest(resource_type_filter=1, resource_name_filter=None, **ANY))
-    assert (described.error_code, described.error_message) == (54, "No Authorizer is configured on the broker")
-    entry = AclCreation(resource_type=2, resource_name="t", principal="User:a", host="*", operation=3, permission_type=3)
-    created = client.call(CREATE_ACLS, 3, CreateAclsRequest(creations=[entry, entry]))
-    assert [result.error_code for result in created.results] == [54, 54]
-    wanted = DeleteAclsFilter(resource_type_filter=1, resource_name_filter=None, **ANY)
-    deleted = client.call(DELETE_ACLS, 3, DeleteAclsRequest(filters=[wanted]))
-    assert [(result.error_code, result.matching_acls) for result in deleted.filter_results] == [(54, [])]
 
 
 def log_dirs(world: World, *topics: DescribableLogDirTopic, everything: bool = False) -> list[tuple[str, int, int]]:
@@ -255,15 +237,3 @@ def test_the_quorum(world: World) -> None:
     assert unknown.error_code == 3
     assert [(node.node_id, node.listeners[0].port) for node in response.nodes] == [(1, 9092)]
     assert world.client().call(DESCRIBE_QUORUM, 2, DescribeQuorumRequest(topics=[])).nodes == []
-
-
-def resources(world: World, *kinds: int, version: int = 1) -> tuple[int, list[tuple[int, str]]]:
-    response = world.client().call(LIST_CONFIG_RESOURCES, version, ListConfigResourcesRequest(resource_types=list(kinds)))
-    return response.error_code, [(found.resource_type, found.resource_name) for found in response.config_resources]
-
-
-def test_resources_with_configs(world: World) -> None:
-    assert resources(world) == (0, [(8, "1"), (8, "2"), (4, "1"), (4, "2"), (2, "t")])
-    assert resources(world, 4, 2, 4) == (0, [(4, "1"), (4, "2"), (2, "t")])
-    assert resources(world, version=0) == (0, [])
-    assert resources(world, 99) == (ErrorCode.UNSUPPORTED_VERSION, [])

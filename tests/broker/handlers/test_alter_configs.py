@@ -1,19 +1,20 @@
-"""AlterConfigs, IncrementalAlterConfigs and ListConfigResources. The expected answers were given by Apache Kafka 4.3.1 too."""
+"""AlterConfigs and IncrementalAlterConfigs. Expected responses were recorded from Apache Kafka 4.3.1."""
 
 from __future__ import annotations
 
 import pytest
 
+from odradek.broker.settings.types import ConfigResourceType
 from odradek.protocol.errors import ErrorCode
-from odradek.protocol.messages import alter_configs as replacing
-from odradek.protocol.messages import incremental_alter_configs as changing
+from odradek.protocol.messages import alter_configs as full
+from odradek.protocol.messages import incremental_alter_configs as incremental
 from odradek.protocol.messages.alter_configs import ALTER_CONFIGS, AlterConfigsRequest
 from odradek.protocol.messages.describe_configs import DESCRIBE_CONFIGS, DescribeConfigsRequest, DescribeConfigsResource
 from odradek.protocol.messages.incremental_alter_configs import INCREMENTAL_ALTER_CONFIGS, IncrementalAlterConfigsRequest
 from odradek.protocol.messages.list_config_resources import LIST_CONFIG_RESOURCES, ListConfigResourcesRequest
 from tests.broker.harness import World
 
-TOPIC, BROKER, GROUP = 2, 4, 32
+TOPIC, BROKER, GROUP = ConfigResourceType.TOPIC, ConfigResourceType.BROKER, ConfigResourceType.GROUP
 SET, DELETE, APPEND, SUBTRACT = range(4)
 Answer = tuple[int, str | None]
 
@@ -25,16 +26,16 @@ class Admin:
         self.client = self.world.client(1)
 
     def change(self, kind: int, name: str, *configs: tuple[str, int, str | None], validate_only: bool = False) -> Answer:
-        alterable = [changing.AlterableConfig(name=key, config_operation=operation, value=value) for key, operation, value in configs]
-        resource = changing.AlterConfigsResource(resource_type=kind, resource_name=name, configs=alterable)
+        alterable = [incremental.AlterableConfig(name=key, config_operation=operation, value=value) for key, operation, value in configs]
+        resource = incremental.AlterConfigsResource(resource_type=kind, resource_name=name, configs=alterable)
         request = IncrementalAlterConfigsRequest(resources=[resource], validate_only=validate_only)
         (answer,) = self.client.call(INCREMENTAL_ALTER_CONFIGS, 1, request).responses
         assert (answer.resource_type, answer.resource_name) == (kind, name)
         return answer.error_code, answer.error_message
 
     def replace(self, kind: int, name: str, **configs: str | None) -> Answer:
-        alterable = [replacing.AlterableConfig(name=key.replace("_", "."), value=value) for key, value in configs.items()]
-        resource = replacing.AlterConfigsResource(resource_type=kind, resource_name=name, configs=alterable)
+        alterable = [full.AlterableConfig(name=key.replace("_", "."), value=value) for key, value in configs.items()]
+        resource = full.AlterConfigsResource(resource_type=kind, resource_name=name, configs=alterable)
         (answer,) = self.client.call(ALTER_CONFIGS, 2, AlterConfigsRequest(resources=[resource], validate_only=False)).responses
         return answer.error_code, answer.error_message
 
@@ -50,16 +51,16 @@ def admin() -> Admin:
     return Admin()
 
 
-def test_a_topics_settings(admin: Admin) -> None:
+def test_alter_topic_sets_and_deletes(admin: Admin) -> None:
     assert admin.change(TOPIC, "t", ("retention.ms", SET, "1000")) == (0, None)
     assert admin.value(TOPIC, "t", "retention.ms") == ("1000", 1)
     assert admin.change(TOPIC, "t", ("retention.ms", SET, "7"), validate_only=True) == (0, None)
     assert admin.value(TOPIC, "t", "retention.ms") == ("1000", 1)
-    assert admin.change(TOPIC, "t", ("retention.ms", DELETE, None), ("nobody.knows", DELETE, None)) == (0, None)
+    assert admin.change(TOPIC, "t", ("retention.ms", DELETE, None), ("unknown.setting", DELETE, None)) == (0, None)
     assert admin.value(TOPIC, "t", "retention.ms") == ("604800000", 5)
 
 
-def test_lists(admin: Admin) -> None:
+def test_alter_list_appends_and_subtracts(admin: Admin) -> None:
     seen = []
     for operation, value in ((APPEND, "compact"), (APPEND, "compact"), (SUBTRACT, "delete"), (SUBTRACT, "compact"), (SUBTRACT, "delete")):
         assert admin.change(TOPIC, "t", ("cleanup.policy", operation, value)) == (0, None)
@@ -67,7 +68,7 @@ def test_lists(admin: Admin) -> None:
     assert seen == ["delete,compact", "delete,compact", "compact", "", ""]
 
 
-def test_a_list_may_not_grow_for_ever(admin: Admin) -> None:
+def test_alter_list_too_long_returns_error(admin: Admin) -> None:
     name, replicas = "leader.replication.throttled.replicas", [f"{index}:1" for index in range(6000)]
     assert admin.change(TOPIC, "t", (name, SET, ",".join(replicas[:3000]))) == (0, None)
     code, _ = admin.change(TOPIC, "t", (name, APPEND, ",".join(replicas[3000:])))
@@ -131,14 +132,14 @@ def test_a_list_may_not_grow_for_ever(admin: Admin) -> None:
         (99, "x", [], ErrorCode.INVALID_REQUEST, "Unknown resource type 99"),
     ],
 )
-def test_what_is_refused(
+def test_alter_invalid_returns_error(
     admin: Admin, kind: int, name: str, configs: list[tuple[str, int, str | None]], error: ErrorCode, message: str
 ) -> None:
     assert admin.change(kind, name, *configs) == (error, message)
 
 
-def test_brokers_and_what_falls_back_to_them(admin: Admin) -> None:
-    assert admin.change(BROKER, "", ("log.retention.ms", SET, "5000"), ("nobody.knows", SET, "1")) == (0, None)
+def test_alter_broker_changes_topics_that_inherit(admin: Admin) -> None:
+    assert admin.change(BROKER, "", ("log.retention.ms", SET, "5000"), ("unknown.setting", SET, "1")) == (0, None)
     assert admin.value(TOPIC, "t", "retention.ms") == ("5000", 3)
     assert admin.change(BROKER, "1", ("log.retention.ms", SET, "6000")) == (0, None)
     assert admin.value(BROKER, "1", "log.retention.ms") == ("6000", 2)
@@ -148,7 +149,7 @@ def test_brokers_and_what_falls_back_to_them(admin: Admin) -> None:
     assert admin.value(BROKER, "1", "log.retention.ms") == ("5000", 3)
 
 
-def test_groups(admin: Admin) -> None:
+def test_alter_group_sets_and_deletes(admin: Admin) -> None:
     assert admin.change(GROUP, "g", ("consumer.session.timeout.ms", SET, "50000")) == (0, None)
     assert admin.value(GROUP, "g", "consumer.session.timeout.ms") == ("50000", 8)
     assert admin.value(GROUP, "h", "consumer.session.timeout.ms") == ("45000", 5)
@@ -156,7 +157,7 @@ def test_groups(admin: Admin) -> None:
     assert not admin.world.cluster.group_configs
 
 
-def test_the_old_way_replaces_everything(admin: Admin) -> None:
+def test_alter_configs_replaces_all_overrides(admin: Admin) -> None:
     admin.change(TOPIC, "t", ("retention.ms", SET, "1000"))
     assert admin.replace(TOPIC, "t", retention_bytes="5") == (0, None)
     assert admin.value(TOPIC, "t", "retention.ms") == ("604800000", 5)
@@ -167,10 +168,10 @@ def test_the_old_way_replaces_everything(admin: Admin) -> None:
     )
 
 
-def test_each_resource_for_itself_but_not_twice(admin: Admin) -> None:
-    def resource(name: str, key: str) -> changing.AlterConfigsResource:
-        config = changing.AlterableConfig(name=key, config_operation=SET, value="7")
-        return changing.AlterConfigsResource(resource_type=TOPIC, resource_name=name, configs=[config])
+def test_alter_several_resources_independently_but_not_twice(admin: Admin) -> None:
+    def resource(name: str, key: str) -> incremental.AlterConfigsResource:
+        config = incremental.AlterableConfig(name=key, config_operation=SET, value="7")
+        return incremental.AlterConfigsResource(resource_type=TOPIC, resource_name=name, configs=[config])
 
     admin.world.cluster.create_topic("u", 1)
     request = IncrementalAlterConfigsRequest(resources=[resource("t", "retention.ms"), resource("u", "nope")], validate_only=False)
@@ -181,12 +182,12 @@ def test_each_resource_for_itself_but_not_twice(admin: Admin) -> None:
     assert [answer.error_message for answer in answers] == ["Each resource must appear at most once."] * 2
 
 
-def test_groups_with_settings_are_listed(admin: Admin) -> None:
+def test_alter_group_adds_group_to_list_of_resources(admin: Admin) -> None:
     admin.change(GROUP, "g", ("consumer.session.timeout.ms", SET, "50000"))
     response = admin.client.call(LIST_CONFIG_RESOURCES, 1, ListConfigResourcesRequest(resource_types=[GROUP]))
     assert [(resource.resource_type, resource.resource_name) for resource in response.config_resources] == [(GROUP, "g")]
 
 
 @pytest.mark.parametrize(("kind", "name", "code"), [(TOPIC, "t", ErrorCode.UNKNOWN_SERVER_ERROR), (BROKER, "1", ErrorCode.INVALID_REQUEST)])
-def test_an_operation_that_there_is_not(admin: Admin, kind: int, name: str, code: ErrorCode) -> None:
+def test_alter_unknown_operation_returns_error(admin: Admin, kind: int, name: str, code: ErrorCode) -> None:
     assert admin.change(kind, name, ("log.retention.ms", 4, "1"))[0] == code

@@ -11,10 +11,8 @@ from odradek.broker.handlers import HANDLERS
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages import APIS
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
-from odradek.protocol.messages.describe_configs import DESCRIBE_CONFIGS, DescribeConfigsRequest, DescribeConfigsResource
 from odradek.protocol.messages.find_coordinator import FIND_COORDINATOR, FindCoordinatorRequest
 from odradek.protocol.messages.get_telemetry_subscriptions import GET_TELEMETRY_SUBSCRIPTIONS
-from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.protocol.messages.push_telemetry import PUSH_TELEMETRY
 from odradek.protocol.schema import Api, Message, specs
@@ -96,77 +94,6 @@ def test_no_coordinator_without_a_leader() -> None:
 def test_other_kinds_of_coordinators_are_refused(world: World) -> None:
     assert find(world, "t", key_type=2).coordinators[0].error_code == ErrorCode.INVALID_REQUEST
     assert find(world, "t", key_type=2, version=3).error_code == ErrorCode.INVALID_REQUEST
-
-
-def init(world: World, **options: Any) -> Any:
-    request = InitProducerIdRequest(**({"transactional_id": None, "transaction_timeout_ms": 1000} | options))
-    return world.client().call(INIT_PRODUCER_ID, 5, request)
-
-
-def test_every_producer_gets_an_id_of_its_own(world: World) -> None:
-    given = [init(world) for _ in range(3)]
-    assert [(response.error_code, response.producer_epoch) for response in given] == [(0, 0)] * 3
-    assert len({response.producer_id for response in given}) == 3
-
-
-def test_producer_ids_that_are_refused(world: World) -> None:
-    for options, code in (
-        ({"transactional_id": ""}, ErrorCode.INVALID_REQUEST),
-        ({"transactional_id": "t"}, ErrorCode.NOT_COORDINATOR),
-        ({"transactional_id": "t", "transaction_timeout_ms": 900_001}, ErrorCode.INVALID_TRANSACTION_TIMEOUT),
-        ({"producer_id": 1}, ErrorCode.INVALID_REQUEST),
-        ({"producer_epoch": 1}, ErrorCode.INVALID_REQUEST),
-    ):
-        response = init(world, **options)
-        assert (response.error_code, response.producer_id, response.producer_epoch) == (code, -1, -1)
-
-
-def describe(world: World, kind: int, name: str, keys: list[str] | None = None, version: int = 4, **options: Any) -> Any:
-    resource = DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=keys)
-    (result,) = world.client().call(DESCRIBE_CONFIGS, version, DescribeConfigsRequest(resources=[resource], **options)).results
-    return result
-
-
-@pytest.mark.parametrize("version", range(1, 5))
-def test_describes_configs_of_topics(world: World, version: int) -> None:
-    world.cluster.create_topic("t", 1, configs={"retention.ms": "5"})
-    result = describe(world, 2, "t", ["retention.ms", "cleanup.policy"], version, include_synonyms=True, include_documentation=True)
-    configs = {config.name: config for config in result.configs}
-    assert {name: (config.value, config.config_source) for name, config in configs.items()} == {
-        "retention.ms": ("5", 1),
-        "cleanup.policy": ("delete", 5),
-    }
-    assert [synonym.name for synonym in configs["retention.ms"].synonyms] == ["retention.ms"]
-    assert [synonym.name for synonym in configs["cleanup.policy"].synonyms] == ["log.cleanup.policy"]
-    if version >= 3:
-        assert configs["retention.ms"].documentation
-        assert configs["retention.ms"].config_type == 5
-
-
-def test_describes_configs_of_brokers_and_groups() -> None:
-    world = World(settings={"num.partitions": "7", "some.plugin": "x"})
-    configs = {config.name: config for config in describe(world, 4, "1").configs}
-    assert (configs["num.partitions"].value, configs["num.partitions"].config_source) == ("7", 4)
-    assert configs["some.plugin"].config_source == 4
-    assert configs["num.partitions"].synonyms == []
-    assert describe(world, 4, "").error_code == 0
-    assert len(describe(world, 32, "g").configs) > 5
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "code"),
-    [
-        (2, "nope", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
-        (2, "a b", ErrorCode.INVALID_TOPIC_EXCEPTION),
-        (4, "2", ErrorCode.INVALID_REQUEST),
-        (4, "x", ErrorCode.INVALID_REQUEST),
-        (32, "", ErrorCode.INVALID_REQUEST),
-        (99, "x", ErrorCode.INVALID_REQUEST),
-    ],
-)
-def test_configs_that_nobody_has(world: World, kind: int, name: str, code: ErrorCode) -> None:
-    result = describe(world, kind, name)
-    assert (result.error_code, result.configs) == (code, [])
 
 
 def error_codes(message: Message) -> list[int]:

@@ -1,0 +1,121 @@
+"""The configuration that a cluster is started with: its nodes, each with settings and listeners, and the topics to create."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from types import MappingProxyType
+from typing import NamedTuple
+
+from .endpoints import WILDCARDS
+from .listeners import Listener, listener_settings, listeners_of
+from .properties import InvalidConfig
+from .spelling import check_spelling
+from .values import BrokerConfig
+
+DEFAULT_NODES = 2
+TOPIC_SPEC = re.compile(r"([^:]+):([1-9][0-9]{0,5})(?::([1-9][0-9]{0,3}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeConfig:
+    """One node. `properties` are its settings, including `listeners` and `advertised.listeners`."""
+
+    node_id: int
+    rack: str | None
+    listeners: tuple[Listener, ...]
+    properties: Mapping[str, str]
+
+    def bound(self, listeners: Sequence[Listener]) -> NodeConfig:
+        """Returns the node with listeners that are bound to ports, and with their settings, which DescribeConfigs shows."""
+        return replace(self, listeners=tuple(listeners), properties={**self.properties, **listener_settings(listeners)})
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterConfig:
+    """All nodes. An empty cluster id is replaced by a random one; `ignored` names the given settings that have no effect.
+
+    `transaction_version` is the finalized level of the feature transaction.version: 0, 1, or 2 for transactions v2 (KIP-890).
+    `max_memory_bytes` limits the memory of all logs together; None is no limit.
+    """
+
+    cluster_id: str
+    nodes: tuple[NodeConfig, ...]
+    ignored: tuple[str, ...] = ()
+    transaction_version: int = 2
+    max_memory_bytes: int | None = None
+
+
+class TopicSpec(NamedTuple):
+    """A topic to create at startup. A number of partitions or replicas of -1 selects the broker's default."""
+
+    name: str
+    partitions: int
+    replication_factor: int = -1
+    configs: Mapping[str, str] = MappingProxyType({})
+
+    @classmethod
+    def parse(cls, text: str) -> TopicSpec:
+        """Parses name:partitions[:replicas]. Raises InvalidConfig."""
+        match = TOPIC_SPEC.fullmatch(text)
+        if match is None:
+            raise InvalidConfig(f"invalid topic '{text}': use name:partitions or name:partitions:replicas, such as orders:4:2")
+        return cls(match[1], int(match[2]), int(match[3] or -1))
+
+
+def cluster_of(brokers: Sequence[Mapping[str, str]], *, nodes: int | None = None, cluster_id: str = "") -> ClusterConfig:
+    """Returns a cluster of brokers with the given settings, one mapping per broker. Raises InvalidConfig.
+
+    A single mapping describes all nodes: node n gets each port plus n - 1, and the id plus n - 1. `nodes` then defaults to one node
+    if the mapping has a node id, and otherwise to `DEFAULT_NODES`.
+    """
+    if nodes is not None and nodes < 1:
+        raise InvalidConfig(f"nodes must be at least 1, not {nodes}")
+    names = set[str]().union(*brokers)
+    check_spelling(names)
+    if len(brokers) == 1:
+        node_id = _node_id(brokers[0])
+        count = nodes or (DEFAULT_NODES if node_id is None else 1)
+        first = 1 if node_id is None else node_id
+        configs = [_node(first + shift, brokers[0], shift) for shift in range(count)]
+    elif nodes not in (None, len(brokers)):
+        raise InvalidConfig(f"got {len(brokers)} configurations for {nodes} nodes: give one configuration, or one per node")
+    else:
+        ids = [_node_id(properties) for properties in brokers]
+        configs = [_node(position if id_ is None else id_, brokers[position - 1], 0) for position, id_ in enumerate(ids, 1)]
+    _check_conflicts(configs)
+    ignored = {name for node in configs for name in BrokerConfig(node.properties, nodes=len(configs)).ignored()}
+    return ClusterConfig(cluster_id, tuple(configs), tuple(sorted(ignored & names)))
+
+
+def _node_id(properties: Mapping[str, str]) -> int | None:
+    """Returns the configured id; None if there is none, which Kafka also expresses by -1."""
+    for name in ("node.id", "broker.id"):
+        text = properties.get(name, "-1").strip()
+        if not re.fullmatch(r"-1|[0-9]{1,9}", text):
+            raise InvalidConfig(f"Invalid value {text} for configuration {name}: use a number from 0 to 999999999")
+        if text != "-1":
+            return int(text)
+    return None
+
+
+def _node(node_id: int, properties: Mapping[str, str], shift: int) -> NodeConfig:
+    listeners = listeners_of(node_id, properties, shift)
+    identity = {"node.id": str(node_id), "broker.id": str(node_id)}
+    return NodeConfig(node_id, properties.get("broker.rack") or None, listeners, {**properties, **identity}).bound(listeners)
+
+
+def _check_conflicts(nodes: Sequence[NodeConfig]) -> None:
+    """Raises InvalidConfig if two nodes have the same id or would listen on the same address."""
+    for one, other in combinations(nodes, 2):
+        if one.node_id == other.node_id:
+            raise InvalidConfig(f"two nodes have the id {one.node_id}; give each configuration a different node.id")
+    for first, second in combinations([listener for node in nodes for listener in node.listeners], 2):
+        same_host = first.host == second.host or first.host in WILDCARDS or second.host in WILDCARDS
+        if first.port and first.port == second.port and same_host:
+            raise InvalidConfig(
+                f"port {first.port} is used by listener {first.name} of node {first.node_id} and {second.name} of node {second.node_id};"
+                " the ports of two listeners must differ by at least the number of nodes"
+            )

@@ -1,0 +1,31 @@
+"""The operations of the cluster that the transaction coordinator uses."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ...protocol.coordinator_records import CoordinatorRecord
+from .transaction import Marker, TopicPartition
+
+
+class ClusterView(Protocol):
+    """The cluster as the transaction coordinator sees it: its logs, their leaders, and the source of producer ids."""
+
+    @property
+    def transaction_version(self) -> int:
+        """The finalized level of the feature transaction.version. With 2, transactions are also timed out by the rules of v2."""
+
+    def next_producer_id(self) -> int:
+        """Returns a producer id that was never returned before."""
+
+    def coordinator_epoch(self, transactional_id: str) -> int | None:
+        """Returns the leader epoch of the id's partition of __transaction_state, or None while the partition has no leader."""
+
+    def write_transaction(self, transactional_id: str, record: CoordinatorRecord) -> None:
+        """Appends a record to the id's partition of __transaction_state."""
+
+    def write_marker(self, partition: TopicPartition, marker: Marker) -> bool:
+        """Writes a marker. Returns False if the partition has no leader, so that the marker must be written later.
+
+        Returns True for deleted partitions and stale markers, which need no marker.
+        """

@@ -1,0 +1,76 @@
+"""The open transactions of one partition, and those whose markers are in the log (ProducerStateManager, TransactionIndex)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection
+from operator import attrgetter
+from typing import NamedTuple
+
+_last_offset = attrgetter("last_offset")
+
+
+class EndedTransaction(NamedTuple):
+    """A transaction from its first batch to its marker, which is at `last_offset`.
+
+    `last_stable_offset` is that of the partition after the marker was appended.
+    """
+
+    producer_id: int
+    first_offset: int
+    last_offset: int
+    last_stable_offset: int
+    committed: bool
+
+
+class TransactionIndex:
+    """Open transactions and ended ones. `open` is always the same dict: first offsets by producer id."""
+
+    __slots__ = ("_ended", "open")
+
+    def __init__(self) -> None:
+        # In ascending order of offsets, because a transaction that is opened later begins later.
+        self.open: dict[int, int] = {}
+        self._ended: list[EndedTransaction] = []  # in ascending order of last offsets
+
+    @property
+    def first_open_offset(self) -> int | None:
+        """The first offset of the earliest open transaction, None if none is open."""
+        return next(iter(self.open.values())) if self.open else None
+
+    def end(self, producer_id: int, marker_offset: int, *, committed: bool) -> None:
+        """Ends the open transaction of a producer, if it has one."""
+        first_offset = self.open.pop(producer_id, None)
+        if first_offset is not None:
+            still_open = self.first_open_offset
+            stable = marker_offset + 1 if still_open is None else still_open
+            self._ended.append(EndedTransaction(producer_id, first_offset, marker_offset, stable, committed))
+
+    def aborted(self, start_offset: int, end_offset: int) -> list[EndedTransaction]:
+        """Returns the aborted transactions that a reader of these offsets has to leave out (TransactionIndex.collectAbortedTxns)."""
+        found = []
+        for position in range(bisect_left(self._ended, start_offset, key=_last_offset), len(self._ended)):
+            ended = self._ended[position]
+            if not ended.committed and ended.first_offset < end_offset:
+                found.append(ended)
+            if ended.last_stable_offset >= end_offset:
+                break  # the transactions that follow begin at or after that offset
+        return found
+
+    def forget_ended(self, marker_offsets: Collection[int]) -> None:
+        """Removes the transactions with these markers, because compaction has removed all their records."""
+        if marker_offsets:
+            self._ended = [ended for ended in self._ended if ended.last_offset not in marker_offsets]
+
+    def delete_before(self, offset: int) -> None:
+        """Removes the transactions that ended before `offset`."""
+        del self._ended[: bisect_left(self._ended, offset, key=_last_offset)]
+
+    def truncate_to(self, offset: int) -> None:
+        """Removes what was appended at or after `offset`. A transaction that loses its marker is open again."""
+        first_reopened = bisect_left(self._ended, offset, key=_last_offset)
+        first_offsets = [*self.open.items(), *((ended.producer_id, ended.first_offset) for ended in self._ended[first_reopened:])]
+        del self._ended[first_reopened:]
+        still_open = sorted((first, producer_id) for producer_id, first in first_offsets if first < offset)
+        self.open.clear()
+        self.open.update((producer_id, first) for first, producer_id in still_open)

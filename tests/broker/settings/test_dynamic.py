@@ -1,0 +1,57 @@
+"""Broker settings that are changed at run time. Expected messages were recorded from Apache Kafka 4.3.1."""
+
+from __future__ import annotations
+
+import pytest
+
+from odradek.broker.settings.dynamic import validate_broker_configs
+from odradek.broker.settings.properties import InvalidConfig
+from odradek.broker.settings.values import BrokerConfig
+
+CURRENT = BrokerConfig({"listeners": "PLAINTEXT://127.0.0.1:9092"})
+ONLY_WITH_PREFIX = "These security configs can be dynamically updated only per-listener using the listener prefix"
+NOT_FOR_ALL = "Cannot update these configs at default cluster level, broker id must be specified"
+THREADS = "Dynamic thread count update validation failed for"
+
+
+@pytest.mark.parametrize(
+    ("overrides", "cluster_wide", "message"),
+    [
+        ({"num.partitions": "3", "broker.id": "4"}, False, "Cannot update these configs dynamically: [num.partitions, broker.id]"),
+        ({"ssl.keystore.type": "JKS"}, False, f"{ONLY_WITH_PREFIX}: [ssl.keystore.type]"),
+        ({"listeners": "a"}, True, f"{NOT_FOR_ALL}: [listeners]"),
+        ({"listener.name.a.ssl.keystore.type": "JKS"}, True, f"{NOT_FOR_ALL}: [listener.name.a.ssl.keystore.type]"),
+        ({"message.max.bytes": "-1"}, False, "Invalid value -1 for configuration message.max.bytes: Value must be at least 0"),
+        ({"listener.name.a.max.connections": "x"}, True, "Invalid value x for configuration max.connections: Not a number of type INT"),
+        ({"num.io.threads": "17"}, True, f"{THREADS} num.io.threads=17, value should not be greater than double the current value 8"),
+        ({"num.io.threads": "3"}, False, f"{THREADS} num.io.threads=3, value should be at least half the current value 8"),
+        (
+            {"principal.builder.class": "x.Y"},
+            False,
+            "Invalid value x.Y for configuration principal.builder.class: Class x.Y could not be found.",
+        ),
+        (
+            {"listeners": "PLAINTEXT://127.0.0.1:1"},
+            False,
+            "listeners cannot be changed while the broker runs; restart it with listeners=PLAINTEXT://127.0.0.1:1",
+        ),
+    ],
+)
+def test_validate_broker_configs_raises_as_kafka(overrides: dict[str, str], cluster_wide: bool, message: str) -> None:
+    with pytest.raises(InvalidConfig) as refused:
+        validate_broker_configs(overrides, CURRENT, cluster_wide=cluster_wide)
+    assert str(refused.value) == message
+
+
+@pytest.mark.parametrize(
+    ("overrides", "cluster_wide"),
+    [
+        ({"message.max.bytes": "100000", "foo.bar": "3"}, True),
+        ({"listener.name.a.ssl.keystore.type": "JKS", "ssl.client.auth": "none"}, False),
+        ({"listener.name.a.max.connections": "5", "listener.name.a.num.network.threads": "4"}, True),
+        ({"num.io.threads": "16", "background.threads": "5"}, True),
+        ({"listeners": "PLAINTEXT://127.0.0.1:9092"}, False),
+    ],
+)
+def test_validate_broker_configs_allowed_change_passes(overrides: dict[str, str], cluster_wide: bool) -> None:
+    validate_broker_configs(overrides, CURRENT, cluster_wide=cluster_wide)

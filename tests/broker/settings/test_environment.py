@@ -1,0 +1,181 @@
+"""Environment variables of other Kafka images are accepted, with the same meaning."""
+
+from __future__ import annotations
+
+import pytest
+
+from odradek.broker.cli import _parser, cluster_config, topic_specs
+from odradek.broker.settings.cluster_config import TopicSpec
+from odradek.broker.settings.environment import settings_of
+from odradek.broker.settings.properties import InvalidConfig
+
+BITNAMI_KRAFT = {
+    "ALLOW_PLAINTEXT_LISTENER": "yes",
+    "KAFKA_ENABLE_KRAFT": "yes",
+    "KAFKA_CFG_NODE_ID": "0",
+    "KAFKA_CFG_PROCESS_ROLES": "controller,broker",
+    "KAFKA_CFG_LISTENERS": "PLAINTEXT://:9092,CONTROLLER://:9093,EXTERNAL://:9094",
+    "KAFKA_CFG_ADVERTISED_LISTENERS": "PLAINTEXT://kafka:9092,EXTERNAL://localhost:9094",
+    "KAFKA_CFG_LISTENER_SECURITY_PROTOCOL_MAP": "CONTROLLER:PLAINTEXT,EXTERNAL:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+    "KAFKA_CFG_CONTROLLER_QUORUM_VOTERS": "0@kafka:9093",
+    "KAFKA_CFG_CONTROLLER_LISTENER_NAMES": "CONTROLLER",
+    "KAFKA_CFG_AUTO_CREATE_TOPICS_ENABLE": "false",
+    "KAFKA_KRAFT_CLUSTER_ID": "abcdefghijklmnopqrstuv",
+}
+BITNAMI_ZOOKEEPER = {
+    "KAFKA_BROKER_ID": "1",
+    "KAFKA_CFG_ZOOKEEPER_CONNECT": "zookeeper:2181",
+    "KAFKA_CFG_LISTENERS": "INTERNAL://:9092,EXTERNAL://0.0.0.0:29092",
+    "KAFKA_CFG_ADVERTISED_LISTENERS": "INTERNAL://kafka:9092,EXTERNAL://localhost:29092",
+    "KAFKA_CFG_LISTENER_SECURITY_PROTOCOL_MAP": "INTERNAL:PLAINTEXT,EXTERNAL:PLAINTEXT",
+    "KAFKA_CFG_INTER_BROKER_LISTENER_NAME": "INTERNAL",
+}
+WURSTMEISTER = {
+    "KAFKA_ADVERTISED_HOST_NAME": "192.168.99.100",
+    "KAFKA_CREATE_TOPICS": "Topic1:1:1,Topic2:3:1:compact",
+    "KAFKA_ZOOKEEPER_CONNECT": "zookeeper:2181",
+}
+WURSTMEISTER_LISTENERS = {
+    "KAFKA_ADVERTISED_LISTENERS": "INSIDE://kafka:9093,OUTSIDE://localhost:9092",
+    "KAFKA_LISTENERS": "INSIDE://0.0.0.0:9093,OUTSIDE://0.0.0.0:9092",
+    "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": "INSIDE:PLAINTEXT,OUTSIDE:PLAINTEXT",
+    "KAFKA_INTER_BROKER_LISTENER_NAME": "INSIDE",
+    "KAFKA_ZOOKEEPER_CONNECT": "zookeeper:2181",
+}
+CP_KAFKA = {
+    "KAFKA_BROKER_ID": "1",
+    "KAFKA_ZOOKEEPER_CONNECT": "zookeeper:2181",
+    "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": "PLAINTEXT:PLAINTEXT,PLAINTEXT_HOST:PLAINTEXT",
+    "KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://broker:29092,PLAINTEXT_HOST://localhost:9092",
+    "KAFKA_METRIC_REPORTERS": "io.confluent.metrics.reporter.ConfluentMetricsReporter",
+    "KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR": "1",
+    "KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS": "0",
+    "KAFKA_CONFLUENT_LICENSE_TOPIC_REPLICATION_FACTOR": "1",
+    "KAFKA_CONFLUENT_BALANCER_TOPIC_REPLICATION_FACTOR": "1",
+    "KAFKA_JMX_PORT": "9101",
+    "KAFKA_CONFLUENT_SCHEMA_REGISTRY_URL": "http://schema-registry:8081",
+    "CONFLUENT_METRICS_ENABLE": "true",
+}
+APACHE = {
+    "KAFKA_NODE_ID": "1",
+    "KAFKA_PROCESS_ROLES": "broker,controller",
+    "KAFKA_LISTENERS": "PLAINTEXT://:9092,CONTROLLER://:9093",
+    "KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://localhost:9092",
+    "KAFKA_CONTROLLER_LISTENER_NAMES": "CONTROLLER",
+    "KAFKA_CONTROLLER_QUORUM_VOTERS": "1@localhost:9093",
+    "KAFKA_SHARE_COORDINATOR_STATE_TOPIC_REPLICATION_FACTOR": "1",
+    "KAFKA_LOG_DIRS": "/tmp/kraft-combined-logs",
+}
+OLD_NAMES = {"KAFKA_HOST_NAME": "127.0.0.1", "KAFKA_PORT": "9093", "KAFKA_ADVERTISED_HOST_NAME": "kafka", "KAFKA_ADVERTISED_PORT": "19093"}
+KUBERNETES = {
+    "KAFKA_PORT": "tcp://10.0.0.7:9092",
+    "KAFKA_SERVICE_HOST": "10.0.0.7",
+    "KAFKA_SERVICE_PORT": "9092",
+    "KAFKA_SERVICE_PORT_CLIENT": "9092",
+    "KAFKA_PORT_9092_TCP": "tcp://10.0.0.7:9092",
+    "KAFKA_PORT_9092_TCP_ADDR": "10.0.0.7",
+}
+ENVIRONMENTS = {
+    "bitnami, KRaft": (BITNAMI_KRAFT, ["0 PLAINTEXT 0.0.0.0:9092 kafka:9092", "0 EXTERNAL 0.0.0.0:9094 localhost:9094"]),
+    "bitnami, ZooKeeper": (BITNAMI_ZOOKEEPER, ["1 INTERNAL 0.0.0.0:9092 kafka:9092", "1 EXTERNAL 0.0.0.0:29092 localhost:29092"]),
+    "wurstmeister": (WURSTMEISTER, ["1 PLAINTEXT 0.0.0.0:9092 192.168.99.100:9092"]),
+    "wurstmeister, two listeners": (
+        WURSTMEISTER_LISTENERS,
+        ["1 INSIDE 0.0.0.0:9093 kafka:9093", "1 OUTSIDE 0.0.0.0:9092 localhost:9092"],
+    ),
+    "cp-kafka": (CP_KAFKA, ["1 PLAINTEXT 0.0.0.0:29092 broker:29092", "1 PLAINTEXT_HOST 0.0.0.0:9092 localhost:9092"]),
+    "apache/kafka": (APACHE, ["1 PLAINTEXT 0.0.0.0:9092 localhost:9092"]),
+    "names before Kafka 3": (OLD_NAMES, ["1 PLAINTEXT 127.0.0.1:9093 kafka:19093"]),
+    "a Kubernetes service": (KUBERNETES, ["1 PLAINTEXT 127.0.0.1:9092 127.0.0.1:9092", "2 PLAINTEXT 127.0.0.1:9093 127.0.0.1:9093"]),
+}
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_environment_of_image_configures_same_listeners(name: str) -> None:
+    environ, expected = ENVIRONMENTS[name]
+    cluster = cluster_config(_parser().parse_args(["serve"]), environ)
+    listeners = [each for node in cluster.nodes for each in node.listeners]
+    assert [f"{each.node_id} {each.name} {each.host}:{each.port} {each.advertised}" for each in listeners] == expected
+
+
+def test_settings_of_skips_variables_of_start_scripts() -> None:
+    environ = {
+        "KAFKA_BROKER_ID": "1",
+        "KAFKA_LISTENER_NAME_A__B_SSL_KEY": "x",
+        "KAFKA_FOO___BAR": "y",
+        "KAFKA_HEAP_OPTS": "-Xmx1g",
+        "KAFKA_OPTS": "-Dx",
+        "KAFKA_JVM_PERFORMANCE_OPTS": "-server",
+        "KAFKA_LOG4J_LOGGERS": "kafka=WARN",
+        "KAFKA_LOG4J_ROOT_LOGLEVEL": "WARN",
+        "KAFKA_JMX_PORT": "9101",
+        "KAFKA_CREATE_TOPICS": "a:1:1",
+        "KAFKA_CREATE_TOPICS_SEPARATOR": ",",
+        "KAFKA_": "nothing",
+        "CLUSTER_ID": "abc",
+        "PATH": "/bin",
+    }
+    assert settings_of(environ) == {"broker.id": "1", "listener.name.a_b.ssl.key": "x", "foo-bar": "y"}
+
+
+def test_settings_of_prefers_bitnami_names() -> None:
+    assert settings_of({"KAFKA_CFG_NUM_PARTITIONS": "3", "KAFKA_NUM_PARTITIONS": "2", "KAFKA_CFG_A__B": "c"}) == {
+        "num.partitions": "3",
+        "a_b": "c",
+    }
+
+
+def created(text: str) -> list[TopicSpec]:
+    environ = {"KAFKA_CREATE_TOPICS": text}
+    options = _parser().parse_args(["serve", "--topic", "first:1"])
+    return topic_specs(options, environ, cluster_config(options, environ))[1:]
+
+
+def test_create_topics_returns_topic_specs() -> None:
+    compacted = TopicSpec("Topic2", 3, 2, {"cleanup.policy": "compact"})
+    assert created("Topic1:1:1, Topic2:3:2:compact,") == [TopicSpec("Topic1", 1, 1), compacted]
+    assert created("a:1:1\nb:2\n") == [TopicSpec("a", 1, 1), TopicSpec("b", 2)]
+    assert created("") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("orders", "invalid topic 'orders' in KAFKA_CREATE_TOPICS: write name:partitions:replicas"),
+        ("orders:1:1:compact:x", "topic orders: Invalid value compact:x for configuration cleanup.policy"),
+        ("orders:1:3", "topic orders asks for 3 replicas, but there are 2 nodes"),
+        ("first:1:1", "topic first is named twice"),
+    ],
+)
+def test_create_topics_invalid_raises(text: str, message: str) -> None:
+    with pytest.raises(InvalidConfig, match=message):
+        created(text)
+
+
+def test_listeners_in_environment_make_one_node() -> None:
+    def nodes(*argv: str, **environ: str) -> int:
+        return len(cluster_config(_parser().parse_args(["serve", *argv]), environ).nodes)
+
+    assert nodes(KAFKA_LISTENERS="A://:9092") == 1
+    assert nodes(KAFKA_ADVERTISED_LISTENERS="A://kafka:9092") == 1
+    assert nodes("--nodes", "3", KAFKA_LISTENERS="A://:9092") == 3
+    assert nodes("--listener", "B://127.0.0.1:9092", KAFKA_LISTENERS="A://:9092") == 2
+    assert nodes(KAFKA_NUM_PARTITIONS="3") == 2
+
+
+def test_topic_setting_in_environment_is_ignored() -> None:
+    cluster = cluster_config(_parser().parse_args(["serve"]), {"KAFKA_MAX_MESSAGE_BYTES": "1000", "KAFKA_RETENTION_MS": "5"})
+    assert cluster.ignored == ("max.message.bytes", "retention.ms")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("KAFKA_NUM_PARTITION", "num.partitions"),
+        ("KAFKA_CFG_AUTO_CREATE_TOPIC_ENABLE", "auto.create.topics.enable"),
+        ("KAFKA_LOG_RETENTION_HOUR", "log.retention.hours"),
+    ],
+)
+def test_misspelt_variable_raises(name: str, meant: str) -> None:
+    with pytest.raises(InvalidConfig, match=rf"unknown setting \S+; did you mean {meant}\?"):
+        cluster_config(_parser().parse_args(["serve"]), {name: "1"})

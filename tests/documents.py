@@ -1,0 +1,41 @@
+"""Writes the parts of the documents that follow from the code: `make docs`. tests/tidy/test_documents.py checks that they are current."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from odradek.broker.settings.documentation import as_markdown
+from odradek.protocol.messages import APIS
+from odradek.protocol.schema import Versions
+
+ROOT = Path(__file__).parents[1]
+README, CONFIGURATION = "README.md", "docs/configuration.md"
+API_ROWS = re.compile(r"(?<=^\| key \| API \| versions \|\n\|--:\|---\|---\|\n)(?:\|.*\n)*", re.MULTILINE)
+
+
+def rendered() -> dict[str, str]:
+    """Returns the current text of each document that has generated parts, by its path in the repository."""
+    return {README: readme(), CONFIGURATION: as_markdown()}
+
+
+def readme() -> str:
+    """Returns the README with a row for each API of the registry. Raises ValueError if it has no table of APIs, or several."""
+    rows = "".join(f"| {key} | {api.name} | {_versions(api.versions)} |\n" for key, api in APIS.items())
+    text, count = API_ROWS.subn(rows, read(README))
+    if count != 1:
+        raise ValueError(f"{README} has {count} tables of APIs")
+    return text
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def _versions(versions: Versions) -> str:
+    return str(versions.first) if versions.first == versions.last else f"{versions.first}-{versions.last}"
+
+
+if __name__ == "__main__":
+    for name, text in rendered().items():
+        (ROOT / name).write_text(text, encoding="utf-8")
