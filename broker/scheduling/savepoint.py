@@ -40,8 +40,9 @@ def taken_back_on_failure(timers: Timers, *parts: object) -> Iterator[None]:
 
 def _values(part: object, revertible: list[RevertibleDict[Any, Any]]) -> dict[str, Any]:
     """Returns the attributes of an object, with copies of containers. Adds each `RevertibleDict` to `revertible` and starts its step."""
+    # Abstract base classes such as Mapping have empty __slots__, which their subclasses inherit.
     slots = getattr(part, "__slots__", None)
-    values = dict(vars(part)) if slots is None else {name: getattr(part, name, _ABSENT) for name in slots}
+    values = {name: getattr(part, name, _ABSENT) for name in slots} if slots else dict(vars(part))
     for name, value in values.items():
         if isinstance(value, RevertibleDict):
             value.begin()
