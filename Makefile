@@ -35,17 +35,17 @@ lint: .venv/.dev ## check style, types and the direction of imports
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
-	.venv/bin/mypy -p benchmarks -m tests.apache_kafka
+	.venv/bin/mypy -p benchmarks -p tests
 	.venv/bin/lint-imports
 
-docs: .venv/.run ## write the generated parts of README.md and docs/configuration.md
+docs: .venv/.test ## write the generated parts of README.md, ARCHITECTURE.md and docs/configuration.md
 	$(MODULE) tests.documents
 
 differential: .venv/.test ## record Apache Kafka's answers again and compare ours; FAMILIES="fetch produce" limits it
 	$(MODULE) tests.differential $(FAMILIES)
 
 damaged: .venv/.test ## send damaged batches to Apache Kafka and to odradek; BATCHES=1000 SEED=1
-	$(MODULE) tests.differential.long $(or $(BATCHES),100000) $(SEED)
+	$(MODULE) tests.differential.damage_run $(or $(BATCHES),100000) $(SEED)
 
 # The order of sets, and with it some of what the broker does, depends on the hash seed.
 FUZZ = PYTHONHASHSEED=0 $(MODULE) tests.fuzz

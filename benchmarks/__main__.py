@@ -1,7 +1,9 @@
-"""odradek beside librdkafka's mock and, where Java and Maven are, Apache Kafka: one table of medians and ratios.
+"""Compares odradek with librdkafka's mock cluster and, when Java and Maven are installed, with Apache Kafka: a table of medians and ratios.
 
-Run: `make bench`, or `python -m benchmarks --quick --rows produce,start`. The peers take turns within every round, so a ratio holds
-where absolute figures drift with the machine's load. Needs Linux, for /proc. Figures of each broker's own CPU hold best.
+Run: `make bench`, or `python -m benchmarks --quick --rows produce,start`. Needs Linux, for /proc.
+
+The brokers take turns within every round. Ratios are therefore more reliable than absolute figures, which drift with the load of the
+machine; the figures of CPU time per broker vary least.
 """
 
 from __future__ import annotations
@@ -11,11 +13,11 @@ import sys
 from contextlib import ExitStack
 from statistics import median
 
-from .brokers import KAFKA, MOCK, ODRADEK, Broker, all_here
+from .brokers import KAFKA, MOCK, ODRADEK, Broker, available_brokers
 from .measures import MEASURES, Measure, Row, Target
 
 Results = dict[tuple[str, str], list[float]]
-"""(row, broker) -> a figure per round"""
+"""Figures of all rounds by row and broker."""
 
 
 def main() -> None:
@@ -23,11 +25,11 @@ def main() -> None:
     wanted = options.rows.split(",") if options.rows else [""]
     measures = [measure for measure in MEASURES if any(_is_wanted(row, wanted) for row in measure.rows)]
     if not measures:
-        raise SystemExit("there are no such rows; the rows are: " + ", ".join(row.name for measure in MEASURES for row in measure.rows))
+        raise SystemExit("no row has such a name; the rows are: " + ", ".join(row.name for measure in MEASURES for row in measure.rows))
     results: Results = {}
     failures: dict[str, None] = {}
     with ExitStack() as stack:
-        brokers = [stack.enter_context(start()) for start in all_here()]
+        brokers = [stack.enter_context(start()) for start in available_brokers()]
         for number in range(1 if options.quick else options.rounds):
             for measure in measures:
                 print(f"\r\033[Kround {number + 1}: {measure.rows[0].name}", end="", file=sys.stderr, flush=True)
@@ -40,10 +42,10 @@ def main() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="odradek beside other brokers: medians and ratios.")
-    parser.add_argument("--quick", action="store_true", help="one round")
-    parser.add_argument("--rounds", type=int, default=3, help="default: %(default)s")
-    parser.add_argument("--rows", metavar="TEXT,...", help="only rows whose names begin with one of these")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Compare odradek with other brokers: medians and ratios.")
+    parser.add_argument("--quick", action="store_true", help="run one round")
+    parser.add_argument("--rounds", type=int, default=3, help="number of rounds; default: %(default)s")
+    parser.add_argument("--rows", metavar="TEXT,...", help="run only the rows whose names start with one of these texts")
     return parser
 
 
@@ -52,7 +54,7 @@ def _is_wanted(row: Row, wanted: list[str]) -> bool:
 
 
 def _take(measure: Measure, broker: Broker, results: Results, failures: dict[str, None]) -> None:
-    """A measure that fails leaves its place in the table empty, and a line below it."""
+    """Adds the figures of one measure. A failed measure leaves its cell empty and adds a line below the table."""
     try:
         figures = measure.run(broker)
     except Exception as error:
@@ -74,7 +76,7 @@ def _print_table(rows: list[Row], results: Results) -> None:
 
 
 def _figure(figure: float | None) -> str:
-    """Three significant digits, or all before the point."""
+    """Formats a figure with three significant digits, or as an integer from 100 on."""
     if figure is None:
         return "-"
     return f"{figure:.0f}" if figure >= 100 else f"{figure:.3g}"

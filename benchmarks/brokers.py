@@ -1,4 +1,4 @@
-"""The brokers that are compared, each a process of its own, and what the kernel says of that process."""
+"""Starts the compared brokers, each in a process of its own, and reads CPU time and memory of that process from /proc."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ODRADEK, MOCK, KAFKA = "odradek", "mock", "Kafka"
 
 
 class Broker(NamedTuple):
-    """A running broker; `start_s` is from the start of its process to its first answer."""
+    """A running broker. `start_s` is the time from the start of its process to its first response, `start` starts another one."""
 
     name: str
     bootstrap_servers: str
@@ -33,10 +33,10 @@ class Broker(NamedTuple):
         return host, int(port)
 
     def cpu_s(self) -> float:
-        """Seconds of CPU that its threads have used."""
+        """Returns the seconds of CPU that its threads have used."""
         nanoseconds = 0
         for task in self._tasks():
-            with suppress(FileNotFoundError, ProcessLookupError):  # a thread of the JVM has just ended
+            with suppress(FileNotFoundError, ProcessLookupError):  # a thread of the JVM has ended meanwhile
                 nanoseconds += int(Path(f"/proc/{self.pid}/task/{task}/schedstat").read_text().split()[0])
         return nanoseconds / 1e9
 
@@ -45,7 +45,7 @@ class Broker(NamedTuple):
 
     @contextmanager
     def on_one_cpu(self) -> Iterator[None]:
-        """Keeps it and the threads that the caller starts on one CPU: to wake another one costs more than a request."""
+        """Pins the broker and new threads of the caller to one CPU, because waking another CPU takes longer than a request."""
         every_cpu = os.sched_getaffinity(0)
         try:
             self._pin({max(every_cpu)})
@@ -82,24 +82,24 @@ def mock() -> Iterator[Broker]:
 
 @contextmanager
 def kafka() -> Iterator[Broker]:
-    """Apache Kafka in a small JVM, which in short runs is faster than the stock one."""
+    """Apache Kafka in a small JVM, which is faster in short runs than one with default settings."""
     began = time.perf_counter()
     with apache_kafka.ApacheKafka(settings={"log.segment.delete.delay.ms": "1000"}) as cluster:
         yield Broker(KAFKA, cluster.bootstrap_servers, cluster.nodes[0].pid, time.perf_counter() - began, kafka)
 
 
-def all_here() -> list[Start]:
-    """The brokers that this machine can run."""
-    lacking = apache_kafka.missing()
-    if lacking:
-        print(f"without Apache Kafka: {lacking} is missing", file=sys.stderr)
-    return [odradek, mock] if lacking else [odradek, mock, kafka]
+def available_brokers() -> list[Start]:
+    """Returns the brokers that this machine can run."""
+    missing = apache_kafka.missing()
+    if missing:
+        print(f"Apache Kafka is left out: {missing} is missing", file=sys.stderr)
+    return [odradek, mock] if missing else [odradek, mock, kafka]
 
 
 @contextmanager
 def _process(name: str, command: list[str], start: Start) -> Iterator[Broker]:
-    """A process whose first line of output is `bootstrap.servers=...`."""
-    # A package that pip has installed is compiled; ours is after its first start, where that is not forbidden.
+    """Starts a process whose first line of output is `bootstrap.servers=...`."""
+    # pip compiles the packages that it installs. Ours is compiled at its first start, unless this variable prevents that.
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
     began = time.perf_counter()
     with subprocess.Popen(
@@ -110,13 +110,13 @@ def _process(name: str, command: list[str], start: Start) -> Iterator[Broker]:
             bootstrap_servers = process.stdout.readline().strip().removeprefix("bootstrap.servers=")
             if not bootstrap_servers:
                 raise RuntimeError(f"{name} did not start: {' '.join(command)}")
-            _first_answer(bootstrap_servers)
+            _await_first_response(bootstrap_servers)
             yield Broker(name, bootstrap_servers, process.pid, time.perf_counter() - began, start)
         finally:
             process.terminate()
 
 
-def _first_answer(bootstrap_servers: str) -> None:
+def _await_first_response(bootstrap_servers: str) -> None:
     host, port = bootstrap_servers.split(":")
     with socket.create_connection((host, int(port)), 10) as connection:
         connection.sendall(pack(">ihhih", 10, 18, 0, 1, -1))  # ApiVersions v0

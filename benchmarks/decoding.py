@@ -1,8 +1,9 @@
-"""Spark's decoder beside kafka-python's: nanoseconds of CPU per record, by the shape of the records.
+"""Compares the decoder of the Spark source with kafka-python's: nanoseconds of CPU per record, by the shape of the records.
 
-Run: `PYTHONPATH=.dev python benchmarks/decoding.py`, or with the beginning of a shape's name. Ours checks CRCs and builds the Arrow
-columns that Spark takes, kafka-python's reads each record's key, value, headers, offset and timestamp, unchecked. Both look at the same
-fetch of 8 MiB; the best of several rounds. Small fetches are one batch of 100 records, as a stream's trigger finds them.
+Run: `PYTHONPATH=.dev python benchmarks/decoding.py`, optionally with the start of a shape's name. Our decoder checks CRCs and builds
+the Arrow columns that Spark takes. kafka-python's reads the key, value, headers, offset and timestamp of each record and checks nothing.
+Both decode the same fetch of 8 MiB; the best of several rounds counts. Small fetches are one batch of 100 records, as a trigger of a stream
+finds them.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ EVERYTHING = (0, 1 << 62)
 
 
 class Shape(NamedTuple):
-    """Records of values between two sizes in bytes, so many to a batch."""
+    """Records with values between two sizes in bytes; `records` of them make a batch."""
 
     name: str
     sizes: tuple[int, int]
@@ -58,9 +59,9 @@ SHAPES = (
 
 
 def fetch_of(shape: Shape) -> tuple[memoryview, int]:
-    """(bytes as a broker sends them, how many records they are)."""
-    chance = random.Random(shape.name)
-    different = [_batch(shape, chance) for _ in range(DIFFERENT_BATCHES if shape.records < 1000 else 2)]
+    """Returns (the bytes of a fetch as a broker sends them, the number of their records)."""
+    generator = random.Random(shape.name)
+    different = [_batch(shape, generator) for _ in range(DIFFERENT_BATCHES if shape.records < 1000 else 2)]
     fetched, offset = bytearray(), 0
     for batch in cycle(different):
         fetched += offset.to_bytes(8, "big") + batch[8:]
@@ -70,12 +71,12 @@ def fetch_of(shape: Shape) -> tuple[memoryview, int]:
     return memoryview(fetched), offset
 
 
-def _batch(shape: Shape, chance: random.Random) -> bytearray:
-    words = [chance.randbytes(8) for _ in range(200)]
+def _batch(shape: Shape, generator: random.Random) -> bytearray:
+    words = [generator.randbytes(8) for _ in range(200)]
 
     def value() -> bytes:
-        size = chance.randint(*shape.sizes)
-        return b"".join(chance.choices(words, k=size // 8 + 1))[:size]
+        size = generator.randint(*shape.sizes)
+        return b"".join(generator.choices(words, k=size // 8 + 1))[:size]
 
     records = [
         Record(
@@ -106,7 +107,7 @@ def theirs(fetched: memoryview) -> int:
 
 
 def cpu_ns(decode: Callable[[], int], count: int) -> float:
-    """Of one record, over at least 20 ms."""
+    """Returns the CPU time of one record, averaged over at least 20 ms."""
     began, done = time.process_time_ns(), 0
     while (spent := time.process_time_ns() - began) < 20_000_000:
         assert decode() == count

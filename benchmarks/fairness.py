@@ -1,7 +1,7 @@
-"""What one client that floods the broker costs others: the latency of 20 quiet clients alone, and beside the flood.
+"""Measures the latency of 20 quiet clients, alone and beside one client that floods the broker.
 
-The flood is a process that pipelines ApiVersions as fast as the broker reads. Quiet and flooded phases take turns, so that both see the
-same load of the machine.
+The flood is a process that pipelines ApiVersions requests as fast as the broker reads them. Phases with and without it alternate, so that
+both are measured under the same load of the machine.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ Address = tuple[str, int]
 
 
 def quiet_p99_s(address: Address) -> tuple[float, float]:
-    """The 99th percentile of quiet clients' latency in seconds: alone, and beside a flood."""
+    """Returns the 99th percentile of the quiet clients' latency in seconds: (alone, beside a flood)."""
     connections = [_connected(address) for _ in range(QUIET_CLIENTS)]
     alone: list[float] = []
     flooded: list[float] = []
     try:
         for _ in range(PHASES):
             alone += _latencies_s(connections)
-            flooded += _beside_a_flood(address, lambda: _latencies_s(connections))
+            flooded += _beside_flood(address, lambda: _latencies_s(connections))
     finally:
         for connection in connections:
             connection.close()
@@ -53,7 +53,7 @@ def _connected(address: Address) -> socket.socket:
 
 
 def _latencies_s(connections: list[socket.socket]) -> list[float]:
-    """Each client asks in turn, and pauses before the next one does."""
+    """Returns the latencies of requests that the clients send in turn, with a pause after each."""
     latencies = []
     end = time.perf_counter() + PHASE_S
     for connection in itertools.cycle(connections):
@@ -63,13 +63,13 @@ def _latencies_s(connections: list[socket.socket]) -> list[float]:
         connection.sendall(_REQUEST)
         size = int.from_bytes(connection.recv(4, socket.MSG_WAITALL))
         if len(connection.recv(size, socket.MSG_WAITALL)) != size:
-            raise RuntimeError("a quiet client was not answered")
+            raise RuntimeError("a quiet client received no response")
         latencies.append(time.perf_counter() - began)
         time.sleep(PAUSE_S)
     return latencies
 
 
-def _beside_a_flood(address: Address, measure: Callable[[], list[float]]) -> list[float]:
+def _beside_flood(address: Address, measure: Callable[[], list[float]]) -> list[float]:
     started = _START.Event()
     flood = _START.Process(target=_flood, args=(address, started), daemon=True)
     flood.start()
@@ -83,15 +83,15 @@ def _beside_a_flood(address: Address, measure: Callable[[], list[float]]) -> lis
 
 def _flood(address: Address, started: threading.Event) -> None:
     connection = _connected(address)
-    threading.Thread(target=_send_for_ever, args=(connection,), daemon=True).start()
-    answers = bytearray(1 << 20)
+    threading.Thread(target=_send_forever, args=(connection,), daemon=True).start()
+    responses = bytearray(1 << 20)
     received = 0
-    while size := connection.recv_into(answers):
+    while size := connection.recv_into(responses):
         received += size
-        if received > len(answers):
+        if received > len(responses):
             started.set()
 
 
-def _send_for_ever(connection: socket.socket) -> None:
+def _send_forever(connection: socket.socket) -> None:
     while True:
         connection.sendall(_FLOOD)

@@ -1,6 +1,7 @@
-"""What groups cost the broker: its own CPU, without sockets, in a process of its own. `python -m benchmarks.groups`
+"""Measures the broker's CPU time and memory for consumer groups, without sockets.
 
-A request is encoded beforehand, so what is measured is what the broker does: decode, rule, encode, and the records that it writes.
+Run: `python -m benchmarks.groups`. Requests are encoded beforehand, so the figures contain only the broker's work: decoding the request,
+handling it, writing records and encoding the response.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ import tracemalloc
 from collections.abc import Iterable
 
 from odradek.broker.cluster.state import ClusterState
-from odradek.broker.connection import Connection
+from odradek.broker.connection import Connection, Parked
 from odradek.broker.core import Core
 from odradek.broker.groups.consumer.group import ConsumerGroup
 from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.scheduling.timers import Timers
+from odradek.broker.scheduling.turns import Turns
 from odradek.broker.settings.cluster_config import cluster_of
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT, ConsumerGroupHeartbeatRequest, TopicPartitions
@@ -34,13 +36,14 @@ MEMBERS, GROUPS, BEATS = 100, 10_000, 20_000
 
 
 class Broker:
-    """One node with a topic, and connections that keep what it answers."""
+    """A cluster of one node with one topic. Its connections keep the responses."""
 
     def __init__(self) -> None:
         self.timers = Timers(1_700_000_000_000)
         config = cluster_of([{"listeners": "PLAINTEXT://127.0.0.1:9092"}], nodes=1)
-        self.cluster = ClusterState(config, self.timers, random.Random(1))
-        self.core = Core(self.cluster, time.monotonic)
+        turns = Turns[Parked](self.timers, time.monotonic)
+        self.cluster = ClusterState(config, turns, random.Random(1))
+        self.core = Core(self.cluster, turns)
         self.cluster.ensure_internal("__consumer_offsets")
         self.topic = self.cluster.create_topic("t", MEMBERS)
 
@@ -53,22 +56,22 @@ def frame(api: Api, version: int, request: Message) -> bytes:
 
 
 def feed(connection: Connection, data: bytes) -> None:
-    """Has a connection serve one request."""
+    """Passes the bytes of one request to a connection, which handles it."""
     connection.buffer()[: len(data)] = data
     connection.received(len(data))
 
 
 def cpu(connection: Connection, frames: Iterable[bytes]) -> float:
-    """Seconds that the broker needs for these."""
+    """Returns the seconds of CPU in which the broker handles the requests."""
     began = time.process_time()
-    for each in frames:
-        feed(connection, each)
+    for request in frames:
+        feed(connection, request)
         connection.take_output()
     return time.process_time() - began
 
 
 def classic_rebalance(members: int = MEMBERS) -> float:
-    """Members that all join again and sync."""
+    """Returns the seconds of CPU for a rebalance in which all members rejoin and sync."""
     broker = Broker()
     connections = [broker.connect() for _ in range(members)]
     protocols = [JoinGroupRequestProtocol(name="range", metadata=bytes(60))]
@@ -91,8 +94,8 @@ def classic_rebalance(members: int = MEMBERS) -> float:
         began = time.process_time()
         broker.core.advance(broker.timers.now_ms)
         spent += time.process_time() - began
-        answers = [decode_response(JOIN_GROUP, 3, memoryview(b"".join(each.take_output())[4:]))[1] for each in connections]
-        return spent, [answer.member_id for answer in answers], answers[0].generation_id
+        responses = [decode_response(JOIN_GROUP, 3, memoryview(b"".join(connection.take_output())[4:]))[1] for connection in connections]
+        return spent, [response.member_id for response in responses], responses[0].generation_id
 
     _, ids, generation = join([""] * members)
     assignments = [SyncGroupRequestAssignment(member_id=member_id, assignment=bytes(60)) for member_id in ids]
@@ -112,7 +115,7 @@ def classic_rebalance(members: int = MEMBERS) -> float:
 
 
 def classic_heartbeat() -> float:
-    """Of one member, in a stable group."""
+    """Returns the seconds of CPU for a heartbeat of one member of a stable group."""
     broker = Broker()
     connection = broker.connect()
     join = JoinGroupRequest(
@@ -133,7 +136,7 @@ def classic_heartbeat() -> float:
     return cpu(connection, [beat] * BEATS) / BEATS
 
 
-def joined(group_id: str, member_id: str) -> bytes:
+def join_request(group_id: str, member_id: str) -> bytes:
     request = ConsumerGroupHeartbeatRequest(
         group_id=group_id,
         member_id=member_id,
@@ -146,20 +149,20 @@ def joined(group_id: str, member_id: str) -> bytes:
 
 
 def consumer_heartbeat() -> float:
-    """Of one member that owns MEMBERS partitions."""
+    """Returns the seconds of CPU for a heartbeat of one member with MEMBERS partitions."""
     broker = Broker()
     connection = broker.connect()
-    cpu(connection, [joined("g", "m")])
+    cpu(connection, [join_request("g", "m")])
     beat = ConsumerGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=2)
     return cpu(connection, [frame(CONSUMER_GROUP_HEARTBEAT, 1, beat)] * BEATS) / BEATS
 
 
 def consumer_rebalance() -> float:
-    """MEMBERS that join one by one, and beat until all have what they shall have."""
+    """Returns the seconds of CPU until MEMBERS members, which join one by one, have their target assignments."""
     broker = Broker()
     connection = broker.connect()
     names = [f"m{number}" for number in range(MEMBERS)]
-    spent = cpu(connection, [joined("g", name) for name in names])
+    spent = cpu(connection, [join_request("g", name) for name in names])
     group = broker.cluster.groups.get("g")
     assert isinstance(group, ConsumerGroup)
     for _ in range(4):
@@ -174,7 +177,7 @@ def consumer_rebalance() -> float:
 
 
 def commit() -> float:
-    """Of one partition by a consumer without a group."""
+    """Returns the seconds of CPU for a commit of one partition by a consumer without group management."""
     broker = Broker()
     connection = broker.connect()
     partition = OffsetCommitRequestPartition(partition_index=0, committed_offset=5, committed_metadata="")
@@ -184,7 +187,7 @@ def commit() -> float:
 
 
 def idle_groups() -> int:
-    """Bytes of GROUPS that have committed one offset each and have no members."""
+    """Returns the bytes of GROUPS groups without members, each with one committed offset."""
     broker = Broker()
     groups = broker.cluster.groups
     tracemalloc.start()

@@ -1,7 +1,7 @@
-"""librdkafka at C speed: the library inside confluent-kafka's wheel, called with whole arrays of messages.
+"""Calls librdkafka, the library inside confluent-kafka's wheel, with arrays of messages.
 
-A Python loop over messages is slower than the broker. Here no Python code runs per message in a bulk run: `produce_batch` takes an
-array, and the consumer's callback is a C function that does nothing.
+A Python loop over messages would be slower than the broker. In a bulk run no Python code runs per message: `produce_batch` takes an
+array, and the callback of the consumer is a C function without effect.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from confluent_kafka import cimpl
 
-# The symbols of the library that the extension module is linked to, wherever that lies.
+# Resolves symbols of the librdkafka that the extension module is linked to, wherever that file is.
 _lib: Any = ctypes.CDLL(cimpl.__file__)
 
 PRODUCER, CONSUMER = 0, 1
@@ -71,11 +71,11 @@ def _declare() -> None:
 
 
 _declare()
-_IGNORE = ctypes.cast(_lib.rd_kafka_version, ctypes.c_void_p)  # takes no argument, has no effect: a callback for every message
+_IGNORE = ctypes.cast(_lib.rd_kafka_version, ctypes.c_void_p)  # has no effect, so it can be the callback of every message
 
 
 class KafkaFailure(Exception):
-    """The client or the broker refused, or an answer is overdue."""
+    """An error of the client or the broker, or a response that did not arrive in time."""
 
 
 def _check(code: int) -> None:
@@ -114,7 +114,7 @@ class Client:
 
 
 class BulkProducer(Client):
-    """Sends as fast as it can, with the client's default batching; delivery is checked by `end_offset`."""
+    """Sends as fast as possible with the client's default batching. `end_offset` serves to check delivery."""
 
     kind = PRODUCER
 
@@ -123,23 +123,23 @@ class BulkProducer(Client):
         self._payload = ctypes.create_string_buffer(size)
         self._messages = (Message * BATCH)()
         self._size = size
-        self.send(1)  # connects and asks for the leader
+        self.send(1)  # connects and finds the leader
 
     def send(self, count: int) -> float:
-        """Seconds until all `count` messages are acknowledged."""
+        """Sends `count` messages; returns the seconds until all are acknowledged."""
         payload = ctypes.addressof(self._payload)
         for message in self._messages[: min(count, BATCH)]:
             message.payload, message.length = payload, self._size
         began = time.perf_counter()
-        for begun in range(0, count, BATCH):
-            wanted = min(BATCH, count - begun)
+        for sent in range(0, count, BATCH):
+            wanted = min(BATCH, count - sent)
             if _lib.rd_kafka_produce_batch(self._topic, 0, BLOCK, self._messages, wanted) != wanted:
                 raise KafkaFailure("the producer's queue refused messages")
         _check(_lib.rd_kafka_flush(self._client, TIMEOUT_MS))
         return time.perf_counter() - began
 
     def end_offset(self) -> int:
-        """The partition's high watermark."""
+        """Returns the high watermark of the partition."""
         low, high = ctypes.c_int64(), ctypes.c_int64()
         query = _lib.rd_kafka_query_watermark_offsets
         _check(query(self._client, self._name, 0, ctypes.byref(low), ctypes.byref(high), TIMEOUT_MS))
@@ -147,7 +147,7 @@ class BulkProducer(Client):
 
 
 class SingleProducer(Client):
-    """Sends one message at a time, at once."""
+    """Sends single messages without delay."""
 
     kind = PRODUCER
     events = DELIVERY_REPORTS
@@ -159,11 +159,11 @@ class SingleProducer(Client):
         self._size = size
 
     def send(self) -> None:
-        """Hands one message to the client."""
+        """Passes one message to the client."""
         _lib.rd_kafka_produce(self._topic, 0, 0, self._payload, self._size, None, 0, None)
 
     def wait(self) -> None:
-        """Until the message that was sent is acknowledged."""
+        """Returns when the message is acknowledged."""
         event = _lib.rd_kafka_queue_poll(self._reports, TIMEOUT_MS)
         if not event:
             raise KafkaFailure("no acknowledgement")
@@ -177,12 +177,12 @@ class SingleProducer(Client):
 
 
 class Reader(Client):
-    """Reads the partition from `offset` on, without a group."""
+    """Reads the partition from `offset` on without a consumer group."""
 
     kind = CONSUMER
 
     def __init__(self, bootstrap_servers: str, topic: str, offset: int) -> None:
-        # It would sleep for a second whenever the broker is ahead of it.
+        # With its default queue limits the client would pause for a second whenever it has fetched ahead.
         unlimited = {"fetch.queue.backoff.ms": 0, "queued.min.messages": 10_000_000, "queued.max.messages.kbytes": 2_000_000}
         super().__init__(bootstrap_servers, topic, unlimited)
         self._queue = _lib.rd_kafka_queue_new(self._client)
@@ -199,7 +199,7 @@ class Reader(Client):
         return length
 
     def many(self, count: int) -> float:
-        """Seconds until `count` more messages were read."""
+        """Reads `count` messages; returns the seconds that this took."""
         began = time.perf_counter()
         while count > 0:
             read = _lib.rd_kafka_consume_callback_queue(self._queue, TIMEOUT_MS, _IGNORE, None)

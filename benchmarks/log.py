@@ -1,7 +1,6 @@
-"""What the log costs: nanoseconds per call, and resident memory per stored byte.
+"""Measures the log: nanoseconds of CPU per call, and resident memory per stored byte.
 
-Run: `PYTHONPATH=.dev python benchmarks/log.py`. Times are CPU time, the best of several rounds;
-every memory figure comes from a process of its own.
+Run: `PYTHONPATH=.dev python benchmarks/log.py`. Times are the best of several rounds. Each memory figure is measured in a new process.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ EVERYTHING = sys.maxsize
 
 
 def batch(size: int) -> bytearray:
-    """A batch of one record, as far as the log looks at it."""
+    """Returns bytes with those fields of a batch of one record that the log reads."""
     data = bytearray(size)
     pack_into(">i", data, 8, size - 12)
     pack_into(">q", data, 35, 1_700_000_000_000)
@@ -38,7 +37,7 @@ def filled(size: int, count: int) -> Log:
 
 
 def best(call: Callable[[int], object], count: int) -> float:
-    """Nanoseconds per call, less the loop."""
+    """Returns nanoseconds per call, without the time of an empty loop."""
     times = []
     for _ in range(ROUNDS):
         began = time.process_time_ns()
@@ -58,25 +57,25 @@ def appends(size: int, count: int, *, owned: bool) -> float:
         log = Log()
         data = [memoryview(batch(size)) for _ in range(count)] if owned else [memoryview(batch(size))] * count
         began = time.process_time_ns()
-        for one in data:
-            log.append(one, 0, owned=owned)
+        for records in data:
+            log.append(records, 0, owned=owned)
         times.append(time.process_time_ns() - began)
     return min(times) / count
 
 
-def sequences() -> float:
+def check_sequence() -> float:
     producers = Producers(86_400_000)
     for producer_id in range(100):
         producers.record(producer_id, 0, 0, 0, 0, 0, 0, 0)
     return best(lambda i: producers.check(50, 0, 1, 1, 5), 100_000)
 
 
-def records() -> float:
+def record_batch() -> float:
     producers = Producers(86_400_000)
     return best(lambda i: producers.record(7, 0, i, i, i, i, 0, 0), 100_000)
 
 
-def speeds() -> list[tuple[str, float]]:
+def times_ns() -> list[tuple[str, float]]:
     small, large = filled(SMALL, 100_000), filled(LARGE, 64)
     end, last = small.end_offset, small.end_offset - 1
     return [
@@ -91,8 +90,8 @@ def speeds() -> list[tuple[str, float]]:
         ("available, newest batch", best(lambda i: small.available(last, end), 20_000)),
         ("available, from 20 batches behind", best(lambda i: small.available(end - 20, end), 20_000)),
         ("find_timestamp, the first batch", best(lambda i: small.find_timestamp(1), 5000)),
-        ("producers.check, next sequence", sequences()),
-        ("producers.record", records()),
+        ("producers.check, next sequence", check_sequence()),
+        ("producers.record", record_batch()),
     ]
 
 
@@ -102,7 +101,7 @@ def resident_bytes() -> int:
 
 
 def memory(size: int, count: int) -> None:
-    """Prints resident bytes per stored byte, or per log if nothing is stored."""
+    """Prints resident bytes per stored byte, or per log when `size` is 0."""
     before = resident_bytes()
     if not size:
         logs = [Log() for _ in range(count)]
@@ -118,7 +117,7 @@ def main() -> None:
     if len(sys.argv) > 1:
         memory(int(sys.argv[1]), int(sys.argv[2]))
         return
-    for name, nanoseconds in speeds():
+    for name, nanoseconds in times_ns():
         print(f"{name:<45}{nanoseconds:>12,.0f} ns")
     for size, count in ((0, 10_000), (SMALL, 1000), (SMALL, 1_000_000), (16 * 1024, 10_000), (40 * 1024, 5000), (LARGE, 300)):
         command = [sys.executable, __file__, str(size), str(count)]

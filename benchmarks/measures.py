@@ -1,4 +1,4 @@
-"""What is measured: each function takes a running broker and returns its figures by row."""
+"""The measures of the broker benchmark: each function takes a running broker and returns its figures by row."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from .librdkafka import BEGINNING, BulkProducer, KafkaFailure, Reader, SinglePro
 from .pipeline import Pipeline, batch
 
 Figures = dict[str, float]
-PATIENCE_S = 10
+TIMEOUT_S = 10
 _topics = itertools.count()
 
 
 class Target(NamedTuple):
-    """A limit for our figure: a number, or a multiple of what a peer has."""
+    """A limit for odradek's figure: a number, or a multiple of a peer's figure."""
 
     limit: float
     peer: str | None = None
@@ -43,7 +43,7 @@ class Row(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """A function and the rows that it fills."""
+    """A function, and the rows for which it returns figures."""
 
     rows: tuple[Row, ...]
     run: Callable[[Broker], Figures]
@@ -51,25 +51,25 @@ class Measure(NamedTuple):
 
 @contextmanager
 def new_topic(broker: Broker) -> Iterator[str]:
-    """A topic of one partition; the broker makes it when it is first asked for it."""
+    """A topic of one partition, which the broker creates when its metadata is first requested."""
     name = f"bench-{os.getpid()}-{next(_topics)}"
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0})
-    deadline = time.monotonic() + PATIENCE_S
-    while admin.list_topics(name, timeout=PATIENCE_S).topics[name].error:
+    deadline = time.monotonic() + TIMEOUT_S
+    while admin.list_topics(name, timeout=TIMEOUT_S).topics[name].error:
         if time.monotonic() > deadline:
-            raise KafkaFailure("the topic is not made")
+            raise KafkaFailure("the topic was not created")
         time.sleep(0.05)
     try:
         yield name
     finally:
-        if broker.name != MOCK:  # which does not know DeleteTopics, and keeps 5 MB only
-            admin.delete_topics([name])[name].result(PATIENCE_S)
+        if broker.name != MOCK:  # the mock does not support DeleteTopics, and keeps only 5 MB
+            admin.delete_topics([name])[name].result(TIMEOUT_S)
 
 
 def claim_memory(size: int) -> None:
-    """Touches and frees so many bytes.
+    """Touches and frees `size` bytes.
 
-    A virtual machine's host takes idle memory back, and to touch it again then costs three times as much: that is not the broker's doing.
+    The host of a virtual machine reclaims idle memory. Touching it again takes three times as long, which would be counted as the broker's.
     """
     with mmap.mmap(-1, size) as memory:
         for position in range(0, size, mmap.PAGESIZE):
@@ -92,7 +92,7 @@ def bulk(size: int, count: int, broker: Broker) -> Figures:
                 raise KafkaFailure(f"{producer.end_offset()} of {count + 1} messages arrived")
         if broker.name != MOCK:
             with Reader(broker.bootstrap_servers, topic, BEGINNING) as reader:
-                reader.one()  # librdkafka waits for half a second before it
+                reader.one()  # librdkafka waits for half a second before its first fetch
                 cpu_s = broker.cpu_s()
                 figures[f"consume {_text(size)}"] = megabytes / reader.many(count)
                 figures[f"consume {_text(size)}: CPU"] = (broker.cpu_s() - cpu_s) / megabytes * 1e6
@@ -100,7 +100,7 @@ def bulk(size: int, count: int, broker: Broker) -> Figures:
 
 
 def acknowledgement(broker: Broker) -> Figures:
-    """One message in flight, acks=1."""
+    """Latency of a message until its acknowledgement, with one message in flight and acks=1."""
     with new_topic(broker) as topic, broker.on_one_cpu(), SingleProducer(broker.bootstrap_servers, topic, 100) as producer:
 
         def once() -> None:
@@ -111,7 +111,7 @@ def acknowledgement(broker: Broker) -> Figures:
 
 
 def delivery(broker: Broker) -> Figures:
-    """One message at a time to a consumer that waits for it."""
+    """Latency of a message until a consumer that waits for it has it, one message at a time."""
     with new_topic(broker) as topic, broker.on_one_cpu(), SingleProducer(broker.bootstrap_servers, topic, 100) as producer:
         producer.send()
         producer.wait()
@@ -123,11 +123,13 @@ def delivery(broker: Broker) -> Figures:
                 reader.one()
                 producer.wait()
 
-            return _percentiles("to a waiting consumer", once, 10 if broker.name == MOCK else 2000)  # the mock wakes nobody
+            return _percentiles(
+                "to a waiting consumer", once, 10 if broker.name == MOCK else 2000
+            )  # the mock does not answer waiting fetches early
 
 
 def _percentiles(name: str, once: Callable[[], None], count: int) -> Figures:
-    """Microseconds of one call, after some to warm up."""
+    """Returns percentiles of `count` calls in microseconds; a tenth as many calls before them warm up."""
     times = []
     for i in range(count + count // 10):
         began = time.perf_counter()
@@ -139,29 +141,29 @@ def _percentiles(name: str, once: Callable[[], None], count: int) -> Figures:
 
 
 def new_group_confluent(broker: Broker) -> Figures:
-    """A consumer with default settings, from its making to its first message."""
+    """Seconds from the creation of a consumer with default settings to its first message."""
     with _one_message(broker) as topic:
         began = time.perf_counter()
         settings = {"bootstrap.servers": broker.bootstrap_servers, "group.id": topic, "auto.offset.reset": "earliest"}
         consumer = Consumer(settings)
         try:
             consumer.subscribe([topic])
-            message = consumer.poll(PATIENCE_S)
+            message = consumer.poll(TIMEOUT_S)
             if message is None or message.error():
-                raise KafkaFailure(f"no message after {PATIENCE_S} s" if message is None else str(message.error()))
+                raise KafkaFailure(f"no message after {TIMEOUT_S} s" if message is None else str(message.error()))
             return {"new group, confluent-kafka": time.perf_counter() - began}
         finally:
             consumer.close()
 
 
 def new_group_kafka_python(broker: Broker) -> Figures:
-    """The same with kafka-python."""
+    """Seconds from the creation of a kafka-python consumer to its first message."""
     with _one_message(broker) as topic:
         began = time.perf_counter()
         consumer = KafkaConsumer(topic, bootstrap_servers=broker.bootstrap_servers, group_id=topic, auto_offset_reset="earliest")
         try:
-            if not consumer.poll(PATIENCE_S * 1000, max_records=1):
-                raise KafkaFailure(f"no message after {PATIENCE_S} s")
+            if not consumer.poll(TIMEOUT_S * 1000, max_records=1):
+                raise KafkaFailure(f"no message after {TIMEOUT_S} s")
             return {"new group, kafka-python": time.perf_counter() - began}
         finally:
             consumer.close(autocommit=False)
@@ -176,7 +178,7 @@ def _one_message(broker: Broker) -> Iterator[str]:
 
 
 def small_requests(broker: Broker) -> Figures:
-    """The broker's CPU for one Produce of one record, 16 connections x 5 in flight."""
+    """Rate and the broker's CPU of Produce requests of one record, with 5 in flight on each of 16 connections."""
     with new_topic(broker) as topic, Pipeline(broker.address, topic, batch(1, 100)) as pipeline:
         pipeline.run(4000)
         cpu_s, began = broker.cpu_s(), time.perf_counter()
@@ -188,16 +190,16 @@ def small_requests(broker: Broker) -> Figures:
 
 
 def start(broker: Broker) -> Figures:
-    """A fresh process of the same kind."""
-    if broker.name == MOCK:  # lives in its user's process
+    """Start-up time and memory of a new process."""
+    if broker.name == MOCK:  # users run it in their own process
         return {}
     with broker.start() as fresh:
         return {"start": fresh.start_s * 1e3, "memory at start": fresh.resident_bytes() / 2**20}
 
 
 def memory(row: str, records: bytes, count: int, broker: Broker) -> Figures:
-    """Resident bytes per byte of record batches, in a fresh process."""
-    if broker.name != ODRADEK:  # the others keep nothing or write to disk
+    """Resident bytes per byte of record batches, in a new process."""
+    if broker.name != ODRADEK:  # the others discard records or write them to disk
         return {}
     with broker.start() as fresh, new_topic(fresh) as topic, Pipeline(fresh.address, topic, records) as pipeline:
         before = fresh.resident_bytes()
@@ -206,7 +208,7 @@ def memory(row: str, records: bytes, count: int, broker: Broker) -> Figures:
 
 
 def fairness(broker: Broker) -> Figures:
-    """What one client that floods the broker costs others."""
+    """Latency of quiet clients, alone and beside one client that floods the broker."""
     alone_s, flooded_s = quiet_p99_s(broker.address)
     return {
         "20 quiet clients, p99": alone_s * 1e6,

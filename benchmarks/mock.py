@@ -1,4 +1,4 @@
-"""librdkafka's mock cluster in a process of its own: prints its address and lives until its standard input is closed."""
+"""Runs librdkafka's mock cluster in a process of its own: prints its address, and ends when standard input is closed."""
 
 from __future__ import annotations
 

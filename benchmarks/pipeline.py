@@ -1,4 +1,4 @@
-"""Produce requests over plain sockets: 16 connections with 5 requests in flight each, all of them the same bytes."""
+"""Sends identical Produce requests over plain sockets, with 5 requests in flight on each of 16 connections."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from odradek.protocol.records import Record, read_header
 
 CONNECTIONS, IN_FLIGHT = 16, 5
 TIMEOUT_S = 30
-VERSION = 9  # flexible, and known to the mock
+VERSION = 9  # a flexible version that the mock supports too
 
 
 def batch(records: int, size: int) -> bytes:
-    """A batch of so many records with values of so many bytes."""
+    """Returns a batch of `records` records whose values have `size` bytes."""
     return bytes(build_batch(Record(offset, 1_700_000_000_000, None, bytes(size), []) for offset in range(records)))
 
 
 class Pipeline:
-    """Appends one batch to a partition of a topic again and again; a context manager."""
+    """Appends the same batch to a partition repeatedly. A context manager."""
 
     def __init__(self, address: tuple[str, int], topic: str, records: bytes, partition: int = 0) -> None:
         data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=partition, records=memoryview(records))])
@@ -30,8 +30,8 @@ class Pipeline:
         self._frame = b"".join(encode_request(PRODUCE, VERSION, 1, "benchmark", request))
         self._connections = [_connected(address) for _ in range(CONNECTIONS)]
         self._records = read_header(records).records_count
-        self._answer = bytearray()
-        self._end_offset = self._one() + self._records
+        self._response = bytearray()
+        self._end_offset = self._request() + self._records
 
     def __enter__(self) -> Self:
         return self
@@ -41,41 +41,41 @@ class Pipeline:
             connection.close()
 
     def run(self, count: int) -> int:
-        """Sends at least `count` requests and returns how many, once all are acknowledged. Raises RuntimeError if one was lost."""
-        answers = memoryview(bytearray(len(self._answer) * IN_FLIGHT))
+        """Sends at least `count` requests; returns their number when all are acknowledged. Raises RuntimeError when a record was lost."""
+        responses = memoryview(bytearray(len(self._response) * IN_FLIGHT))
         frames = self._frame * IN_FLIGHT
         rounds = -(-count // (CONNECTIONS * IN_FLIGHT))
         for connection in self._connections:
             connection.sendall(frames)
         for _ in range(rounds - 1):
             for connection in self._connections:
-                connection.recv_into(answers, 0, socket.MSG_WAITALL)
+                connection.recv_into(responses, 0, socket.MSG_WAITALL)
                 connection.sendall(frames)
         end_offset = 0
         for connection in self._connections:
-            connection.recv_into(answers, 0, socket.MSG_WAITALL)
-            end_offset = max(end_offset, self._base_offset(answers[-len(self._answer) :]) + self._records)
+            connection.recv_into(responses, 0, socket.MSG_WAITALL)
+            end_offset = max(end_offset, self._base_offset(responses[-len(self._response) :]) + self._records)
         count = rounds * CONNECTIONS * IN_FLIGHT
         self._end_offset += count * self._records
         if end_offset != self._end_offset:
             raise RuntimeError(f"{self._end_offset} records were acknowledged, {end_offset} are in the log")
         return count
 
-    def one(self) -> None:
-        """Sends one request more."""
-        self._one()
+    def append_once(self) -> None:
+        """Sends one request and waits for its acknowledgement."""
+        self._request()
         self._end_offset += self._records
 
-    def _one(self) -> int:
-        """Its base offset; the first answer says how long all others will be."""
+    def _request(self) -> int:
+        """Sends a request and returns its base offset. The size of this response is that of all others."""
         connection = self._connections[0]
         connection.sendall(self._frame)
         length = connection.recv(4, socket.MSG_WAITALL)
-        self._answer[:] = length + connection.recv(int.from_bytes(length), socket.MSG_WAITALL)
-        return self._base_offset(memoryview(self._answer))
+        self._response[:] = length + connection.recv(int.from_bytes(length), socket.MSG_WAITALL)
+        return self._base_offset(memoryview(self._response))
 
-    def _base_offset(self, answer: memoryview) -> int:
-        _, response = decode_response(PRODUCE, VERSION, answer[4:])
+    def _base_offset(self, frame: memoryview) -> int:
+        _, response = decode_response(PRODUCE, VERSION, frame[4:])
         appended = response.responses[0].partition_responses[0]
         if appended.error_code:
             raise RuntimeError(f"Produce failed with error {appended.error_code}")
@@ -85,6 +85,6 @@ class Pipeline:
 def _connected(address: tuple[str, int]) -> socket.socket:
     connection = socket.create_connection(address)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    # The kernel's time-out: with Python's a socket does not block, and MSG_WAITALL does not wait for all.
+    # A time-out of the kernel: one of Python would make the socket non-blocking, and MSG_WAITALL would not wait.
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, pack("ll", TIMEOUT_S, 0))
     return connection

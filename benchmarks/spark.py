@@ -1,8 +1,10 @@
-"""Our Spark source beside Spark's own Kafka connector: both in one session, from one broker of ours. `python -m benchmarks.spark --quick`
+"""Compares odradek's Spark source with Spark's own Kafka connector in one session, with odradek as the broker.
 
-The sources take turns within every round and the first round is left out, so the ratios of the medians hold where figures drift with the
-machine's load. "tuned" is the connector with larger fetches and Spark's newer API, which users have to find out about. Needs Java, and
-Maven and the network the first time.
+Run: `python -m benchmarks.spark --quick`. Needs Java, and the first time Maven and the network.
+
+The sources take turns within every round, and the first round is not counted. The ratios of the medians are therefore more reliable than
+absolute figures, which drift with the load of the machine. "tuned" is the connector with larger fetches and Spark's newer API (V2), neither
+of which is its default.
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from odradek.protocol.compression import Compression
-from tests.spark.elsewhere import Elsewhere
-from tests.spark.official import both_sources
+from tests.spark.official_connector import both_sources
+from tests.spark.spark_process import SparkProcess
 
 from . import spark_queries as queries
 from .brokers import Broker, odradek
@@ -28,7 +30,7 @@ from .spark_topics import Shape, create_topic, delete_topic, fill, fill_exactly
 
 
 class Peer(NamedTuple):
-    """A source and how it is used."""
+    """A source and its options."""
 
     name: str
     source: str
@@ -39,13 +41,13 @@ OURS = Peer("odradek", "odradek", {})
 DEFAULT = Peer("default", "kafka", {})
 TUNED = Peer("tuned", "kafka", {"kafka.max.poll.records": 50_000, "kafka.max.partition.fetch.bytes": 8 << 20})
 EAGER = Peer("tuned", "kafka", {"kafka.fetch.max.wait.ms": 10})
-"""For single records."""
+"""The connector tuned for single records."""
 
 
 class Bench(NamedTuple):
-    """Where it runs; quick sizes are a tenth."""
+    """The session and the broker of a run; a quick run uses a tenth of the sizes."""
 
-    session: Elsewhere
+    session: SparkProcess
     broker: Broker
     quick: bool
 
@@ -58,11 +60,14 @@ class Bench(NamedTuple):
 
 
 Figure = Callable[[Peer], float]
-"""One figure of a peer; called once a round."""
+"""Measures one figure of a peer; called once per round."""
 
 
 class Row(NamedTuple):
-    """A line of the table; `default` and `tuned` are the limits of our ratio to those, from above for rates and from below for times."""
+    """A line of the table.
+
+    `default` and `tuned` limit the ratio of odradek's figure to those peers': lower limits for rates, upper limits for times.
+    """
 
     name: str
     unit: str
@@ -88,7 +93,7 @@ _numbers = itertools.count()
 
 @contextmanager
 def new_topic(broker: Broker, partitions: int = 2) -> Iterator[str]:
-    """It is deleted afterwards, since the broker keeps its records in memory."""
+    """A topic that is deleted afterwards, because the broker keeps its records in memory."""
     name = f"bench-{next(_numbers)}"
     create_topic(broker, name, partitions)
     yield name
@@ -97,7 +102,7 @@ def new_topic(broker: Broker, partitions: int = 2) -> Iterator[str]:
 
 @contextmanager
 def reading(bench: Bench, *, shape: Shape, count: int) -> Iterator[Figure]:
-    """Millions of rows a second."""
+    """Batch reads, in millions of rows per second."""
     with new_topic(bench.broker) as topic:
         rows = fill(bench.broker, topic, range(2), shape, bench.size(count) // 2)
         more = {"includeHeaders": True} if shape.headers else {}
@@ -113,7 +118,7 @@ def reading(bench: Bench, *, shape: Shape, count: int) -> Iterator[Figure]:
 
 @contextmanager
 def reading_little(bench: Bench) -> Iterator[Figure]:
-    """Milliseconds for 1,200 rows."""
+    """Batch reads of 1,200 rows, in milliseconds."""
     with new_topic(bench.broker) as topic:
         fill_exactly(bench.broker, topic, range(2), Shape(100, 100), records=150, batches=4)
 
@@ -126,7 +131,7 @@ def reading_little(bench: Bench) -> Iterator[Figure]:
 
 @contextmanager
 def micro_batches(bench: Bench, *, partitions: int) -> Iterator[Figure]:
-    """Milliseconds of a trigger with 100 rows from each partition."""
+    """Triggers with 100 rows from each partition, in milliseconds."""
     with new_topic(bench.broker, partitions) as topic:
         triggers = queries.WARM_TRIGGERS + bench.size(80)
         fill_exactly(bench.broker, topic, range(partitions), Shape(100, 100), records=100, batches=triggers)
@@ -140,7 +145,7 @@ def micro_batches(bench: Bench, *, partitions: int) -> Iterator[Figure]:
 
 @contextmanager
 def catching_up(bench: Bench) -> Iterator[Figure]:
-    """Millions of rows a second in ten triggers."""
+    """Reads of a backlog in ten triggers, in millions of rows per second."""
     with new_topic(bench.broker) as topic:
         rows = fill(bench.broker, topic, range(2), Shape(100, 100), bench.size(5_000_000))
 
@@ -153,7 +158,7 @@ def catching_up(bench: Bench) -> Iterator[Figure]:
 
 @contextmanager
 def arriving(bench: Bench) -> Iterator[Figure]:
-    """Milliseconds from producing a record to foreachBatch."""
+    """Milliseconds from the production of a record until foreachBatch receives it."""
 
     def figure(peer: Peer) -> float:
         with new_topic(bench.broker, 1) as topic:
@@ -164,7 +169,7 @@ def arriving(bench: Bench) -> Iterator[Figure]:
 
 @contextmanager
 def writing(bench: Bench) -> Iterator[Figure]:
-    """Millions of rows a second."""
+    """Batch writes, in millions of rows per second."""
     rows = bench.size(2_000_000)
 
     def figure(peer: Peer) -> float:
@@ -200,7 +205,7 @@ def main() -> None:
     wanted = tuple(options.rows.split(",")) if options.rows else ("",)
     rows = [row for row in ROWS if any(text in row.name for text in wanted)]
     if not rows:
-        raise SystemExit("there are no such rows; the rows are: " + ", ".join(row.name for row in ROWS))
+        raise SystemExit("no row has such a name; the rows are: " + ", ".join(row.name for row in ROWS))
     with tempfile.TemporaryDirectory() as directory, odradek() as broker, both_sources(Path(directory)) as session:
         bench = Bench(session, broker, options.quick)
         print(
@@ -211,15 +216,17 @@ def main() -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.spark", description="Our Spark source beside Spark's own connector.")
-    parser.add_argument("--quick", action="store_true", help="one round, and a tenth of the records: only to see that it works")
-    parser.add_argument("--rounds", type=int, default=5, help="after the first one; default: %(default)s")
-    parser.add_argument("--rows", metavar="TEXT,...", help="only rows whose names have one of these in them")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.spark", description="Compare odradek's Spark source with Spark's own connector."
+    )
+    parser.add_argument("--quick", action="store_true", help="run one round with a tenth of the records, as a check that everything works")
+    parser.add_argument("--rounds", type=int, default=5, help="number of rounds after the first; default: %(default)s")
+    parser.add_argument("--rows", metavar="TEXT,...", help="run only the rows whose names contain one of these texts")
     return parser
 
 
 def _medians(row: Row, bench: Bench, rounds: int) -> dict[str, float]:
-    """By the names of the peers; one that fails has none, and a line that says why."""
+    """Returns the median of each peer by name. A peer that fails has none, and the reason is printed."""
     figures: dict[str, list[float]] = {}
     peers = list(row.peers)
     with row.prepare(bench) as figure:

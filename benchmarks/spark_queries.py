@@ -1,4 +1,4 @@
-"""What is measured, as functions that run where the Spark session is."""
+"""The queries of the Spark benchmark: functions that run in the process of the Spark session."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 Options = Mapping[str, Any]
 V1_SOURCES = "spark.sql.sources.useV1SourceList"
-PATIENCE_S = 60
+TIMEOUT_S = 60
 WARM_TRIGGERS = 5
 
 
 def use_v2(spark: SparkSession, wanted: bool) -> None:
-    """Which API of its own Spark uses for the official connector's batch reads."""
+    """Selects the API (V1 or V2) with which Spark runs batch reads of the official connector."""
     sources = [name for name in (spark.conf.get(V1_SOURCES) or "").split(",") if name != "kafka"]
     spark.conf.set(V1_SOURCES, ",".join(sources if wanted else [*sources, "kafka"]))
 
@@ -32,7 +32,7 @@ def count(spark: SparkSession, source: str, options: Options) -> int:
 
 
 def read(spark: SparkSession, source: str, options: Options, times: int) -> float:
-    """Median seconds of a batch read of all columns."""
+    """Returns the median seconds of a batch read of all columns."""
 
     def once() -> None:
         spark.read.format(source).options(**options).load().write.format("noop").mode("overwrite").save()
@@ -41,7 +41,7 @@ def read(spark: SparkSession, source: str, options: Options, times: int) -> floa
 
 
 def write(spark: SparkSession, source: str, options: Options, rows: int) -> float:
-    """Seconds to write values of 100 bytes with keys."""
+    """Returns the seconds in which `rows` values of 100 bytes with keys are written."""
     frame = spark.range(0, rows, 1, 2).selectExpr("CAST(id AS STRING) AS key", "RPAD(CAST(id * 7919 AS STRING), 100, 'value') AS value")
     return _median_s(lambda: frame.write.format(source).options(**options).mode("append").save(), 1)
 
@@ -56,7 +56,7 @@ def _median_s(once: Any, times: int) -> float:
 
 
 def triggers(spark: SparkSession, source: str, options: Options) -> float:
-    """Median seconds of a trigger, until all is read."""
+    """Returns the median seconds of a trigger of a stream that reads all records."""
     with _Checkpoint() as checkpoint:
         query = _stream(spark, source, options, checkpoint).format("noop").trigger(availableNow=True).start()
         query.awaitTermination()
@@ -65,7 +65,7 @@ def triggers(spark: SparkSession, source: str, options: Options) -> float:
 
 
 def catch_up(spark: SparkSession, source: str, options: Options) -> float:
-    """Seconds from the start of a stream until all is read."""
+    """Returns the seconds from the start of a stream until it has read all records."""
     with _Checkpoint() as checkpoint:
         began = time.perf_counter()
         _stream(spark, source, options, checkpoint).format("noop").trigger(availableNow=True).start().awaitTermination()
@@ -73,7 +73,7 @@ def catch_up(spark: SparkSession, source: str, options: Options) -> float:
 
 
 def latency(spark: SparkSession, source: str, options: Options, times: int) -> float:
-    """Median seconds from a record's production until foreachBatch has it."""
+    """Returns the median seconds from the production of a record until foreachBatch receives it."""
     arrived = threading.Semaphore(0)
 
     def take(frame: DataFrame, _: int) -> None:
@@ -92,15 +92,15 @@ def _produce_and_wait(options: Options, arrived: threading.Semaphore, times: int
     from confluent_kafka import Producer
 
     producer = Producer({"bootstrap.servers": options["kafka.bootstrap.servers"], "linger.ms": 0})
-    pause, taken = random.Random(1), []
+    generator, taken = random.Random(1), []
     for number in range(times + 1):
         began = time.perf_counter()
         producer.produce(options["subscribe"], b"x")
         producer.flush()
-        if not arrived.acquire(timeout=PATIENCE_S):
+        if not arrived.acquire(timeout=TIMEOUT_S):
             raise RuntimeError(f"record {number} did not arrive")
         taken.append(time.perf_counter() - began)
-        time.sleep(pause.uniform(0.1, 0.3))  # the batch ends, and the next one is asked for at any time
+        time.sleep(generator.uniform(0.1, 0.3))  # lets the batch end, and sends the next record at a random time
     return median(taken[1:])
 
 
@@ -109,7 +109,7 @@ def _stream(spark: SparkSession, source: str, options: Options, checkpoint: str)
 
 
 class _Checkpoint:
-    """A directory in memory, where there is one: disks differ more than sources."""
+    """A directory in memory when possible, because disks differ more than the sources do."""
 
     def __enter__(self) -> str:
         memory = Path("/dev/shm")

@@ -1,4 +1,4 @@
-"""Topics full of records for Spark to read, written through plain Produce requests: much faster than by a producer."""
+"""Fills topics for the Spark benchmark with plain Produce requests, which is much faster than with a producer."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .brokers import Broker
 from .pipeline import Pipeline
 
 BATCH_BYTES = 16_384
-"""As large as producers make them by default."""
-PATIENCE_S = 10
+"""The default batch.size of Kafka's producer."""
+TIMEOUT_S = 10
 _WORDS = ["order", "customer", "amount", "currency", "EUR", "USD", "status", "shipped", "pending", "address", "country", "quantity"]
 
 
 class Shape(NamedTuple):
-    """What the records are like: values from `smallest` to `largest` bytes."""
+    """The records of a topic: values from `smallest` to `largest` bytes, with or without key and headers."""
 
     smallest: int
     largest: int
@@ -35,16 +35,16 @@ class Shape(NamedTuple):
 
 def create_topic(broker: Broker, name: str, partitions: int) -> None:
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0})
-    admin.create_topics([NewTopic(name, partitions)])[name].result(PATIENCE_S)
+    admin.create_topics([NewTopic(name, partitions)])[name].result(TIMEOUT_S)
 
 
 def delete_topic(broker: Broker, name: str) -> None:
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0})
-    admin.delete_topics([name])[name].result(PATIENCE_S)
+    admin.delete_topics([name])[name].result(TIMEOUT_S)
 
 
 def fill(broker: Broker, topic: str, partitions: Iterable[int], shape: Shape, count: int) -> int:
-    """At least `count` records in each partition; how many in all."""
+    """Writes at least `count` records to each partition; returns the total number."""
     records = _records(shape, BATCH_BYTES // (shape.smallest + shape.largest + 40 * shape.headers) * 2)
     batch = _batch(shape, records)
     written = 0
@@ -55,12 +55,12 @@ def fill(broker: Broker, topic: str, partitions: Iterable[int], shape: Shape, co
 
 
 def fill_exactly(broker: Broker, topic: str, partitions: Iterable[int], shape: Shape, records: int, batches: int) -> None:
-    """So many batches of so many records in each partition."""
+    """Writes `batches` batches of `records` records to each partition."""
     batch = _batch(shape, _records(shape, records))
     for partition in partitions:
         with Pipeline(broker.address, topic, batch, partition) as pipeline:
             for _ in range(batches - 1):
-                pipeline.one()
+                pipeline.append_once()
 
 
 def _batch(shape: Shape, records: Iterable[Record]) -> bytes:
@@ -68,22 +68,22 @@ def _batch(shape: Shape, records: Iterable[Record]) -> bytes:
 
 
 def _records(shape: Shape, count: int) -> list[Record]:
-    draw, now_ms = random.Random(1), time.time_ns() // 10**6  # older records would be deleted soon
+    generator, now_ms = random.Random(1), time.time_ns() // 10**6  # retention would delete old records
     return [
         Record(
             offset,
             now_ms,
-            b"key-%08d" % draw.randrange(10**8) if shape.key else None,
-            _text(draw, draw.randint(shape.smallest, shape.largest)),
-            [(f"header-{number}", _text(draw, 10)) for number in range(shape.headers)],
+            b"key-%08d" % generator.randrange(10**8) if shape.key else None,
+            _text(generator, generator.randint(shape.smallest, shape.largest)),
+            [(f"header-{number}", _text(generator, 10)) for number in range(shape.headers)],
         )
         for offset in range(count)
     ]
 
 
-def _text(draw: random.Random, size: int) -> bytes:
-    """Text that compresses about as JSON does."""
+def _text(generator: random.Random, size: int) -> bytes:
+    """Returns text that compresses about as well as JSON."""
     words: list[str] = []
     while sum(map(len, words)) < size:
-        words.append(f'"{draw.choice(_WORDS)}":{draw.randrange(10**6)},')
+        words.append(f'"{generator.choice(_WORDS)}":{generator.randrange(10**6)},')
     return "".join(words).encode()[:size]

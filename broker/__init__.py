@@ -1,4 +1,4 @@
-"""The emulated brokers. `Cluster` runs them inside a Python program; `odradek serve` as a program of their own."""
+"""The emulated brokers. `Cluster` runs them inside a Python program, `odradek serve` in a process of their own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["AsyncCluster", "Cluster"]
 if not TYPE_CHECKING:  # type checkers would accept every name otherwise
 
     def __getattr__(name: str) -> object:
-        """Returns a name of `__all__`, imported on first use because a health check needs no event loop. Raises AttributeError."""
+        """Imports the names of `__all__` on first use, so that a health check does not import asyncio. Raises AttributeError."""
         if name in __all__:
             from . import embedded
 

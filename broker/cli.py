@@ -1,6 +1,6 @@
 """The command line: `odradek serve` and `odradek healthcheck`.
 
-What a command needs is imported when it runs, so that a health check takes a few milliseconds.
+Each command imports its modules when it runs, so that a health check takes a few milliseconds.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from .network.server import Server
     from .settings.cluster_config import ClusterConfig, TopicSpec
 
-DEFAULT_CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the one of Apache's image
+DEFAULT_CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the default of Apache's image
 EXAMPLES = """\
 examples:
-  odradek serve                                      two nodes, on 127.0.0.1:9092 and 127.0.0.1:9093
+  odradek serve                                      two nodes at 127.0.0.1:9092 and 127.0.0.1:9093
   odradek serve --nodes 1 --topic orders:4           one node with a topic of four partitions
-  odradek serve --port 0                             any free ports; the first line printed says which
+  odradek serve --port 0                             free ports; the first line of output contains them
 """
 SERVE_EXAMPLES = """\
 examples:
@@ -33,18 +33,18 @@ examples:
   odradek serve --listener INTERNAL://0.0.0.0:29092 --listener EXTERNAL://0.0.0.0:9092 \\
                 --set advertised.listeners=INTERNAL://kafka:29092,EXTERNAL://localhost:9092
 
-KAFKA_* variables are settings too, as in the images of Kafka: KAFKA_NUM_PARTITIONS=3.
-KAFKA_CREATE_TOPICS=orders:4:1 makes topics, as --topic does.
+KAFKA_* variables are settings, as in Kafka's container images: KAFKA_NUM_PARTITIONS=3.
+KAFKA_CREATE_TOPICS=orders:4:1 creates topics, as --topic does.
 """
 HEALTHCHECK_EXAMPLES = """\
 examples:
-  odradek healthcheck                                the listeners that KAFKA_LISTENERS names, or else 127.0.0.1:9092
-  odradek healthcheck --bootstrap-server kafka:9092  every broker of a cluster, at the address that it advertises
+  odradek healthcheck                                the listeners in KAFKA_LISTENERS, by default 127.0.0.1:9092
+  odradek healthcheck --bootstrap-server kafka:9092  every broker of a cluster, at its advertised address
 """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs a command. Returns 0 if all went well, 1 for a cluster that is not healthy, 2 for what the caller should correct."""
+    """Runs a command. Returns 0 for success, 1 for an unhealthy cluster, and 2 for an error in the options or settings."""
     parser = _parser()
     options = parser.parse_args(argv)
     if options.command is None:
@@ -88,7 +88,7 @@ def serve(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 def healthcheck(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
-    """Asks every advertised broker of a cluster whether it answers, or the listeners that the environment describes."""
+    """Checks every advertised broker of a cluster or, without --bootstrap-server, the listeners that the environment configures."""
     from .healthcheck import Unhealthy, check, check_listeners
     from .settings.properties import InvalidConfig
 
@@ -106,7 +106,10 @@ def healthcheck(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 
 def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> ClusterConfig:
-    """Returns the cluster that the options, the environment and the files ask for; each goes before the next. Raises InvalidConfig."""
+    """Returns the configured cluster. Options take precedence over the environment, which takes precedence over files.
+
+    Raises InvalidConfig.
+    """
     from dataclasses import replace
 
     from .settings.cluster_config import cluster_of
@@ -116,12 +119,12 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
 
     check_scope(dict(options.set))
     settings = settings_of(environ)
-    over = settings | dict(options.set)
+    overrides = settings | dict(options.set)
     if options.listener:
-        over["listeners"] = ",".join(options.listener)
+        overrides["listeners"] = ",".join(options.listener)
     files = [parse_properties(_read(name)) for name in options.config] or [{}]
-    brokers = [_with_listeners(properties | over, options) for properties in files]
-    nodes = options.nodes or (1 if len(files) == 1 and not options.listener and _says_where_to_listen(settings) else None)
+    brokers = [_with_listeners(properties | overrides, options) for properties in files]
+    nodes = options.nodes or (1 if len(files) == 1 and not options.listener and _has_listeners(settings) else None)
     cluster = cluster_of(brokers, nodes=nodes, cluster_id=environ.get("CLUSTER_ID", DEFAULT_CLUSTER_ID))
     return replace(cluster, max_memory_bytes=options.max_memory)
 
@@ -135,27 +138,27 @@ def _read(name: str) -> str:
         raise InvalidConfig(f"cannot read --config {name}: {error.strerror or error}; give the path of a server.properties") from None
 
 
-def _says_where_to_listen(environment: Mapping[str, str]) -> bool:
-    """Returns whether the environment has listeners. They are those of one node, because a container of Kafka is one broker."""
+def _has_listeners(environment: Mapping[str, str]) -> bool:
+    """Returns whether the environment configures listeners, which are those of one node because a Kafka container is one broker."""
     from .settings.endpoints import NEW_NAMES, with_listeners_of_old_names
 
     return not with_listeners_of_old_names(environment).keys().isdisjoint(NEW_NAMES)
 
 
-def _with_listeners(given: Mapping[str, str], options: argparse.Namespace) -> dict[str, str]:
-    """Returns the settings with the listener that --host and --port describe, where nothing else says where to listen."""
+def _with_listeners(settings: Mapping[str, str], options: argparse.Namespace) -> dict[str, str]:
+    """Returns the settings with the listener of --host and --port, unless the settings contain listeners."""
     from .settings.endpoints import LOOPBACK, NEW_NAMES, OLD_NAMES, with_listeners_of_old_names
     from .settings.properties import InvalidConfig
 
-    if options.port is not None and not given.keys().isdisjoint(NEW_NAMES):
-        raise InvalidConfig("--port has no effect where listeners are set; leave it out, or use --listener NAME://HOST:PORT")
-    host = options.host or (LOOPBACK if given.keys().isdisjoint(OLD_NAMES) else None)
+    if options.port is not None and not settings.keys().isdisjoint(NEW_NAMES):
+        raise InvalidConfig("--port cannot be combined with listeners; remove it, or use --listener NAME://HOST:PORT")
+    host = options.host or (LOOPBACK if settings.keys().isdisjoint(OLD_NAMES) else None)
     named = {"host.name": host, "port": options.port}
-    return with_listeners_of_old_names({**given, **{name: str(value) for name, value in named.items() if value is not None}})
+    return with_listeners_of_old_names({**settings, **{name: str(value) for name, value in named.items() if value is not None}})
 
 
 def topic_specs(options: argparse.Namespace, environ: Mapping[str, str], cluster: ClusterConfig) -> list[TopicSpec]:
-    """Returns the topics to begin with, of --topic and KAFKA_CREATE_TOPICS. Raises InvalidConfig for one that the cluster cannot hold."""
+    """Returns the topics of --topic and KAFKA_CREATE_TOPICS. Raises InvalidConfig for a topic that the cluster cannot hold."""
     from .cluster.first_topics import check_topics, created_topics
     from .settings.cluster_config import TopicSpec
 
@@ -170,13 +173,13 @@ def _refuse(reason: str) -> int:
 
 
 class Parser(argparse.ArgumentParser):
-    """Prints one line for a mistake, instead of the whole usage, and leaves the lines of an epilog as they are."""
+    """A parser that prints errors in one line instead of the whole usage, and does not reformat epilogs."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **options)
 
     def error(self, message: str) -> NoReturn:
-        """Ends the program."""
+        """Prints the error and exits with code 2."""
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
@@ -185,32 +188,40 @@ def _parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"odradek {__version__}", help="print the version")
     commands = parser.add_subparsers(dest="command", title="commands", metavar="serve|healthcheck")
     _add_serve(commands.add_parser("serve", help="run a cluster until Ctrl-C", epilog=SERVE_EXAMPLES))
-    help_text = "exit with 0 if the brokers answer, else with 1"
+    help_text = "exit with 0 if the brokers answer, otherwise with 1"
     check = commands.add_parser("healthcheck", help=help_text, epilog=HEALTHCHECK_EXAMPLES)
     check.add_argument(
         "--bootstrap-server",
         type=_address,
         metavar="HOST:PORT",
-        help="ask every broker that this one names (default: ask the listeners of the environment)",
+        help="check every broker of this cluster (default: check the listeners of the environment)",
     )
     return parser
 
 
 def _add_serve(run: argparse.ArgumentParser) -> None:
-    """Adds the options of `odradek serve`."""
-    run.add_argument("--nodes", type=_nodes, metavar="N", help="number of brokers (default: 2; 1 if KAFKA_* says where one listens)")
-    run.add_argument("--port", type=_port, help="port of the first node, the next ones count up; 0 is any free one (default: 9092)")
+    run.add_argument("--nodes", type=_nodes, metavar="N", help="number of brokers (default: 2; 1 if KAFKA_* contains listeners)")
+    run.add_argument(
+        "--port", type=_port, help="port of the first node; further nodes use the following ports; 0: free ports (default: 9092)"
+    )
     run.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
     run.add_argument(
-        "--listener", action="append", default=[], metavar="NAME://HOST:PORT", help="used instead of --host and --port; repeatable"
+        "--listener", action="append", default=[], metavar="NAME://HOST:PORT", help="a listener, instead of --host and --port; repeatable"
     )
-    run.add_argument("--config", action="append", default=[], metavar="FILE", help="a server.properties; each of several is a node")
+    run.add_argument("--config", action="append", default=[], metavar="FILE", help="a server.properties; one per node; repeatable")
     run.add_argument(
-        "--set", action="append", default=[], type=_pair, metavar="KEY=VALUE", help="a setting; overrides KAFKA_* and --config; repeatable"
+        "--set",
+        action="append",
+        default=[],
+        type=_pair,
+        metavar="KEY=VALUE",
+        help="a setting; takes precedence over KAFKA_* and --config; repeatable",
     )
-    run.add_argument("--topic", action="append", default=[], metavar="NAME:PARTITIONS[:REPLICAS]", help="a topic to begin with; repeatable")
-    run.add_argument("--max-memory", type=_size, metavar="SIZE", help="most memory for all logs, such as 512m (default: no limit)")
-    run.add_argument("--log-format", choices=["text", "json"], default="text", help="format of the lines on stderr (default: %(default)s)")
+    run.add_argument(
+        "--topic", action="append", default=[], metavar="NAME:PARTITIONS[:REPLICAS]", help="create this topic at startup; repeatable"
+    )
+    run.add_argument("--max-memory", type=_size, metavar="SIZE", help="memory limit for all logs, such as 512m (default: no limit)")
+    run.add_argument("--log-format", choices=["text", "json"], default="text", help="format of the log on stderr (default: %(default)s)")
 
 
 def _nodes(text: str) -> int:

@@ -1,7 +1,18 @@
-"""One client's connection: finds frames, serves one request at a time, keeps what must wait.
+"""One client's connection: splits the received bytes into frames, serves one request at a time, and collects the responses.
 
-What a client sends while its request is in flight stays unparsed, so answers are in order by construction (as Kafka's SocketServer, which
-mutes the channel). In one turn a connection is served at most TURN_REQUESTS requests, and begins none after TURN_S seconds.
+Receiving. All connections share the staging buffer of the core. `buffer` returns where the next bytes go, and `received` serves the
+complete frames among them; the rest is copied to `_unparsed`. A frame larger than LARGE_FRAME_BYTES is received into a memory block of
+its own, which the log may keep without a copy. That memory counts towards `queued.max.request.bytes`.
+
+One request in flight. While a handler waits, further bytes of its client stay unparsed (`_held`), so responses are in the order of the
+requests, as with Kafka's SocketServer, which mutes the channel. The same holds while the client does not read its responses, so the
+memory of a connection is bounded.
+
+Turns. In one turn of the event loop a connection is served at most TURN_REQUESTS requests, and none is begun after TURN_S seconds. The
+remaining frames are served in the next turn (`scheduling/turns.py`).
+
+Errors. A request that cannot be parsed closes the connection, as in Kafka. A KafkaError of a handler becomes an error response
+(`failure.py`). Any other exception is a bug in odradek: `fail` logs it with its stack trace and closes this connection only.
 """
 
 from __future__ import annotations
@@ -15,13 +26,14 @@ from ..protocol.frame import LENGTH, Buffer, RequestHeader, encode_response, enc
 from ..protocol.messages.api_versions import API_VERSIONS
 from ..protocol.schema import Message, ProtocolError
 from ..storage.memory import untouched
-from .abridged import abridged
 from .cluster.state import Broker
 from .context import Client, Context, Shortcut
 from .failure import failure
-from .foreign import foreign_protocol
 from .handlers import HANDLERS, CloseConnection, unsupported_version
+from .protocol_sniffing import sniff_protocol
+from .scheduling.turns import TURN_S
 from .scheduling.waiting import NEXT_TURN, Wait
+from .short_repr import short_repr
 
 if TYPE_CHECKING:
     from .core import Core
@@ -29,7 +41,6 @@ if TYPE_CHECKING:
 LARGE_FRAME_BYTES = 128 * 1024
 OUTPUT_LIMIT_BYTES = 1024 * 1024
 TURN_REQUESTS = 100
-TURN_S = 0.0005
 
 network_log = logging.getLogger("kafka.network.SocketServer")
 
@@ -37,7 +48,7 @@ Answering = Generator[Wait, None, Message | None]
 
 
 class Parked:
-    """A request whose handler waits. `in_slices` is set once the handler has yielded NEXT_TURN."""
+    """A request whose handler has not returned yet. `in_slices` is set once the handler has yielded NEXT_TURN."""
 
     __slots__ = ("connection", "generator", "header", "in_slices", "keys", "request", "wait")
 
@@ -52,7 +63,10 @@ class Parked:
 
 
 class Connection:
-    """`buffer` says where the next bytes go, `received` that they are there, `take_output` what is to be written."""
+    """A connection without its socket: `buffer` and `received` take bytes in, `take_output` returns the bytes to write.
+
+    `closing` is the reason why the connection ends, None while it is open. `parked` is the request in flight.
+    """
 
     def __init__(self, core: Core, broker: Broker, client: Client, on_output: Callable[[], None], on_abort: Callable[[], None]) -> None:
         self.core = core
@@ -67,7 +81,7 @@ class Connection:
         self._on_abort = on_abort
         self._shortcut: Shortcut | None = None
         self._unparsed: Buffer = b""
-        self._held = False  # `_unparsed` may hold whole frames
+        self._held = False  # whether `_unparsed` may contain whole frames
         self._is_put_off = self._flush_is_put_off = False
         self._large: memoryview | None = None
         self._filled = 0
@@ -77,7 +91,10 @@ class Connection:
             core.timers.set(self._idle_timer, broker.max_idle_ms, self._check_idle)
 
     def _check_idle(self) -> None:
-        """Set once for each connection, and again only when it fires: requests just note the time."""
+        """Closes the connection if it is idle for too long.
+
+        Requests only store the time. The timer is set again when it fires too early, because that is cheaper than setting it per request.
+        """
         timers, limit_ms = self.core.timers, self.broker.max_idle_ms
         idle_ms = timers.now_ms - self._used_ms
         if idle_ms < limit_ms:
@@ -89,16 +106,16 @@ class Connection:
 
     @property
     def wants_data(self) -> bool:
-        """Whether more should be read: not while requests that were read already are held back."""
+        """Whether more bytes should be read. They should not while received requests are held back."""
         return not self._held
 
     @property
     def busy(self) -> bool:
-        """Whether no further request may be begun: one is in flight or put off, or the peer does not read its answers."""
+        """Whether no request may be begun, because one is in flight or put off, or because the client does not read its responses."""
         return self.parked is not None or self._is_put_off or not self.writable or self.output_bytes > OUTPUT_LIMIT_BYTES
 
     def buffer(self) -> memoryview:
-        """Where to put the next bytes; valid until `received` is called."""
+        """Returns the memory for the next bytes. It is valid until `received` is called."""
         if self._large is not None:
             return self._large[self._filled :]
         n = len(self._unparsed)
@@ -107,7 +124,7 @@ class Connection:
         return self.core.staging[n:]
 
     def received(self, n: int) -> None:
-        """Serves the requests that are complete now that `n` bytes were put into `buffer()`. Raises nothing."""
+        """Serves the requests that `n` more bytes in `buffer()` complete. Raises no exception."""
         if self.closing is not None:
             return
         self._used_ms = self.core.timers.now_ms
@@ -125,34 +142,34 @@ class Connection:
         self.core.run_ready()
 
     def flushed(self) -> None:
-        """The output is written and the peer reads on: requests that were held back for that are served in the next turn."""
+        """Has held requests served in the next turn, because all output is written and the client reads."""
         self._used_ms = self.core.timers.now_ms
         if self._held and not self.busy:
             self._put_off()
 
     def _put_off(self) -> None:
         self._is_put_off = True
-        self.core.put_off(self._take_up)
+        self.core.turns.put_off(self._take_up)
 
     def _take_up(self) -> None:
         self._is_put_off = False
         self.proceed()
 
     def proceed(self) -> None:
-        """Serves requests that were held back, if it may now. Raises nothing."""
+        """Serves held requests unless the connection is busy. Raises no exception."""
         if not self._held or self.busy or self.closing is not None:
             return
         self._held = False
         try:
             rest = self._parse(memoryview(self._unparsed))
-            self._unparsed = rest if self._held else bytes(rest)  # a view keeps all of the memory that it is part of
+            self._unparsed = rest if self._held else bytes(rest)  # a small view would keep all the memory it is a part of
         except Exception as error:
             self.fail(error, "serving requests that were held back")
         if not self.output:
-            self.ask_for_flush()  # without an answer to write, reading is to go on all the same
+            self.ask_for_flush()  # `flushed` resumes reading, also if there is no response to write
 
     def _parse(self, data: memoryview) -> memoryview:
-        """Serves the whole frames in `data` while it may, and returns the rest, which is held back if it may hold whole frames."""
+        """Serves the complete frames in `data` until the connection is busy or its share of the turn is used up. Returns the rest."""
         position, end, served, end_s = 0, len(data), 0, 0.0
         limit, clock = self.broker.request_max_bytes, self.core.clock
         while end - position >= LENGTH.size and self.closing is None:
@@ -180,12 +197,12 @@ class Connection:
         return data[position:] if self.closing is None else data[end:]
 
     def _refuse_frame(self, size: int, data: memoryview) -> None:
-        foreign = foreign_protocol(bytes(data[: LENGTH.size]))
-        hint = f"; this looks like {foreign}, but the listener is {self.broker.listeners[self.client.listener_name].security_protocol}"
-        self.close(f"a frame of {size} bytes, socket.request.max.bytes is {self.broker.request_max_bytes}{hint if foreign else ''}")
+        other = sniff_protocol(bytes(data[: LENGTH.size]))
+        hint = f"; this looks like {other}, but the listener is {self.broker.listeners[self.client.listener_name].security_protocol}"
+        self.close(f"a frame of {size} bytes, socket.request.max.bytes is {self.broker.request_max_bytes}{hint if other else ''}")
 
     def _begin_large(self, begun: memoryview, size: int) -> bool:
-        """Has the kernel read a large frame into memory of its own, which the log may keep. False if there is none for now."""
+        """Receives a large frame into its own memory. Returns False if queued.max.request.bytes is used up; reading then stops."""
         memory = self.broker.request_memory
         if not memory.take(size, self.ask_for_flush):
             self._held = True
@@ -225,7 +242,7 @@ class Connection:
         except ProtocolError as error:
             return self.close(str(error))
         self.client.client_id = header.client_id or ""
-        context = Context(version, self.client, self.broker, frame, owns_buffer, self.core.wake, self._shortcut)
+        context = Context(version, self.client, self.broker, frame, owns_buffer, self._shortcut)
         try:
             answer = HANDLERS[api.key].rule(request, context)
             if isinstance(answer, Generator):
@@ -237,13 +254,13 @@ class Connection:
             self._refuse(header, request, error)
 
     def resume(self, parked: Parked) -> None:
-        """Runs a handler on, until it waits again or answers. Raises nothing."""
+        """Continues a handler until it waits again or returns. Raises no exception."""
         try:
-            self._run_on(parked)
+            self._continue(parked)
         except Exception as error:
             self._refuse(parked.header, parked.request, error)
 
-    def _run_on(self, parked: Parked) -> None:
+    def _continue(self, parked: Parked) -> None:
         try:
             wait = next(parked.generator)
         except StopIteration as done:
@@ -252,11 +269,11 @@ class Connection:
             return self.core.park(parked, wait)
         if parked.in_slices and response is not None:
             parked.generator = self._send_in_slices(parked.header, response)
-            return self._run_on(parked)
+            return self._continue(parked)
         self._send(parked.header, response)
 
     def _refuse(self, header: RequestHeader, request: Message, error: Exception) -> None:
-        """Answers a request that its handler refused as a whole. Any exception that is no refusal is an error of ours."""
+        """Answers a request whose handler raised KafkaError. CloseConnection closes the connection; any other exception is a bug."""
         if isinstance(error, CloseConnection):
             return self.close(str(error))
         if isinstance(error, KafkaError):
@@ -264,7 +281,7 @@ class Connection:
                 return self._send(header, failure(header.api, request, error.code, error.message))
             except Exception as unexpected:
                 error = unexpected
-        self.fail(error, f"serving {header.api.name} v{header.version}: {abridged(request)}")
+        self.fail(error, f"serving {header.api.name} v{header.version}: {short_repr(request)}")
 
     # Bytes out
 
@@ -286,7 +303,7 @@ class Connection:
         self.output_bytes += sum(map(len, parts))
 
     def take_output(self, limit: int | None = None) -> list[Buffer]:
-        """The next bytes to write, in order: all of them, or at most `limit`."""
+        """Removes and returns the next bytes to write, in order: all of them, or at most `limit` bytes."""
         output = self.output
         if limit is None or self.output_bytes <= limit:
             self.output, self.output_bytes = [], 0
@@ -304,10 +321,10 @@ class Connection:
         return taken
 
     def flush_later(self) -> None:
-        """Has the connection flushed again in the next turn: it has output left, and others are served first."""
+        """Has the rest of the output written in the next turn, after other connections were served."""
         if not self._flush_is_put_off:
             self._flush_is_put_off = True
-            self.core.put_off(self._flush_now)
+            self.core.turns.put_off(self._flush_now)
 
     def _flush_now(self) -> None:
         self._flush_is_put_off = False
@@ -320,26 +337,25 @@ class Connection:
     # The end
 
     def close(self, reason: str, level: int = logging.INFO) -> None:
-        """Ends the connection once its output is written: for bytes that make no sense, as Kafka does without an answer."""
+        """Closes the connection once its output is written. Kafka answers malformed requests in the same way, without a response."""
         if self.closing is None:
             network_log.log(level, "[KafkaServer id=%d] closing the connection of %s: %s", self.broker.node_id, self.client, reason)
             self._end(reason)
 
     def fail(self, error: Exception, doing: str) -> None:
-        """Logs an error of ours, with a stack trace, and ends the connection once the answers before it are written."""
+        """Logs a bug with its stack trace and closes the connection once the responses to earlier requests are written."""
         self.log_failure(error, doing)
         if self.closing is None:
             self._end("an internal error")
 
     def abort(self, error: Exception, doing: str) -> None:
-        """Logs an error of ours, with a stack trace, and ends the connection without writing anything more."""
+        """Logs a bug with its stack trace and closes the connection at once, without writing its output."""
         self.log_failure(error, doing)
         self.lost("an internal error")
         self.output, self.output_bytes = [], 0
         self._on_abort()
 
     def log_failure(self, error: Exception, doing: str) -> None:
-        """Logs an error of ours with a stack trace."""
         text = "[KafkaServer id=%d] closing the connection of %s: an internal error while %s"
         network_log.error(text, self.broker.node_id, self.client, doing, exc_info=error)
 
@@ -348,7 +364,7 @@ class Connection:
         self.ask_for_flush()
 
     def lost(self, reason: str) -> None:
-        """Releases all that the connection holds, because it is gone. Raises nothing."""
+        """Releases the memory, the timer and the waiting request of a connection that is closed. Raises no exception."""
         self.closing = self.closing or reason
         self.core.timers.cancel(self._idle_timer)
         memory = self.broker.request_memory

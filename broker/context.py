@@ -1,8 +1,8 @@
-"""What a handler knows of the request it answers, beside the request itself."""
+"""What a handler gets besides the request: the client, the broker, the cluster, and the permissions of the client."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..protocol.errors import KafkaError
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 class Client:
-    """Who is at the other end of a connection, and by which listener it came in."""
+    """The peer of a connection, and the name of the listener that it is connected to."""
 
-    __slots__ = ("client_host", "client_id", "client_port", "listener_name", "principal", "software_name", "software_version")
+    __slots__ = ("client_host", "client_id", "client_port", "listener_name", "principal")
 
     def __init__(self, listener_name: str, client_host: str, client_port: int) -> None:
         self.listener_name = listener_name
@@ -24,28 +24,26 @@ class Client:
         self.client_port = client_port
         self.principal = ANONYMOUS
         self.client_id = ""
-        self.software_name = "unknown"
-        self.software_version = "unknown"
 
     def __str__(self) -> str:
         return f"{self.client_host}:{self.client_port} on {self.listener_name}, client id {self.client_id!r}"
 
 
 class Shortcut(Protocol):
-    """Recognises a request by its bytes alone."""
+    """Serves requests of a connection without decoding them (`appending/produce_shortcut.py`)."""
 
     def answer(self, frame: memoryview, owns_buffer: bool) -> bytes | None:
-        """The whole answer to the request in `frame`; None if it is another one, and nothing has happened."""
+        """Returns the response frame, or None if the request in `frame` has to be decoded. None means that nothing has changed."""
 
 
 class Context:
-    """One request's cluster: its API version, the connection it came by, the broker that answers.
+    """The circumstances of one request: its API version, its client, and the broker and cluster that serve it.
 
-    `frame` is the request's bytes without their length; `owns_buffer` says that nobody will write to their memory again. A rule may
-    leave a `shortcut`, which is then asked first by every further request of the connection.
+    `frame` contains the request's bytes without their length. If `owns_buffer`, their memory is not reused for other requests, so that
+    the log may keep it. A handler may set `shortcut`, which the connection then tries first for each further request.
     """
 
-    __slots__ = ("_wake", "broker", "client", "cluster", "frame", "owns_buffer", "shortcut", "version")
+    __slots__ = ("broker", "client", "cluster", "frame", "owns_buffer", "shortcut", "version")
 
     def __init__(
         self,
@@ -54,7 +52,6 @@ class Context:
         broker: Broker,
         frame: memoryview,
         owns_buffer: bool,
-        wake: Callable[[Hashable], None],
         shortcut: Shortcut | None,
     ) -> None:
         self.version = version
@@ -64,32 +61,31 @@ class Context:
         self.broker = broker
         self.cluster = broker.cluster
         self.owns_buffer = owns_buffer
-        self._wake = wake
 
     @property
     def now_ms(self) -> int:
-        """The present moment, in milliseconds since the Unix epoch."""
+        """The time in milliseconds since the Unix epoch. It is constant while a request is served."""
         return self.cluster.timers.now_ms
 
-    # What the client may do. Without an authorizer: everything.
+    # Permissions. Without an authorizer a client may do everything.
 
     def may(self, operation: Operation, resource_type: ResourceType, name: str = CLUSTER_NAME) -> bool:
-        """Whether the client may do that to a resource."""
+        """Returns whether the client has the permission `operation` on a resource."""
         authorizer, client = self.cluster.authorizer, self.client
         return authorizer is None or authorizer.allows(client.principal, client.client_host, operation, resource_type, name)
 
     def may_somewhere(self, operation: Operation, resource_type: ResourceType) -> bool:
-        """Whether there may be a resource of a type to which the client may do that."""
+        """Returns whether the client has the permission on at least one resource of the type (Authorizer.authorizeByResourceType)."""
         authorizer, client = self.cluster.authorizer, self.client
         return authorizer is None or authorizer.allows_somewhere(client.principal, client.client_host, operation, resource_type)
 
     def demand(self, operation: Operation, resource_type: ResourceType = ResourceType.CLUSTER, name: str = CLUSTER_NAME) -> None:
-        """Raises the KafkaError of a client who may not do that."""
+        """Raises KafkaError with the type's authorization error code if the client lacks the permission."""
         if not self.may(operation, resource_type, name):
             raise KafkaError(ACCESS_DENIED_ERRORS[resource_type], f"not allowed to {operation.name} {resource_type.name} {name}")
 
     def allowed(self, resource_type: ResourceType, name: str = CLUSTER_NAME) -> int:
-        """All that the client may do with a resource, as bits (`authorized_operations`)."""
+        """Returns the client's permissions on a resource as a bit field (`authorized_operations`, KIP-430)."""
         authorizer, client = self.cluster.authorizer, self.client
         if authorizer is None:
             operations: Iterable[Operation] = OPERATIONS[resource_type]
@@ -97,10 +93,6 @@ class Context:
             operations = authorizer.allowed(client.principal, client.client_host, resource_type, name)
         return sum(1 << operation for operation in operations)
 
-    def wake(self, key: Hashable) -> None:
-        """Resumes, after this request, every handler that waits for `key`."""
-        self._wake(key)
-
     def reply(self) -> Reply[Any]:
-        """An answer to be given later by a state machine; wait for it with `yield Wait((reply,))`."""
-        return Reply(self._wake)
+        """Returns a reply that a state machine sets later. The handler waits for it with `yield Wait((reply,))`."""
+        return Reply(self.cluster.wake)

@@ -1,4 +1,4 @@
-"""A cluster inside a Python program: `Cluster` runs it in a thread of its own, `AsyncCluster` on the caller's event loop."""
+"""A cluster inside a Python program: `Cluster` runs it in its own thread, `AsyncCluster` on the caller's event loop."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .settings.spelling import check_scope
 
 ANY_PORT = "PLAINTEXT://127.0.0.1:0"
 TRANSACTION_VERSIONS = (0, 1, 2)
-NOT_RUNNING = "the cluster does not run; use it inside its `with` block, or between start() and stop()"
+NOT_RUNNING = "the cluster is not running; use it inside its `with` block, or between start() and stop()"
 
 
 class AsyncCluster:
@@ -46,16 +46,19 @@ class AsyncCluster:
         self._running: Server | None = None
 
     async def start(self) -> Self:
-        """Starts the brokers and returns the cluster once they serve. Raises ValueError if it runs already, OSError for a busy port."""
+        """Starts the brokers and returns the cluster once they accept connections.
+
+        Raises ValueError if the cluster is running, OSError if a port is in use.
+        """
         if self._running is not None:
-            raise ValueError(f"the cluster runs already, at {self.bootstrap_servers}; stop it before it is started again")
+            raise ValueError(f"the cluster is running already, at {self.bootstrap_servers}; stop it before you start it again")
         server = Server(self._config, self._topics, seed=self._seed)
         await server.start()
         self._running = server
         return self
 
     async def stop(self) -> None:
-        """Stops the brokers, whose records are gone then. Does nothing if the cluster does not run."""
+        """Stops the brokers and discards their records. Does nothing if the cluster is not running."""
         running, self._running = self._running, None
         if running is not None:
             await running.stop()
@@ -70,7 +73,7 @@ class AsyncCluster:
         return f"<AsyncCluster: {self._state()}>"
 
     def _state(self) -> str:
-        """Returns the nodes with their addresses, or how many there will be."""
+        """Returns the nodes with their addresses, or their number while the cluster is not running."""
         if self._running is None:
             count = len(self._config.nodes)
             return f"{count} node{'s' * (count > 1)}, not running"
@@ -81,18 +84,18 @@ class AsyncCluster:
 
     @property
     def bootstrap_servers(self) -> str:
-        """`host:port,host:port`, for a client's bootstrap.servers. Raises ValueError if the cluster does not run."""
+        """`host:port,host:port`, for a client's bootstrap.servers. Raises ValueError if the cluster is not running."""
         return self._server.bootstrap_servers
 
     async def stop_node(self, node_id: int) -> None:
-        """Stops a broker: its connections end, its partitions and groups move to others.
+        """Stops a broker: closes its connections and moves its partitions and groups to other brokers.
 
-        Raises ValueError for an unknown id, and if the cluster does not run.
+        Raises ValueError for an unknown id, and if the cluster is not running.
         """
         await self._server.stop_node(node_id)
 
     async def start_node(self, node_id: int) -> None:
-        """Starts a stopped broker on the port it had. Raises ValueError for an unknown id, and if the cluster does not run."""
+        """Starts a stopped broker on its earlier port. Raises ValueError for an unknown id, and if the cluster is not running."""
         await self._server.start_node(node_id)
 
     @property
@@ -103,17 +106,17 @@ class AsyncCluster:
 
 
 class Cluster:
-    """Emulated Kafka brokers on free ports of 127.0.0.1, gone without a trace when the `with` ends.
+    """Emulated Kafka brokers on free ports of 127.0.0.1. When the `with` block ends they stop, and nothing is persisted.
 
         with Cluster(nodes=2, topics={"orders": 4}, settings={"num.partitions": 3}) as cluster:
             producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
 
-    `start()` and `stop()` do the same where `with` does not fit, as in a notebook. `async with Cluster(...)` is `AsyncCluster`.
+    `start()` and `stop()` do the same where `with` does not fit, as in a notebook. `async with Cluster(...)` enters an `AsyncCluster`.
 
     `topics` maps names to numbers of partitions, or to options: `{"partitions": 4, "replication_factor": 2, "configs":
-    {"cleanup.policy": "compact"}}`. `settings` are Kafka's broker settings, `listeners` among them. `seed` fixes what is random otherwise:
-    ids, and where leaders are. `transaction_version` is the finalized level of that feature: below 2, clients that could use transactions
-    v2 (KIP-890) do not. Raises TypeError or ValueError for an argument that is wrong, a misspelt setting included.
+    {"cleanup.policy": "compact"}}`. `settings` are Kafka's broker settings, including `listeners`. With a `seed`, ids and the placement of
+    leaders are reproducible. `transaction_version` is the finalized level of the feature transaction.version; below 2, clients do not use
+    transactions v2 (KIP-890). Raises TypeError or ValueError for an invalid argument, including a misspelt setting.
     """
 
     def __init__(
@@ -129,7 +132,10 @@ class Cluster:
         self._thread: threading.Thread | None = None
 
     def start(self) -> Self:
-        """Starts the brokers and returns the cluster once they serve. Raises ValueError if it runs already, OSError for a busy port."""
+        """Starts the brokers and returns the cluster once they accept connections.
+
+        Raises ValueError if the cluster is running, OSError if a port is in use.
+        """
         started: Future[None] = Future()
         thread = threading.Thread(target=self._run, args=(started,), name="odradek", daemon=True)
         thread.start()
@@ -142,7 +148,7 @@ class Cluster:
         return self
 
     def stop(self) -> None:
-        """Stops the brokers, whose records are gone then. Does nothing if the cluster does not run."""
+        """Stops the brokers and discards their records. Does nothing if the cluster is not running."""
         thread, self._thread = self._thread, None
         if thread is not None:
             self._loop.call_soon_threadsafe(self._ended.set)
@@ -165,20 +171,20 @@ class Cluster:
 
     @property
     def bootstrap_servers(self) -> str:
-        """`host:port,host:port`, for a client's bootstrap.servers. Raises ValueError if the cluster does not run."""
+        """`host:port,host:port`, for a client's bootstrap.servers. Raises ValueError if the cluster is not running."""
         return self._cluster.bootstrap_servers
 
     def stop_node(self, node_id: int) -> None:
-        """Stops a broker and returns when it is gone: its partitions and groups are with others.
+        """Stops a broker: closes its connections and moves its partitions and groups to other brokers.
 
-        Raises ValueError for an unknown id, and if the cluster does not run.
+        Raises ValueError for an unknown id, and if the cluster is not running.
         """
         self._call(self._cluster.stop_node, node_id)
 
     def start_node(self, node_id: int) -> None:
-        """Starts a stopped broker on the port it had and returns when it serves.
+        """Starts a stopped broker on its earlier port and returns once it accepts connections.
 
-        Raises ValueError for an unknown id, and if the cluster does not run.
+        Raises ValueError for an unknown id, and if the cluster is not running.
         """
         self._call(self._cluster.start_node, node_id)
 
@@ -188,9 +194,9 @@ class Cluster:
         asyncio.run_coroutine_threadsafe(method(node_id), self._loop).result()
 
     def _run(self, started: Future[None]) -> None:
-        """The thread's whole life; an exception of the start is raised by `start`."""
+        """Runs the cluster in its thread. An exception at the start is passed to `start`, which raises it."""
 
-        async def live() -> None:
+        async def run_cluster() -> None:
             async with self._cluster:
                 self._loop, self._ended = asyncio.get_running_loop(), asyncio.Event()
                 started.set_result(None)
@@ -198,7 +204,7 @@ class Cluster:
 
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
             try:
-                runner.run(live())
+                runner.run(run_cluster())
             except BaseException as error:
                 if started.done():
                     raise

@@ -1,7 +1,11 @@
-"""The answer to a request that failed as a whole: every error code that its response has is set, item by item.
+"""Builds the response to a request that failed as a whole, with the error code in every place that the response has for one.
 
-Kafka writes one `getErrorResponse` for each request. Here the response's shape says it: a list whose items carry an error
-mirrors the request's list (topics, their partitions, groups …), and whatever has the same name is copied over.
+Kafka has a hand-written `getErrorResponse` for each request. Here the response is derived from the declarations of the two messages:
+
+* a field whose name ends in `error_code` is set to the code;
+* a list whose items contain an error code gets one item per item of the request's list of the same name (topics, partitions, groups), or
+  of the request's first list that is not empty;
+* other fields are copied from the request's field of the same meaning, or set to Kafka's value for "none".
 """
 
 from __future__ import annotations
@@ -11,13 +15,13 @@ from typing import Any
 from ..protocol.errors import ErrorCode
 from ..protocol.schema import ZERO_UUID, Api, Message, Spec, has_default, specs
 
-# Names under which requests have what responses call otherwise.
+# Names of the same fields in requests, where they differ from the response.
 _ALSO_NAMED = {"partition_index": ("partition", "index"), "partition": ("partition_index", "index"), "index": ("partition_index",)}
 _ZERO: dict[object, object] = {"str": "", "bytes": b"", "records": b"", "?": False, "16s": ZERO_UUID}
 
 
 def failure(api: Api, request: Message, code: ErrorCode, message: str | None) -> Message:
-    """The response to `request` that says `code` wherever it can."""
+    """Returns the response to `request` with `code` in all its error codes."""
     return _mirror(api.response, request, code, message)
 
 
@@ -40,7 +44,7 @@ def _mirror(cls: type[Message], source: object, code: ErrorCode, message: str | 
 
 
 def _find(spec: Spec, source: object) -> object:
-    """The value of the same meaning in the request; a list of plain names or numbers is the key of its items."""
+    """Returns the request's value for a field. An item that is a plain name or number, not a message, is the key of the response's item."""
     if not isinstance(source, Message):
         is_key = not has_default(spec.declared) and isinstance(source, str) == (spec.kind == "str")
         return source if is_key and not spec.nullable else None
@@ -60,5 +64,5 @@ def _absent(spec: Spec) -> object:
         return []
     if spec.nullable and spec.declared.nullable_since == 0:
         return None
-    # Offsets, generations, node ids: -1 is Kafka's "none".
+    # Kafka uses -1 for an absent offset, generation or node id.
     return _ZERO.get(spec.kind, -1)

@@ -1,6 +1,9 @@
-"""Log lines in Kafka's shape, or as JSON. Loggers are named as Kafka's, so that tools which read broker logs find what they look for.
+"""The log of `odradek serve`: formats entries as Kafka does, or as JSON, and writes them to stderr without blocking the broker.
 
-Lines are written by a thread of their own. When stderr is a pipe that nobody reads, lines are dropped and counted, and the broker goes on.
+Loggers have the names of Kafka's, and start-up messages its words, because wait strategies of testcontainers and others search for them.
+
+An entry is formatted where it is logged, and a daemon thread writes it. If stderr is a pipe that is not read, at most QUEUE_BYTES are kept;
+further entries are dropped and counted. Programs that embed a cluster configure `logging` themselves.
 """
 
 from __future__ import annotations
@@ -28,12 +31,12 @@ ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tupl
 
 
 def _bounded(text: str) -> str:
-    """The text, cut off where it is too long: messages and exceptions may carry what a client has sent."""
+    """Returns the text, cut to TEXT_CHARACTERS, because messages and exceptions may contain data that a client has sent."""
     return text if len(text) <= TEXT_CHARACTERS else f"{text[:TEXT_CHARACTERS]}... ({len(text)} characters)"
 
 
 class TextFormatter(logging.Formatter):
-    """`[2026-11-21 03:09:25,195] INFO started (kafka.server.KafkaServer)`.
+    """Formats entries as Kafka's log4j pattern does: `[2026-11-21 03:09:25,195] INFO started (kafka.server.KafkaServer)`.
 
     Control characters are escaped and the lines of a stack trace indented, so that no client can forge a log entry or write to a terminal.
     """
@@ -42,21 +45,18 @@ class TextFormatter(logging.Formatter):
         super().__init__("[%(asctime)s] %(kafka_level)s %(message)s (%(name)s)")
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  (logging's name)
-        """The line itself."""
         record.kafka_level = LEVELS.get(record.levelname, record.levelname)
         record.message = _bounded(record.message).translate(_ESCAPES)
         return super().formatMessage(record)
 
     def formatException(self, ei: ExcInfo) -> str:  # noqa: N802  (logging's name)
-        """The lines of the stack trace."""
         return "    " + _bounded(super().formatException(ei)).translate(_ESCAPES_IN_TRACES)
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a line: time, level, logger, message, and exception if there is one."""
+    """Formats each entry as one JSON object: time, level, logger, message, and exception if there is one."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
         level = LEVELS.get(record.levelname, record.levelname)
         entry = {"time": self.formatTime(record), "level": level, "logger": record.name, "message": _bounded(record.getMessage())}
         if record.exc_info:
@@ -65,10 +65,9 @@ class JsonFormatter(logging.Formatter):
 
 
 class QueueHandler(logging.Handler):
-    """Formats a record where it is logged, and has `write` called by a thread. Neither waits for the other.
+    """Formats records where they are logged, and has a thread call `write` with the bytes.
 
-    At most `limit_bytes` wait to be written. What comes beyond that is dropped; a line that says how many entries were dropped follows
-    as soon as there is room again.
+    At most `limit_bytes` are kept. Further entries are dropped, and an entry with their number follows as soon as there is room again.
     """
 
     def __init__(self, write: Callable[[bytes], object], limit_bytes: int = QUEUE_BYTES) -> None:
@@ -76,13 +75,12 @@ class QueueHandler(logging.Handler):
         self._write = write
         self._limit_bytes = limit_bytes
         self._lines: list[bytes] = []
-        self._size = 0  # of what waits, and of what is being written
+        self._size = 0  # of the lines that are queued or being written
         self._dropped = 0
         self._changed = threading.Condition()
         threading.Thread(target=self._run, name="odradek-log", daemon=True).start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Queues an entry, or counts it as dropped."""
         line = self._line(record)
         with self._changed:
             if self._size + len(line) > self._limit_bytes:
@@ -95,7 +93,7 @@ class QueueHandler(logging.Handler):
         try:
             text = self.format(record)
         except Exception as error:
-            text = f"an entry of {record.name} cannot be formatted: {error!r}"
+            text = f"cannot format an entry of {record.name}: {error!r}"
         return text.encode(errors="backslashreplace") + b"\n"
 
     def _put(self, line: bytes) -> None:
@@ -105,7 +103,7 @@ class QueueHandler(logging.Handler):
 
     def _put_dropped(self) -> None:
         if self._dropped:
-            text = f"{self._dropped} log entries were dropped, because they could not be written in time"
+            text = f"{self._dropped} log entries were dropped because stderr was not read in time"
             self._dropped = 0
             self._put(self._line(logging.LogRecord(__name__, logging.WARNING, "", 0, text, None, None)))
 
@@ -117,7 +115,7 @@ class QueueHandler(logging.Handler):
             try:
                 self._write(b"".join(lines))
             except OSError:
-                pass  # nobody is there to read any more
+                pass  # stderr is closed
             finally:
                 with self._changed:
                     self._size -= sum(map(len, lines))
@@ -126,14 +124,14 @@ class QueueHandler(logging.Handler):
                     self._changed.notify_all()
 
     def flush(self) -> None:
-        """Waits until all is written, but no longer than FLUSH_S."""
+        """Waits until all entries are written, for at most FLUSH_S."""
         with self._changed:
             self._changed.wait_for(lambda: not self._size, FLUSH_S)
 
 
 def configure(log_format: str) -> None:
-    """Sends all log lines from INFO up to stderr, as `text` or `json`."""
-    # The descriptor, because the lock of sys.stderr would be held by a thread that cannot write.
+    """Sends all entries from level INFO on to stderr, as `text` or `json`."""
+    # The file descriptor is used because a thread that blocks in a write to sys.stderr would hold its lock.
     handler = QueueHandler(partial(_write_all, sys.stderr.fileno()))
     handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
@@ -149,13 +147,13 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 def ignored_settings(names: Iterable[str]) -> None:
-    """Names once what was set and changes nothing."""
+    """Logs the names of settings that have no effect."""
     if listed := ", ".join(names):
-        logging.getLogger("kafka.server.KafkaConfig").info("These settings are kept and shown, but change nothing here: %s", listed)
+        logging.getLogger("kafka.server.KafkaConfig").info("these settings have no effect (DescribeConfigs returns them): %s", listed)
 
 
 def started(node_ids: Iterable[int]) -> None:
-    """Says that every listener accepts, in the words that testcontainers and others wait for."""
+    """Logs that all listeners accept, in Kafka's words, because the wait strategies of testcontainers and others search for them."""
     for node_id in node_ids:
         logging.getLogger("kafka.server.BrokerLifecycleManager").info(
             "[BrokerLifecycleManager id=%d] The broker is ready. Transitioning from RECOVERY to RUNNING.", node_id

@@ -1,4 +1,4 @@
-"""Which function answers which API."""
+"""The registry of handlers: `@handles(API)` registers the function that answers an API."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from .context import Context
 from .scheduling.waiting import Wait
 
 Rule = Callable[[Any, Context], "Message | Generator[Wait, None, Message | None] | None"]
-"""Returns the response, or a generator that yields `Wait`s before it does. None: no answer is due (Produce with acks=0)."""
+"""A handler function. It returns the response, a generator that yields `Wait`s before it returns the response, or None if the request
+has no response (Produce with acks=0)."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 class CloseConnection(Exception):
-    """Raised by a rule whose request has no answer but the end of its connection; the text is the reason."""
+    """Raised by a handler to close the connection without a response. The text is the reason for the log."""
 
 
 class Handler(NamedTuple):
-    """An API and the rule that answers it."""
+    """An API and the function that answers it."""
 
     api: Api
     rule: Rule
@@ -30,7 +31,7 @@ HANDLERS: dict[int, Handler] = {}
 
 
 def handles(api: Api) -> Callable[[F], F]:
-    """Registers the decorated function as the rule of `api`."""
+    """Registers the decorated function as the handler of `api`."""
 
     def register(rule: F) -> F:
         HANDLERS[api.key] = Handler(api, rule)

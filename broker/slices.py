@@ -1,9 +1,12 @@
-"""Long answers are built in slices: a handler yields NEXT_TURN whenever it has done as much as one turn should.
+"""Builds long responses in slices, so that other connections are served between them.
 
-What a sliced answer sees: it lists what there is when it begins (topics, groups, transactions), and describes each of them as it is
-when its turn comes. What is gone by then is left out, and what is new may be missing, as if the request had come a moment earlier.
-So every single description is consistent, but two of them may be from different moments, as with Apache Kafka's DescribeTopicPartitions
-and its pages. Only an answer that exceeds one slice can be seen to change.
+A handler of a response whose size depends on the cluster counts what it has described with a `Slices` and yields NEXT_TURN whenever a
+slice is full.
+
+A response in slices describes several moments. The handler lists the names of what exists (topics, groups, transactions) when it begins
+and describes each as it is when its slice is built. Names that have been deleted by then are left out, and new ones may be missing.
+Each description is consistent, but two of them may be from different moments, as between two pages of Apache Kafka's
+DescribeTopicPartitions. A response that fits into one slice describes one moment.
 """
 
 from __future__ import annotations
@@ -12,13 +15,13 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 ITEMS = 400
-"""How many items, such as partitions, are described in one turn: about a millisecond."""
+"""Items, such as partitions, that are described in one turn. That takes about a millisecond."""
 
 T = TypeVar("T")
 
 
 class Slices:
-    """Counts what a handler has done since it last yielded."""
+    """Counts the items that a handler has described since it last yielded."""
 
     __slots__ = ("_left",)
 
@@ -26,7 +29,7 @@ class Slices:
         self._left = ITEMS
 
     def full(self, items: int = 1) -> bool:
-        """Whether so many items more fill a slice; then the next one begins."""
+        """Adds `items` to the slice. Returns whether the slice is full; the next call then begins a new one."""
         self._left -= items
         if self._left > 0:
             return False
@@ -35,7 +38,7 @@ class Slices:
 
 
 def chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    """The items in parts that fit into a slice."""
+    """Yields the items in parts of at most one slice. An empty sequence is one empty part."""
     if len(items) <= ITEMS:
         yield items
         return

@@ -1,4 +1,4 @@
-"""What a person at a terminal is shown instead of Kafka's start-up lines, which are for tools that wait for them."""
+"""The start-up output for a person at a terminal: a table of listeners instead of Kafka's start-up log entries."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ HEADINGS = ("NODE", "LISTENER", "ADDRESS")
 
 
 def hold_start_up_lines() -> None:
-    """Holds back log lines below WARNING, until `show`."""
+    """Suppresses log entries below WARNING until `show` is called."""
     logging.getLogger().setLevel(logging.WARNING)
 
 
 def show(config: ClusterConfig, bootstrap_servers: str) -> None:
-    """Prints on stderr where the nodes of a running cluster are, below what is logged so far, and lets the log lines through again."""
+    """Prints the addresses of a running cluster on stderr, after the entries logged so far, and ends the suppression of log entries."""
     for handler in logging.getLogger().handlers:
         handler.flush()
     sys.stderr.write(overview(config, bootstrap_servers))
@@ -26,7 +26,7 @@ def show(config: ClusterConfig, bootstrap_servers: str) -> None:
 
 
 def overview(config: ClusterConfig, bootstrap_servers: str) -> str:
-    """Returns a table of all listeners of all nodes, and a line to paste into a shell."""
+    """Returns a table of the listeners of all nodes, and an `export` line for a shell."""
     rows = [(str(each.node_id), each.name, each.advertised) for node in config.nodes for each in node.listeners]
     paste = f"export BOOTSTRAP_SERVERS={bootstrap_servers}"
     return "\n".join(["", *_table([HEADINGS, *rows]), "", paste, "", "Ctrl-C stops the cluster.", ""])

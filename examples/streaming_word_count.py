@@ -1,4 +1,4 @@
-"""Words counted by a stream that ends and goes on from its checkpoint: no word is lost, none counted twice."""
+"""Counts words with a stream that ends and later continues from its checkpoint, without losing or repeating a word."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIRST = ["it looks like a flat star-shaped spool", "and indeed it does seem to h
 SECOND = ["it is not only a spool", "he lurks by turns in the garret and the stairway"]
 
 
-def say(servers: str, lines: Iterable[str]) -> None:
+def write_lines(servers: str, lines: Iterable[str]) -> None:
     """Writes each line as a record."""
     producer = Producer({"bootstrap.servers": servers})
     for line in lines:
@@ -27,12 +27,12 @@ def say(servers: str, lines: Iterable[str]) -> None:
 
 
 def count_words(spark: SparkSession, servers: str, checkpoint: Path) -> None:
-    """Reads what is there and was not read before. The table `words` has the counts of all that ever was read."""
+    """Reads the records after those of the checkpoint. The table `words` then has the counts of all records read so far."""
     lines = (
         spark.readStream.format("odradek")
         .option("kafka.bootstrap.servers", servers)
         .option("subscribe", "lines")
-        .option("startingOffsets", "earliest")  # of the first run; later ones go on where the checkpoint says
+        .option("startingOffsets", "earliest")  # applies to the first run; later runs continue from the checkpoint
         .option("maxOffsetsPerTrigger", 1000)
         .load()
     )
@@ -49,10 +49,10 @@ def count_words(spark: SparkSession, servers: str, checkpoint: Path) -> None:
 
 
 def run(spark: SparkSession) -> None:
-    """Starts a broker and counts twice, with another line in between and a broker that is started again."""
+    """Starts a broker and counts twice; in between, restarts the broker and writes more lines."""
     with tempfile.TemporaryDirectory() as directory, Cluster(nodes=1, topics={"lines": 3}) as cluster:
         for lines in (FIRST, SECOND):
-            say(cluster.bootstrap_servers, lines)
+            write_lines(cluster.bootstrap_servers, lines)
             count_words(spark, cluster.bootstrap_servers, Path(directory, "checkpoint"))
             spark.sql("SELECT * FROM words ORDER BY count DESC, word LIMIT 5").show()
             cluster.stop_node(1)

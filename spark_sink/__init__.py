@@ -1,4 +1,19 @@
-"""The Spark data source: `spark.read.format("odradek")`. `spark.dataSource.register(OdradekDataSource)` where Spark does not find it."""
+"""Spark data source for Kafka: `spark.read.format("odradek")`.
+
+Spark discovers an installed copy through the top-level module `pyspark_odradek`; everywhere else (a zip, an editable install) the class is
+registered with `spark.dataSource.register(OdradekDataSource)`. docs/spark.md lists the options.
+
+Layers, from Spark's interface down to the network:
+
+* `source`: the entry point, which creates the readers and writers of one query.
+* `batch_reader`, `stream_reader`, `writers`: implementations of PySpark's reader and writer classes.
+* `source_options`, `sink_options` and the other `*_options` modules: parsing of options into dataclasses.
+* `offset_ranges`, `stream_offsets`, `rate_limit`, `filters`: planning in the driver, which offsets are read.
+* `task_splitting`, `input_partitions`: how ranges of offsets are divided into Spark tasks.
+* `task_reader`, `task_writer`, `garbage_collection`: the work of one task in a Python worker.
+* `batches`, `record_boundaries`, `varint_columns`, `decoder`, `encoder`: record batches to and from Arrow, with numpy.
+* `fetcher`, `producer`, `partitioner`, `client`, `connection_factory`, `connection`: a blocking Kafka client without Spark.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +26,7 @@ __all__ = ["OdradekDataSource"]
 
 
 def __getattr__(name: str) -> object:
-    """Loads Spark's side when it is asked for: the client and the decoder work without."""
+    # Imported on first access, because the client and the decoder also work where PySpark is not installed.
     if name in __all__:
         from . import source
 

@@ -1,4 +1,4 @@
-"""The record batches of one fetch: their headers as columns, which of them a reader sees, and their records uncompressed."""
+"""The record batches of one fetch: parses their headers into columns, selects the visible batches and decompresses their records."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ from ..protocol.records import (
     InvalidRecords,
     RecordBatch,
 )
-from .varints import Bytes, Longs
+from .varint_columns import Bytes, Longs
 
 ENOUGH_BYTES = 16 << 20
-"""Compressed batches are decoded together until their records take this much."""
-ABORT = 0
-HEADERS = np.dtype(
+"""Compressed batches are decoded together until their uncompressed records have this size."""
+ABORT_MARKER = 0
+"""The type in the key of a control record that aborts a transaction."""
+HEADER_FIELDS = np.dtype(
     list(zip(BatchHeader._fields, (">i8", ">i4", ">i4", "i1", ">u4", ">i2", ">i4", ">i8", ">i8", ">i8", ">i2", ">i4", ">i4"), strict=True))
 )
 
 
 class Batches(NamedTuple):
-    """Whole batches of format 2 in `view`, their header fields as int64 columns."""
+    """The complete record batches (format version 2) in `view`, with their header fields as int64 columns."""
 
     view: memoryview
     positions: Longs
@@ -51,9 +52,11 @@ class Batches(NamedTuple):
 
     @classmethod
     def of(cls, view: memoryview) -> Self:
-        """All whole batches; one that is cut at the end is not there. Raises CorruptBatch, InvalidRecords for an older format."""
+        """Parses all complete batches and ignores an incomplete one at the end. Raises CorruptBatch, InvalidRecords for an older format."""
         positions = np.array(_positions(view), np.int64)
-        every_byte: Any = np.ndarray((max(len(view) - HEADER.size + 1, 0),), HEADERS, view, strides=(1,))  # one begins at each
+        every_byte: Any = np.ndarray(
+            (max(len(view) - HEADER.size + 1, 0),), HEADER_FIELDS, view, strides=(1,)
+        )  # overlapping: element i is a header at byte i
         headers = every_byte[positions]
         if (headers["magic"] != 2).any():
             raise InvalidRecords("only record batches of format 2 can be read")
@@ -79,17 +82,18 @@ class Batches(NamedTuple):
         )
 
     def where(self, which: Any) -> Batches:
-        """Those that a mask, a slice or indices choose."""
+        """Returns the batches that a mask, a slice or indices select."""
         return Batches(self.view, *(column[which] for column in self[1:]))
 
     def bytes_of(self, number: int) -> memoryview:
-        """One whole batch."""
+        """Returns the bytes of one batch, with its header."""
         start = int(self.positions[number])
         return self.view[start : start + int(self.sizes[number])]
 
     def check_crcs(self) -> None:
-        """Raises CorruptBatch where the bytes are not those that the producer wrote."""
-        from ..protocol.checksum import crc32c  # here, because it warns of a missing package where checksums are made: in Spark's workers
+        """Raises CorruptBatch when the bytes of a batch do not match its checksum."""
+        # Imported here, so that the warning about a missing package is logged where checksums are computed: in Spark's workers.
+        from ..protocol.checksum import crc32c
 
         columns = (self.positions, self.sizes, self.crcs, self.base_offsets)
         for position, size, crc, offset in zip(*(column.tolist() for column in columns), strict=True):
@@ -112,7 +116,7 @@ def _positions(view: memoryview) -> list[int]:
 
 
 def visible(batches: Batches, start: int, end: int, aborted: Sequence[AbortedTransaction]) -> Batches:
-    """Those with records for a reader of the offsets from `start` to `end` (not included): no markers, nothing aborted."""
+    """Returns the batches with records from `start` to `end` (exclusive), without control batches and aborted transactions."""
     wanted = (batches.counts > 0) & (batches.last_offsets >= start) & (batches.base_offsets < end)
     wanted &= batches.attributes & CONTROL_BIT == 0
     if aborted:
@@ -121,7 +125,7 @@ def visible(batches: Batches, start: int, end: int, aborted: Sequence[AbortedTra
 
 
 def _aborted(batches: Batches, aborted: Sequence[AbortedTransaction]) -> Any:
-    """Which batches belong to aborted transactions: from the first offset of each to its producer's next abort marker (KIP-98)."""
+    """Returns a mask of the batches of aborted transactions: from the first offset of each to its producer's next abort marker (KIP-98)."""
     waiting = sorted(aborted, key=lambda transaction: transaction.first_offset, reverse=True)
     dropped = np.zeros(len(batches.positions), bool)
     producers: set[int] = set()
@@ -138,13 +142,13 @@ def _aborted(batches: Batches, aborted: Sequence[AbortedTransaction]) -> Any:
 
 
 def _is_abort(marker: memoryview) -> bool:
-    """The key of a control record is its version and its type, both int16."""
+    # The key of a control record is its version and its type, both int16.
     key = next(RecordBatch(marker).records()).key
-    return key is not None and int.from_bytes(key[2:4], "big") == ABORT
+    return key is not None and int.from_bytes(key[2:4], "big") == ABORT_MARKER
 
 
-class Payload(NamedTuple):
-    """Batches, and where the records of each lie in `data`, uncompressed."""
+class DecompressedBatches(NamedTuple):
+    """Batches, and the positions of the uncompressed records of each in `data`."""
 
     batches: Batches
     data: Bytes
@@ -152,23 +156,27 @@ class Payload(NamedTuple):
     ends: Longs
 
 
-def payloads(batches: Batches) -> Iterator[Payload]:
-    """Uncompressed batches as they are, all in one; others decompressed, some at a time. Raises InvalidRecords."""
+def decompress_all(batches: Batches) -> Iterator[DecompressedBatches]:
+    """Yields the batches with uncompressed records.
+
+    Batches without compression are yielded at once and are not copied; otherwise several are decompressed at a time, up to ENOUGH_BYTES.
+    Raises InvalidRecords.
+    """
     if not (batches.attributes & COMPRESSION_MASK).any():
         ends = batches.positions + batches.sizes
-        yield Payload(batches, np.frombuffer(batches.view, np.uint8), batches.positions + HEADER.size, ends)
+        yield DecompressedBatches(batches, np.frombuffer(batches.view, np.uint8), batches.positions + HEADER.size, ends)
         return
     pieces: list[bytes] = []
     first = size = 0
     for number in range(len(batches.positions)):
-        pieces.append(_decompressed(batches, number))
+        pieces.append(_decompress(batches, number))
         size += len(pieces[-1])
         if size >= ENOUGH_BYTES or number == len(batches.positions) - 1:
             yield _joined(batches.where(slice(first, number + 1)), pieces)
             pieces, first, size = [], number + 1, 0
 
 
-def _decompressed(batches: Batches, number: int) -> bytes:
+def _decompress(batches: Batches, number: int) -> bytes:
     codec = int(batches.attributes[number]) & COMPRESSION_MASK
     if codec > Compression.ZSTD:
         raise InvalidRecords(f"there is no compression type {codec}")
@@ -178,6 +186,6 @@ def _decompressed(batches: Batches, number: int) -> bytes:
         raise InvalidRecords(str(error)) from error
 
 
-def _joined(batches: Batches, pieces: list[bytes]) -> Payload:
+def _joined(batches: Batches, pieces: list[bytes]) -> DecompressedBatches:
     ends = np.cumsum([len(piece) for piece in pieces])
-    return Payload(batches, np.frombuffer(b"".join(pieces), np.uint8), np.concatenate(([0], ends[:-1])), ends)
+    return DecompressedBatches(batches, np.frombuffer(b"".join(pieces), np.uint8), np.concatenate(([0], ends[:-1])), ends)

@@ -1,6 +1,6 @@
-"""A small Kafka client: connections, topics, leaders and offsets, through restarts and changes of leaders.
+"""A blocking Kafka client: topics, partition leaders and offsets, with retries across broker restarts and leader changes.
 
-It knows nothing of Spark. A worker process keeps its clients (`client_for`) and so their connections from task to task.
+It does not need Spark. A worker process caches its clients (`client_for`), so connections are reused from task to task.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from ..protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition,
 from ..protocol.messages.metadata import METADATA, MetadataRequest, MetadataRequestTopic
 from ..protocol.schema import Api, Message
 from .connection import Address, Connection
-from .connector import Connector
+from .connection_factory import ConnectionFactory
 
 T = TypeVar("T")
 
 EARLIEST, LATEST = -2, -1
-"""The times that ListOffsets takes for the two ends of a log."""
+"""The timestamps with which ListOffsets requests the two ends of a log."""
 READ_UNCOMMITTED, READ_COMMITTED = 0, 1
 BACKOFF_MS = 50
-CONSUMER = -1
+CONSUMER_REPLICA_ID = -1
+"""The replica id in requests of consumers."""
 
 
 class TopicPartition(NamedTuple):
@@ -41,10 +42,10 @@ class TopicPartition(NamedTuple):
 
 @dataclass(frozen=True)
 class ClientConfig:
-    """Kafka's consumer settings, as far as they act here.
+    """The settings of Kafka's consumer that have an effect here.
 
-    `api_timeout_ms` is for a question with all its repetitions, `poll_timeout_ms` how long a read may stand still, and `settling_ms` how
-    long a topic may be unknown, as a new one is, or a log shorter than it was, as with a leader that is new.
+    `api_timeout_ms` limits a request with all its retries, and `poll_timeout_ms` the time in which a read makes no progress. `settling_ms`
+    is how long a topic may be unknown, because it has just been created, or a log may be shorter than before, because its leader is new.
     """
 
     bootstrap_servers: tuple[Address, ...]
@@ -62,90 +63,94 @@ class ClientConfig:
     max_partition_fetch_bytes: int = 8 << 20
 
 
-def refusal(code: int, what: str) -> KafkaError:
-    """A broker's error about something, as it is raised."""
+def broker_error(code: int, subject: str) -> KafkaError:
+    """Returns the exception for an error code in a response; `subject` is what the error is about."""
     error = ErrorCode(code)
     text = "This server does not host this topic-partition." if error == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION else ""
-    return KafkaError(error, f"{what}: {error.name} {text}".rstrip())
+    return KafkaError(error, f"{subject}: {error.name} {text}".rstrip())
 
 
 @cache
 def client_for(config: ClientConfig) -> KafkaClient:
-    """The client of this process."""
+    """Returns the client that this process keeps for a config."""
     return KafkaClient(config)
 
 
-class Patience:
-    """Waits between attempts, until there has been no progress for too long."""
+class RetryTimer:
+    """Paces retries, and ends them when there has been no progress for `timeout_ms`."""
 
     def __init__(self, timeout_ms: int) -> None:
         self._timeout_ms = timeout_ms
         self.renew()
 
     def renew(self) -> None:
-        """There was progress."""
+        """Starts the time-out again after progress."""
         self._deadline = time.monotonic() + self._timeout_ms / 1000
 
     @property
     def over(self) -> bool:
-        """Whether there was none for too long."""
+        """Whether the time-out has passed since the last progress."""
         return time.monotonic() >= self._deadline
 
     def wait_after(self, error: Exception) -> None:
-        """Before the next attempt. Raises the error when it is no passing one, or the time is over."""
+        """Waits before the next attempt. Raises `error` when it is not retriable or the time-out has passed."""
         if self.over or (isinstance(error, KafkaError) and not error.code.retriable):
             raise error
         time.sleep(BACKOFF_MS / 1000)
 
 
 class KafkaClient:
-    """Blocking; connections are made when they are needed and kept.
+    """Opens connections when they are needed and keeps them.
 
-    All that fails in passing (a broker that restarts, a leader that moves) is tried again until the time of the config is over;
-    then the last error is raised: OSError, or KafkaError with the broker's code.
+    Methods retry after transient failures, such as the restart of a broker or a leader change, until a time-out of the config has passed.
+    They then raise the last error: OSError, or KafkaError with the broker's error code.
     """
 
     def __init__(self, config: ClientConfig) -> None:
         self.config = config
-        self._connector = Connector(config.bootstrap_servers, config.client_id, config.request_timeout_ms)
+        self._connections = ConnectionFactory(config.bootstrap_servers, config.client_id, config.request_timeout_ms)
         self._idle: dict[Address, Connection] = {}
         self._nodes: dict[int, Address] = {}
         self._leaders: dict[TopicPartition, int] = {}
 
     def close(self) -> None:
-        """Ends the connections; the client makes new ones when it is used again."""
-        self._connector.stop_waiting()
+        """Closes the connections; a later call opens new ones."""
+        self._connections.stop_waiting()
         while self._idle:
             self._idle.popitem()[1].close()
 
     def partitions(self, topics: Iterable[str]) -> list[TopicPartition]:
-        """The partitions of some topics. Raises KafkaError UNKNOWN_TOPIC_OR_PARTITION for a topic that stays unknown."""
+        """Returns the partitions of topics. Raises KafkaError with UNKNOWN_TOPIC_OR_PARTITION for a topic that remains unknown."""
         names = sorted(topics)
         return self._partitions(lambda: self._metadata(names))
 
     def partitions_where(self, matches: Callable[[str], object]) -> list[TopicPartition]:
-        """The partitions of the topics whose names match, without Kafka's internal ones."""
+        """Returns the partitions of the topics whose names match, except for Kafka's internal topics."""
         return self._partitions(lambda: [topic for topic in self._metadata(None) if not topic.is_internal and matches(topic.name)])
 
     def _partitions(self, metadata: Callable[[], Any]) -> list[TopicPartition]:
-        def ask() -> list[TopicPartition]:
-            answer = self.attempt(metadata, self.config.api_timeout_ms)
-            for topic in answer:
+        def existing() -> list[TopicPartition]:
+            topics = self.retry(metadata, self.config.api_timeout_ms)
+            for topic in topics:
                 if topic.error_code:
-                    raise refusal(topic.error_code, topic.name)
-            return sorted(TopicPartition(topic.name, partition.partition_index) for topic in answer for partition in topic.partitions)
+                    raise broker_error(topic.error_code, topic.name)
+            return sorted(TopicPartition(topic.name, partition.partition_index) for topic in topics for partition in topic.partitions)
 
-        return self.attempt(ask, self.config.settling_ms)
+        return self.retry(existing, self.config.settling_ms)
 
     def list_offsets(self, wanted: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
-        """The first offset at or after each time, in milliseconds, or EARLIEST or LATEST; -1 where there is none."""
+        """Returns an offset for each partition.
+
+        The number of a partition is EARLIEST, LATEST or a timestamp in milliseconds, for the first record of that time or later. The offset
+        is -1 when there is no such record.
+        """
         found: dict[TopicPartition, int] = {}
 
-        def ask() -> None:
-            for leader, partitions in self.by_leader(wanted.keys() - found.keys()).items():
+        def find_missing() -> None:
+            for leader, partitions in self.by_node(wanted.keys() - found.keys()).items():
                 self._list_offsets(leader, {partition: wanted[partition] for partition in partitions}, found)
 
-        self.attempt(ask, self.config.api_timeout_ms)
+        self.retry(find_missing, self.config.api_timeout_ms)
         return found
 
     def _list_offsets(self, leader: Address, times: dict[TopicPartition, int], found: dict[TopicPartition, int]) -> None:
@@ -153,30 +158,33 @@ class KafkaClient:
         for (topic, index), timestamp in times.items():
             topics.setdefault(topic, []).append(ListOffsetsPartition(partition_index=index, timestamp=timestamp))
         request = ListOffsetsRequest(
-            replica_id=CONSUMER,
+            replica_id=CONSUMER_REPLICA_ID,
             isolation_level=self.config.isolation_level,
             topics=[ListOffsetsTopic(name=name, partitions=partitions) for name, partitions in topics.items()],
             timeout_ms=self.config.request_timeout_ms,
         )
         with self.connection(leader) as connection:
-            answer = connection.call(LIST_OFFSETS, request)
-        for topic in answer.topics:
+            response = connection.call(LIST_OFFSETS, request)
+        for topic in response.topics:
             for partition in topic.partitions:
                 if partition.error_code:
-                    raise refusal(partition.error_code, f"{topic.name}-{partition.partition_index}")
+                    raise broker_error(partition.error_code, f"{topic.name}-{partition.partition_index}")
                 found[TopicPartition(topic.name, partition.partition_index)] = partition.offset
 
-    def by_leader(
-        self, partitions: Iterable[TopicPartition], near: Mapping[TopicPartition, int] = MappingProxyType({})
+    def by_node(
+        self, partitions: Iterable[TopicPartition], preferred: Mapping[TopicPartition, int] = MappingProxyType({})
     ) -> dict[Address, list[TopicPartition]]:
-        """Partitions, sorted, by where their leaders listen, or the nodes that are `near`. Raises KafkaError LEADER_NOT_AVAILABLE."""
+        """Groups partitions, sorted, by the address of their leader, or of the node that `preferred` names for them.
+
+        Raises KafkaError with LEADER_NOT_AVAILABLE for a partition without a leader.
+        """
         addresses: dict[Address, list[TopicPartition]] = {}
         for partition in sorted(partitions):
-            addresses.setdefault(self.leader(partition, near.get(partition)), []).append(partition)
+            addresses.setdefault(self.leader(partition, preferred.get(partition)), []).append(partition)
         return addresses
 
     def leader(self, partition: TopicPartition, instead: int | None = None) -> Address:
-        """Where the leader listens, or the node to be asked `instead`. Raises KafkaError LEADER_NOT_AVAILABLE when it is not there now."""
+        """Returns the address of the leader, or of the node `instead`. Raises KafkaError with LEADER_NOT_AVAILABLE when it is unknown."""
         if partition not in self._leaders:
             self._metadata([partition.topic])
         node = self._leaders.get(partition) if instead is None else instead
@@ -185,30 +193,30 @@ class KafkaClient:
         return self._nodes[node]
 
     def forget_leaders(self) -> None:
-        """They are asked for anew when they are needed: some are not what they were."""
+        """Discards the cached leaders, so that the next use of one fetches metadata."""
         self._leaders.clear()
 
     def partition_count(self, topic: str) -> int:
-        """How many partitions a topic has; it is made if the broker makes topics. Raises KafkaError, OSError when that is not known now."""
+        """Returns the number of partitions of a topic. Brokers with auto.create.topics.enable create it. Raises KafkaError, OSError."""
         (found,) = self._metadata([topic], create=True)
         if found.error_code:
-            raise refusal(found.error_code, topic)
+            raise broker_error(found.error_code, topic)
         return len(found.partitions)
 
     def _metadata(self, topics: list[str] | None, *, create: bool = False) -> Any:
-        """Asks any broker about some topics, or all, and learns the brokers and leaders."""
+        """Requests the metadata of topics (None: all) from any broker, and stores the addresses of brokers and the leaders."""
         wanted = None if topics is None else [MetadataRequestTopic(name=name) for name in topics]
-        answer = self.ask_anyone(METADATA, MetadataRequest(topics=wanted, allow_auto_topic_creation=create))
-        if answer.error_code:
-            raise refusal(answer.error_code, "Metadata")
-        self._nodes = {node.node_id: (node.host, node.port) for node in answer.brokers}
-        for topic in answer.topics:
+        response = self.call_any_broker(METADATA, MetadataRequest(topics=wanted, allow_auto_topic_creation=create))
+        if response.error_code:
+            raise broker_error(response.error_code, "Metadata")
+        self._nodes = {node.node_id: (node.host, node.port) for node in response.brokers}
+        for topic in response.topics:
             for partition in topic.partitions:
                 self._leaders[TopicPartition(topic.name, partition.partition_index)] = partition.leader_id
-        return answer.topics
+        return response.topics
 
-    def ask_anyone(self, api: Api, request: Message) -> Any:
-        """The answer of the first broker that gives one. Raises the last OSError when none does."""
+    def call_any_broker(self, api: Api, request: Message) -> Any:
+        """Sends the request to one broker after another and returns the first response. Raises the last OSError when all fail."""
         failure: OSError = ConnectionError("no broker is known")
         for address in dict.fromkeys((*self._idle, *self._nodes.values(), *self.config.bootstrap_servers)):
             try:
@@ -219,23 +227,23 @@ class KafkaClient:
         failure.add_note(f"No broker answered: {', '.join(f'{host}:{port}' for host, port in self.config.bootstrap_servers)}")
         raise failure
 
-    def attempt(self, ask: Callable[[], T], timeout_ms: int) -> T:
-        """What `ask` returns, which is called again for so long while it fails in passing."""
-        patience = Patience(timeout_ms)
+    def retry(self, function: Callable[[], T], timeout_ms: int) -> T:
+        """Returns the result of `function`, which is called again after transient failures until the time-out has passed."""
+        retry_timer = RetryTimer(timeout_ms)
         while True:
             try:
-                return ask()
+                return function()
             except (OSError, KafkaError) as error:
                 self.forget_leaders()
-                patience.wait_after(error)
+                retry_timer.wait_after(error)
 
     def connect(self, address: Address) -> Connection:
-        """A new connection, which the caller closes. Raises OSError, KafkaError."""
-        return self._connector.connect(address)
+        """Returns a new connection, which the caller closes. Raises OSError, KafkaError."""
+        return self._connections.connect(address)
 
     @contextmanager
     def connection(self, address: Address) -> Iterator[Connection]:
-        """A connection for oneself; it is kept for the next user if all went well."""
+        """Lends a connection to one user at a time, and keeps it for the next when no exception was raised."""
         connection = self._idle.pop(address, None) or self.connect(address)
         try:
             yield connection

@@ -1,4 +1,4 @@
-"""One connection to one broker: requests out, answers in, in order."""
+"""A connection to a broker that sends requests and receives the responses in order."""
 
 from __future__ import annotations
 
@@ -19,11 +19,14 @@ from ..protocol.schema import Api, Message, ProtocolError
 Address = tuple[str, int]
 
 CEILINGS = {PRODUCE.key: 12, FETCH.key: 12}
-"""Versions that we stay at although newer ones are known: from 13 on these name topics by ids, which who goes by names has no use for."""
+"""Highest versions used of some APIs, by key: from version 13 on, these identify topics by id, and this client has names only."""
 
 
 class Connection:
-    """Blocking, and for one user at a time. Raises OSError when the broker is gone or silent; then nothing more comes of it."""
+    """A blocking connection for one user at a time.
+
+    Methods raise OSError when the broker closes the connection or does not respond in time; the connection cannot be used afterwards.
+    """
 
     def __init__(self, address: Address, client_id: str, timeout_ms: int) -> None:
         self._client_id = client_id
@@ -38,46 +41,46 @@ class Connection:
             raise
 
     def _negotiate(self) -> dict[int, tuple[int, int]]:
-        """What the broker serves: key -> lowest and highest version. Every broker knows version 0 of the question."""
-        self._served = {API_VERSIONS.key: (0, 0)}
-        answer = self.call(API_VERSIONS, ApiVersionsRequest())
-        if answer.error_code:
-            raise KafkaError(ErrorCode(answer.error_code))
-        return {served.api_key: (served.min_version, served.max_version) for served in answer.api_keys}
+        """Returns the lowest and highest version of each API key that the broker serves."""
+        self._served = {API_VERSIONS.key: (0, 0)}  # every broker supports version 0
+        response = self.call(API_VERSIONS, ApiVersionsRequest())
+        if response.error_code:
+            raise KafkaError(ErrorCode(response.error_code))
+        return {served.api_key: (served.min_version, served.max_version) for served in response.api_keys}
 
     def version_of(self, api: Api) -> int:
-        """The newest version that both sides speak. Raises KafkaError UNSUPPORTED_VERSION."""
+        """Returns the highest version that both sides support. Raises KafkaError with UNSUPPORTED_VERSION when there is none."""
         lowest, highest = self._served.get(api.key, (0, -1))
         version = min(api.versions.last, highest, CEILINGS.get(api.key, highest))
         if version < max(lowest, api.versions.first):
-            raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"the broker serves no version of {api.name} that is spoken here")
+            raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"the broker supports no version of {api.name} that this client supports")
         return version
 
     def call(self, api: Api, request: Message) -> Any:
-        """The answer to one request."""
+        """Sends a request and returns its response."""
         self.send(api, request)
         return self.receive()
 
     def send(self, api: Api, request: Message) -> None:
-        """Sends a request; its answer is received later, after those of the requests before it."""
+        """Sends a request. `receive` returns its response, after those of earlier requests."""
         version = self.version_of(api)
         self._correlation_id += 1
         self._socket.sendall(b"".join(encode_request(api, version, self._correlation_id, self._client_id, request)))
         self._sent.append((api, version, self._correlation_id))
 
     def receive(self) -> Any:
-        """The answer to the oldest request that has none yet; record bytes in it are views of a buffer of their own."""
+        """Returns the response to the oldest request without one. Record bytes in it are views of a buffer that is not reused."""
         api, version, expected = self._sent.popleft()
         (size,) = LENGTH.unpack(self._read(LENGTH.size))
         if size < 0:
-            raise ProtocolError(f"an answer of {size} bytes")
+            raise ProtocolError(f"response of {size} bytes")
         correlation_id, response = decode_response(api, version, self._read(size))
         if correlation_id != expected:
-            raise ProtocolError(f"the answer to request {correlation_id} came where that to {expected} was due")
+            raise ProtocolError(f"response to request {correlation_id} received, expected the response to {expected}")
         return response
 
     def _read(self, size: int) -> memoryview:
-        view = np.empty(size, np.uint8).data  # not zeroed before it is filled
+        view = np.empty(size, np.uint8).data  # unlike a bytearray, not zeroed first
         filled = 0
         while filled < size:
             received = self._socket.recv_into(view[filled:])
@@ -87,6 +90,6 @@ class Connection:
         return view
 
     def close(self) -> None:
-        """Ends the connection; answers under way are lost."""
+        """Closes the connection; responses that have not been received are lost."""
         with suppress(OSError):
             self._socket.close()

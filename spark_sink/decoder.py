@@ -1,6 +1,11 @@
-"""Record batches -> Arrow, column by column: no Python runs per record.
+"""Decodes record batches to Arrow column by column, so that no Python code runs per record.
 
-The rows are those of Spark's Kafka sources: key, value, topic, partition, offset, timestamp, timestampType and headers.
+The columns are those of Spark's Kafka source: key, value, topic, partition, offset, timestamp, timestampType and headers.
+
+`record_starts` finds where each record begins. From there, every step reads one field of all records at once with numpy: the varint at
+the current position of each record, which yields a column of values and the positions of the next field. Keys, values and headers become
+Arrow arrays without a copy per record: an Arrow binary array is a buffer of bytes and a list of offsets into it, so `_binary` builds an
+array whose elements are, in turn, a key and the gap to the next key, and removes the gaps with Arrow's `filter`.
 """
 
 from __future__ import annotations
@@ -15,13 +20,14 @@ from numpy.typing import NDArray
 
 from ..protocol.messages.fetch import AbortedTransaction
 from ..protocol.records import TIMESTAMP_TYPE_BIT, InvalidRecords
-from .batches import Batches, Payload, payloads, visible
-from .varints import Bytes, Longs, read_varints
-from .walk import record_starts
+from .batches import Batches, DecompressedBatches, decompress_all, visible
+from .record_boundaries import record_starts
+from .varint_columns import Bytes, Longs, read_varints
 
 ROWS, BYTES = 16384, 4 << 20
-"""What one RecordBatch holds at most, in rows and roughly in bytes: Spark is fastest so."""
+"""Upper limits of one `pyarrow.RecordBatch` in rows and, roughly, in bytes; with these sizes Spark is fastest."""
 MICROSECONDS = 1000
+"""In a millisecond."""
 LATEST_TIMESTAMP = (1 << 63) // MICROSECONDS - 1
 
 HEADER_TYPE = pa.struct([("key", pa.string()), ("value", pa.binary())])
@@ -39,7 +45,7 @@ COLUMN_TYPES: dict[str, Any] = {
 
 
 class Slices(NamedTuple):
-    """Byte strings in a buffer, in rising order; null where the length on the wire was negative."""
+    """Byte strings in a buffer, in ascending order of position; a string is null when its encoded length is negative."""
 
     starts: Longs
     ends: Longs
@@ -47,32 +53,34 @@ class Slices(NamedTuple):
 
 
 class Decoder:
-    """Decodes what was fetched from one partition into rows of `schema`, whose names are among COLUMN_TYPES."""
+    """Decodes the batches of one partition to rows of `schema`, whose names are among COLUMN_TYPES."""
 
     def __init__(self, schema: Any, topic: str, partition: int) -> None:
         self._schema, self._topic, self._partition = schema, topic, partition
         self._names: list[str] = schema.names
 
     def decode(self, batches: Batches, start: int, end: int, aborted: Sequence[AbortedTransaction] = ()) -> Iterator[Any]:
-        """`pyarrow.RecordBatch`es of the records with `start` <= offset < `end`. Raises InvalidRecords.
+        """Yields `pyarrow.RecordBatch`es of the records with `start` <= offset < `end`. Raises InvalidRecords.
 
-        The columns that nobody wants are not read, and so not checked.
+        Fields of columns that are not in the schema are neither read nor checked.
         """
-        for payload in payloads(visible(batches, start, end, aborted)):
-            if len(payload.batches.positions):
-                yield from _sliced(self._rows(payload, start, end), len(payload.data))
+        for decompressed in decompress_all(visible(batches, start, end, aborted)):
+            if len(decompressed.batches.positions):
+                yield from _sliced(self._rows(decompressed, start, end), len(decompressed.data))
 
-    def _rows(self, payload: Payload, start: int, end: int) -> Any:
-        records = _Records(payload)
+    def _rows(self, decompressed: DecompressedBatches, start: int, end: int) -> Any:
+        records = _RecordFields(decompressed)
         columns: dict[str, Callable[[], Any]] = {
-            "key": lambda: _binary(payload.data, records.key),
-            "value": lambda: _binary(payload.data, records.value),
+            "key": lambda: _binary(decompressed.data, records.key),
+            "value": lambda: _binary(decompressed.data, records.value),
             "topic": lambda: _constant("topic", self._topic, records.count),
             "partition": lambda: _constant("partition", self._partition, records.count),
             "offset": lambda: pa.array(records.offsets),
             "timestamp": lambda: _timestamps(records),
-            "timestampType": lambda: pa.array((records.of_batch(payload.batches.attributes & TIMESTAMP_TYPE_BIT) != 0).astype(np.int32)),
-            "headers": lambda: _headers(payload.data, records),
+            "timestampType": lambda: pa.array(
+                (records.of_batch(decompressed.batches.attributes & TIMESTAMP_TYPE_BIT) != 0).astype(np.int32)
+            ),
+            "headers": lambda: _headers(decompressed.data, records),
         }
         if not {"key", "value", "headers"}.isdisjoint(self._names):
             records.read_contents()
@@ -87,37 +95,37 @@ def _sliced(rows: Any, size: int) -> Iterator[Any]:
         yield rows.slice(first, step)
 
 
-class _Records:
-    """Where the fields of all records of a payload are; each is one column."""
+class _RecordFields:
+    """The fields of all records of some batches: numbers as columns, and the positions of keys, values and headers."""
 
     key: Slices
     value: Slices
     header_counts: Longs
     header_starts: Longs
 
-    def __init__(self, payload: Payload) -> None:
-        batches = payload.batches
-        self._data, self._counts = payload.data, batches.counts
-        starts = record_starts(payload.data, payload.starts, payload.ends, batches.counts)
+    def __init__(self, decompressed: DecompressedBatches) -> None:
+        batches = decompressed.batches
+        self._data, self._counts = decompressed.data, batches.counts
+        starts = record_starts(decompressed.data, decompressed.starts, decompressed.ends, batches.counts)
         self.count = len(starts)
         self.ends = np.empty(self.count, np.int64)
         self.ends[:-1] = starts[1:]
-        self.ends[np.cumsum(batches.counts) - 1] = payload.ends
-        deltas, position = read_varints(payload.data, starts + _prefix_widths(self.ends - starts) + 1, bits=64)
+        self.ends[np.cumsum(batches.counts) - 1] = decompressed.ends
+        deltas, position = read_varints(decompressed.data, starts + _prefix_widths(self.ends - starts) + 1, bits=64)
         self.timestamps = self.of_batch(batches.base_timestamps) + deltas
         if (log_append := batches.attributes & TIMESTAMP_TYPE_BIT != 0).any():
             self.timestamps = np.where(self.of_batch(log_append), self.of_batch(batches.max_timestamps), self.timestamps)
-        deltas, self._contents = read_varints(payload.data, position)
+        deltas, self._contents = read_varints(decompressed.data, position)
         self.offsets = self.of_batch(batches.base_offsets) + deltas
         if (self._contents >= self.ends).any():
             raise InvalidRecords("a record is too short")
 
     def of_batch(self, column: NDArray[Any]) -> NDArray[Any]:
-        """A column of the batches as one of their records."""
+        """Repeats the value of each batch for all of its records."""
         return np.repeat(column, self._counts)
 
     def read_contents(self) -> None:
-        """Finds key, value and headers. Raises InvalidRecords for a record without headers that does not end where it should."""
+        """Finds keys, values and headers. Raises InvalidRecords for a record without headers that does not end where its length says."""
         self.key = self._slices(self._contents)
         self.value = self._slices(self.key.ends)
         self.header_counts, self.header_starts = read_varints(self._data, self.value.ends)
@@ -130,7 +138,7 @@ class _Records:
 
 
 def _prefix_widths(sizes: Longs) -> Longs:
-    """The widths of the length prefixes of records of these sizes, which tell them without a look at the bytes."""
+    """Returns the widths of the length prefixes of records of these sizes, which include the prefix, without reading the records."""
     widths = np.ones(len(sizes), np.int64)
     for width in range(1, 5):
         if (longest := (1 << 7 * width - 1) - 1 + width) < sizes.max():
@@ -138,15 +146,15 @@ def _prefix_widths(sizes: Longs) -> Longs:
     return widths
 
 
-def _timestamps(records: _Records) -> Any:
-    """Microseconds, as Spark has them. Raises InvalidRecords where a time does not fit (KAFKA_MALFORMED_RECORD_TIMESTAMP)."""
+def _timestamps(records: _RecordFields) -> Any:
+    """Returns the timestamps in microseconds. Raises InvalidRecords when one does not fit (Spark's KAFKA_MALFORMED_RECORD_TIMESTAMP)."""
     if records.timestamps.max() > LATEST_TIMESTAMP or records.timestamps.min() < -LATEST_TIMESTAMP:
         raise InvalidRecords("a record's timestamp in milliseconds does not fit into microseconds")
     return pa.array(records.timestamps * MICROSECONDS).view(COLUMN_TYPES["timestamp"])
 
 
 def _binary(data: Bytes, slices: Slices, kind: Any = COLUMN_TYPES["value"]) -> Any:
-    """The slices as an Arrow array of their own: one laid over all of `data` has every gap as an element too, and loses them again."""
+    """Returns an Arrow array of the slices: builds one over all of `data` with every gap as an element, and filters the gaps out."""
     count = len(slices.starts)
     nulls = count - int(np.count_nonzero(slices.valid))
     if nulls == count:
@@ -180,8 +188,8 @@ def _bitmap(valid: NDArray[np.bool_]) -> Any:
     return pa.py_buffer(np.packbits(valid, bitorder="little"))
 
 
-def _headers(data: Bytes, records: _Records) -> Any:
-    """A list for each record, null where it has no header. Raises InvalidRecords."""
+def _headers(data: Bytes, records: _RecordFields) -> Any:
+    """Returns an array with a list of headers for each record, null for a record without headers. Raises InvalidRecords."""
     counts = records.header_counts
     if (counts < 0).any() or (counts > records.ends - records.header_starts).any():
         raise InvalidRecords("a count of headers that does not fit into its record")
@@ -192,8 +200,8 @@ def _headers(data: Bytes, records: _Records) -> Any:
     return pa.Array.from_buffers(COLUMN_TYPES["headers"], records.count, buffers, children=[headers])
 
 
-def _find_headers(data: Bytes, records: _Records) -> tuple[Slices, Slices]:
-    """(keys, values) of all headers of all records: the first of each record, then the second of those that have one, and so on."""
+def _find_headers(data: Bytes, records: _RecordFields) -> tuple[Slices, Slices]:
+    """Returns (keys, values) of all headers; step n reads the n-th header of all records that have one. Raises InvalidRecords."""
     counts, total = records.header_counts, int(records.header_counts.sum())
     key_starts, key_ends, value_starts, value_ends = np.empty((4, total), np.int64)
     valid = np.empty(total, bool)
@@ -215,7 +223,7 @@ def _find_headers(data: Bytes, records: _Records) -> tuple[Slices, Slices]:
 
 
 def _strings(data: Bytes, slices: Slices) -> Any:
-    """UTF-8; what is not is replaced as Java does, so that what Spark gets is a string."""
+    """Returns an array of strings. Bytes that are not UTF-8 are replaced as Java does, because Spark requires valid strings."""
     strings = _binary(data, slices, pa.string())
     try:
         strings.validate(full=True)

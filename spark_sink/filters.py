@@ -1,4 +1,4 @@
-"""Filters that Spark pushes down (from 4.1 on) make a read smaller. Spark applies them to the rows all the same."""
+"""Narrows ranges of offsets by the filters that Spark pushes down (from 4.1 on). Spark still applies the filters to the rows."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from .client import KafkaClient
-from .planning import OffsetRange
+from .offset_ranges import OffsetRange
 
 if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 LOWER = {"EqualTo", "EqualNullSafe", "In", "GreaterThan", "GreaterThanOrEqual"}
-"""Filters that name a least value."""
+"""Filters with a lower bound."""
 UPPER = {"EqualTo", "EqualNullSafe", "In", "LessThan", "LessThanOrEqual"}
+"""Filters with an upper bound."""
 TESTS: dict[str, Callable[[Any, Any], bool]] = {
     "EqualTo": operator.eq,
     "EqualNullSafe": operator.eq,
@@ -34,7 +35,7 @@ TESTS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def narrowed(client: KafkaClient, ranges: Iterable[OffsetRange], filters: Iterable[Filter]) -> list[OffsetRange]:
-    """What is left of the ranges without rows that no filter lets pass. Raises KafkaError, OSError."""
+    """Returns the ranges without those parts in which no row can pass all filters. Raises KafkaError, OSError."""
     left, times = list(ranges), []
     for one in filters:
         column = _column(one)
@@ -48,7 +49,10 @@ def narrowed(client: KafkaClient, ranges: Iterable[OffsetRange], filters: Iterab
 
 
 def _from_time(client: KafkaClient, ranges: list[OffsetRange], time_ms: int) -> list[OffsetRange]:
-    """From the first record of that time on. No time is an end: what comes after a record may be older."""
+    """Lets ranges start at their first record of that time or later.
+
+    An upper bound of the time cannot end a range, because producers set timestamps: later records may be older.
+    """
     if time_ms <= 0:
         return ranges
     firsts = client.list_offsets({wanted.partition: time_ms for wanted in ranges})
@@ -61,13 +65,13 @@ def _between(wanted: OffsetRange, lower: list[int], upper: list[int]) -> OffsetR
 
 
 def _column(one: Filter) -> str:
-    """Of the whole row: a column, not a field of one."""
+    """Returns the column that a filter is about, "" for a field inside a column."""
     path: tuple[str, ...] = getattr(getattr(one, "child", one), "attribute", ())
     return path[0] if len(path) == 1 else ""
 
 
 def _values(one: Filter, kinds: set[str]) -> list[Any]:
-    """What a filter of some kinds compares with."""
+    """Returns the values that a filter compares with, none when the filter is not one of `kinds`."""
     kind, value = type(one).__name__, getattr(one, "value", ())
     if kind not in kinds:
         return []

@@ -1,4 +1,7 @@
-"""The Python that Spark's workers run: `python3` from PATH unless PYSPARK_PYTHON says otherwise, whatever interpreter the driver runs."""
+"""Chooses the Python executable of Spark's workers.
+
+By default that is `python3` from PATH, whichever interpreter the driver runs. The variable PYSPARK_PYTHON takes precedence.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,14 @@ logger = logging.getLogger("odradek.spark_sink")
 
 
 def choose_interpreter() -> None:
-    """Has the workers of a local Spark run this interpreter where PYSPARK_PYTHON is unset; elsewhere only warns if they run another one.
+    """Makes the workers of a local Spark run this interpreter when PYSPARK_PYTHON is unset; on a cluster, only warns of a different one.
 
-    A virtual environment that is not activated is not on PATH, so workers would not find what is installed in it. Which interpreters
-    the nodes of a cluster have is not known here.
+    Workers would not find the packages of a virtual environment that is not activated, because it is not on PATH. On a cluster nothing is
+    chosen, because the nodes may not have this interpreter.
     """
     try:
         from pyspark import SparkContext
-    except ImportError:  # a client of Spark Connect alone: the server chooses
+    except ImportError:  # only the client of Spark Connect is installed: the server chooses
         return
     context = SparkContext._active_spark_context
     if context is None or "PYSPARK_PYTHON" in os.environ:
@@ -27,16 +30,16 @@ def choose_interpreter() -> None:
     if (context.master or "").startswith("local"):
         os.environ["PYSPARK_PYTHON"] = context.pythonExec = sys.executable
     else:
-        _warn_of_another(context.pythonExec)
+        _warn_of_difference(context.pythonExec)
 
 
-def _warn_of_another(name: str) -> None:
-    """Unless the interpreter that is found by this name is of the same environment, where `python` and `python3` are the same."""
+def _warn_of_difference(name: str) -> None:
+    # `python` and `python3` in the folder of this interpreter are the same executable.
     found = shutil.which(name)
     if found is None or Path(found).parent != Path(sys.executable).parent:
         logger.warning(
             "PYSPARK_PYTHON is not set: Spark's Python workers run %s, which is %s here, and not this interpreter, %s. If they do not find "
-            "odradek, set PYSPARK_PYTHON before the session is made.",
+            "odradek, set PYSPARK_PYTHON before the session is created.",
             name,
             found or "not on PATH",
             sys.executable,

@@ -1,4 +1,4 @@
-"""Says how far streams are behind: a source in Python can give Spark no metrics of its own."""
+"""Logs the lag of streaming queries, because Spark accepts no metrics from Python data sources."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ logger = logging.getLogger("odradek.spark_sink.lag")
 
 
 class LagListener(StreamingQueryListener):
-    """Logs after each batch how many offsets of each partition are not read yet: `spark.streams.addListener(LagListener())`.
+    """Logs after each batch how many offsets of each partition have not been read yet. Needs PySpark 4.2.
 
-    The logger is `odradek.spark_sink.lag`, the level INFO. Needs PySpark 4.2.
+    It is added with `spark.streams.addListener(LagListener())`. The logger is `odradek.spark_sink.lag`, the level INFO.
     """
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:  # noqa: N802
-        """Nothing is known yet."""
+        """Logs nothing."""
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:  # noqa: N802
-        """A batch ended."""
+        """Logs the lag of each source of the query after a batch."""
         progress = event.progress
         for source in progress.sources:
             if behind := lag(source.endOffset, source.latestOffset):
@@ -39,14 +39,14 @@ class LagListener(StreamingQueryListener):
                 )
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:  # noqa: N802
-        """There is nothing to read."""
+        """Logs nothing."""
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:  # noqa: N802
-        """There is nothing to say."""
+        """Logs nothing."""
 
 
 def lag(end: str | None, latest: str | None) -> dict[TopicPartition, int]:
-    """How many offsets `latest` is after `end`, both as JSON of a query's progress; nothing where they are of another source."""
+    """Returns how many offsets `latest` is ahead of `end`, both as JSON of a query's progress; empty for sources of other formats."""
     try:
         ends, latests = (from_json(json.loads(offsets or "")) for offsets in (end, latest))
         return {partition: max(offset - ends.get(partition, 0), 0) for partition, offset in latests.items()}

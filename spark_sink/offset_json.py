@@ -1,4 +1,4 @@
-"""Offsets in the form of Spark's own Kafka source, as they stand in options and checkpoints: `{"topic":{"0":123}}`."""
+"""Converts offsets to and from the JSON form of Spark's own Kafka source in options and checkpoints: `{"topic":{"0":123}}`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OffsetJson: TypeAlias = dict[str, dict[str, int]]
 
 
 def to_json(offsets: Mapping[TopicPartition, int]) -> OffsetJson:
-    """In the order of topics and partitions, so that equal offsets are equal text."""
+    """Converts offsets in the order of topics and partitions, so that equal offsets have equal JSON texts."""
     topics: OffsetJson = {}
     for (topic, index), offset in sorted(offsets.items()):
         topics.setdefault(topic, {})[str(index)] = offset
@@ -19,5 +19,5 @@ def to_json(offsets: Mapping[TopicPartition, int]) -> OffsetJson:
 
 
 def from_json(topics: Mapping[str, Mapping[str, int]]) -> dict[TopicPartition, int]:
-    """Raises AttributeError, ValueError for what is not of this form; the offsets are not looked at."""
+    """Parses offsets. Raises AttributeError or ValueError for JSON of another form; the types of offsets are not checked."""
     return {TopicPartition(topic, int(index)): offset for topic, offsets in topics.items() for index, offset in offsets.items()}

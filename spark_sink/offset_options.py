@@ -1,4 +1,8 @@
-"""The options that say where a read starts and ends: by time before by offset, and what is not used is not looked at."""
+"""Parses the options that define where a read starts and ends.
+
+A timestamp for all partitions takes precedence over timestamps by partition, and these over offsets. Options that are not used are not
+parsed, so invalid values in them raise nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from .client import EARLIEST, LATEST, TopicPartition
-from .given import INT64_MAX, Given, expected, is_integer
 from .offset_json import from_json
+from .user_options import INT64_MAX, UserOptions, expected, is_integer
 
 Offsets: TypeAlias = int | dict[TopicPartition, int]
-"""EARLIEST or LATEST for all partitions, or for each one an offset or one of these."""
+"""EARLIEST or LATEST for all partitions, or a number for each: an offset, EARLIEST or LATEST."""
 
 OFFSETS_EXAMPLE = '{"topicA":{"0":23,"1":-1},"topicB":{"0":-2}}'
 TIMES_EXAMPLE = '{"topicA": {"0": 123456789, "1": 123456789}, "topicB": {"0": 123456789}}'
@@ -20,7 +24,10 @@ STRATEGY = "startingOffsetsByTimestampStrategy"
 
 @dataclass(frozen=True)
 class Times:
-    """The first offsets whose records are of these times (ms) or later; where there are none, the end, or an error."""
+    """The first offsets whose records have these timestamps (ms) or later.
+
+    For a partition without such a record it is the end of the log when `or_latest` is set; otherwise resolving raises ValueError.
+    """
 
     times: int | dict[TopicPartition, int]
     or_latest: bool
@@ -29,50 +36,50 @@ class Times:
 Bound: TypeAlias = Offsets | Times
 
 
-def starting(given: Given, default: str) -> Bound:
-    """Where a read starts. Raises ValueError."""
-    times = _times(given, "startingTimestamp", "startingOffsetsByTimestamp")
-    return _offsets(given, "startingOffsets", default) if times is None else Times(times, _or_latest(given))
+def starting(options: UserOptions, default: str) -> Bound:
+    """Parses where a read starts; `default` is `earliest` or `latest`. Raises ValueError."""
+    times = _times(options, "startingTimestamp", "startingOffsetsByTimestamp")
+    return _offsets(options, "startingOffsets", default) if times is None else Times(times, _or_latest(options))
 
 
-def ending(given: Given) -> Bound:
-    """Where a batch ends; what is there is not read any more. Raises ValueError."""
-    times = _times(given, "endingTimestamp", "endingOffsetsByTimestamp")
-    return _offsets(given, "endingOffsets", "latest") if times is None else Times(times, or_latest=True)
+def ending(options: UserOptions) -> Bound:
+    """Parses where a batch ends, exclusively. Raises ValueError."""
+    times = _times(options, "endingTimestamp", "endingOffsetsByTimestamp")
+    return _offsets(options, "endingOffsets", "latest") if times is None else Times(times, or_latest=True)
 
 
-def _offsets(given: Given, name: str, default: str) -> Offsets:
-    value = given.text(name, default)
+def _offsets(options: UserOptions, name: str, default: str) -> Offsets:
+    value = options.text(name, default)
     if value.lower() in ("earliest", "latest"):
         return EARLIEST if value.lower() == "earliest" else LATEST
-    found = _by_partition(given, name, OFFSETS_EXAMPLE)
+    found = _by_partition(options, name, OFFSETS_EXAMPLE)
     if not all(offset >= EARLIEST for offset in found.values()):
         raise expected(OFFSETS_EXAMPLE, value, name)
     return found
 
 
-def _times(given: Given, for_all: str, by_partition: str) -> int | dict[TopicPartition, int] | None:
-    if for_all in given:
-        value = given.text(for_all, "")
+def _times(options: UserOptions, for_all: str, by_partition: str) -> int | dict[TopicPartition, int] | None:
+    if for_all in options:
+        value = options.text(for_all, "")
         if not re.fullmatch(r"\d+", value) or int(value) > INT64_MAX:
             raise ValueError(f"Expected a single long value, got {value} (option {for_all!r})")
         return int(value)
-    return _by_partition(given, by_partition, TIMES_EXAMPLE) if by_partition in given else None
+    return _by_partition(options, by_partition, TIMES_EXAMPLE) if by_partition in options else None
 
 
-def _or_latest(given: Given) -> bool:
-    strategy = given.text(STRATEGY, "error").lower()
+def _or_latest(options: UserOptions) -> bool:
+    strategy = options.text(STRATEGY, "error").lower()
     if strategy not in ("error", "latest"):
         raise ValueError(f"No value found for '{strategy.upper()}' (option {STRATEGY!r}; there are: error, latest)")
     return strategy == "latest"
 
 
-def _by_partition(given: Given, name: str, example: str) -> dict[TopicPartition, int]:
-    topics = given.json_object(name, example)
+def _by_partition(options: UserOptions, name: str, example: str) -> dict[TopicPartition, int]:
+    topics = options.json_object(name, example)
     try:
         found = from_json(topics)
     except (AttributeError, ValueError):
-        raise expected(example, given.text(name, ""), name) from None
+        raise expected(example, options.text(name, ""), name) from None
     if not all(is_integer(number) for number in found.values()):
-        raise expected(example, given.text(name, ""), name)
+        raise expected(example, options.text(name, ""), name)
     return found

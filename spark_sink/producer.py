@@ -1,7 +1,12 @@
-"""Produces record batches: to the leaders of their partitions, in order, and with idempotence once each, through restarts and moves.
+"""Sends record batches to the leaders of their partitions, across broker restarts and leader changes.
 
-Up to five requests of a connection are under way while the caller makes more batches. After any failure all that is not acknowledged is
-sent again in its old order and with its old sequence numbers, so that brokers recognise what they have already (KIP-98).
+Up to five requests of a connection are in flight while the caller makes more batches. After any failure, all batches that are not
+acknowledged are sent again in the same order and with the same sequence numbers. An idempotent producer therefore appends each batch once
+and in order, because brokers detect the sequence numbers of batches that they already have (KIP-98).
+
+One case needs care: a log without batches of this producer accepts any sequence number. Had the first batch of a partition been lost and
+the second been appended, the first could not be appended any more. So nothing else is sent to a partition before its first batch is
+acknowledged (`_has_to_wait`).
 """
 
 from __future__ import annotations
@@ -18,20 +23,20 @@ from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
 from ..protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
 from ..protocol.records import HEADER, PREFIX_SIZE, BatchHeader, write_crc
-from .client import ClientConfig, KafkaClient, Patience, TopicPartition, refusal
+from .client import ClientConfig, KafkaClient, RetryTimer, TopicPartition, broker_error
 from .connection import Address, Connection
 
 ALL_REPLICAS = -1
 MAX_IN_FLIGHT = 5
-"""Requests of a connection: brokers recognise the last five batches of a producer."""
+"""Requests per connection: brokers keep the sequence numbers of the last five batches of a producer."""
 COUNTS_VALID_S = 300
-"""Kafka's metadata.max.age.ms: how long a topic is taken to have as many partitions as it had."""
+"""How long a partition count is cached; the default of Kafka's metadata.max.age.ms."""
 LARGEST_SEQUENCE = (1 << 31) - 1
 
 
 @dataclass(frozen=True)
 class ProducerConfig:
-    """Kafka's producer settings, as far as they act here; sizes are bytes."""
+    """The settings of Kafka's producer that have an effect here; sizes are in bytes."""
 
     client: ClientConfig
     acks: int = ALL_REPLICAS
@@ -44,8 +49,8 @@ class ProducerConfig:
     max_block_ms: int = 60_000
 
 
-class Payload(NamedTuple):
-    """The records of one batch, uncompressed; `timestamp` is that of all of them, in milliseconds."""
+class EncodedBatch(NamedTuple):
+    """The uncompressed records of one batch. All have the same `timestamp`, in milliseconds."""
 
     partition: TopicPartition
     records: memoryview
@@ -60,7 +65,7 @@ class _Batch(NamedTuple):
 
 
 class _Link:
-    """A connection, and the batches of each request that has no answer yet."""
+    """A connection, and the batches of each request whose response is outstanding."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection, self.broken = connection, False
@@ -68,7 +73,7 @@ class _Link:
 
     @contextmanager
     def broken_by_failure(self) -> Iterator[Connection]:
-        """After half a request or half an answer nothing sensible can follow: no answers are waited for any more."""
+        """Closes the connection after an error, because a request or a response may be incomplete. No response is awaited any more."""
         try:
             yield self.connection
         except BaseException:
@@ -83,7 +88,10 @@ _idle: dict[ProducerConfig, Producer] = {}
 
 @contextmanager
 def producer_for(config: ProducerConfig) -> Iterator[Producer]:
-    """The producer of this process, for oneself: it keeps its id and its connections for the next user, if all went well."""
+    """Lends this process's producer for a config to one user at a time.
+
+    The producer keeps its id and connections for the next user when no exception was raised.
+    """
     producer = _idle.pop(config, None) or Producer(config)
     try:
         yield producer
@@ -94,7 +102,7 @@ def producer_for(config: ProducerConfig) -> Iterator[Producer]:
 
 
 class Producer:
-    """Blocking. After an error has come out of it, which is no passing one, it is of no use any more."""
+    """A blocking producer. It cannot be used after one of its methods has raised."""
 
     def __init__(self, config: ProducerConfig) -> None:
         self.config = config
@@ -103,24 +111,24 @@ class Producer:
         self._counts: dict[str, tuple[int, float]] = {}
         self._id, self._epoch = -1, -1
         self._sequences: defaultdict[TopicPartition, int] = defaultdict(int)
-        self._made = 0
+        self._last_number = 0
         self._unsent: list[_Batch] = []
         self._unacknowledged: dict[int, _Batch] = {}
         self._appended_to: set[TopicPartition] = set()
 
     def close(self) -> None:
-        """Ends the connections."""
+        """Closes the connections."""
         while self._links:
             self._links.popitem()[1].connection.close()
         self._client.close()
 
     def partition_count(self, topic: str, needed: int = 1) -> int:
-        """How many partitions a topic has, at least as many as are `needed`. Raises TimeoutError, KafkaError."""
+        """Returns the number of partitions of a topic, once it has at least `needed`. Raises TimeoutError, KafkaError."""
         count, valid_until = self._counts.get(topic, (0, 0.0))
         if count >= needed and time.monotonic() < valid_until:
             return count
 
-        def ask() -> int:
+        def request_count() -> int:
             nonlocal count
             count = self._client.partition_count(topic)
             if count < needed:
@@ -128,40 +136,40 @@ class Producer:
             return count
 
         try:
-            self._client.attempt(ask, self.config.max_block_ms)
+            self._client.retry(request_count, self.config.max_block_ms)
         except (OSError, KafkaError) as error:
             if isinstance(error, KafkaError) and not error.code.retriable:
                 raise
-            what = f"Partition {needed - 1} of topic {topic} with partition count {count} is" if count else f"Topic {topic}"
-            raise TimeoutError(f"{what} not present in metadata after {self.config.max_block_ms} ms.") from error
+            missing = f"Partition {needed - 1} of topic {topic} with partition count {count} is" if count else f"Topic {topic}"
+            raise TimeoutError(f"{missing} not present in metadata after {self.config.max_block_ms} ms.") from error
         self._counts[topic] = count, time.monotonic() + COUNTS_VALID_S
         return count
 
-    def send(self, payloads: Sequence[Payload]) -> None:
-        """Sends batches and returns when the last ones are under way. Raises KafkaError, OSError where the delivery time-out is over."""
-        if payloads and self.config.idempotent and self._id < 0:
-            self._id, self._epoch = self._client.attempt(self._new_id, self.config.max_block_ms)
-        self._unsent = [self._batch(payload) for payload in payloads]
+    def send(self, batches: Sequence[EncodedBatch]) -> None:
+        """Sends batches; returns when all are sent. Raises KafkaError or OSError when the delivery time-out has passed."""
+        if batches and self.config.idempotent and self._id < 0:
+            self._id, self._epoch = self._client.retry(self._new_id, self.config.max_block_ms)
+        self._unsent = [self._batch(encoded) for encoded in batches]
         self._unacknowledged.update((batch.number, batch) for batch in self._unsent)
-        self._go_on(finish=False)
+        self._send_unsent(finish=False)
 
     def flush(self) -> None:
-        """Returns when all is acknowledged. Raises KafkaError, OSError where the delivery time-out is over."""
-        self._go_on(finish=True)
+        """Returns when all batches are acknowledged. Raises KafkaError or OSError when the delivery time-out has passed."""
+        self._send_unsent(finish=True)
 
     def _new_id(self) -> tuple[int, int]:
         request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=(1 << 31) - 1)
-        answer = self._client.ask_anyone(INIT_PRODUCER_ID, request)
-        if answer.error_code:
-            raise refusal(answer.error_code, "InitProducerId")
-        return answer.producer_id, answer.producer_epoch
+        response = self._client.call_any_broker(INIT_PRODUCER_ID, request)
+        if response.error_code:
+            raise broker_error(response.error_code, "InitProducerId")
+        return response.producer_id, response.producer_epoch
 
-    def _batch(self, payload: Payload) -> _Batch:
+    def _batch(self, encoded: EncodedBatch) -> _Batch:
         config, sequence = self.config, -1
         if config.idempotent:
-            sequence = self._sequences[payload.partition]
-            self._sequences[payload.partition] = sequence + payload.records_count & LARGEST_SEQUENCE
-        records: bytes | memoryview = payload.records
+            sequence = self._sequences[encoded.partition]
+            self._sequences[encoded.partition] = sequence + encoded.records_count & LARGEST_SEQUENCE
+        records: bytes | memoryview = encoded.records
         if config.compression:
             records = compress(config.compression, bytes(records), config.compression_level)
         header = BatchHeader(
@@ -171,39 +179,39 @@ class Producer:
             magic=2,
             crc=0,
             attributes=config.compression,
-            last_offset_delta=payload.records_count - 1,
-            base_timestamp=payload.timestamp,
-            max_timestamp=payload.timestamp,
+            last_offset_delta=encoded.records_count - 1,
+            base_timestamp=encoded.timestamp,
+            max_timestamp=encoded.timestamp,
             producer_id=self._id,
             producer_epoch=self._epoch,
             base_sequence=sequence,
-            records_count=payload.records_count,
+            records_count=encoded.records_count,
         )
         data = bytearray(HEADER.pack(*header))
         data += records
         write_crc(data)
-        self._made += 1
-        return _Batch(self._made, payload.partition, data)
+        self._last_number += 1
+        return _Batch(self._last_number, encoded.partition, data)
 
-    def _go_on(self, *, finish: bool) -> None:
-        patience = Patience(self.config.delivery_timeout_ms)
+    def _send_unsent(self, *, finish: bool) -> None:
+        retry_timer = RetryTimer(self.config.delivery_timeout_ms)
         while self._unsent or (finish and self._unacknowledged):
             try:
                 for leader, request in list(self._requests()):
-                    self._send(leader, request, patience)
+                    self._send(leader, request, retry_timer)
                 self._unsent = []
                 for link in list(self._links.values()) if finish else ():
                     while link.in_flight:
-                        self._acknowledge(link, patience)
+                        self._acknowledge(link, retry_timer)
             except (OSError, KafkaError) as error:
-                self._drain(patience)
+                self._drain(retry_timer)
                 self._unsent = list(self._unacknowledged.values())
                 self._client.forget_leaders()
                 self._counts.clear()
-                patience.wait_after(error)
+                retry_timer.wait_after(error)
 
     def _requests(self) -> Iterator[tuple[Address, list[_Batch]]]:
-        """All unsent batches in requests: each to one leader, with at most one batch of a partition, within the largest size."""
+        """Groups the unsent batches into requests to one leader each, with at most one batch of a partition, within max.request.size."""
         requests: defaultdict[Address, list[list[_Batch]]] = defaultdict(list)
         following: defaultdict[TopicPartition, int] = defaultdict(int)
         for batch in self._unsent:
@@ -218,12 +226,12 @@ class Producer:
             for request in of_leader:
                 yield leader, request
 
-    def _send(self, leader: Address, batches: list[_Batch], patience: Patience) -> None:
+    def _send(self, leader: Address, batches: list[_Batch], retry_timer: RetryTimer) -> None:
         if leader not in self._links:
             self._links[leader] = _Link(self._client.connect(leader))
         link = self._links[leader]
         while self._has_to_wait(link, batches):
-            self._acknowledge(link, patience)
+            self._acknowledge(link, retry_timer)
         topics: dict[str, list[PartitionProduceData]] = {}
         for batch in batches:
             topics.setdefault(batch.partition.topic, []).append(PartitionProduceData(index=batch.partition.partition, records=batch.data))
@@ -238,33 +246,35 @@ class Producer:
         link.in_flight.append(batches)
 
     def _has_to_wait(self, link: _Link, batches: list[_Batch]) -> bool:
-        """A log that does not know this producer takes any sequence number, so its first batch must be there before a second is sent."""
+        """Returns whether the connection is full, or the first batch of one of the partitions is still in flight (see the module)."""
         new = {batch.partition for batch in batches} - self._appended_to
         return len(link.in_flight) >= MAX_IN_FLIGHT or any(batch.partition in new for request in link.in_flight for batch in request)
 
-    def _acknowledge(self, link: _Link, patience: Patience) -> None:
-        """Takes the next answer. Raises the first error in it, when all that was acknowledged is noted."""
+    def _acknowledge(self, link: _Link, retry_timer: RetryTimer) -> None:
+        """Receives the next response and records which batches it acknowledges. Raises the first error in it afterwards."""
         with link.broken_by_failure() as connection:
-            answer = connection.receive()
+            response = connection.receive()
         batches = {batch.partition: batch for batch in link.in_flight.popleft()}
         failure: KafkaError | None = None
-        for topic in answer.responses:
+        for topic in response.responses:
             for data in topic.partition_responses:
                 partition = TopicPartition(topic.name, data.index)
                 if data.error_code in (ErrorCode.NONE, ErrorCode.DUPLICATE_SEQUENCE_NUMBER):
                     del self._unacknowledged[batches[partition].number]
                     self._appended_to.add(partition)
-                    patience.renew()
+                    retry_timer.renew()
                 else:
-                    failure = failure or refusal(data.error_code, f"{partition}{': ' * bool(data.error_message)}{data.error_message or ''}")
+                    failure = failure or broker_error(
+                        data.error_code, f"{partition}{': ' * bool(data.error_message)}{data.error_message or ''}"
+                    )
         if failure:
             raise failure
 
-    def _drain(self, patience: Patience) -> None:
-        """Takes all answers that still come, and gives up the connections that broke."""
+    def _drain(self, retry_timer: RetryTimer) -> None:
+        """Receives all outstanding responses, and removes the connections that failed."""
         for address, link in list(self._links.items()):
             while link.in_flight:
                 with suppress(OSError, KafkaError):
-                    self._acknowledge(link, patience)
+                    self._acknowledge(link, retry_timer)
             if link.broken:
                 del self._links[address]

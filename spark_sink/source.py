@@ -1,4 +1,4 @@
-"""`format("odradek")`: the columns, options and errors of Spark's own Kafka source, without a jar."""
+"""Entry point of the data source `format("odradek")`, with the columns, options and errors of Spark's own Kafka source."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from .batch_reader import BatchReader, batch_reader
 from .client_options import warn_of_unknown
 from .decoder import COLUMN_TYPES
-from .given import Given
 from .interpreter import choose_interpreter
-from .options import batch_options, read_options, stream_options
-from .reader import BatchReader, batch_reader
 from .sink_options import sink_options
+from .source_options import batch_options, read_options, stream_options
 from .stream_reader import StreamReader
-from .writer import BatchWriter, stream_writer
+from .user_options import UserOptions
+from .writers import BatchWriter, stream_writer
 
 HEADERS = StructField("headers", ArrayType(StructType([StructField("key", StringType()), StructField("value", BinaryType())])))
 COLUMNS = StructType(
@@ -42,47 +42,51 @@ COLUMNS = StructType(
 
 
 class OdradekDataSource(DataSource):
-    """Reads from and writes to Kafka, or odradek's emulator of it. docs/spark.md has the options."""
+    """Reads from and writes to Kafka brokers, including odradek's emulator. docs/spark.md lists the options.
+
+    Spark creates an instance with the options of each query, and calls the methods below to obtain readers and writers.
+    """
 
     @classmethod
     def name(cls) -> str:
-        """What `format` takes. `spark.dataSource.register` asks for it before it notes which Python the workers are to run."""
+        """Returns the name that is passed to `format`."""
+        # `spark.dataSource.register` calls this before it records which Python executable the workers run.
         choose_interpreter()
         return "odradek"
 
     def schema(self) -> StructType:
-        """The columns; the options are checked here, as `load()` asks for nothing else. Raises ValueError."""
-        warn_of_unknown(Given(self.options))
+        """Returns the columns. The options are checked here, because `load()` calls no other method. Raises ValueError."""
+        warn_of_unknown(UserOptions(self.options))
         return columns(read_options(self.options).include_headers)
 
     def reader(self, schema: StructType) -> BatchReader:
-        """A batch read of the columns of `schema`, which may be fewer than there are. Raises ValueError, KafkaCondition."""
+        """Returns a batch reader of the columns in `schema`, all of them or a part. Raises ValueError, KafkaCondition."""
         options = batch_options(self.options)
         return batch_reader(options, arrow_schema(schema, columns(options.include_headers)))
 
     def streamReader(self, schema: StructType) -> StreamReader:  # noqa: N802
-        """A stream of the columns of `schema`, which may be fewer than there are. Raises ValueError."""
+        """Returns a stream reader of the columns in `schema`, all of them or a part. Raises ValueError."""
         options, trigger = stream_options(self.options)
         return StreamReader(options, trigger, arrow_schema(schema, columns(options.include_headers)))
 
     def writer(self, schema: StructType, overwrite: bool) -> BatchWriter:
-        """Appends the rows of `schema`. Raises ValueError, KafkaCondition."""
+        """Returns a writer that appends rows of `schema`. Raises ValueError for `overwrite` and invalid options, KafkaCondition."""
         if overwrite:
             raise ValueError("Save mode Overwrite not allowed for Kafka. Allowed save modes are Append and ErrorIfExists (default).")
         return BatchWriter(sink_options(self.options, schema))
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:  # noqa: N802
-        """Appends the rows of each batch, in complete mode too. Raises ValueError, KafkaCondition."""
+        """Returns a writer that appends the rows of each batch, in output mode complete too. Raises ValueError, KafkaCondition."""
         return stream_writer(sink_options(self.options, schema), schema.names)
 
 
 def columns(include_headers: bool) -> StructType:
-    """All columns there are."""
+    """Returns all columns of the source."""
     return StructType([*COLUMNS, HEADERS]) if include_headers else COLUMNS
 
 
 def arrow_schema(wanted: StructType, available: StructType) -> Any:
-    """The same for Arrow, as Spark compares it: exactly. Raises ValueError for a column that is not available so."""
+    """Returns the Arrow schema of `wanted`, which Spark compares exactly. Raises ValueError for a column that is not `available`."""
     types = {field.name: field.dataType for field in available}
     for field in wanted:
         if types.get(field.name) != field.dataType:

@@ -1,4 +1,4 @@
-"""The reader of streams: Spark's side of `Stream`, from PySpark 4.0 on."""
+"""Stream reads: the implementation of PySpark's DataSourceStreamReader, from PySpark 4.0 on. `StreamOffsets` plans what it reads."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
+from .input_partitions import partitions_of, read_partition
 from .offset_json import OffsetJson, from_json, to_json
-from .options import ReadOptions
-from .streaming import Stream
-from .tasks import partitions_of, read_partition
+from .source_options import ReadOptions
+from .stream_offsets import StreamOffsets
 from .trigger_options import NO_LIMIT, TriggerOptions
 
 if TYPE_CHECKING:
@@ -22,30 +22,42 @@ else:
     except ImportError:  # before PySpark 4.2
 
         class SupportsTriggerAvailableNow:
-            """Spark then has AvailableNow take everything in one batch."""
+            """Stands in for the missing class; Spark then reads everything in one batch with Trigger.AvailableNow."""
 
 
 class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Spark has one in a process of the driver that plans, and a copy in every task, which only reads."""
+    """Reads a stream of micro-batches.
+
+    Spark keeps one instance in a Python process next to the driver, which plans all batches of the query, and pickles a copy to each task.
+    """
 
     def __init__(self, options: ReadOptions, trigger: TriggerOptions, schema: Any) -> None:
         """`schema` is the Arrow schema of the rows."""
         self._options, self._trigger, self._schema = options, trigger, schema
-        self._stream = Stream(options, trigger)
+        self._offsets = StreamOffsets(options, trigger)
         if not hasattr(DataSourceStreamReader, "getDefaultReadLimit") and trigger != NO_LIMIT:
-            warnings.warn("minOffsetsPerTrigger and maxOffsetsPerTrigger need PySpark 4.2: here a batch takes all there is", stacklevel=2)
+            warnings.warn(
+                "minOffsetsPerTrigger and maxOffsetsPerTrigger need PySpark 4.2; without it, each batch reads all available records",
+                stacklevel=2,
+            )
 
     def initialOffset(self) -> OffsetJson:  # noqa: N802
-        """Where a new query starts."""
-        return to_json(self._stream.initial())
+        """Returns the offsets at which a new query starts."""
+        return to_json(self._offsets.initial())
 
     def latestOffset(self, start: OffsetJson | None = None, limit: ReadLimit | None = None) -> OffsetJson:  # noqa: N802
-        """Where the next batch ends. Before PySpark 4.2 there are no arguments, and Trigger.AvailableNow asks once: so it is the end."""
+        """Returns the offsets at which the next batch ends.
+
+        Before PySpark 4.2 Spark passes no arguments and, with Trigger.AvailableNow, calls once; the result is then the end of the logs.
+        """
         everything = limit is None or limit != self.getDefaultReadLimit()
-        return to_json(self._stream.next_end(None if start is None else from_json(start), everything=everything))
+        return to_json(self._offsets.next_end(None if start is None else from_json(start), everything=everything))
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
-        """A sign that the options limit batches: how is for them to say, since Spark knows no limit with two numbers."""
+        """Returns a ReadLimit which signals that the options apply.
+
+        Spark has no ReadLimit of two numbers, so `StreamOffsets` computes the limit from the options.
+        """
         from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows, ReadMinRows
 
         if self._trigger.max_offsets is not None:
@@ -53,17 +65,17 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return ReadAllAvailable() if self._trigger.min_offsets is None else ReadMinRows(self._trigger.min_offsets)
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
-        """What comes after now is not read."""
-        self._stream.stop_at_present_end()
+        """Makes the present ends of the logs the end of the query."""
+        self._offsets.stop_at_present_end()
 
     def reportLatestOffset(self) -> OffsetJson | None:  # noqa: N802
-        """The ends of the logs when last asked for; they stand in the query's progress as `latestOffset`."""
-        return None if self._stream.latest_seen is None else to_json(self._stream.latest_seen)
+        """Returns the ends of the logs as last fetched, which Spark reports in the query's progress as `latestOffset`."""
+        return None if self._offsets.latest_seen is None else to_json(self._offsets.latest_seen)
 
     def partitions(self, start: OffsetJson, end: OffsetJson) -> list[InputPartition]:
-        """The tasks of one batch. Raises KafkaCondition, KafkaError, OSError."""
-        return partitions_of(self._stream.ranges(from_json(start), from_json(end)), self._options)
+        """Returns one input partition for each task of a batch. Raises KafkaCondition, KafkaError, OSError."""
+        return partitions_of(self._offsets.ranges(from_json(start), from_json(end)), self._options)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """`pyarrow.RecordBatch`es."""
+        """Yields the `pyarrow.RecordBatch`es of one task."""
         return read_partition(partition, self._options, self._schema)

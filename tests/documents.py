@@ -8,15 +8,16 @@ from pathlib import Path
 from odradek.broker.settings.documentation import as_markdown
 from odradek.protocol.messages import APIS
 from odradek.protocol.schema import Versions
+from tests import request_paths
 
 ROOT = Path(__file__).parents[1]
-README, CONFIGURATION = "README.md", "docs/configuration.md"
+README, CONFIGURATION, ARCHITECTURE = "README.md", "docs/configuration.md", "ARCHITECTURE.md"
 API_ROWS = re.compile(r"(?<=^\| key \| API \| versions \|\n\|--:\|---\|---\|\n)(?:\|.*\n)*", re.MULTILINE)
 
 
 def rendered() -> dict[str, str]:
     """Returns the current text of each document that has generated parts, by its path in the repository."""
-    return {README: readme(), CONFIGURATION: as_markdown()}
+    return {README: readme(), CONFIGURATION: as_markdown(), ARCHITECTURE: request_paths.rewritten(read(ARCHITECTURE))}
 
 
 def readme() -> str:

@@ -1,7 +1,7 @@
-"""The state of a cluster as a plain value that can be compared: what a refused request must leave as it was.
+"""Captures the state of a cluster as a plain value, which a refused request must leave unchanged.
 
-The value is made by a walk over the objects, so that a new attribute is part of it without anybody having to think of it. Left out is
-what is no state: functions, randomness, the bytes of records (their offsets and size stand for them), what is unused of a log's memory.
+The value is collected by walking over the objects, so that new attributes are included automatically. Functions, random generators, the
+bytes of records (represented by their offsets and size) and the unused memory of logs are left out, because they are not state.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _PLAIN = {int, str, bytes, float, bool, type(None)}
 
 
 def captured(value: Any) -> Any:
-    """The value of an object and of all that it holds. It holds nothing that it is a part of: such types are left out."""
+    """Returns the value of an object and of all objects that it refers to. Types with references to their owners are left out."""
     kind = type(value)
     if kind in _PLAIN:
         return value
-    how = _HOW.get(kind)
-    if how is None:
-        how = _HOW[kind] = _how(kind)
-    return how(value)
+    capture = _CAPTURE.get(kind)
+    if capture is None:
+        capture = _CAPTURE[kind] = _capture_of(kind)
+    return capture(value)
 
 
-def _how(kind: type) -> Callable[[Any], Any]:
-    """How objects of a type that is met for the first time are captured."""
+def _capture_of(kind: type) -> Callable[[Any], Any]:
+    """Returns the function that captures objects of a type."""
     if issubclass(kind, Enum | int | str | bytes):
         return lambda value: value
     if issubclass(kind, tuple | list):
@@ -55,7 +55,7 @@ def _attributes(value: Any, slots: tuple[str, ...]) -> Iterator[tuple[str, Any]]
 
 
 def _name(key: Any) -> Any:
-    """The key of a dictionary; of one that is an object, its text tells it from the others."""
+    """Returns the key of a dictionary, or its text if it is an object."""
     return key if type(key) in _PLAIN or isinstance(key, tuple) else repr(key)
 
 
@@ -67,12 +67,12 @@ Armed = dict[Any, tuple[int, int, Callable[[], None]]]
 
 
 def deadlines(armed: Armed) -> dict[Any, int]:
-    """When each timer that is set fires. Those without a name are of connections and requests, not of the cluster."""
+    """Returns when each armed timer fires. Unnamed timers, which belong to connections and requests, are left out."""
     named = sorted((key for key in armed if isinstance(key, str | tuple)), key=repr)
     return {key: armed[key][0] for key in named}
 
 
-_HOW: dict[type, Callable[[Any], Any]] = {
+_CAPTURE: dict[type, Callable[[Any], Any]] = {
     **dict.fromkeys((Random, ClusterState, Timers, Topic, GroupSettings, FunctionType, MethodType, BuiltinFunctionType), _left_out),
     Log: lambda log: [log.start_offset, log.end_offset, log.size],
     BrokerConfig: lambda config: [dict(config.own), dict(config.cluster_wide)],
@@ -84,24 +84,24 @@ _HOW: dict[type, Callable[[Any], Any]] = {
 }
 
 
-class Known(NamedTuple):
-    """The names of topics, groups and transactional ids whose state is left out, to save time."""
+class Excluded(NamedTuple):
+    """The names of topics, groups and transactional ids whose state is left out to save time."""
 
     topics: frozenset[str] = frozenset()
     groups: frozenset[str] = frozenset()
     transactions: frozenset[str] = frozenset()
 
 
-def cluster_state(cluster: ClusterState, known: Known = Known()) -> dict[str, Any]:  # noqa: B008
-    """All of a cluster's state but its timers. Of what is `known` only the names are told."""
+def cluster_state(cluster: ClusterState, excluded: Excluded = Excluded()) -> dict[str, Any]:  # noqa: B008
+    """Returns all state of a cluster except its timers. Of excluded objects only the names are contained."""
     groups, transactions = cluster.groups, cluster.transactions._transactions
     return {
         "names": [list(cluster.topics), list(groups._table._groups), list(transactions)],
-        "topics": {name: topic_state(cluster.topics[name]) for name in cluster.topics.keys() - known.topics},
+        "topics": {name: topic_state(cluster.topics[name]) for name in cluster.topics.keys() - excluded.topics},
         "topics_version": cluster.topics_version,
-        "groups": {group_id: captured(groups.get(group_id)) for group_id in groups._table._groups.keys() - known.groups},
-        "offsets": {group_id: captured(groups.offsets.of(group_id)) for group_id in groups.offsets._offsets.keys() - known.groups},
-        "transactions": {name: captured(transactions[name]) for name in transactions.keys() - known.transactions},
+        "groups": {group_id: captured(groups.get(group_id)) for group_id in groups._table._groups.keys() - excluded.groups},
+        "offsets": {group_id: captured(groups.offsets.of(group_id)) for group_id in groups.offsets._offsets.keys() - excluded.groups},
+        "transactions": {name: captured(transactions[name]) for name in transactions.keys() - excluded.transactions},
         "next_producer_id": cluster._next_producer_id,
         "group_configs": captured(cluster.group_configs),
         "authorizer": captured(cluster.authorizer),
@@ -114,12 +114,12 @@ def cluster_state(cluster: ClusterState, known: Known = Known()) -> dict[str, An
 
 
 def topic_state(topic: Topic) -> dict[str, Any]:
-    """The state of a topic and its partitions."""
+    """Returns the state of a topic and its partitions."""
     return {"id": topic.id, "config": captured(topic.config), "partitions": [captured(each) for each in topic.partitions]}
 
 
 def changes(before: Any, after: Any, path: str = "") -> Iterator[str]:
-    """Where two states differ, as `path: before -> after`."""
+    """Yields the differences of two states as `path: before -> after`."""
     if before == after and (not isinstance(before, dict) or list(before) == list(after)):
         return
     if isinstance(before, dict) and isinstance(after, dict):

@@ -1,4 +1,8 @@
-"""Scenarios as text: commands, a line `----`, and what everybody saw. ODRADEK_REWRITE=1 writes down what is seen now."""
+"""Runs scenarios that are written as text files.
+
+A scenario consists of blocks: commands, a line `----`, and the output of the commands. ODRADEK_REWRITE=1 replaces the outputs in the file
+by the present ones.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,17 @@ from typing import Protocol
 
 class Player(Protocol):
     def play(self, lines: list[str]) -> str:
-        """Does what the lines say, and tells what was seen."""
+        """Executes the commands and returns their output."""
 
 
 def replay(path: Path, player: Player) -> None:
-    """Plays a file to its end and compares."""
+    """Runs all blocks of a file and compares the outputs."""
     text = path.read_text()
-    seen = _played(text, player)
+    rewritten = _played(text, player)
     if os.environ.get("ODRADEK_REWRITE"):
-        path.write_text(seen)
+        path.write_text(rewritten)
     else:
-        assert seen == text
+        assert rewritten == text
 
 
 def _played(text: str, player: Player) -> str:

@@ -1,1 +1,1 @@
-"""How a record batch gets into a partition: checks in Kafka's order, then the append."""
+"""Appending record batches to partitions: the checks of a Produce request in Kafka's order, then the append."""

@@ -1,47 +1,83 @@
-"""How one record batch gets into one partition: the checks in Kafka's order (Partition, UnifiedLog, ProducerAppendInfo), and the append."""
+"""Appends one record batch to one partition, after the checks of Kafka in Kafka's order.
+
+The order matters, because a batch with two faults must be answered with the error that Kafka finds first:
+
+1. `append_to_topic`: KafkaApis and ReplicaManager. Topic and permission, partition index, format of the bytes, acks, internal topic.
+2. `append`: Partition and UnifiedLog. Leader, `min.insync.replicas`, `max.message.bytes`, the batch header, then its records
+   (`batch_checks.py`).
+3. `_append_in_sequence`, for batches of an idempotent or transactional producer: ProducerAppendInfo. Membership in a transaction
+   (`transaction_check.py`), producer epoch, sequence numbers.
+
+Nothing is written before the last check has passed, apart from the timestamps and the CRC in the batch itself, so that a client can
+send a refused batch again. Step 2 is also the entrance for `produce_shortcut.py`, whose requests have passed step 1 before.
+"""
 
 from __future__ import annotations
 
 from ...protocol.batch_validation import NotOneBatch, first_batch, only_batch, validate_batch
 from ...protocol.compression import Compression
 from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from ...protocol.record_checks import NO_TIMESTAMP
-from ...protocol.records import (
-    COMPRESSION_MASK,
-    TRANSACTIONAL_BIT,
-    BatchError,
-    BatchHeader,
-    InvalidRecords,
-)
-from ...storage.producers import Appended, OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen
+from ...protocol.records import COMPRESSION_MASK, TRANSACTIONAL_BIT, BatchHeader
+from ...protocol.schema import ZERO_UUID
+from ...storage.producers import Appended, StaleProducerEpoch
 from ..context import Context
+from ..lookup import find_topic
+from ..security.acls import Operation
 from ..topics.topic import Partition
 from ..transactions.transaction import Producer, TopicPartition
 from .batch_checks import AppendRules, Validated, stamp, validate_records
 from .transaction_check import NotInTransaction, join_transaction
 
 ALL_REPLICAS = -1
+ADMIN_CLIENT_ID = "__admin_client"
 SEQUENCE_MASK = 0x7FFFFFFF
-ATTRIBUTES_POSITION = 22  # of the byte in use
-KNOWS_ABORTABLE, ADDS_PARTITIONS = 11, 12  # the versions of KIP-890
+ATTRIBUTES_POSITION = 22  # of the low byte; the high byte is unused
+TOPIC_IDS_SINCE = 13
+KNOWS_ABORTABLE, ADDS_PARTITIONS = 11, 12  # Produce versions of KIP-890
 
-APPEND_REFUSALS = (KafkaError, BatchError, InvalidRecords, OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen)
-"""What is raised for a batch that does not get in. Nothing has been changed then that a second try would change again."""
+
+def append_to_topic(
+    topic_data: TopicProduceData, data: PartitionProduceData, request: ProduceRequest, context: Context
+) -> tuple[Partition, Appended]:
+    """Appends the batch that a Produce request contains for one partition. Raises one of APPEND_REFUSALS."""
+    if context.version >= TOPIC_IDS_SINCE and topic_data.topic_id == ZERO_UUID:
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
+    topic = find_topic(context, Operation.WRITE, topic_data.name, topic_data.topic_id)
+    if not 0 <= data.index < len(topic.partitions):
+        raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    batch = one_batch(data.records, context.version)
+    if request.acks not in (ALL_REPLICAS, 0, 1):
+        raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
+    if topic.is_internal and context.client.client_id != ADMIN_CLIENT_ID:
+        raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
+    partition = topic.partitions[data.index]
+    return partition, append(partition, batch, request.acks, request.transactional_id, context)
 
 
 def one_batch(records: object, version: int) -> memoryview:
-    """The batch in a Produce request of some version (ProduceRequest.validateRecords)."""
+    """Returns the one batch in the records of a Produce request (ProduceRequest.validateRecords).
+
+    Raises NotOneBatch, CorruptBatch, or KafkaError if the codec is newer than the request's version.
+    """
     if not isinstance(records, memoryview):
         raise NotOneBatch("no record batch")
     batch = first_batch(records)
     codec = batch[ATTRIBUTES_POSITION] & COMPRESSION_MASK
-    if codec >= Compression.ZSTD and version < 7:
+    if codec >= Compression.ZSTD and version < 7:  # KIP-110: older clients may share a topic with consumers that cannot read zstd
         raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE if codec == Compression.ZSTD else ErrorCode.UNKNOWN_SERVER_ERROR)
     return batch if len(batch) == len(records) else only_batch(records)
 
 
 def append(partition: Partition, batch: memoryview, acks: int, transactional_id: str | None, context: Context) -> Appended:
-    """Appends a batch to a partition that this broker leads, unless it is there already: where it is, and its log_append_time_ms."""
+    """Appends a batch and wakes the requests that wait for the partition.
+
+    Returns the base offset and the log append time in ms (-1 for CreateTime). A batch that the producer has sent before is not appended
+    again; its old position is returned. Raises one of APPEND_REFUSALS.
+    """
+    if partition.leader != context.broker.node_id:
+        raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     if acks == ALL_REPLICAS and len(partition.isr) < partition.min_isr:
         raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
     memory = partition.log.memory
@@ -59,14 +95,14 @@ def append(partition: Partition, batch: memoryview, acks: int, transactional_id:
         appended = Appended(partition.log.append(batch, partition.leader_epoch, owned=is_new or context.owns_buffer), append_time)
         if append_time == latest == NO_TIMESTAMP:
             partition.untimed.note(appended.base_offset, now_ms)
-    context.wake(partition)
+    context.cluster.wake(partition)
     return appended
 
 
 def _append_in_sequence(
     partition: Partition, validated: Validated, rules: AppendRules, transactional_id: str | None, context: Context
 ) -> Appended:
-    """Appends a batch of an idempotent or transactional producer."""
+    """Appends a batch of an idempotent or transactional producer, unless it is a duplicate."""
     producers, now_ms = partition.producers, context.now_ms
     batch, header, latest, is_new = validated
     producer_id, epoch, base_sequence = header.producer_id, header.producer_epoch, header.base_sequence
@@ -74,7 +110,7 @@ def _append_in_sequence(
     transactional = header.attributes & TRANSACTIONAL_BIT != 0
     if transactional:
         _join(partition, header, transactional_id, context)
-    # From v12 on transactions begin at sequence 0, so that nothing overtakes the first batch.
+    # With transactions v2 (KIP-890) a transaction starts at sequence 0, so that no later batch can be appended before its first one.
     from_zero = transactional and context.version >= ADDS_PARTITIONS
     duplicate = producers.check(producer_id, epoch, base_sequence, last_sequence, now_ms, transactional, from_zero)
     if duplicate:
@@ -90,7 +126,10 @@ def _append_in_sequence(
 
 
 def _join(partition: Partition, header: BatchHeader, transactional_id: str | None, context: Context) -> None:
-    """Has the coordinator's word for the first batch of a transaction in a partition. NOT_ENOUGH_REPLICAS: try again."""
+    """Has the transaction's coordinator confirm the first batch of a transaction in a partition.
+
+    Raises NotInTransaction. NOT_ENOUGH_REPLICAS is retriable for all clients, so it stands for a coordinator that is not available.
+    """
     if transactional_id is None:
         raise KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     producer = Producer(header.producer_id, header.producer_epoch)
@@ -106,6 +145,6 @@ def _join(partition: Partition, header: BatchHeader, transactional_id: str | Non
     except NotInTransaction as error:
         partition.producers.refuse(*producer, header.base_sequence, context.now_ms)
         if error.code is ErrorCode.COORDINATOR_NOT_AVAILABLE or (error.code is ErrorCode.CONCURRENT_TRANSACTIONS and not adds):
-            raise NotInTransaction(ErrorCode.NOT_ENOUGH_REPLICAS, f"the coordinator of the transaction says {error.code.name}") from None
+            raise NotInTransaction(ErrorCode.NOT_ENOUGH_REPLICAS, f"the transaction coordinator answered {error.code.name}") from None
         text = "the partition is not part of the transaction" if error.code is ErrorCode.INVALID_TXN_STATE else None
         raise NotInTransaction(error.code, text) from None

@@ -1,4 +1,12 @@
-"""What is checked and changed in a batch before it is appended: its records, its times, its codec (Kafka's LogValidator)."""
+"""Checks the records of a batch, its timestamps and its codec, and adapts the batch to its topic (Kafka's LogValidator).
+
+`validate_records` changes nothing in the batch. A batch is rebuilt only if the topic's `compression.type` differs from the batch's
+codec; in every other case its bytes are appended as they came. `stamp` writes the timestamp that the topic requires.
+
+`check_records` (protocol/record_checks) reports the latest timestamp of all records but compares each one with bounds only on request,
+because that is slower. So `_checked` calls it first without bounds in the usual case that only the future is limited, and a second time
+with bounds only if the latest timestamp is too late or the records broke another rule.
+"""
 
 from __future__ import annotations
 
@@ -35,16 +43,19 @@ _LEVELS = {
 }
 _KEPT_ATTRIBUTES = COMPRESSION_MASK | TRANSACTIONAL_BIT | DELETE_HORIZON_BIT
 WRAPS_BELOW = -(1 << 62)
-"""Timestamps so far from now that Java's difference may have another sign are looked at closely."""
+"""Timestamps below are checked one by one, because Kafka's `now - timestamp` may overflow a Java long for them."""
 _ATTRIBUTES = Struct(">h")
 _TIMESTAMP = Struct(">q")
 
 
 class AppendRules(NamedTuple):
-    """What a topic's config says of appends. `codec` is None for that of the producer; `demands` have no times yet."""
+    """The settings of a topic that concern appends.
+
+    `codec` is None for `compression.type=producer`. `record_rules` are without time bounds, because those move with the clock.
+    """
 
     max_message_bytes: int
-    demands: RecordRules
+    record_rules: RecordRules
     create_time: bool
     before_ms: int
     after_ms: int
@@ -53,7 +64,7 @@ class AppendRules(NamedTuple):
 
     @classmethod
     def of(cls, config: TopicConfig) -> AppendRules:
-        """Made once for the present values of a config."""
+        """Returns the rules of `config` and caches them in it until one of its values changes."""
         codec, create_time = _CODECS.get(config.texts["compression.type"]), config.texts["message.timestamp.type"] == "CreateTime"
         rules = config.derived[cls] = cls(
             config.integers["max.message.bytes"],
@@ -68,14 +79,11 @@ class AppendRules(NamedTuple):
 
 
 Validated: TypeAlias = tuple[memoryview, BatchHeader, int, bool]
-"""A batch to append, its header, its latest timestamp (ms, -1 without any), whether it is another batch than the one that came."""
+"""(batch to append, its header, its latest timestamp in ms or -1, whether the batch was rebuilt)."""
 
 
 def validate_records(batch: memoryview, header: BatchHeader, rules: AppendRules, now_ms: int) -> Validated:
-    """Changes nothing. Raises BatchError, InvalidRecords, KafkaError where Apache Kafka refuses the batch.
-
-    Without the package of its codec, the records of a compressed batch are not looked into.
-    """
+    """Returns the batch to append. Raises BatchError, InvalidRecords or KafkaError where Apache Kafka refuses the batch."""
     codec = header.attributes & COMPRESSION_MASK
     if codec or rules.codec:
         return _validate_compressed(batch, header, rules, now_ms)
@@ -84,7 +92,7 @@ def validate_records(batch: memoryview, header: BatchHeader, rules: AppendRules,
 
 
 def _validate_compressed(batch: memoryview, header: BatchHeader, rules: AppendRules, now_ms: int) -> Validated:
-    """A batch that is compressed or has to be."""
+    """Validates a batch that is compressed, or whose topic requires a codec."""
     source = Compression(header.attributes & COMPRESSION_MASK)
     target = source if rules.codec is None else rules.codec
     payload = _decompressed(source, batch, header, lenient=target is source)
@@ -97,9 +105,9 @@ def _validate_compressed(batch: memoryview, header: BatchHeader, rules: AppendRu
 
 
 def _checked(data: Buffer, header: BatchHeader, rules: AppendRules, now_ms: int, start: int, lenient: bool) -> tuple[int, bool]:
-    """As `check_records`. Where only the future is out of bounds, the latest timestamp tells whether any is."""
+    """Returns (latest timestamp in ms, whether the offsets are consecutive). Raises as `check_records` does."""
     try:
-        latest, consecutive = check_records(data, header, rules.demands, start, lenient)
+        latest, consecutive = check_records(data, header, rules.record_rules, start, lenient)
         in_time = not rules.create_time or (latest <= now_ms + rules.after_ms and rules.before_ms == MAX_LONG)
     except RejectedRecords:
         in_time = not rules.create_time
@@ -107,8 +115,8 @@ def _checked(data: Buffer, header: BatchHeader, rules: AppendRules, now_ms: int,
             raise
     if in_time:
         return latest, consecutive
-    demands = RecordRules(rules.demands.keys, now_ms - rules.before_ms, now_ms + rules.after_ms)
-    return check_records(data, header, demands, start, lenient)
+    bounded = RecordRules(rules.record_rules.keys, now_ms - rules.before_ms, now_ms + rules.after_ms)
+    return check_records(data, header, bounded, start, lenient)
 
 
 def _decompressed(codec: Compression, batch: memoryview, header: BatchHeader, *, lenient: bool) -> bytes:
@@ -121,7 +129,7 @@ def _decompressed(codec: Compression, batch: memoryview, header: BatchHeader, *,
 
 
 def _first_fault(error: InvalidCompression, header: BatchHeader, lenient: bool) -> ProtocolError:
-    """What Kafka says, which reads the records while it decompresses them."""
+    """Returns the error that Kafka finds first in a damaged payload, because it reads the records while it decompresses them."""
     try:
         check_records(error.readable, header, RecordRules(create_time=False), 0, lenient)
     except (RecordsEndEarly, RejectedRecords):
@@ -132,7 +140,10 @@ def _first_fault(error: InvalidCompression, header: BatchHeader, lenient: bool) 
 
 
 def stamp(batch: memoryview, header: BatchHeader, latest: int, rules: AppendRules, now_ms: int) -> int:
-    """Writes the times into a batch, and its CRC if that changed anything; the time of the append, -1 for CreateTime."""
+    """Writes the maximum timestamp and the timestamp type into a batch, and a new CRC if either changed.
+
+    Returns the log append time in ms, -1 for CreateTime.
+    """
     time, time_bit = (latest, 0) if rules.create_time else (now_ms, TIMESTAMP_TYPE_BIT)
     if time != header.max_timestamp or header.attributes & TIMESTAMP_TYPE_BIT != time_bit:
         _ATTRIBUTES.pack_into(batch, 21, header.attributes & _KEPT_ATTRIBUTES | time_bit)
@@ -142,10 +153,10 @@ def stamp(batch: memoryview, header: BatchHeader, latest: int, rules: AppendRule
 
 
 def _rebuilt(payload: bytes, header: BatchHeader, target: Compression, rules: AppendRules) -> Validated:
-    """A new batch of the same records in the topic's codec, their offsets 0, 1, 2 … (Kafka's MemoryRecordsBuilder)."""
-    has_producer = header.producer_id != -1  # another negative one is none, but not for the builder
+    """Returns a new batch of the same records in the topic's codec, with offsets from 0 without gaps (Kafka's MemoryRecordsBuilder)."""
+    has_producer = header.producer_id != -1  # Kafka's builder takes any other negative id for a producer
     if has_producer and (header.producer_epoch == -1 or header.base_sequence < 0):
-        raise UnreadableRecords("a producer without epoch or sequence number")
+        raise UnreadableRecords("a producer id without epoch or sequence number")
     records = [record._replace(offset=number) for number, record in enumerate(read_records(payload, header))]
     if min(record.timestamp for record in records) < NO_TIMESTAMP:
         raise UnreadableRecords("a negative timestamp")
@@ -159,6 +170,6 @@ def _rebuilt(payload: bytes, header: BatchHeader, target: Compression, rules: Ap
         is_transactional=header.is_transactional,
     )
     if len(batch) > rules.max_message_bytes:
-        raise BatchTooLarge(f"a batch of {len(batch)} bytes in the codec of the topic, {rules.max_message_bytes} are allowed")
+        raise BatchTooLarge(f"the batch has {len(batch)} bytes in the codec of its topic; max.message.bytes is {rules.max_message_bytes}")
     rebuilt = read_header(batch)
     return memoryview(batch), rebuilt, rebuilt.max_timestamp, True

@@ -1,4 +1,8 @@
-"""Whether a write belongs to a transaction that its coordinator knows (KIP-890; Kafka's `AddPartitionsToTxnManager`)."""
+"""Verifies with the transaction coordinator that a write belongs to an open transaction (KIP-890; Kafka's AddPartitionsToTxnManager).
+
+With transactions v1 a client adds each partition with AddPartitionsToTxn, and the write is verified here. With transactions v2 the
+client sends the write only, and the partition is added here.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +12,18 @@ from ..transactions.transaction import TV_2, Producer, TopicPartition
 
 
 class NotInTransaction(KafkaError):
-    """A write belongs to no transaction that may go on."""
+    """Raised for a write that belongs to no open transaction; its code is the one for the client's version."""
 
 
 def join_transaction(
     broker: Broker, transactional_id: str, producer: Producer, partition: TopicPartition, *, adds: bool, knows_abortable: bool
 ) -> None:
-    """Adds the partition to the transaction if the client leaves that to us (transactions v2), else sees that it was added.
+    """Adds the partition to the transaction if `adds` (transactions v2); otherwise checks that the client has added it.
 
-    Raises NotInTransaction as a client of that version is told. COORDINATOR_NOT_AVAILABLE: nobody can say now.
+    Raises NotInTransaction, with COORDINATOR_NOT_AVAILABLE while the coordinator's partition has no leader. TRANSACTION_ABORTABLE is
+    replaced for clients that do not know it (`knows_abortable`).
     """
-    error = _ask(broker, transactional_id, producer, partition, adds)
+    error = _verify(broker, transactional_id, producer, partition, adds)
     if error is ErrorCode.PRODUCER_FENCED:
         error = ErrorCode.INVALID_PRODUCER_EPOCH
     elif error is ErrorCode.TRANSACTION_ABORTABLE and not knows_abortable:
@@ -27,7 +32,7 @@ def join_transaction(
         raise NotInTransaction(error)
 
 
-def _ask(broker: Broker, transactional_id: str, producer: Producer, partition: TopicPartition, adds: bool) -> ErrorCode:
+def _verify(broker: Broker, transactional_id: str, producer: Producer, partition: TopicPartition, adds: bool) -> ErrorCode:
     if broker.cluster.coordinator_epoch(transactional_id) is None:
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
     if adds:

@@ -1,8 +1,18 @@
-"""Incremental fetch sessions (KIP-227; Kafka's FetchSession): what a client asked for once it need not name again.
+"""Incremental fetch sessions (KIP-227; Kafka's FetchSession): a client sends its list of partitions once, and then only changes to it.
 
-A session remembers the partitions a client reads and what it was told of each, so that an answer holds only what changed. Pure:
-the time and the randomness come from the caller. Partitions of which there is nothing new are not even read, so that a session of many
-costs little. Not done: the eight shards among which Kafka divides the slots.
+A session stores the partitions that a client reads and the last response for each, so that a response contains only what has changed.
+
+Epochs. Each request of a session has the epoch of the previous one plus 1. Epoch 0 opens a session, -1 closes it.
+
+Order. The partitions are served in the order in which the client added them. A partition that returns records moves to the end, so that a
+partition with many records does not keep others from being read.
+
+Quiet partitions. A reader at the end of a partition has received everything, until one of the values in `_state` changes. As long as they
+are the same, the partition is not read at all, so that the cost of a fetch depends on the partitions that have changed.
+
+Eviction. A broker has at most `slots` sessions. A new session takes the slot of the least recently used one if that was unused for
+EVICTION_MS, and otherwise the slot of a smaller session that is older than EVICTION_MS. Kafka divides its slots among eight shards; there
+are none here.
 """
 
 from __future__ import annotations
@@ -18,19 +28,19 @@ from ..topics.topic import Partition
 NO_SESSION = 0
 FINAL_EPOCH, INITIAL_EPOCH, MAX_EPOCH = -1, 0, 2**31 - 1
 EVICTION_MS = 120_000
-"""A session is safe from others for this long after it began, and gives way to any once it was unused for as long."""
+"""The age from which a session may be evicted by a larger one, and the idle time after which any session may evict it."""
 
 Key = tuple[str, bytes, int]
-"""Topic name (v13 and later: ""), topic id (earlier: zeros) and the partition's index."""
+"""(topic name, topic id, partition index). The name is "" from v13 on, the id is zero up to v12."""
 
 
 def next_epoch(epoch: int) -> int:
-    """The epoch of the request that follows; 0 and -1 are never reached, as they open and close sessions."""
+    """Returns the epoch of the following request. It wraps to 1, because 0 and -1 open and close sessions."""
     return 1 if epoch == MAX_EPOCH else epoch + 1
 
 
 class CachedPartition:
-    """What a client wants of a partition, and what it was told last. `name` is the topic's also where the client knows its id only."""
+    """A partition of a session: the client's entry for it, and the last response. `name` is that of the topic also from v13 on."""
 
     __slots__ = ("_partition", "_state", "high_watermark", "log_start_offset", "name", "topic_id", "wanted")
 
@@ -39,26 +49,26 @@ class CachedPartition:
         self.name = name
         self.topic_id = topic_id
         self.high_watermark = self.log_start_offset = -1
-        self._partition: Partition | None = None  # when its reader stood at the end and had been told all, and how it was then
-        self._state: tuple[int, ...] = ()
+        self._partition: Partition | None = None  # set while its reader has received everything
+        self._state: tuple[int, ...] = ()  # of `_partition` at that time
 
     @property
     def quiet(self) -> Partition | None:
-        """The partition, if reading it again would find nothing new."""
+        """The partition, if reading it again would return nothing new, otherwise None."""
         partition = self._partition
         return partition if partition is not None and _state(partition) == self._state else None
 
     def want(self, wanted: FetchPartition) -> None:
-        """The client wants something else of it."""
+        """Replaces the client's entry."""
         self.wanted, self._partition = wanted, None
 
     def settle(self, partition: Partition | None) -> None:
-        """Takes note that the client has been told all there is of `partition`, unless there are records that it got no room for."""
+        """Marks the partition as quiet if the client reads at its end."""
         if partition is not None and self.wanted.fetch_offset == partition.log.end_offset:
             self._partition, self._state = partition, _state(partition)
 
-    def tell(self, data: PartitionData) -> bool:
-        """Whether the client must be told `data`; if so, it is taken for told. An error is told until it is over, and so is its end."""
+    def respond(self, data: PartitionData) -> bool:
+        """Stores `data` as the last response. Returns whether it has to be sent, because it has records, an error or a change."""
         changed = (
             data.high_watermark != self.high_watermark
             or data.log_start_offset != self.log_start_offset
@@ -73,28 +83,28 @@ class CachedPartition:
 
 
 def _state(partition: Partition) -> tuple[int, ...]:
-    """All that may change what a reader at the end of a partition is told."""
+    """Returns all values on which the response to a reader at the end of a partition depends."""
     log = partition.log
     leader = (partition.leader, partition.leader_epoch)
     return *leader, partition.high_watermark, partition.last_stable_offset, log.start_offset, log.end_offset
 
 
 class FetchSession:
-    """One client's partitions in the order in which they are served. `epoch` is that of the request that comes next."""
+    """The partitions of one client in the order in which they are served. `epoch` is that of the next request."""
 
     def __init__(self, session_id: int, uses_topic_ids: bool, now_ms: int) -> None:
         self.id = session_id
         self.uses_topic_ids = uses_topic_ids
         self.epoch = next_epoch(INITIAL_EPOCH)
         self.created_ms = self.used_ms = now_ms
-        self.old = False  # whether it was used when it was no longer safe from larger ones
+        self.old = False  # whether it was used after EVICTION_MS, so that larger sessions may evict it
         self._partitions: dict[Key, CachedPartition] = {}
 
     def __len__(self) -> int:
         return len(self._partitions)
 
     def update(self, topics: Sequence[FetchTopic], forgotten: Sequence[ForgottenTopic], name_of: Callable[[bytes], str]) -> None:
-        """Takes in what a request adds and changes, then what it no longer wants; `name_of` is a topic id's name, "" if there is none."""
+        """Applies the partitions that a request adds, changes and forgets. `name_of` returns the name of a topic id, or ""."""
         for topic in topics:
             for wanted in topic.partitions:
                 cached = self._partitions.get((topic.topic, topic.topic_id, wanted.partition))
@@ -111,21 +121,24 @@ class FetchSession:
         self._partitions[topic.topic, topic.topic_id, wanted.partition] = CachedPartition(wanted, name, topic.topic_id)
 
     def wanted(self, name_of: Callable[[bytes], str], *, also_quiet: bool) -> tuple[list[FetchTopic], list[Partition]]:
-        """(what is to be read in order, neighbours of one topic together; the partitions that need not be)."""
-        stirred, quiet = [], []
+        """Returns (the partitions to read, in order and grouped by topic; the quiet partitions)."""
+        changed, quiet = [], []
         for cached in self._partitions.values():
             if not also_quiet and (partition := cached.quiet) is not None:
                 quiet.append(partition)
             else:
                 cached.name = cached.name or name_of(cached.topic_id)
-                stirred.append(cached)
-        groups = groupby(stirred, key=lambda cached: (cached.name, cached.topic_id))
+                changed.append(cached)
+        groups = groupby(changed, key=lambda cached: (cached.name, cached.topic_id))
         return [FetchTopic(topic=name, topic_id=id_, partitions=[one.wanted for one in group]) for (name, id_), group in groups], quiet
 
     def changes(
         self, topics: Sequence[FetchableTopicResponse], find: Callable[[str, int], Partition | None]
     ) -> list[FetchableTopicResponse]:
-        """Those of the answers that the client must be told; `find` is for the others. Who got records is served last the next time."""
+        """Returns the part of a response that has changed. Partitions with records move to the end of the session's order.
+
+        `find` returns the partition of a topic name and index.
+        """
         changed: list[FetchableTopicResponse] = []
         for topic in topics:
             kept = [data for data in topic.partitions if self._tell(topic, data, find)]
@@ -137,15 +150,15 @@ class FetchSession:
         return changed
 
     def note(self, topic: FetchableTopicResponse, data: PartitionData) -> None:
-        """The client is told `data` in any case; the order of this first answer is the one in which partitions are served."""
+        """Stores a response that is sent whether or not it has changed, and moves the partition to the end of the order."""
         key = self._key(topic, data)
         cached = self._partitions[key] = self._partitions.pop(key)
-        cached.tell(data)
+        cached.respond(data)
 
     def _tell(self, topic: FetchableTopicResponse, data: PartitionData, find: Callable[[str, int], Partition | None]) -> bool:
         key = self._key(topic, data)
         cached = self._partitions[key]
-        if not cached.tell(data):
+        if not cached.respond(data):
             cached.settle(find(cached.name, data.partition_index))
             return False
         if data.records:
@@ -162,21 +175,24 @@ class FetchSessions:
     def __init__(self, slots: int, random: Random) -> None:
         self._slots = slots
         self._random = random
-        self._sessions: dict[int, FetchSession] = {}  # the one that was unused for longest first
+        self._sessions: dict[int, FetchSession] = {}  # the least recently used one first
 
     def __len__(self) -> int:
         return len(self._sessions)
 
     def clear(self) -> None:
-        """Forgets all of them, as a broker that starts again has."""
+        """Removes all sessions, because a broker that is restarted has none."""
         self._sessions.clear()
 
     def close(self, session_id: int) -> None:
-        """Ends a session; an unknown one is no error."""
+        """Removes a session if it exists."""
         self._sessions.pop(session_id, None)
 
     def resume(self, session_id: int, epoch: int, *, topic_ids: bool) -> FetchSession:
-        """The session that a request goes on with. Raises KafkaError with 70, 71 or 106."""
+        """Returns the session of an incremental request.
+
+        Raises KafkaError with FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH or FETCH_SESSION_TOPIC_ID_ERROR.
+        """
         session = self._sessions.get(session_id)
         if session is None:
             raise KafkaError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
@@ -187,7 +203,7 @@ class FetchSessions:
         return session
 
     def touch(self, session: FetchSession, now_ms: int) -> None:
-        """A session was used: its next request has the next epoch."""
+        """Advances the epoch of a session that was used and makes it the most recently used one."""
         session.epoch = next_epoch(session.epoch)
         session.used_ms = now_ms
         session.old = now_ms - session.created_ms > EVICTION_MS
@@ -202,7 +218,7 @@ class FetchSessions:
         topic_ids: bool,
         now_ms: int,
     ) -> int:
-        """The id of a new session of these partitions, whose answers the client is about to get; 0 if no slot is to be had."""
+        """Returns the id of a new session for these partitions and their first response, or NO_SESSION if there is no free slot."""
         if len(self._sessions) >= self._slots and not self._evict(sum(len(topic.partitions) for topic in topics), now_ms):
             return NO_SESSION
         session = FetchSession(self._new_id(), topic_ids, now_ms)
@@ -214,7 +230,7 @@ class FetchSessions:
         return session.id
 
     def _evict(self, size: int, now_ms: int) -> bool:
-        """Makes room for a session of `size` partitions: an unused one goes, else an old one that is smaller."""
+        """Removes one session for a new one of `size` partitions. Returns False if none may be evicted."""
         oldest = next(iter(self._sessions.values()), None)
         if oldest is None:
             return False

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...protocol.coordinator_records import CoordinatorRecord
 from ...protocol.errors import ErrorCode, KafkaError
@@ -17,8 +17,7 @@ from ...storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
 from ..groups.consumer.resolutions import Resolutions
 from ..groups.coordinator import Groups, GroupSettings
 from ..kafka_quirks.java_hash import abs_java_hash
-from ..scheduling.timers import Timers
-from ..scheduling.waiting import Background
+from ..scheduling.turns import Turns
 from ..security.authorizer import authorizer_of
 from ..settings.cluster_config import ClusterConfig, NodeConfig
 from ..settings.listeners import Listener
@@ -100,8 +99,10 @@ class ScramCredential(NamedTuple):
 class ClusterState:
     """All that the brokers of the cluster agree on."""
 
-    def __init__(self, config: ClusterConfig, timers: Timers, random: Random) -> None:
-        self.timers = timers
+    def __init__(self, config: ClusterConfig, turns: Turns[Any], random: Random) -> None:
+        self.timers = timers = turns.timers
+        self.wake = turns.wake
+        self.background = turns.background
         self.random = random
         self.cluster_id = config.cluster_id or urlsafe_b64encode(random.randbytes(16)).decode().rstrip("=")
         self.brokers = {node.node_id: Broker(self, node, BrokerConfig(node.properties, nodes=len(config.nodes))) for node in config.nodes}
@@ -121,16 +122,13 @@ class ClusterState:
         self._began_ms = timers.now_ms
         self.group_configs: dict[str, GroupConfig] = {}
         """Settings of single groups, for those that have any."""
-        self.regexes = Resolutions(self.topics, lambda work: self.background(work))
+        self.regexes = Resolutions(self.topics, turns.background)
         """The regular expressions that groups subscribe to."""
         self.groups = Groups(timers, random, GroupSettings.of(self.config), self)
-        self.upkeep = Upkeep(self.topics.values(), timers, self.config, lambda partition: self.wake(partition))
+        self.upkeep = Upkeep(self.topics.values(), timers, self.config, turns.wake)
         self.transactions = Transactions(timers, TransactionSettings.of(self.config), self)
         self.features = Features(config.transaction_version)
         self.quotas = ClientQuotas()
-        self.wake: Callable[[Hashable], None] = lambda key: None
-        self.background: Callable[[Background], None] = _run_at_once
-        """Runs work in slices, between which clients are served; a cluster without a core does it at once."""
         self.authorizer = authorizer_of(self.config)
         self.scram_credentials: dict[str, dict[int, ScramCredential]] = {}
         """User -> mechanism -> credential."""
@@ -469,11 +467,6 @@ class ClusterState:
             for group_id in self.groups.offsets.groups_in_transaction(marker.producer.id):
                 if self.coordinator(group_id, CONSUMER_OFFSETS) is partition:
                     self.groups.offsets.end_transaction(group_id, marker.producer.id, committed=marker.committed)
-
-
-def _run_at_once(work: Background) -> None:
-    for _ in work:
-        pass
 
 
 def _report_full(limit_bytes: int) -> None:

@@ -1,4 +1,7 @@
-"""FindCoordinator: which broker a group's or a transaction's requests go to. The first one makes the internal topic."""
+"""FindCoordinator: the broker that handles the requests of a group or a transactional id.
+
+The first request for a coordinator creates the internal topic whose partitions decide it.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,20 @@ from collections.abc import Mapping
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.find_coordinator import FIND_COORDINATOR, Coordinator, FindCoordinatorRequest, FindCoordinatorResponse
 from ..context import Context
+from ..lookup import reachable_brokers
 from ..registry import handles
 from ..security.acls import ACCESS_DENIED_ERRORS, Operation, ResourceType
 from ..settings.listeners import Listener
 from ..topics.topic import CONSUMER_OFFSETS, TRANSACTION_STATE
-from .metadata import reachable
 
-TOPICS = {0: CONSUMER_OFFSETS, 1: TRANSACTION_STATE}  # by key type
-RESOURCES = {0: ResourceType.GROUP, 1: ResourceType.TRANSACTIONAL_ID}
+INTERNAL_TOPICS = {0: CONSUMER_OFFSETS, 1: TRANSACTION_STATE}  # by key type
+RESOURCE_TYPES = {0: ResourceType.GROUP, 1: ResourceType.TRANSACTIONAL_ID}
 
 
 @handles(FIND_COORDINATOR)
 def find_coordinator(request: FindCoordinatorRequest, context: Context) -> FindCoordinatorResponse:
-    """One key at the top level up to v3, a list of them from v4 on."""
-    listeners = {broker.node_id: listener for broker, listener in reachable(context)}
+    """Returns one coordinator in the response's own fields up to v3, a list of coordinators from v4 on (KIP-699)."""
+    listeners = {broker.node_id: listener for broker, listener in reachable_brokers(context)}
     if context.version >= 4:
         return FindCoordinatorResponse(coordinators=[_find(key, request.key_type, listeners, context) for key in request.coordinator_keys])
     found = _find(request.key, request.key_type, listeners, context)
@@ -35,11 +38,11 @@ def find_coordinator(request: FindCoordinatorRequest, context: Context) -> FindC
 
 def _find(key: str, key_type: int, listeners: Mapping[int, Listener], context: Context) -> Coordinator:
     try:
-        topic = TOPICS.get(key_type)
+        topic = INTERNAL_TOPICS.get(key_type)
         if topic is None:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Coordinators of key type {key_type} are not emulated.")
-        if not context.may(Operation.DESCRIBE, RESOURCES[key_type], key):
-            raise KafkaError(ACCESS_DENIED_ERRORS[RESOURCES[key_type]])
+        if not context.may(Operation.DESCRIBE, RESOURCE_TYPES[key_type], key):
+            raise KafkaError(ACCESS_DENIED_ERRORS[RESOURCE_TYPES[key_type]])
         cluster = context.cluster
         cluster.ensure_internal(topic)
         partition = cluster.coordinator(key, topic)

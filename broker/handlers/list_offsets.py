@@ -1,4 +1,4 @@
-"""ListOffsets and OffsetForLeaderEpoch: where a time, a special offset or a leader epoch stands in the log."""
+"""ListOffsets and OffsetForLeaderEpoch: the offset of a timestamp, of a special position, or of the end of a leader epoch."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from ..security.acls import Operation, ResourceType
 from ..topics.topic import Partition
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -1, -2, -3, -4, -5, -6
-# The version from which a special timestamp may be asked for.
-SINCE = {LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
+# The first request version that may contain each special timestamp.
+_SINCE = {LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
 READ_COMMITTED = 1
 NOT_FOUND = (-1, -1)
 
 
 @handles(LIST_OFFSETS)
 def list_offsets(request: ListOffsetsRequest, context: Context) -> ListOffsetsResponse:
-    """One answer for each partition, in Kafka's map of them; a partition that is named twice is refused."""
+    """Returns one entry per partition. A partition that is listed twice gets INVALID_REQUEST, as in Kafka."""
     named = Counter((topic.name, partition.partition_index) for topic in request.topics for partition in topic.partitions)
     topics: dict[str, dict[int, ListOffsetsPartitionResponse]] = {}
     for topic in request.topics:
@@ -59,7 +59,7 @@ def _find(name: str, wanted: ListOffsetsPartition, isolation_level: int, context
     topic = find_topic(context, Operation.DESCRIBE, name)
     partition = find_led_partition(context.broker, topic, wanted.partition_index, wanted.current_leader_epoch)
     log, timestamp = partition.log, -1
-    if wanted.timestamp < 0 and context.version < SINCE.get(wanted.timestamp, 1 << 15):
+    if wanted.timestamp < 0 and context.version < _SINCE.get(wanted.timestamp, 1 << 15):
         raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
     end_offset = partition.last_stable_offset if isolation_level == READ_COMMITTED else partition.high_watermark
     if wanted.timestamp == LATEST:
@@ -74,7 +74,7 @@ def _find(name: str, wanted: ListOffsetsPartition, isolation_level: int, context
     else:
         timestamp, offset = _first_at(log, wanted.timestamp)
     if wanted.timestamp not in (EARLIEST, EARLIEST_LOCAL) and offset >= end_offset:
-        timestamp, offset = NOT_FOUND  # what may not be fetched yet is not there
+        timestamp, offset = NOT_FOUND  # records that cannot be fetched yet are not found either
     return _found(partition, timestamp, offset, log.epoch_at(offset) if offset >= 0 else -1)
 
 
@@ -83,7 +83,11 @@ def _found(partition: Partition, timestamp: int, offset: int, leader_epoch: int)
 
 
 def _first_at(log: Log, timestamp: int) -> tuple[int, int]:
-    """(timestamp, offset) of the first record at or after a time. Of a batch that has one it may be compacted away, or deleted."""
+    """Returns (timestamp, offset) of the first record at or after `timestamp`, NOT_FOUND if there is none.
+
+    Several batches may have to be read, because compaction or DeleteRecords may have removed the record that gave a batch its maximum
+    timestamp.
+    """
     view = log.find_timestamp(timestamp, log.start_offset)
     while view is not None:
         batch = RecordBatch(view)
@@ -96,7 +100,7 @@ def _first_at(log: Log, timestamp: int) -> tuple[int, int]:
 
 @handles(OFFSET_FOR_LEADER_EPOCH)
 def offset_for_leader_epoch(request: OffsetForLeaderEpochRequest, context: Context) -> OffsetForLeaderEpochResponse:
-    """The end offset of each partition's leader epoch."""
+    """Returns the end offset of the requested leader epoch of each partition (KIP-320)."""
     return OffsetForLeaderEpochResponse(
         topics=[
             OffsetForLeaderTopicResult(

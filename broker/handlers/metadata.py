@@ -1,15 +1,19 @@
-"""Metadata, DescribeCluster and DescribeTopicPartitions: the brokers, and who leads what.
+"""Metadata and DescribeCluster: the brokers with their addresses, and the topics with the leaders and replicas of their partitions.
 
-Addresses are those of the listener that was asked. A topic that is created because it was asked for is described in the same answer.
-Apache Kafka answers UNKNOWN_TOPIC_OR_PARTITION for tens of milliseconds, until its brokers know the topic. That error followed by the
-topic in the very next answer makes group readers of kafka-go hang on an empty assignment.
+Addresses are those of the listener that the client is connected to. A node without such a listener is left out, and a partition that it
+leads is answered with LISTENER_NOT_FOUND.
+
+If `auto.create.topics.enable` is set, a topic that does not exist is created and described in the same response. Apache Kafka answers
+UNKNOWN_TOPIC_OR_PARTITION for tens of milliseconds, until its brokers have the topic's metadata. Without such a delay between them, that
+error followed by the topic makes group readers of kafka-go hang on an empty assignment, so the error is left out here.
+
+A response may describe many topics and is built in slices (`slices.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import suppress
-from heapq import nsmallest
 from typing import NamedTuple
 
 from ...protocol.errors import ErrorCode, KafkaError
@@ -19,86 +23,66 @@ from ...protocol.messages.describe_cluster import (
     DescribeClusterRequest,
     DescribeClusterResponse,
 )
-from ...protocol.messages.describe_topic_partitions import (
-    DESCRIBE_TOPIC_PARTITIONS,
-    Cursor,
-    DescribeTopicPartitionsRequest,
-    DescribeTopicPartitionsResponse,
-    DescribeTopicPartitionsResponsePartition,
-    DescribeTopicPartitionsResponseTopic,
-)
 from ...protocol.messages.metadata import (
     METADATA,
     MetadataRequest,
+    MetadataRequestTopic,
     MetadataResponse,
     MetadataResponseBroker,
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
 from ...protocol.schema import ZERO_UUID
-from ..cluster.state import Broker
 from ..context import Context
+from ..lookup import reachable_brokers, stopped_nodes
 from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
-from ..settings.listeners import Listener
 from ..slices import Slices, chunks
 from ..topics.topic import Partition, Topic, illegal_name
 
-# Topics whose errors keep it secret what else may be done to them.
-_UNTOLD = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-# What is refused is told after what is found.
+# Errors with which the client's permissions on the topic are not listed.
+_OPERATIONS_HIDDEN = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+# Kafka's order of the topics in a response; all other errors are third.
 _ORDER: dict[int, int] = {ErrorCode.UNKNOWN_TOPIC_ID: 0, ErrorCode.NONE: 1, ErrorCode.TOPIC_AUTHORIZATION_FAILED: 3}
-NOT_ASKED = -(1 << 31)
-BROKERS, CONTROLLERS = 1, 2
+TOPIC_IDS_SINCE = 12  # a request with topic ids; the field exists from v10 on
+LISTENER_ERRORS_SINCE = 6
+OPERATIONS_NOT_REQUESTED = -(1 << 31)
+BROKERS, CONTROLLERS = 1, 2  # endpoint types of DescribeCluster
+
+Described = Generator[Wait, None, MetadataResponseTopic]
 
 
-def reachable(context: Context) -> Iterator[tuple[Broker, Listener]]:
-    """The running brokers with their addresses on the listener that the client came in by."""
-    for node_id in context.cluster.running:
-        broker = context.cluster.brokers[node_id]
-        if listener := broker.listeners.get(context.client.listener_name):
-            yield broker, listener
-
-
-class View(NamedTuple):
-    """What every partition of an answer is compared with."""
+class _View(NamedTuple):
+    """The nodes as they are when a request begins. The description of each partition refers to them."""
 
     context: Context
     slices: Slices
     reachable: frozenset[int]
-    """The nodes that listen where the client came in."""
+    """The nodes that have the client's listener."""
     stopped: frozenset[int]
-
-    @classmethod
-    def of(cls, context: Context) -> View:
-        """The cluster as it is now."""
-        cluster = context.cluster
-        reachable_nodes = frozenset(broker.node_id for broker, _ in reachable(context))
-        stopped = frozenset(node_id for node_id, broker in cluster.brokers.items() if not (broker.running and broker.registered))
-        return cls(context, Slices(), reachable_nodes, stopped)
-
-    def offline(self, partition: Partition) -> list[int]:
-        """The replicas of a partition that are down or no longer registered."""
-        return [node_id for node_id in partition.replicas if node_id in self.stopped] if self.stopped else []
 
 
 @handles(METADATA)
 def metadata(request: MetadataRequest, context: Context) -> Generator[Wait, None, MetadataResponse]:
-    """Describes the topics that were asked for, or all."""
+    """Describes the requested topics, or all topics that the client may describe."""
     cluster = context.cluster
     brokers = [
         MetadataResponseBroker(node_id=broker.node_id, host=listener.advertised_host, port=listener.advertised_port, rack=broker.rack)
-        for broker, listener in reachable(context)
+        for broker, listener in reachable_brokers(context)
     ]
-    topics = yield from _topics(request, View.of(context))
-    asked_cluster = request.include_cluster_authorized_operations
+    view = _View(context, Slices(), frozenset(broker.node_id for broker in brokers), stopped_nodes(context))
+    topics = yield from _topics(request, view)
+    topics.sort(key=lambda topic: _ORDER.get(topic.error_code, 2))
+    if request.include_topic_authorized_operations:
+        yield from _add_topic_operations(topics, view)
+    with_operations = request.include_cluster_authorized_operations
     return MetadataResponse(
         brokers=brokers,
         cluster_id=cluster.cluster_id,
         controller_id=cluster.controller_id,
         topics=topics,
-        cluster_authorized_operations=_cluster_operations(context) if asked_cluster else NOT_ASKED,
+        cluster_authorized_operations=_cluster_operations(context) if with_operations else OPERATIONS_NOT_REQUESTED,
     )
 
 
@@ -106,38 +90,48 @@ def _cluster_operations(context: Context) -> int:
     return context.allowed(ResourceType.CLUSTER) if context.may(Operation.DESCRIBE, ResourceType.CLUSTER) else 0
 
 
-def _topics(request: MetadataRequest, view: View) -> Generator[Wait, None, list[MetadataResponseTopic]]:
-    context, cluster = view.context, view.context.cluster
-    wanted = request.topics and list({(topic.topic_id, topic.name): topic for topic in request.topics}.values())  # each once
-    topics = []
-    if wanted is None or (context.version == 0 and not wanted):
-        for topic in list(cluster.topics.values()):
-            if cluster.topics.get(topic.name) is topic and context.may(Operation.DESCRIBE, ResourceType.TOPIC, topic.name):
-                topics.append((yield from _describe(topic, view)))
-            if view.slices.full():
-                yield NEXT_TURN
-    elif any(topic.topic_id != ZERO_UUID for topic in wanted):
-        if context.version < 12:
-            raise KafkaError(ErrorCode.INVALID_REQUEST)
-        for named in wanted:
-            if named.topic_id != ZERO_UUID:
-                topics.append((yield from _by_id(named.topic_id, view)))
-    elif any(topic.name is None for topic in wanted):
+def _add_topic_operations(topics: list[MetadataResponseTopic], view: _View) -> Generator[Wait, None, None]:
+    for topic in topics:
+        if topic.error_code not in _OPERATIONS_HIDDEN:
+            topic.topic_authorized_operations = view.context.allowed(ResourceType.TOPIC, topic.name or "")
+        if view.slices.full():
+            yield NEXT_TURN
+
+
+def _topics(request: MetadataRequest, view: _View) -> Generator[Wait, None, list[MetadataResponseTopic]]:
+    if request.topics is None or (view.context.version == 0 and not request.topics):
+        return (yield from _all_topics(view))
+    distinct = list({(topic.topic_id, topic.name): topic for topic in request.topics}.values())
+    described = []
+    for topic in _requested(distinct, view.context.version):
+        if topic.topic_id != ZERO_UUID:
+            described.append((yield from _by_id(topic.topic_id, view)))
+        else:
+            described.append((yield from _by_name(topic.name or "", request, view)))
+    return described
+
+
+def _requested(topics: list[MetadataRequestTopic], version: int) -> list[MetadataRequestTopic]:
+    """Returns the topics with an id if any has one, because Kafka then ignores the others. Raises KafkaError with INVALID_REQUEST."""
+    by_id = [topic for topic in topics if topic.topic_id != ZERO_UUID]
+    if by_id and version < TOPIC_IDS_SINCE:
         raise KafkaError(ErrorCode.INVALID_REQUEST)
-    else:
-        for named in wanted:
-            topics.append((yield from _by_name(named.name or "", request, view)))
-    topics.sort(key=lambda topic: _ORDER.get(topic.error_code, 2))
-    if request.include_topic_authorized_operations:
-        for described in topics:
-            if described.error_code not in _UNTOLD:
-                described.topic_authorized_operations = context.allowed(ResourceType.TOPIC, described.name or "")
-            if view.slices.full():
-                yield NEXT_TURN
-    return topics
+    if not by_id and any(topic.name is None for topic in topics):
+        raise KafkaError(ErrorCode.INVALID_REQUEST)
+    return by_id or topics
 
 
-def _by_id(topic_id: bytes, view: View) -> Generator[Wait, None, MetadataResponseTopic]:
+def _all_topics(view: _View) -> Generator[Wait, None, list[MetadataResponseTopic]]:
+    context, topics, described = view.context, view.context.cluster.topics, []
+    for topic in list(topics.values()):
+        if topics.get(topic.name) is topic and context.may(Operation.DESCRIBE, ResourceType.TOPIC, topic.name):
+            described.append((yield from _describe(topic, view)))
+        if view.slices.full():
+            yield NEXT_TURN
+    return described
+
+
+def _by_id(topic_id: bytes, view: _View) -> Described:
     context = view.context
     topic = context.cluster.topics_by_id.get(topic_id)
     if topic is None:
@@ -147,7 +141,7 @@ def _by_id(topic_id: bytes, view: View) -> Generator[Wait, None, MetadataRespons
     return (yield from _describe(topic, view))
 
 
-def _by_name(name: str, request: MetadataRequest, view: View) -> Generator[Wait, None, MetadataResponseTopic]:
+def _by_name(name: str, request: MetadataRequest, view: _View) -> Described:
     context = view.context
     if not context.may(Operation.DESCRIBE, ResourceType.TOPIC, name):
         return MetadataResponseTopic(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=name, partitions=[])
@@ -158,13 +152,13 @@ def _by_name(name: str, request: MetadataRequest, view: View) -> Generator[Wait,
     if context.broker.config.booleans["auto.create.topics.enable"] and request.allow_auto_topic_creation:
         if not (context.may(Operation.CREATE, ResourceType.CLUSTER) or context.may(Operation.CREATE, ResourceType.TOPIC, name)):
             return MetadataResponseTopic(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=name, partitions=[])
-        with suppress(KafkaError):  # why it cannot be created is not told; the topic just stays unknown
+        with suppress(KafkaError):  # Kafka does not report why it cannot create the topic; the topic stays unknown
             return (yield from _describe(_create(name, context), view))
     return MetadataResponseTopic(error_code=code, name=name, partitions=[])
 
 
 def _create(name: str, context: Context) -> Topic:
-    """Returns the new topic. Raises KafkaError as CreateTopics would answer."""
+    """Returns the new topic. Raises KafkaError as CreateTopics answers."""
     cluster = context.cluster
     if not cluster.ensure_internal(name):
         return cluster.create_topic(name)
@@ -173,7 +167,7 @@ def _create(name: str, context: Context) -> Topic:
     return cluster.topics[name]
 
 
-def _describe(topic: Topic, view: View) -> Generator[Wait, None, MetadataResponseTopic]:
+def _describe(topic: Topic, view: _View) -> Described:
     described = MetadataResponseTopic(name=topic.name, topic_id=topic.id, is_internal=topic.is_internal, partitions=[])
     for partitions in chunks(topic.partitions):
         described.partitions += [_partition(partition, view) for partition in partitions]
@@ -182,15 +176,15 @@ def _describe(topic: Topic, view: View) -> Generator[Wait, None, MetadataRespons
     return described
 
 
-def _partition(partition: Partition, view: View) -> MetadataResponsePartition:
-    code, leader = ErrorCode.NONE, partition.leader
+def _partition(partition: Partition, view: _View) -> MetadataResponsePartition:
+    code, leader, version = ErrorCode.NONE, partition.leader, view.context.version
     if leader == -1:
         code = ErrorCode.LEADER_NOT_AVAILABLE
     elif leader not in view.reachable:
-        code = ErrorCode.LISTENER_NOT_FOUND if view.context.version >= 6 else ErrorCode.LEADER_NOT_AVAILABLE
+        code = ErrorCode.LISTENER_NOT_FOUND if version >= LISTENER_ERRORS_SINCE else ErrorCode.LEADER_NOT_AVAILABLE
         leader = -1
     replicas = partition.replicas
-    if not view.context.version:  # the first clients could not look up a replica that is away
+    if version == 0:  # clients of v0 fail on a replica that is not among the brokers of the response
         replicas = [node for node in replicas if node in view.reachable]
         if code is ErrorCode.NONE and len(replicas) < len(partition.replicas):
             code = ErrorCode.REPLICA_NOT_AVAILABLE
@@ -201,13 +195,13 @@ def _partition(partition: Partition, view: View) -> MetadataResponsePartition:
         leader_epoch=partition.leader_epoch,
         replica_nodes=replicas,
         isr_nodes=partition.isr,
-        offline_replicas=view.offline(partition),
+        offline_replicas=[node_id for node_id in partition.replicas if node_id in view.stopped] if view.stopped else [],
     )
 
 
 @handles(DESCRIBE_CLUSTER)
 def describe_cluster(request: DescribeClusterRequest, context: Context) -> DescribeClusterResponse:
-    """The brokers, and the fenced (stopped) ones if asked for."""
+    """Lists the brokers; the stopped ones, which Kafka calls fenced, only on request."""
     cluster = context.cluster
     response = DescribeClusterResponse(cluster_id=cluster.cluster_id, controller_id=cluster.controller_id, brokers=[])
     if request.endpoint_type != BROKERS:
@@ -229,84 +223,3 @@ def describe_cluster(request: DescribeClusterRequest, context: Context) -> Descr
     if request.include_cluster_authorized_operations:
         response.cluster_authorized_operations = _cluster_operations(context)
     return response
-
-
-@handles(DESCRIBE_TOPIC_PARTITIONS)
-def describe_topic_partitions(
-    request: DescribeTopicPartitionsRequest, context: Context
-) -> Generator[Wait, None, DescribeTopicPartitionsResponse]:
-    """Topics in the order of their names, at most `response_partition_limit` partitions; the cursor says where to go on."""
-    names = {topic.name for topic in request.topics}
-    cursor = request.cursor
-    if cursor and (cursor.partition_index < 0 or (names and cursor.topic_name not in names)):
-        raise KafkaError(ErrorCode.INVALID_REQUEST)
-    limit = context.broker.config.integers["max.request.partition.size.limit"]
-    room = max(1, min(request.response_partition_limit, limit))
-    response, view = DescribeTopicPartitionsResponse(topics=[]), View.of(context)
-    # As each topic has a partition, the names of a page are among the first so many; the one behind them is for the cursor.
-    allowed = yield from _first_names(names, cursor.topic_name if cursor else "", None if names else room + 1, view)
-    for name in allowed:
-        if not room:
-            response.next_cursor = Cursor(topic_name=name, partition_index=0)
-            break
-        topic = context.cluster.topics.get(name)
-        if topic is None and not names:
-            continue  # it was deleted meanwhile
-        if topic is None:
-            unknown = ErrorCode.INVALID_TOPIC_EXCEPTION if illegal_name(name) else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            response.topics.append(_undescribed(name, unknown, context.allowed(ResourceType.TOPIC, name)))
-            continue
-        first = cursor.partition_index if cursor and cursor.topic_name == name else 0
-        page = topic.partitions[first : first + room]
-        room -= len(page)
-        response.topics.append(_page(topic, page, view))
-        if view.slices.full(1 + len(page)):
-            yield NEXT_TURN
-        if first + len(page) < len(topic.partitions):
-            response.next_cursor = Cursor(topic_name=name, partition_index=first + len(page))
-            break
-    refused = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-    response.topics += [
-        _undescribed(name, refused) for name in sorted(names.difference(allowed)) if not cursor or name >= cursor.topic_name
-    ]
-    return response
-
-
-def _first_names(names: set[str], first: str, count: int | None, view: View) -> Generator[Wait, None, list[str]]:
-    """The smallest `count` names from `first` on that the client may describe, ascending; of all topics if there are no `names`."""
-    context, found = view.context, list[str]()
-    for some in chunks(list(names or context.cluster.topics)):
-        found += [name for name in some if name >= first and context.may(Operation.DESCRIBE, ResourceType.TOPIC, name)]
-        if count is not None:
-            found = nsmallest(count, found)
-        if view.slices.full(len(some) // 4):
-            yield NEXT_TURN
-    return sorted(found)
-
-
-def _undescribed(name: str, code: ErrorCode, operations: int = NOT_ASKED) -> DescribeTopicPartitionsResponseTopic:
-    return DescribeTopicPartitionsResponseTopic(
-        error_code=code, name=name, topic_id=ZERO_UUID, partitions=[], topic_authorized_operations=operations
-    )
-
-
-def _page(topic: Topic, partitions: list[Partition], view: View) -> DescribeTopicPartitionsResponseTopic:
-    return DescribeTopicPartitionsResponseTopic(
-        name=topic.name,
-        topic_id=topic.id,
-        is_internal=topic.is_internal,
-        topic_authorized_operations=view.context.allowed(ResourceType.TOPIC, topic.name),
-        partitions=[
-            DescribeTopicPartitionsResponsePartition(
-                partition_index=partition.index,
-                leader_id=partition.leader,
-                leader_epoch=partition.leader_epoch,
-                replica_nodes=partition.replicas,
-                isr_nodes=partition.isr,
-                eligible_leader_replicas=partition.elr,
-                last_known_elr=partition.last_known_elr,
-                offline_replicas=view.offline(partition),
-            )
-            for partition in partitions
-        ],
-    )

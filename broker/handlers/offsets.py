@@ -46,11 +46,11 @@ from ...protocol.schema import ZERO_UUID
 from ..context import Context
 from ..groups.offsets import CommittedOffset, CommittedOffsets
 from ..kafka_quirks.java_long import wrapped_long
+from ..lookup import Found, find_partitions
 from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
 from ..slices import Slices, chunks
-from ..sorting import Found, sort_partitions
 
 MEMBER_EPOCH_VERSION, TOPIC_ID_VERSION = 9, 10
 """The versions of OffsetCommit and OffsetFetch that introduced member epochs and topic ids."""
@@ -64,7 +64,7 @@ def offset_commit(request: OffsetCommitRequest, context: Context) -> OffsetCommi
     """Commits offsets. Unknown partitions get their own errors; an error of the group or the member is returned for all others."""
     context.demand(Operation.READ, ResourceType.GROUP, request.group_id)
     topics = [((topic.name, topic.topic_id), topic.partitions) for topic in request.topics]
-    found, answers = sort_partitions(topics, context, by_id=context.version >= TOPIC_ID_VERSION)
+    found, answers = find_partitions(topics, context, by_id=context.version >= TOPIC_ID_VERSION)
     error = _check_commit(request, found, context)
     errors = [error] * len(found) if error else _commit(request, found, context)
     for (key, _, wanted), each in zip(found, errors, strict=True):
@@ -245,7 +245,7 @@ def offset_delete(request: OffsetDeleteRequest, context: Context) -> OffsetDelet
     group_id, offsets = request.group_id, context.broker.groups.offsets
     if not context.may(Operation.DELETE, ResourceType.GROUP, group_id):
         return OffsetDeleteResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED, topics=[])
-    found, answers = sort_partitions([((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], context)
+    found, answers = find_partitions([((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], context)
     if not group_id:
         return OffsetDeleteResponse(error_code=ErrorCode.INVALID_GROUP_ID, topics=[])
     if not context.broker.is_coordinator(group_id):

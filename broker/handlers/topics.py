@@ -228,5 +228,5 @@ def _delete(name: str, wanted: DeleteRecordsPartition, context: Context) -> Dele
     except KafkaError as error:
         return DeleteRecordsPartitionResult(partition_index=wanted.partition_index, low_watermark=-1, error_code=error.code)
     partition.delete_before(offset)
-    context.wake(partition)
+    context.cluster.wake(partition)
     return DeleteRecordsPartitionResult(partition_index=partition.index, low_watermark=partition.log.start_offset)

@@ -43,9 +43,9 @@ from ...protocol.schema import ZERO_UUID
 from ..appending.transaction_check import NotInTransaction, join_transaction
 from ..context import Context
 from ..groups.offsets import CommittedOffset
+from ..lookup import Found, find_partitions
 from ..registry import handles
 from ..security.acls import Operation, ResourceType
-from ..sorting import Found, sort_partitions
 from ..topics.topic import CONSUMER_OFFSETS, INTERNAL_TOPICS, TRANSACTION_STATE
 from ..transactions.coordinator import NO_PRODUCER, ProducerResult
 from ..transactions.transaction import TV_0, TV_2, Producer, TopicPartition
@@ -225,7 +225,7 @@ def txn_offset_commit(request: TxnOffsetCommitRequest, context: Context) -> TxnO
     """
     context.demand(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id)
     context.demand(Operation.READ, ResourceType.GROUP, request.group_id)
-    found, refused = sort_partitions([((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], context)
+    found, refused = find_partitions([((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], context)
     errors = iter(_commit(request, found, context) if found else [])
     if refused:
         # In this case Kafka merges topics that the request contains twice.

@@ -1,1 +1,1 @@
-"""The asyncio side: listening sockets, transports, and the turns of the event loop."""
+"""The asyncio edge: listening sockets, transports, and the callbacks of the event loop."""

@@ -1,4 +1,8 @@
-"""Listening sockets: binding them, with errors that say what to do, and accepting connections within the limits of their node."""
+"""Listening sockets: binds them and accepts connections within the limits of their node.
+
+The sockets are registered with the event loop directly, because asyncio's own server loses connections that it has accepted in the moment
+in which it is closed (CPython 3.11).
+"""
 
 from __future__ import annotations
 
@@ -24,7 +28,7 @@ ACCEPTS_PER_TURN = 32
 
 
 class Acceptor:
-    """Listens for one listener. asyncio's own server loses connections that it accepted in the moment it is closed (CPython 3.11)."""
+    """Listens on the socket of one listener from its creation until `close`."""
 
     def __init__(self, server: Server, broker: Broker, listener: Listener) -> None:
         self._server = server
@@ -43,13 +47,13 @@ class Acceptor:
         self.resume()
 
     async def close(self) -> None:
-        """Stops listening; connections that are just being opened are open when this returns."""
+        """Stops listening. Connections that have been accepted are open when this returns."""
         self._loop.remove_reader(self._socket)
         self._socket.close()
         await asyncio.gather(*self._opening, return_exceptions=True)
 
     def resume(self) -> None:
-        """Accepts again, if it had to stop."""
+        """Accepts again if accepting was paused. Does nothing after `close`."""
         if self._paused and self._socket.fileno() >= 0:
             self._paused = False
             self._loop.add_reader(self._socket, self._accept)
@@ -59,12 +63,12 @@ class Acceptor:
         self._loop.remove_reader(self._socket)
 
     def _accept(self) -> None:
-        """Accepts some connections; the loop calls again while there are more."""
+        """Accepts up to ACCEPTS_PER_TURN connections. The event loop calls it again while there are more."""
         quotas = self._broker.connections
         try:
             for _ in range(ACCEPTS_PER_TURN):
                 if quotas.full:
-                    text = "[KafkaServer id=%d] accepts nobody until a connection ends: max.connections is %d"
+                    text = "[KafkaServer id=%d] connection limit reached (max.connections=%d); accepting paused"
                     network_log.info(text, self._broker.node_id, quotas.most)
                     self._pause()
                     return
@@ -72,17 +76,17 @@ class Acceptor:
         except (BlockingIOError, InterruptedError, ConnectionAbortedError):
             return
         except OSError as error:
-            network_log.warning("[KafkaServer id=%d] cannot accept for now: %s", self._broker.node_id, error)
+            network_log.warning("[KafkaServer id=%d] cannot accept connections: %s; trying again", self._broker.node_id, error)
             self._loop.call_later(ACCEPT_RETRY_S, self.resume)
             self._pause()
 
     def _admit(self, accepted: socket.socket, address: Any) -> None:
-        """Opens a connection if its address may have one more. An error ends that connection only."""
+        """Opens an accepted connection, or closes it if its address has reached max.connections.per.ip. Raises no exception."""
         host, port, *_ = address
         quotas, node_id = self._broker.connections, self._broker.node_id
         if not quotas.take(host):
             accepted.close()
-            text = "[KafkaServer id=%d] rejected a connection from %s: it has as many as max.connections.per.ip allows, %d"
+            text = "[KafkaServer id=%d] rejected a connection from %s: connection limit reached (max.connections.per.ip=%d)"
             network_log.info(text, node_id, host, quotas.most_from(host))
             return
         try:
@@ -108,19 +112,19 @@ class Acceptor:
         self._opening.discard(task)
         if task.cancelled() or (error := task.exception()) is None:
             return
-        network_log.error("[KafkaServer id=%d] a connection from %s was not opened", self._broker.node_id, protocol.host, exc_info=error)
-        protocol.abort("it was not opened")
-        if not protocol.is_open:  # else `connection_lost` is on its way
+        network_log.error("[KafkaServer id=%d] could not open a connection from %s", self._broker.node_id, protocol.host, exc_info=error)
+        protocol.abort("the connection could not be opened")
+        if not protocol.is_open:  # otherwise asyncio calls `connection_lost`
             accepted.close()
             self._server.closed(protocol)
 
 
 def bind(listener: Listener) -> socket.socket:
-    """A socket bound to a listener's address. Raises OSError with a text for people."""
+    """Returns a socket bound to a listener's address. Raises OSError whose text names the address and the remedy."""
     try:
-        host = listener.host or "0.0.0.0"  # what an empty host means in Kafka
+        host = listener.host or "0.0.0.0"  # Kafka binds an empty host to all interfaces
         found = socket.getaddrinfo(host, listener.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        # "localhost" is both ::1 and 127.0.0.1 on many systems; what clients are told is IPv4.
+        # "localhost" resolves to both ::1 and 127.0.0.1 on many systems. IPv4 is preferred, because advertised addresses are IPv4.
         family, kind, protocol, _, address = min(found, key=lambda info: info[0] != socket.AF_INET)
     except OSError as error:
         raise _explained(error, listener) from error

@@ -1,7 +1,10 @@
-"""The event loop's side of one connection: moves its bytes between its transport and the core.
+"""The asyncio protocol of one connection: moves bytes between its transport and the core.
 
-No exception leaves these callbacks: asyncio would end the connection without a word, or go on with one that is half made. The core logs
-the error and the connection is aborted; all other connections go on.
+No exception leaves these callbacks, because asyncio would close the connection without a log entry, or continue with one that is half
+initialised. The core logs the error and aborts this connection only.
+
+Back-pressure works in both directions. Reading is paused while the connection holds requests that it may not serve yet, and nothing is
+served while the transport's buffer is full.
 """
 
 from __future__ import annotations
@@ -17,13 +20,13 @@ if TYPE_CHECKING:
 
 WRITE_BYTES = 1024 * 1024
 CLOSE_MS = 10_000
-"""How long a connection that is closed may take to deliver its last answers."""
+"""The time in which a closed connection may deliver its last responses before its transport is aborted."""
 
 network_log = logging.getLogger("kafka.network.SocketServer")
 
 
 class ClientProtocol(asyncio.BufferedProtocol):
-    """A client at host:port that has connected to one listener of a broker."""
+    """The transport callbacks of a client at host:port that is connected to one listener of a broker."""
 
     def __init__(self, server: Server, broker: Broker, listener_name: str, host: str, port: int) -> None:
         self.server = server
@@ -36,13 +39,12 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     @property
     def is_open(self) -> bool:
-        """Whether there is a transport, of which `connection_lost` will tell when it is closed."""
+        """Whether there is a transport, so that asyncio will call `connection_lost`."""
         return self._transport is not None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The transport is open."""
         self._transport = cast(asyncio.Transport, transport)
-        # uvloop's transports write from where the bytes are, see `_write`.
+        # uvloop's transports write the caller's buffers without a copy, see `_write`.
         self._vectored = type(transport).__module__.startswith("uvloop")
         try:
             self.server.opened(self)
@@ -53,11 +55,10 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self.server.after_turn()
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """Where the next bytes go."""
         return self.connection.buffer()
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Serves what has arrived, and all that it woke, and writes all answers."""
+        """Serves the requests that have arrived and those that they woke, and writes all responses."""
         server, connection = self.server, self.connection
         server.begin_turn()
         connection.received(nbytes)
@@ -72,9 +73,9 @@ class ClientProtocol(asyncio.BufferedProtocol):
         return self._transport
 
     def flush(self) -> None:
-        """Writes the connection's output, or the next piece of it.
+        """Writes the connection's output, or the next WRITE_BYTES of it. Closes a closing connection once all is written.
 
-        More follows in the next turn, or when the peer has read enough. A connection that is closing is closed once all is written.
+        The rest is written in the next turn, or when the transport's buffer has room again.
         """
         connection, transport = self.connection, self._transport
         if transport is None or transport.is_closing():
@@ -93,12 +94,12 @@ class ClientProtocol(asyncio.BufferedProtocol):
         if self._vectored:
             transport.writelines(self.connection.take_output())
         else:
-            # asyncio's transports copy what they are given, so a long answer is given to them piece by piece. Not with writelines,
-            # which ignores back-pressure in some releases (CVE-2024-12254).
+            # asyncio's transports copy their input, so a long response is written in pieces. `writelines` is avoided because it ignores
+            # back-pressure in some releases (CVE-2024-12254).
             transport.write(b"".join(self.connection.take_output(WRITE_BYTES)))
 
     def _close(self, transport: asyncio.Transport) -> None:
-        """Closes the transport; it is aborted if the peer does not read, because such a peer would keep it open for ever."""
+        """Closes the transport, or aborts it if the peer does not read, because it would stay open for as long as the peer likes."""
         if self.connection.writable:
             transport.close()
             self.server.core.timers.set(self, CLOSE_MS, transport.abort)
@@ -111,18 +112,18 @@ class ClientProtocol(asyncio.BufferedProtocol):
             self._open_transport.resume_reading()
 
     def pause_writing(self) -> None:
-        """The peer does not read: nothing more is served until it does."""
+        """Stops serving requests, because the transport's buffer is full."""
         self.connection.writable = False
 
     def resume_writing(self) -> None:
-        """The peer reads again."""
+        """Serves requests again, because the transport's buffer has room."""
         self.connection.writable = True
         self.connection.ask_for_flush()
         self.server.begin_turn()
         self.server.after_turn()
 
     def abort(self, reason: str) -> None:
-        """Ends the connection without waiting for its peer."""
+        """Closes the connection at once, without writing its output."""
         self.connection.lost(reason)
         self._abort_transport()
 
@@ -131,11 +132,11 @@ class ClientProtocol(asyncio.BufferedProtocol):
             self._transport.abort()
 
     def eof_received(self) -> bool:
-        """The client has sent all it will: the connection ends."""
+        """Returns False, so that asyncio closes the transport."""
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Releases what the connection held, and makes room for another one."""
+        """Releases the resources of the connection, so that another one may be accepted."""
         connection = self.connection
         if connection.closing is None:
             network_log.debug("[KafkaServer id=%d] %s has disconnected", self.broker.node_id, connection.client)
@@ -144,7 +145,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         try:
             connection.lost("the client has disconnected")
         except Exception as error:
-            connection.log_failure(error, "forgetting it")
+            connection.log_failure(error, "releasing its resources")
         finally:
             self.server.closed(self)
             self.server.after_turn()

@@ -1,4 +1,11 @@
-"""The event loop's side of a cluster: its listeners, its connections and one alarm. Everything else is in `core.py`, without I/O."""
+"""The asyncio side of a cluster: its listeners, its connections, and one alarm for the next deadline.
+
+Every callback of the event loop is one turn: `begin_turn` moves the cluster's time, then bytes are received or put-off work is done, and
+`after_turn` resumes woken requests, writes output, sets the alarm and schedules the next turn. The rules themselves are in `core.py`,
+without I/O.
+
+A node that is stopped keeps its ports: `_reserve` binds them without listening for as long as the cluster exists.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +24,10 @@ from typing import cast
 
 from .. import logs
 from ..cluster.state import Broker, ClusterState
+from ..connection import Parked
 from ..core import Core
 from ..scheduling.timers import Timers
+from ..scheduling.turns import Turns
 from ..settings.cluster_config import ClusterConfig, NodeConfig, TopicSpec
 from ..settings.endpoints import WILDCARDS
 from ..settings.listeners import Listener
@@ -28,29 +37,29 @@ from .client_protocol import ClientProtocol
 uvloop: ModuleType | None
 try:
     import uvloop
-except ImportError:  # Windows, or the core alone: asyncio serves, slower
+except ImportError:  # on Windows, or without the extra; asyncio works too, but is slower
     uvloop = None
 
 log = logging.getLogger("kafka.server.KafkaServer")
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
-    """uvloop's where it is installed, else asyncio's; ODRADEK_LOOP=asyncio asks for the latter."""
+    """Returns a uvloop event loop if uvloop is installed, unless ODRADEK_LOOP=asyncio is set, and otherwise one of asyncio."""
     if uvloop is None or os.environ.get("ODRADEK_LOOP") == "asyncio":
-        # Windows' default loop reads ahead into the buffer that connections share.
+        # The default loop of Windows reads ahead, which would overwrite the buffer that the connections share.
         return asyncio.SelectorEventLoop()
     return cast(asyncio.AbstractEventLoop, uvloop.new_event_loop())
 
 
 class Server:
-    """A cluster on the running event loop. `seed` fixes ids and placements; without one they are random."""
+    """A cluster on the running event loop. With a `seed`, ids and the placement of replicas are reproducible."""
 
     def __init__(self, config: ClusterConfig, topics: Sequence[TopicSpec] = (), *, seed: int | None = None) -> None:
         self.config = config
         self._topics = topics
         self._random: Random = SystemRandom() if seed is None else Random(seed)
         self._loop = asyncio.get_running_loop()
-        # Wall-clock time that never jumps: timers and timestamps are of one kind.
+        # The wall clock at start plus the monotonic clock: timers and record timestamps use one time, and it never jumps.
         self._epoch_ms = time.time() * 1000 - time.monotonic() * 1000
         self._reserved: dict[Listener, socket.socket] = {}
         self._acceptors: dict[int, list[Acceptor]] = {}
@@ -66,15 +75,16 @@ class Server:
 
     @property
     def bootstrap_servers(self) -> str:
-        """host:port of each node's first listener, separated by commas."""
+        """The host:port of each node's first listener, separated by commas."""
         return ",".join(next(iter(node.listeners)).advertised for node in self.config.nodes)
 
     async def start(self) -> None:
-        """Binds every listener, makes the cluster and accepts. Raises OSError with a text for people when an address is taken."""
+        """Binds all listeners, creates the cluster and accepts connections. Raises OSError if an address is in use."""
         try:
             self.config = replace(self.config, nodes=tuple(self._reserve(node) for node in self.config.nodes))
-            self.cluster = ClusterState(self.config, Timers(self.now_ms), self._random)
-            self.core = Core(self.cluster, time.monotonic)
+            turns = Turns[Parked](Timers(self.now_ms), time.monotonic)
+            self.cluster = ClusterState(self.config, turns, self._random)
+            self.core = Core(self.cluster, turns)
             for topic in self._topics:
                 self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
             for node in self.config.nodes:
@@ -97,7 +107,7 @@ class Server:
                 handle.cancel()
 
     async def stop_node(self, node_id: int) -> None:
-        """Closes a node's listeners and connections, and moves what it led. Nothing happens if it is stopped already."""
+        """Closes a node's listeners and connections and moves its leaderships, unless it is stopped. Raises ValueError for unknown ids."""
         broker = self._broker(node_id)
         if broker.running:
             with self._control(f"stopping node {node_id}"):
@@ -105,7 +115,7 @@ class Server:
                 self.cluster.stop_node(node_id)
 
     async def start_node(self, node_id: int) -> None:
-        """Brings a node back on the ports it had. Nothing happens if it is running."""
+        """Starts a node on its earlier ports. Does nothing if the node is running. Raises ValueError for an unknown id."""
         if not self._broker(node_id).running:
             with self._control(f"starting node {node_id}"):
                 try:
@@ -117,7 +127,7 @@ class Server:
 
     @contextmanager
     def _control(self, doing: str) -> Iterator[None]:
-        """What fails in a step that the program asked for is logged and raised to the program; the turn ends in order all the same."""
+        """Ends the turn of a step that the embedding program called. An exception of the step is logged and raised to the program."""
         try:
             yield
         except Exception:
@@ -132,7 +142,7 @@ class Server:
         return self.cluster.brokers[node_id]
 
     def _reserve(self, node: NodeConfig) -> NodeConfig:
-        """Binds a node's ports without listening, so that no other process is given them while the node is stopped."""
+        """Binds a node's ports without listening, so that no other process gets them while the node is stopped."""
         bound = []
         for listener in node.listeners:
             reserved = bind(listener)
@@ -151,8 +161,8 @@ class Server:
         listeners = [listener for node in self.config.nodes for listener in node.listeners]
         if any(listener.host in WILDCARDS and listener.security_protocol == "PLAINTEXT" for listener in listeners):
             log.warning(
-                "listening on all addresses without encryption and authentication: whoever reaches this machine can read and change "
-                "everything; listen on 127.0.0.1 to serve this machine only"
+                "listening on all addresses without encryption and authentication: every host that reaches this machine can read and "
+                "change all data; listen on 127.0.0.1 to serve this machine only"
             )
 
     async def _close_node(self, node_id: int) -> None:
@@ -163,26 +173,27 @@ class Server:
         while any(client.broker.node_id == node_id for client in self._clients):
             await asyncio.sleep(0)
 
-    # One turn of the loop: time in, output out, alarm set
+    # Turns of the event loop
 
     def begin_turn(self) -> None:
-        """Lets the cluster's time catch up."""
+        """Moves the cluster's time to the present and fires the timers that are due."""
         now_ms = self.now_ms
         if now_ms > self.core.timers.now_ms:
             self.core.advance(now_ms)
 
     def after_turn(self) -> None:
-        """Writes what there is to write, and has the loop call again for what is put off and for the next deadline, whatever fails."""
+        """Resumes woken requests, writes output, sets the alarm, and schedules the next turn if anything is put off."""
         try:
             self.core.run_ready()
             due_ms = self.core.timers.next_deadline()
             if due_ms is not None and due_ms <= self.core.timers.now_ms:
-                self.core.advance(due_ms)  # set in this turn for this moment, as a rebalance that need not be waited for
+                self.core.advance(due_ms)  # a timer that was set in this turn without delay, such as a rebalance of a group's only member
             self.core.flush()
         finally:
-            # Only now: a flush lets requests begin that waited for it, and they may set deadlines of their own.
+            # After the flush, because it lets held requests begin, and they may set deadlines. In `finally`, because without an alarm
+            # the cluster would stop.
             self._set_alarm()
-            if self.core.has_more and self._next_turn is None:
+            if self.core.turns.has_more and self._next_turn is None:
                 self._next_turn = self._loop.call_soon(self._take_next_turn)
 
     def _set_alarm(self) -> None:
@@ -191,7 +202,7 @@ class Server:
             if self._alarm is not None:
                 self._alarm.cancel()
             self._alarm_ms = deadline_ms
-            # A millisecond late rather than one early: an alarm before its time would find nothing due.
+            # One millisecond later, because the clock may still be before the deadline if the alarm comes early.
             self._alarm = self._loop.call_later((deadline_ms - self.now_ms + 1) / 1000, self._ring)
 
     def _ring(self) -> None:
@@ -206,16 +217,14 @@ class Server:
         self.after_turn()
 
     def opened(self, client: ClientProtocol) -> None:
-        """Keeps a connection until it is closed."""
         self._clients.add(client)
 
     def closed(self, client: ClientProtocol) -> None:
-        """Forgets a connection."""
         self._clients.discard(client)
         self.left(client.broker, client.host)
 
     def left(self, broker: Broker, host: str) -> None:
-        """A connection that was accepted has ended: there is room for another one."""
+        """Releases the place of a closed connection and resumes acceptors that were at their limit."""
         broker.connections.release(host)
         for acceptor in self._acceptors.get(broker.node_id, ()):
             acceptor.resume()
@@ -234,7 +243,7 @@ async def _serve(config: ClusterConfig, topics: Sequence[TopicSpec], on_ready: C
 
 
 def _end_by_signals(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
-    """Has the first SIGTERM or SIGINT set `ended`. The second one ends the process at once, whatever the loop is doing."""
+    """Sets `ended` at the first SIGTERM or SIGINT. The second one ends the process at once, even if the event loop is blocked."""
 
     def first(number: int, frame: object) -> None:
         _handle_signals(lambda number, frame: os._exit(128 + number))
@@ -244,12 +253,13 @@ def _end_by_signals(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> No
 
 
 def _handle_signals(handler: Callable[[int, FrameType | None], object]) -> None:
-    # Not the loop's own handlers, which need a loop that turns, nor the system's, which does nothing in the first process of a container.
+    # The event loop's own handlers would need a loop that is not blocked, and the system's default handlers do nothing in the first
+    # process of a container (PID 1).
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, handler)
 
 
 def run(config: ClusterConfig, *, topics: Sequence[TopicSpec] = (), on_ready: Callable[[Server], None]) -> None:
-    """Serves until SIGTERM or SIGINT. `on_ready` is given the server once every listener accepts. Raises OSError."""
+    """Runs a cluster until SIGTERM or SIGINT. Calls `on_ready` once all listeners accept. Raises OSError if an address is in use."""
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_serve(config, topics, on_ready))

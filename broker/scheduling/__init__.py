@@ -1,1 +1,1 @@
-"""Timers over the injected clock, and what a waiting handler yields."""
+"""Timers over an injected clock, waiting requests, turns of the event loop, and the reversal of failed steps."""

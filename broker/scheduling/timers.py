@@ -1,7 +1,9 @@
-"""Named, replaceable timers over a clock that is handed in.
+"""Named timers over an injected clock, for the time-outs of groups, transactions, connections and waiting requests.
 
-The time-outs of groups, transactions and waiting requests are all of this one kind. Setting a key that is set already
-replaces its deadline, so a heartbeat that renews a session leaves nothing behind (the idea of Kafka's `CoordinatorTimer`).
+Setting a timer whose key is set already replaces its deadline, as in Kafka's CoordinatorTimer. So a heartbeat that renews a session is one
+`set`, without a cancellation. The replaced entry stays in the heap until its deadline and is then ignored.
+
+The clock only moves when `advance` is called, so tests control the time and never sleep.
 """
 
 from __future__ import annotations
@@ -12,13 +14,13 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from itertools import count
 
-from ..abridged import abridged
+from ..short_repr import short_repr
 
 log = logging.getLogger("kafka.utils.KafkaScheduler")
 
 
 class Timers:
-    """Deadlines by name. Times are milliseconds since the Unix epoch; `now_ms` is the moment that is being run."""
+    """Actions with deadlines, by key. Times are milliseconds since the Unix epoch; `now_ms` is the present time."""
 
     def __init__(self, now_ms: int) -> None:
         self.now_ms = now_ms
@@ -26,7 +28,7 @@ class Timers:
         self._heap: list[tuple[int, int, Hashable]] = []
         self._order = count()
         self._replaced: dict[Hashable, tuple[int, int, Callable[[], None]] | None] | None = None
-        """What `taken_back_on_failure` would set again: key -> how it was set; None: it was not. None: nothing is noted."""
+        """During `taken_back_on_failure`: the former entry (None: not set) of each key that was changed. None at other times."""
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._armed
@@ -35,26 +37,26 @@ class Timers:
         return len(self._armed)
 
     def set(self, key: Hashable, delay_ms: int, action: Callable[[], None]) -> None:
-        """Runs `action` once in `delay_ms`, unless `key` is set again or cancelled before."""
+        """Runs `action` once after `delay_ms`, unless `key` is set again or cancelled before."""
         if self._replaced is not None:
             self._replaced.setdefault(key, self._armed.get(key))
         deadline_ms, order = self.now_ms + delay_ms, next(self._order)
         self._armed[key] = (deadline_ms, order, action)
         heapq.heappush(self._heap, (deadline_ms, order, key))
-        # Replaced deadlines stay in the heap until they come up; rebuilding at twice the size keeps that bounded.
+        # Replaced entries stay in the heap until their deadline. Rebuilding it at twice the needed size keeps its size bounded.
         if len(self._heap) > 64 + 2 * len(self._armed):
             self._heap = [(deadline, n, name) for name, (deadline, n, _) in self._armed.items()]
             heapq.heapify(self._heap)
 
     def cancel(self, key: Hashable) -> None:
-        """Forgets `key`; a key that is not set is no error."""
+        """Cancels the timer `key` if it is set."""
         armed = self._armed.pop(key, None)
         if self._replaced is not None:
             self._replaced.setdefault(key, armed)
 
     @contextmanager
     def taken_back_on_failure(self) -> Iterator[None]:
-        """Takes back what is set and cancelled meanwhile if it ends with an exception. Not to be used within itself."""
+        """Reverts all `set` and `cancel` calls in the body of the `with` if it raises. It cannot be nested."""
         self._replaced = {}
         try:
             yield
@@ -70,10 +72,10 @@ class Timers:
                 self._armed.pop(key, None)
             else:
                 self._armed[key] = armed
-                heapq.heappush(self._heap, (*armed[:2], key))  # it may have gone from the heap when that was rebuilt
+                heapq.heappush(self._heap, (*armed[:2], key))  # the heap may have been rebuilt without it
 
     def next_deadline(self) -> int | None:
-        """When `advance` has something to do, or None."""
+        """Returns the earliest deadline, None if no timer is set."""
         while self._heap:
             deadline_ms, order, key = self._heap[0]
             armed = self._armed.get(key)
@@ -83,9 +85,9 @@ class Timers:
         return None
 
     def advance(self, now_ms: int) -> None:
-        """Fires what is due, in order and each at its own moment, then stands at `now_ms`. Time never goes back.
+        """Runs the actions that are due in the order of their deadlines, each with `now_ms` at its deadline, then sets `now_ms`.
 
-        An action that raises is logged and does not keep the others from being run.
+        Time never goes back. An exception of an action is logged, and the other actions are still run.
         """
         while (deadline_ms := self.next_deadline()) is not None and deadline_ms <= now_ms:
             _, _, key = heapq.heappop(self._heap)
@@ -94,5 +96,5 @@ class Timers:
             try:
                 action()
             except Exception:
-                log.exception("the action of the timer %s has failed", abridged(key))
+                log.exception("the action of timer %s failed", short_repr(key))
         self.now_ms = max(self.now_ms, now_ms)

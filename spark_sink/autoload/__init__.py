@@ -1,4 +1,7 @@
-"""Installed as the top-level module `pyspark_odradek`: Spark looks into every module of such a name for a data source."""
+"""Installed as the top-level module `pyspark_odradek`.
+
+Spark imports every top-level module whose name starts with `pyspark_` and registers its `DefaultSource`.
+"""
 
 from __future__ import annotations
 

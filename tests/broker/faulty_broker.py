@@ -1,4 +1,4 @@
-"""A broker process with errors in it: `python -m tests.broker.faulty_broker raise|spin`.
+"""A broker process that raises injected errors: `python -m tests.broker.faulty_broker raise|spin`.
 
 `raise` raises from every place where clients are served, some of the time and never while it serves the canaries: the connections that come
 first, and those whose client id is not "victim". `spin` has a Heartbeat keep the event loop busy for ever.
@@ -33,7 +33,7 @@ random = Random(1)
 
 
 class Injected(Exception):
-    """An error that this module raises."""
+    """The error that this module injects."""
 
 
 def fail(place: str, *, odds: float = 0.3) -> None:
@@ -42,7 +42,7 @@ def fail(place: str, *, odds: float = 0.3) -> None:
 
 
 def after(cls: type, name: str, hook: Callable[..., None]) -> None:
-    """Has `hook` called after a method, with the same arguments."""
+    """Calls `hook` after a method, with the same arguments."""
     method = getattr(cls, name)
 
     def replaced(self: Any, *arguments: Any) -> Any:
@@ -78,7 +78,7 @@ def fail_lost(connection: Connection, reason: str) -> None:
 
 
 def fail_later_ones(place: str) -> Callable[..., None]:
-    """Fails when it is called for connections that come after the canaries."""
+    """Raises for connections that were opened after the canaries."""
     calls: list[object] = []
 
     def hook(*_: object) -> None:
@@ -90,7 +90,7 @@ def fail_later_ones(place: str) -> Callable[..., None]:
 
 
 def fail_timers(server: Server) -> None:
-    """A timer that fails every few milliseconds, and beside it work that fails in the background."""
+    """Sets a timer that fails every few milliseconds, and starts background work that fails."""
 
     def ring() -> None:
         server.core.timers.set("faulty", 5, ring)
@@ -113,7 +113,7 @@ def spin(request: Any, context: Context) -> None:
 def install(mode: str) -> None:
     rules = {HEARTBEAT: failing_handler, LEAVE_GROUP: failing_waiter, LIST_GROUPS: failing_slices} if mode == "raise" else {HEARTBEAT: spin}
     for api, rule in rules.items():
-        HANDLERS[api.key] = Handler(api, rule)  # type: ignore[arg-type]
+        HANDLERS[api.key] = Handler(api, rule)
     if mode == "raise":
         after(ClientProtocol, "_write", fail_flush)
         after(Connection, "lost", fail_lost)
@@ -126,7 +126,7 @@ def install(mode: str) -> None:
             fail_accept()
             original(acceptor, *arguments)
 
-        Acceptor._open = open_or_fail  # type: ignore[method-assign]
+        Acceptor._open = open_or_fail  # type: ignore[method-assign, assignment]
 
 
 def say(server: Server) -> None:

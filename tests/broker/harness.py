@@ -1,4 +1,4 @@
-"""A cluster without sockets, and clients that speak to it in messages. Time stands still until a test moves it.
+"""A cluster without sockets, and clients that send it messages. Its time does not move until a test moves it.
 
 Turns of the event loop are taken until nothing is put off any more, unless the world is `stepwise`: then a test takes them.
 """
@@ -11,8 +11,10 @@ from random import Random
 from typing import Any
 
 from odradek.broker.cluster.state import ClusterState
-from odradek.broker.core import Connection, Core
+from odradek.broker.connection import Connection, Parked
+from odradek.broker.core import Core
 from odradek.broker.scheduling.timers import Timers
+from odradek.broker.scheduling.turns import Turns
 from odradek.broker.settings.cluster_config import cluster_of
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
@@ -36,39 +38,40 @@ class World:
     ) -> None:
         listeners = {"listeners": "PLAINTEXT://127.0.0.1:9092"}
         self.timers = Timers(START_MS)
+        self.turns = Turns[Parked](self.timers, lambda: self.seconds)
         config = cluster_of([listeners | dict(settings or {})], nodes=nodes)
-        self.cluster = ClusterState(replace(config, max_memory_bytes=max_memory_bytes), self.timers, Random(1))
+        self.cluster = ClusterState(replace(config, max_memory_bytes=max_memory_bytes), self.turns, Random(1))
         self.seconds = 0.0
-        """What the core's clock shows: within a turn no time passes, unless a test lets it."""
-        self.core = Core(self.cluster, lambda: self.seconds)
+        """The value of the core's clock, which only tests change, so that no time passes within a turn."""
+        self.core = Core(self.cluster, self.turns)
         self.stepwise = stepwise
 
     def client(self, node_id: int = 1, listener: str = "PLAINTEXT", host: str = "127.0.0.1") -> Client:
         return Client(self, node_id, listener, host)
 
     def advance(self, milliseconds: int) -> None:
-        """Moves the time on, and has what became due written."""
+        """Moves the time forward, fires the timers that are due, and writes."""
         self.core.advance(self.timers.now_ms + milliseconds)
         self.end_turn()
 
     def turn(self) -> None:
-        """One turn of the event loop: takes up what was put off, and writes."""
+        """Runs one turn of the event loop: put-off work, then output."""
         self.core.next_turn()
         self.core.flush()
 
     def end_turn(self) -> None:
-        """Writes, and takes all turns that follow unless the world is stepwise."""
+        """Writes output and runs all further turns, unless the world is stepwise."""
         self.core.flush()
-        while self.core.has_more and not self.stepwise:
+        while self.turns.has_more and not self.stepwise:
             self.turn()
 
     def leader_of(self, topic: str, partition: int = 0) -> Client:
-        """A client of the broker that leads a partition."""
+        """Returns a client of the broker that leads a partition."""
         return self.client(self.cluster.topics[topic].partitions[partition].leader)
 
 
 class Client:
-    """One connection. `sent` is everything the broker wrote to it, in order."""
+    """A connection. `sent` contains all bytes that the broker has written and the test has not read."""
 
     def __init__(self, world: World, node_id: int, listener: str, host: str) -> None:
         self.world = world
@@ -88,16 +91,20 @@ class Client:
 
     @property
     def closed(self) -> str | None:
-        """Why the broker ended the connection, if it did."""
+        """The reason why the broker closed the connection, None while it is open."""
         return self.connection.closing
 
+    def wants_data(self) -> bool:
+        """Returns whether the broker reads from the connection."""
+        return self.connection.wants_data
+
     def send(self, api: Api, version: int, request: Message, client_id: str = "test") -> None:
-        """Sends a request and does not wait."""
+        """Sends a request without waiting for the response."""
         self._asked.append((api, version))
         self.feed(b"".join(encode_request(api, version, len(self._asked), client_id, request)))
 
     def feed(self, data: bytes) -> None:
-        """Sends bytes, in pieces that the connection has room for."""
+        """Sends bytes in pieces of at most the connection's buffer."""
         rest = memoryview(data)
         while rest and self.closed is None:
             room = self.connection.buffer()
@@ -109,7 +116,7 @@ class Client:
             self.world.end_turn()
 
     def receive(self) -> Any:
-        """The next answer, or None if there is none yet."""
+        """Returns the next response, None if there is none yet."""
         if len(self.sent) < 4:
             return None
         size = int.from_bytes(self.sent[:4], "big")
@@ -119,7 +126,7 @@ class Client:
         return decode_response(api, version, frame)[1]
 
     def call(self, api: Api, version: int, request: Message, client_id: str = "test") -> Any:
-        """The answer to a request that needs no waiting."""
+        """Sends a request and returns its response. Fails if the request waits."""
         self.send(api, version, request, client_id)
         response = self.receive()
         assert response is not None, f"no answer; closed: {self.closed}"
@@ -127,7 +134,7 @@ class Client:
 
 
 def a_batch(*values: bytes, **options: Any) -> bytes:
-    """A record batch of these values; timestamps begin at 1000 and go up by one."""
+    """Returns a record batch of these values with the timestamps 1000, 1001 and so on."""
     records = [Record(offset, 1000 + offset, None, value, []) for offset, value in enumerate(values)]
     return bytes(build_batch(records, **options))
 
@@ -138,7 +145,7 @@ def produce_request(topic: str, batch: bytes | None, *, partition: int = 0, acks
 
 
 def produce(world: World, topic: str, *values: bytes, partition: int = 0, **options: Any) -> int:
-    """Appends one batch by the wire, and its base offset."""
+    """Produces one batch of these values and returns its base offset."""
     client = world.leader_of(topic, partition)
     response = client.call(PRODUCE, 9, produce_request(topic, a_batch(*values, **options), partition=partition))
     answer = response.responses[0].partition_responses[0]

@@ -16,7 +16,7 @@ from odradek.protocol.records import Record
 from odradek.protocol.schema import Api, Message, Spec, has_default, specs
 from tests.broker.harness import World
 
-# Values without which a request would be refused before its arrays are looked at.
+# Values without which a request is refused before its arrays are read.
 VALUES: dict[str, Any] = {
     "acks": 1,
     "count": 2,
@@ -50,7 +50,7 @@ NONE = ("epoch", "generation_id", "replica_id", "retention_time_ms", "offset")
 
 
 class Place(NamedTuple):
-    """An array of a request, by the names of the fields that lead to it, in one version of its API."""
+    """The path to an array in a request: the names of its fields, in one version of the API."""
 
     api: Api
     version: int
@@ -62,7 +62,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Naming:
-    """How the elements of an array are named: after what exists or not, all differently or all alike, topics by name or by id."""
+    """How array elements are named: existing or not, all different or all equal, topics by name or by id."""
 
     prefix: str = "a_"
     alike: bool = False
@@ -73,7 +73,7 @@ class Naming:
 
 
 def places(api: Api) -> Iterator[Place]:
-    """Every array in the requests of an API, each in the last version that has it."""
+    """Yields the path of every array in the requests of an API, in the last version that has it."""
     found: dict[tuple[str, ...], int] = {}
     for version in range(api.versions.first, api.versions.last + 1):
         for path in _paths(api.request, version):
@@ -91,7 +91,7 @@ def _paths(cls: type[Message], version: int) -> Iterator[tuple[str, ...]]:
 
 
 def names_ids(place: Place) -> bool:
-    """Whether an element of the array, or what is around it, may be named by an id."""
+    """Returns whether an element of the array, or one that contains it, may have an id."""
     cls = place.api.request
     for name in place.path:
         spec = next(spec for spec in specs(cls) if spec.name == name)
@@ -104,7 +104,7 @@ def names_ids(place: Place) -> bool:
 
 
 class Maker:
-    """Makes the requests with `size` elements in the array at `place`, and one in each array around it."""
+    """Builds a request with `size` elements in the array at `place`, and one element in each array that contains it."""
 
     def __init__(self, world: World, place: Place, size: int, naming: Naming) -> None:
         self.world, self.place, self.size, self.naming = world, place, size, naming
@@ -168,7 +168,7 @@ def _absent(spec: Spec) -> Any:
 
 
 def populate(world: World, count: int) -> None:
-    """Has the cluster have what requests name: `count` of each kind, of which some may be there, and `count` partitions of a_0."""
+    """Creates the resources that the requests name: `count` of each kind, and `count` partitions of a_0."""
     cluster = world.cluster
     nodes = sorted(cluster.brokers)
     for number in range(count):

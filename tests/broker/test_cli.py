@@ -1,4 +1,4 @@
-"""The command line. Processes are run only for what happens between processes: output, signals, exit codes, ports, environment."""
+"""The command line. Processes are started only to test output, signals, exit codes, ports and the environment."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def compose_environment() -> dict[str, str]:
     return {name: value.strip('"') for name, value in re.findall(r"^ +(KAFKA_\w+): (.*)$", text, re.MULTILINE)}
 
 
-# What the options, the environment and files mean
+# Options, environment and files
 
 
 def test_two_nodes_by_default() -> None:
@@ -48,19 +48,19 @@ def test_two_nodes_by_default() -> None:
     assert configured(environ={"CLUSTER_ID": "mine"}).cluster_id == "mine"
 
 
-def test_host_and_port() -> None:
+def test_host_and_port_set_the_listeners() -> None:
     cluster = configured("--nodes", "3", "--port", "19092", "--host", "0.0.0.0")
     assert advertised(cluster) == [f"{n} PLAINTEXT 127.0.0.1:{19091 + n}" for n in (1, 2, 3)]
     assert cluster.nodes[0].listeners[0].host == "0.0.0.0"
     assert [node.listeners[0].port for node in configured("--port", "0").nodes] == [0, 0]
 
 
-def test_listeners() -> None:
+def test_listener_options_set_the_listeners() -> None:
     cluster = configured("--listener", "IN://kafka:1000", "--listener", "OUT://127.0.0.1:2000", "--set", "advertised.listeners=OUT://me:7")
     assert advertised(cluster) == ["1 IN kafka:1000", "1 OUT me:7", "2 IN kafka:1001", "2 OUT me:8"]
 
 
-def test_set_goes_before_the_environment_and_that_before_files(tmp_path: Path) -> None:
+def test_set_precedes_environment_precedes_files(tmp_path: Path) -> None:
     file = tmp_path / "server.properties"
     file.write_text("num.partitions=1\nlog.retention.ms=1\nmessage.max.bytes=1\nsome.plugin=1\n")
     environ = {"KAFKA_LOG_RETENTION_MS": "2", "KAFKA_MESSAGE_MAX_BYTES": "2", "KAFKA_NUM_IO_THREADS": "2", "KAFKA_OPTS": "-Xmx1g"}
@@ -70,7 +70,7 @@ def test_set_goes_before_the_environment_and_that_before_files(tmp_path: Path) -
     assert cluster.ignored == ("num.io.threads", "some.plugin")
 
 
-def test_each_of_several_files_is_a_node(tmp_path: Path) -> None:
+def test_each_config_file_is_a_node(tmp_path: Path) -> None:
     for node in (1, 2):
         text = f"node.id={node}\nlisteners=PLAINTEXT://:{9000 + node}\nadvertised.listeners=PLAINTEXT://kafka{node}:{9000 + node}\n"
         (tmp_path / f"{node}.properties").write_text(text)
@@ -78,16 +78,16 @@ def test_each_of_several_files_is_a_node(tmp_path: Path) -> None:
     assert advertised(configured(*files)) == ["1 PLAINTEXT kafka1:9001", "2 PLAINTEXT kafka2:9002"]
 
 
-def test_the_compose_file_is_two_brokers_with_both_listeners() -> None:
+def test_compose_file_has_two_brokers_with_two_listeners() -> None:
     cluster = configured("--nodes", "2", environ=compose_environment())
     assert advertised(cluster) == [
         "1 INTERNAL odradek:29092", "1 EXTERNAL localhost:9092", "2 INTERNAL odradek:29093", "2 EXTERNAL localhost:9093",
     ]  # fmt: skip
-    # What the environment says goes before --host.
+    # The environment takes precedence over --host.
     assert advertised(configured("--host", "0.0.0.0", environ=compose_environment())) == advertised(cluster)[:2]
 
 
-def test_settings_of_zookeeper_and_controllers_do_no_harm() -> None:
+def test_zookeeper_and_controller_settings_are_accepted() -> None:
     environ = {
         "KAFKA_ZOOKEEPER_CONNECT": "zookeeper:2181",
         "KAFKA_ZOOKEEPER_CONNECTION_TIMEOUT_MS": "6000",
@@ -103,7 +103,7 @@ def test_settings_of_zookeeper_and_controllers_do_no_harm() -> None:
     assert {"zookeeper.connect", "zookeeper.connection.timeout.ms", "controller.quorum.voters"} <= set(cluster.ignored)
 
 
-def test_topics() -> None:
+def test_topic_options_are_parsed() -> None:
     options = _parser().parse_args(["serve", "--topic", "a:1", "--topic", "b:2:2"])
     assert topic_specs(options, {}, cluster_config(options, {})) == [TopicSpec("a", 1), TopicSpec("b", 2, 2)]
 
@@ -114,7 +114,7 @@ def test_max_memory_takes_sizes_with_units(text: str, size: int) -> None:
     assert configured().max_memory_bytes is None
 
 
-# What is refused
+# Errors
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_max_memory_takes_sizes_with_units(text: str, size: int) -> None:
         (["healthcheck", "--bootstrap-server", "9092"], "invalid address '9092': use HOST:PORT"),
     ],
 )
-def test_bad_options_are_one_line(argv: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_options_print_one_line(argv: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(argv)
     assert ended.value.code == 2
@@ -143,7 +143,7 @@ def test_bad_options_are_one_line(argv: list[str], message: str, capsys: pytest.
     [
         (["--set", "num.partitions=many"], "Invalid value many for configuration num.partitions: Not a number of type INT"),
         (["--set", "listeners=nonsense"], "use NAME://host:port"),
-        (["--listener", "A://127.0.0.1:1", "--port", "2"], "--port has no effect where listeners are set"),
+        (["--listener", "A://127.0.0.1:1", "--port", "2"], "--port cannot be combined with listeners"),
         (["--set", "num.partition=3"], "unknown setting num.partition; did you mean num.partitions?"),
         (["--set", "retention.ms=3"], "retention.ms is a topic setting; did you mean the broker setting log.retention.ms"),
         (["--config", "missing.properties"], "cannot read --config missing.properties: No such file or directory; give the path"),
@@ -154,7 +154,7 @@ def test_bad_options_are_one_line(argv: list[str], message: str, capsys: pytest.
         (["--topic", "orders:1", "--topic", "orders:2"], "named twice"),
     ],
 )
-def test_bad_values_are_one_line(
+def test_invalid_values_print_one_line(
     argv: list[str], message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in [name for name in os.environ if name.startswith("KAFKA_")]:
@@ -195,7 +195,7 @@ def bootstrap_servers(process: subprocess.Popen[str]) -> str:
 
 
 @pytest.mark.parametrize("signal_number", [signal.SIGTERM, signal.SIGINT])
-def test_a_cluster_says_where_it_is_and_ends_in_good_order(signal_number: int) -> None:
+def test_serve_prints_addresses_and_ends_cleanly(signal_number: int) -> None:
     with running(["--port", "0"]) as process:
         servers = bootstrap_servers(process).split(",")
         assert len(servers) == 2
@@ -211,7 +211,7 @@ def test_a_cluster_says_where_it_is_and_ends_in_good_order(signal_number: int) -
 
 
 @pytest.mark.skipif(not hasattr(fcntl, "F_SETPIPE_SZ"), reason="this system's pipes have a fixed size")
-def test_a_full_stderr_holds_up_neither_clients_nor_sigterm() -> None:
+def test_full_stderr_blocks_neither_clients_nor_sigterm() -> None:
     with running(["--nodes", "1", "--port", "0"]) as process:
         assert process.stderr is not None
         pipe_bytes = fcntl.fcntl(process.stderr, fcntl.F_SETPIPE_SZ, 4096)
@@ -224,7 +224,7 @@ def test_a_full_stderr_holds_up_neither_clients_nor_sigterm() -> None:
         assert process.wait(10) == 0
 
 
-def test_a_busy_port_is_one_line() -> None:
+def test_port_in_use_prints_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as busy:
         port = busy.getsockname()[1]
         with running(["--nodes", "1", "--port", str(port)]) as process:
@@ -236,7 +236,7 @@ def test_a_busy_port_is_one_line() -> None:
     assert str(port) in complaints[0]
 
 
-def test_a_zookeeper_era_environment_starts_and_is_healthy() -> None:
+def test_zookeeper_environment_starts_and_is_healthy() -> None:
     environ = compose_environment() | {
         "KAFKA_LISTENERS": "INTERNAL://127.0.0.1:0,EXTERNAL://127.0.0.1:0",
         "KAFKA_ADVERTISED_LISTENERS": "INTERNAL://127.0.0.1:0,EXTERNAL://localhost:0",
@@ -248,11 +248,11 @@ def test_a_zookeeper_era_environment_starts_and_is_healthy() -> None:
         assert (health.returncode, health.stderr) == (0, "")
         process.terminate()
         _, errors = process.communicate(timeout=2)
-    assert len(re.findall("change nothing here: .*zookeeper.connect", errors)) == 1
+    assert len(re.findall("have no effect .*: .*zookeeper.connect", errors)) == 1
 
 
-def test_healthcheck_follows_the_listener_of_the_environment() -> None:
-    """As HEALTHCHECK in the image: the port is another one, and the advertised address is reachable only from outside."""
+def test_healthcheck_uses_listeners_of_the_environment() -> None:
+    """As HEALTHCHECK in the image: with another port, and an advertised address that is reachable only from outside."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     environ = {"KAFKA_LISTENERS": f"PLAINTEXT://:{port}", "KAFKA_ADVERTISED_LISTENERS": "PLAINTEXT://nowhere.invalid:9092"}
@@ -269,7 +269,7 @@ def test_healthcheck_follows_the_listener_of_the_environment() -> None:
     assert_one_line(health.stderr, f"listener PLAINTEXT at 127.0.0.1:{port} does not answer")
 
 
-def test_a_cluster_that_is_gone_is_not_healthy() -> None:
+def test_healthcheck_without_a_cluster_fails() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     health = subprocess.run([*COMMAND, "healthcheck", "--bootstrap-server", f"127.0.0.1:{port}"], env=CLEAN, capture_output=True, text=True)
@@ -277,7 +277,7 @@ def test_a_cluster_that_is_gone_is_not_healthy() -> None:
     assert_one_line(health.stderr, "does not answer")
 
 
-def test_a_health_check_loads_little() -> None:
+def test_healthcheck_imports_few_modules() -> None:
     code = "import sys; from odradek.broker import cli, healthcheck; cli._parser(); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], env=CLEAN, capture_output=True, text=True, check=True).stdout.split()
     assert not {

@@ -1,4 +1,4 @@
-"""The core: framing, one request in flight, waiting, back-pressure, failures. Bytes in, bytes out."""
+"""The core and its connections: framing, one request in flight, waiting, back-pressure and failures."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def frame(correlation_id: int = 1) -> bytes:
     return b"".join(encode_request(API_VERSIONS, 3, correlation_id, "test", ASK))
 
 
-def test_answers_a_request(world: World) -> None:
+def test_request_gets_its_response(world: World) -> None:
     response = world.client().call(API_VERSIONS, 3, ASK)
     assert response.error_code == 0
     assert [api.api_key for api in response.api_keys] == sorted(HANDLERS.keys() - HIDDEN)
 
 
 @given(cuts=st.lists(st.integers(1, 200), max_size=10), requests=st.integers(1, 4))
-def test_bytes_may_arrive_in_any_pieces(cuts: list[int], requests: int) -> None:
+def test_received_bytes_may_be_split_anywhere(cuts: list[int], requests: int) -> None:
     world = World()
     client = world.client()
     stream = b"".join(frame(number) for number in range(requests))
@@ -67,7 +67,7 @@ def test_bytes_may_arrive_in_any_pieces(cuts: list[int], requests: int) -> None:
     assert len(client.sent) > 0
 
 
-def test_one_byte_at_a_time_is_the_same_as_at_once(world: World) -> None:
+def test_received_single_bytes_give_the_same_responses(world: World) -> None:
     client, whole = world.client(), world.client()
     for byte in frame():
         client.feed(bytes([byte]))
@@ -76,7 +76,7 @@ def test_one_byte_at_a_time_is_the_same_as_at_once(world: World) -> None:
 
 
 @pytest.mark.parametrize("size", [-1, -(1 << 31), 104_857_601, (1 << 31) - 1])
-def test_a_frame_of_impossible_size_closes_the_connection_and_no_other(world: World, size: int) -> None:
+def test_frame_of_invalid_size_closes_only_its_connection(world: World, size: int) -> None:
     client, other = world.client(), world.client()
     client.feed(size.to_bytes(4, "big", signed=True))
     assert client.closed
@@ -87,7 +87,7 @@ def test_a_frame_of_impossible_size_closes_the_connection_and_no_other(world: Wo
     assert other.call(API_VERSIONS, 3, ASK).error_code == 0
 
 
-def test_socket_request_max_bytes_acts() -> None:
+def test_frame_above_socket_request_max_bytes_closes() -> None:
     client = World(settings={"socket.request.max.bytes": "100"}).client()
     client.feed((101).to_bytes(4, "big"))
     assert client.closed
@@ -98,16 +98,16 @@ def test_socket_request_max_bytes_acts() -> None:
     [
         b"",
         b"\x00\x12",
-        b"\x7f\xff\x00\x00\x00\x00\x00\x01\xff\xff",  # an API that nobody knows
-        b"\x00\x24\x00\x00\x00\x00\x00\x01\xff\xff",  # one that is not served (SaslAuthenticate)
-        b"\x00\x03\x00\x63\x00\x00\x00\x01\xff\xff\x00",  # a version that is not
+        b"\x7f\xff\x00\x00\x00\x00\x00\x01\xff\xff",  # an unknown API
+        b"\x00\x24\x00\x00\x00\x00\x00\x01\xff\xff",  # an API that is not served (SaslAuthenticate)
+        b"\x00\x03\x00\x63\x00\x00\x00\x01\xff\xff\x00",  # a version that is not served
         b"\x00\x03\xff\xff\x00\x00\x00\x01\xff\xff\x00",
         b"\x00\x03\x00\x01\x00\x00\x00\x01\x7f\xff",  # a client id that does not fit
         b"\x00\x03\x00\x0c\x00\x00\x00\x01\xff\xff\x01\x00\xff\xff\xff\xff\x0f",  # a tagged field that does not fit
         b"\x00\x03\x00\x01\x00\x00\x00\x01\xff\xff\x7f\xff\xff\xff",  # an array that does not fit
     ],
 )
-def test_garbage_closes_the_connection_without_an_answer(world: World, data: bytes) -> None:
+def test_malformed_request_closes_without_a_response(world: World, data: bytes) -> None:
     client = world.client()
     client.feed(len(data).to_bytes(4, "big") + data)
     assert client.closed
@@ -115,16 +115,16 @@ def test_garbage_closes_the_connection_without_an_answer(world: World, data: byt
     assert world.client().call(API_VERSIONS, 3, ASK).error_code == 0
 
 
-def test_a_claimed_length_takes_no_memory(world: World) -> None:
+def test_declared_length_allocates_no_memory(world: World) -> None:
     clients = [world.client() for _ in range(200)]
     for client in clients:
         client.feed((100_000_000).to_bytes(4, "big"))
     resident_bytes = int(Path("/proc/self/statm").read_text().split()[1]) * 4096
-    assert resident_bytes < 2_000_000_000  # 20 GB were claimed
+    assert resident_bytes < 2_000_000_000  # the frames declare 20 GB
     assert not any(client.closed for client in clients)
 
 
-def test_api_versions_of_an_unknown_version_is_answered_in_version_0(world: World) -> None:
+def test_api_versions_of_unknown_version_gets_version_0(world: World) -> None:
     client = world.client()
     client._asked.append((API_VERSIONS, 0))
     request = b"\x00\x12\x00\x63\x00\x00\x00\x01\x00\x04test\x00"
@@ -135,7 +135,7 @@ def test_api_versions_of_an_unknown_version_is_answered_in_version_0(world: Worl
     assert client.closed is None
 
 
-def test_a_waiting_request_holds_back_those_behind_it(world: World) -> None:
+def test_waiting_request_holds_back_later_requests(world: World) -> None:
     client = world.leader_of("t")
     client.send(FETCH, 11, fetch_request("t"))
     client.send(API_VERSIONS, 3, ASK)
@@ -147,7 +147,7 @@ def test_a_waiting_request_holds_back_those_behind_it(world: World) -> None:
     assert client.connection.wants_data
 
 
-def test_a_produce_wakes_a_waiting_fetch_at_once(world: World) -> None:
+def test_produce_wakes_a_waiting_fetch_at_once(world: World) -> None:
     waiting = [world.leader_of("t") for _ in range(3)]
     for client in waiting:
         client.send(FETCH, 11, fetch_request("t"))
@@ -155,7 +155,7 @@ def test_a_produce_wakes_a_waiting_fetch_at_once(world: World) -> None:
     assert all(client.receive().responses[0].partitions[0].high_watermark == 1 for client in waiting)
 
 
-def test_a_deadline_answers(world: World) -> None:
+def test_waiting_fetch_responds_at_its_deadline(world: World) -> None:
     client = world.leader_of("t")
     timers = len(world.timers)
     client.send(FETCH, 11, fetch_request("t", max_wait_ms=500))
@@ -164,10 +164,10 @@ def test_a_deadline_answers(world: World) -> None:
     world.advance(1)
     assert client.receive().responses[0].partitions[0].records == b""
     assert len(world.timers) == timers
-    assert not world.core._waiting
+    assert not world.turns._waiting
 
 
-def test_a_lost_connection_leaves_nothing_behind(world: World) -> None:
+def test_lost_connection_releases_its_resources(world: World) -> None:
     closed: list[bool] = []
 
     def wait_for_ever(request: Any, context: Context) -> Generator[Wait, None, HeartbeatResponse]:
@@ -181,15 +181,15 @@ def test_a_lost_connection_leaves_nothing_behind(world: World) -> None:
     with replaced(HEARTBEAT.key, wait_for_ever):
         client = world.client()
         client.send(HEARTBEAT, 0, HeartbeatRequest(group_id="g", generation_id=1, member_id="m"))
-        assert len(world.timers) == timers + 2  # it waits, and must not be idle
+        assert len(world.timers) == timers + 2  # the deadline of the wait, and the idle timer
         client.connection.lost("gone")
     assert closed == [True]
     assert len(world.timers) == timers
-    assert not world.core._waiting
+    assert not world.turns._waiting
 
 
 class replaced:  # noqa: N801
-    """Another rule for an API, for a while."""
+    """Replaces the handler of an API during the `with`."""
 
     def __init__(self, key: int, rule: Any) -> None:
         self.key, self.rule = key, rule
@@ -203,7 +203,7 @@ class replaced:  # noqa: N801
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_handler_that_fails_closes_its_connection_only(world: World, late: bool, caplog: pytest.LogCaptureFixture) -> None:
+def test_failing_handler_closes_only_its_connection(world: World, late: bool, caplog: pytest.LogCaptureFixture) -> None:
     def broken(request: Any, context: Context) -> Any:
         raise RuntimeError("a bug of ours")
 
@@ -217,7 +217,7 @@ def test_handler_that_fails_closes_its_connection_only(world: World, late: bool,
         client.send(HEARTBEAT, 0, HeartbeatRequest(group_id="g" * 10_000, generation_id=1, member_id="m"))
         world.advance(5)
     assert client.closed == "an internal error"
-    assert len(client.sent) > 0  # the answer to the request before
+    assert len(client.sent) > 0  # the response to the earlier request
     (entry,) = caplog.records
     assert "an internal error while serving Heartbeat v0: HeartbeatRequest(group_id='ggg" in entry.getMessage()
     assert len(entry.getMessage()) < 1500
@@ -226,7 +226,7 @@ def test_handler_that_fails_closes_its_connection_only(world: World, late: bool,
     assert other.call(API_VERSIONS, 3, ASK).error_code == 0
 
 
-def test_a_rule_may_end_the_connection_also_after_waiting(world: World) -> None:
+def test_handler_may_close_the_connection_after_waiting(world: World) -> None:
     def ended(request: Any, context: Context) -> Generator[Wait, None, None]:
         yield Wait((), context.now_ms + 5)
         raise CloseConnection("enough")
@@ -238,7 +238,7 @@ def test_a_rule_may_end_the_connection_also_after_waiting(world: World) -> None:
     assert client.closed == "enough"
 
 
-def test_all_answers_of_one_read_are_one_write(world: World) -> None:
+def test_responses_of_one_read_are_written_together(world: World) -> None:
     flushes: list[int] = []
     client = world.client()
     client.connection.on_output = lambda: flushes.append(len(client.connection.take_output()))
@@ -246,7 +246,7 @@ def test_all_answers_of_one_read_are_one_write(world: World) -> None:
     assert flushes == [3]
 
 
-def test_a_peer_that_does_not_read_is_not_served(world: World) -> None:
+def test_client_that_does_not_read_is_not_served(world: World) -> None:
     client = world.client()
     client.connection.writable = False
     client.feed(frame(1) + frame(2))
@@ -258,12 +258,17 @@ def test_a_peer_that_does_not_read_is_not_served(world: World) -> None:
     assert len(client.sent) > 0
 
 
-def test_output_is_bounded_though_requests_are_pipelined(world: World) -> None:
+def test_output_of_pipelined_requests_is_bounded(world: World) -> None:
     produce(world, "t", bytes(500_000))
     client = world.leader_of("t")
     request = b"".join(encode_request(FETCH, 11, 1, "", fetch_request("t")))
     most: list[int] = []
-    client.connection.on_output = lambda: (most.append(client.connection.output_bytes), client._flush())[0]
+
+    def flush() -> None:
+        most.append(client.connection.output_bytes)
+        client._flush()
+
+    client.connection.on_output = flush
     client.feed(request * 100)
     assert max(most) < OUTPUT_LIMIT_BYTES + 600_000
     assert len(client.sent) > 100 * 500_000
@@ -272,7 +277,7 @@ def test_output_is_bounded_though_requests_are_pipelined(world: World) -> None:
 @pytest.mark.parametrize(
     "sizes", [[5], [WRITE_BYTES], [WRITE_BYTES + 1], [3 * WRITE_BYTES], [WRITE_BYTES, 5], [600_000] * 5, [1000] * 5_000]
 )
-def test_output_is_taken_in_pieces_of_bounded_size(world: World, sizes: list[int]) -> None:
+def test_take_output_with_a_limit_returns_pieces(world: World, sizes: list[int]) -> None:
     connection = world.client().connection
     parts = [bytes([number % 251]) * size for number, size in enumerate(sizes)]
     connection._write(list(parts))
@@ -293,7 +298,7 @@ def test_output_is_taken_in_pieces_of_bounded_size(world: World, sizes: list[int
         (b"\xff\xff\xff\xff", ""),
     ],
 )
-def test_client_of_another_protocol_is_named_in_the_log(world: World, start: bytes, hint: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_log_names_the_protocol_of_a_foreign_client(world: World, start: bytes, hint: str, caplog: pytest.LogCaptureFixture) -> None:
     client = world.client()
     with caplog.at_level(logging.INFO):
         client.feed(start)
@@ -301,8 +306,8 @@ def test_client_of_another_protocol_is_named_in_the_log(world: World, start: byt
     assert caplog.records[-1].getMessage().endswith(f"socket.request.max.bytes is 104857600{hint}")
 
 
-def test_reading_goes_on_after_held_requests_without_answers(world: World) -> None:
-    """Produce with acks=0 is not answered; nothing else is written that would have reading resumed."""
+def test_reading_resumes_after_requests_without_responses(world: World) -> None:
+    """Produce with acks=0 has no response, so no written output resumes reading."""
     world.stepwise = True
     client = world.leader_of("t")
     flushes: list[bool] = []
@@ -316,7 +321,7 @@ def test_reading_goes_on_after_held_requests_without_answers(world: World) -> No
 
 @pytest.mark.parametrize("size", [LARGE_FRAME_BYTES - 200, LARGE_FRAME_BYTES, STAGING_BYTES, STAGING_BYTES * 3])
 @pytest.mark.parametrize("piece", [1000, 100_000, 1 << 20])
-def test_large_frames_arrive_whole_in_any_pieces(world: World, size: int, piece: int) -> None:
+def test_large_frame_may_be_split_anywhere(world: World, size: int, piece: int) -> None:
     client = world.leader_of("t")
     batch = a_batch(bytes(size))
     data = b"".join(encode_request(PRODUCE, 9, 1, "", produce_request("t", batch))) * 2
@@ -331,7 +336,7 @@ def test_large_frames_arrive_whole_in_any_pieces(world: World, size: int, piece:
     assert len(stored) == 2 * len(batch)
 
 
-def test_the_log_keeps_its_bytes_when_the_staging_memory_is_used_again(world: World) -> None:
+def test_log_is_unaffected_by_reuse_of_the_staging_buffer(world: World) -> None:
     client = world.leader_of("t")
     for value in (b"first" * 100, b"other" * 100):
         client.call(PRODUCE, 9, produce_request("t", a_batch(value)))
@@ -339,21 +344,20 @@ def test_the_log_keeps_its_bytes_when_the_staging_memory_is_used_again(world: Wo
     assert [b"first" in bytes(view) for view in log.batches(0, 2)] == [True, False]
 
 
-def test_the_client_id_and_the_software_are_known(world: World) -> None:
+def test_client_id_is_part_of_the_client_name(world: World) -> None:
     client = world.client()
     client.call(API_VERSIONS, 3, ASK, client_id="alice")
     assert str(client.connection.client) == "127.0.0.1:50000 on PLAINTEXT, client id 'alice'"
-    assert client.connection.client.software_name == "test"
 
 
-def test_a_request_that_is_wrong_as_a_whole_is_answered_as_a_whole(world: World) -> None:
+def test_invalid_request_gets_one_error_response(world: World) -> None:
     from odradek.protocol.messages.metadata import MetadataRequestTopic
 
     response = world.client().call(METADATA, 10, MetadataRequest(topics=[MetadataRequestTopic(name=None, topic_id=b"x" * 16)]))
     assert [topic.error_code for topic in response.topics] == [ErrorCode.INVALID_REQUEST]
 
 
-def test_connections_are_freed(world: World) -> None:
+def test_lost_connections_are_garbage_collected(world: World) -> None:
     client: Client | None = world.client()
     assert client is not None
     client.call(API_VERSIONS, 3, ASK)

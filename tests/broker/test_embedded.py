@@ -1,4 +1,4 @@
-"""`Cluster` and `AsyncCluster`: their arguments, and when they may be used."""
+"""`Cluster` and `AsyncCluster`: their arguments, and errors while they are not running."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from odradek import AsyncCluster, Cluster
 from odradek.broker.cluster.first_topics import TopicOptions
 from odradek.protocol.messages.describe_configs import DESCRIBE_CONFIGS, DescribeConfigsRequest, DescribeConfigsResource
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
-from tests.broker.test_server import ask, connect
+from tests.broker.network.test_server import ask, connect
 
-NOT_RUNNING = "the cluster does not run; use it inside its `with` block"
+NOT_RUNNING = "the cluster is not running; use it inside its `with` block"
 
 
 @pytest.mark.parametrize("kind", [Cluster, AsyncCluster])
@@ -56,7 +56,7 @@ NOT_RUNNING = "the cluster does not run; use it inside its `with` block"
         ({"settings": {"listeners": "PLAINTEXT:9092"}}, ValueError, "invalid listener 'PLAINTEXT:9092' in listeners"),
     ],
 )  # fmt: skip
-def test_wrong_argument_raises_one_clear_error(
+def test_invalid_argument_raises_one_clear_error(
     kind: Callable[..., object], arguments: dict[str, object], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=re.escape(message)) as raised:
@@ -65,7 +65,7 @@ def test_wrong_argument_raises_one_clear_error(
 
 
 @pytest.mark.parametrize("name", ["zookeeper.connect", "controller.quorum.voters", "log.message.format.version", "some.plugin.level"])
-def test_setting_of_other_software_does_no_harm(name: str) -> None:
+def test_unknown_setting_is_accepted(name: str) -> None:
     assert repr(Cluster(nodes=1, settings={name: "3"})) == "<Cluster: 1 node, not running>"
 
 
@@ -103,11 +103,11 @@ def test_async_cluster_outside_its_with_raises() -> None:
     asyncio.run(scenario())
 
 
-def test_start_and_stop_serve_as_with_does() -> None:
+def test_start_and_stop_work_like_with() -> None:
     cluster = Cluster(nodes=2)
     assert cluster.start() is cluster
     addresses = cluster.bootstrap_servers.split(",")
-    with pytest.raises(ValueError, match=f"the cluster runs already, at {cluster.bootstrap_servers}; stop it before"):
+    with pytest.raises(ValueError, match=f"the cluster is running already, at {cluster.bootstrap_servers}; stop it before"):
         cluster.start()
     for address in addresses:
         connect(address).close()
@@ -115,16 +115,16 @@ def test_start_and_stop_serve_as_with_does() -> None:
     for address in addresses:
         with pytest.raises(ConnectionRefusedError):
             connect(address)
-    cluster.stop()  # nothing happens
+    cluster.stop()  # has no effect
     with cluster:
         cluster.stop()
 
 
-def test_async_start_and_stop_serve_as_with_does() -> None:
+def test_async_start_and_stop_work_like_with() -> None:
     async def scenario() -> None:
         cluster = await AsyncCluster(nodes=1).start()
         address = cluster.bootstrap_servers
-        with pytest.raises(ValueError, match="the cluster runs already"):
+        with pytest.raises(ValueError, match="the cluster is running already"):
             await cluster.start()
         await asyncio.to_thread(lambda: connect(address).close())
         await cluster.stop()
@@ -135,7 +135,7 @@ def test_async_start_and_stop_serve_as_with_does() -> None:
     asyncio.run(scenario())
 
 
-def test_start_after_a_busy_port_is_possible() -> None:
+def test_start_succeeds_after_a_port_was_in_use() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         cluster = Cluster(nodes=1, settings={"listeners": f"PLAINTEXT://127.0.0.1:{port}"})
@@ -156,7 +156,7 @@ def test_repr_has_nodes_and_addresses() -> None:
     assert repr(AsyncCluster(nodes=3)) == "<AsyncCluster: 3 nodes, not running>"
 
 
-def test_topic_options_act() -> None:
+def test_topic_options_take_effect() -> None:
     configured: TopicOptions = {"partitions": 2, "replication_factor": 1, "configs": {"cleanup.policy": "compact", "retention.ms": 5}}
     wanted: dict[str, int | TopicOptions] = {"a": 3, "b": configured, "c": {}}
     with (

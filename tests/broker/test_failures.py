@@ -1,4 +1,4 @@
-"""Errors of ours, in process: each costs one connection and one log entry, and leaves nothing behind."""
+"""Bugs in odradek close one connection, log one entry and release all resources. The errors are injected in process."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 
 import pytest
 
-from odradek.broker.abridged import ABRIDGED_CHARACTERS, abridged
 from odradek.broker.context import Context
 from odradek.broker.scheduling.waiting import NEXT_TURN, Wait
+from odradek.broker.short_repr import MAX_CHARACTERS
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
@@ -44,15 +44,15 @@ def world() -> World:
 
 @pytest.fixture(autouse=True)
 def others_are_served(world: World) -> Iterator[None]:
-    """A connection that is there all the time notices nothing, and all that the broken ones held is free again."""
+    """Checks that another connection still works and that the closed ones have released their resources."""
     canary = world.client()
     canary.call(API_VERSIONS, 3, ASK)
     yield
     assert canary.closed is None
     assert canary.call(API_VERSIONS, 3, ASK).error_code == 0
-    assert not world.core._waiting
-    assert not world.core._ready
-    assert not world.core.has_more
+    assert not world.turns._waiting
+    assert not world.turns.woken
+    assert not world.turns.has_more
     assert world.cluster.brokers[1].request_memory.used_bytes == 0
 
 
@@ -72,8 +72,8 @@ def beat(client: Client) -> None:
     client.send(HEARTBEAT, 0, BEAT)
 
 
-def test_waiter_that_fails_costs_its_own_connection(world: World, caplog: pytest.LogCaptureFixture) -> None:
-    """The producer that woke it is answered, and so are the other waiters."""
+def test_failing_waiter_closes_only_its_connection(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    """The producer that woke the waiter gets its response, and so do the other waiters."""
 
     def broken(request: Any, context: Context) -> Generator[Wait, None, None]:
         yield Wait((world.cluster.topics["t"].partitions[0],))
@@ -94,7 +94,7 @@ def wait_for_records(client: Client, *partitions: int, topic: str = "t") -> None
     client.send(FETCH, 11, FetchRequest(max_wait_ms=500, min_bytes=1, topics=[FetchTopic(topic=topic, partitions=wanted)]))
 
 
-def test_fetch_naming_a_partition_twice_waits_like_others(world: World) -> None:
+def test_fetch_listing_a_partition_twice_waits(world: World) -> None:
     reader = world.client()
     wait_for_records(reader, 0, 0)
     writer = world.client()
@@ -103,7 +103,7 @@ def test_fetch_naming_a_partition_twice_waits_like_others(world: World) -> None:
     assert writer.closed is None
     assert [partition.high_watermark for partition in reader.receive().responses[0].partitions] == [1, 1]
     wait_for_records(reader, 0, 0)
-    assert reader.receive() is not None  # there are records
+    assert reader.receive() is not None  # the fetch had records
     timers = len(world.timers)
     world.cluster.create_topic("u", 1)
     wait_for_records(reader, 0, 0, topic="u")
@@ -113,7 +113,7 @@ def test_fetch_naming_a_partition_twice_waits_like_others(world: World) -> None:
 
 
 @pytest.mark.parametrize("wait", [None, Wait(([],)), Wait(None)])  # type: ignore[arg-type]
-def test_wait_that_makes_no_sense_costs_its_connection(world: World, wait: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_invalid_wait_closes_only_its_connection(world: World, wait: Any, caplog: pytest.LogCaptureFixture) -> None:
     closed: list[bool] = []
 
     def broken(request: Any, context: Context) -> Generator[Any, None, None]:
@@ -130,7 +130,7 @@ def test_wait_that_makes_no_sense_costs_its_connection(world: World, wait: Any, 
     assert is_one_failure(caplog, "serving Heartbeat")
 
 
-def test_answer_that_cannot_be_encoded_costs_its_connection(world: World, caplog: pytest.LogCaptureFixture) -> None:
+def test_response_encoding_error_closes_only_its_connection(world: World, caplog: pytest.LogCaptureFixture) -> None:
     client = world.client()
     with replaced(HEARTBEAT.key, lambda request, context: HeartbeatResponse(error_code=1 << 40)), caplog.at_level(logging.INFO):
         beat(client)
@@ -138,7 +138,9 @@ def test_answer_that_cannot_be_encoded_costs_its_connection(world: World, caplog
     assert is_one_failure(caplog, "serving Heartbeat")
 
 
-def test_refusal_that_fails_costs_its_connection(world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_failing_error_response_closes_only_its_connection(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     client = world.client()
     monkeypatch.setattr("odradek.broker.connection.failure", fail)
 
@@ -151,7 +153,9 @@ def test_refusal_that_fails_costs_its_connection(world: World, monkeypatch: pyte
     assert is_one_failure(caplog, "serving Heartbeat")
 
 
-def test_shortcut_that_fails_costs_its_connection(world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_failing_shortcut_closes_only_its_connection(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     client = world.client()
     client.call(PRODUCE, 9, produce_request("t", a_batch(b"x")))
     monkeypatch.setattr(client.connection, "_shortcut", type("Broken", (), {"answer": fail})())
@@ -161,7 +165,7 @@ def test_shortcut_that_fails_costs_its_connection(world: World, monkeypatch: pyt
     assert is_one_failure(caplog, "serving its requests")
 
 
-def test_failure_of_requests_held_back_costs_their_connection(world: World, caplog: pytest.LogCaptureFixture) -> None:
+def test_failing_held_request_closes_only_its_connection(world: World, caplog: pytest.LogCaptureFixture) -> None:
     client = world.client()
     client.call(PRODUCE, 9, produce_request("t", a_batch(b"x")))
     wait_for_records(client)
@@ -177,7 +181,7 @@ def test_failure_of_requests_held_back_costs_their_connection(world: World, capl
     assert is_one_failure(caplog, "serving requests that were held back")
 
 
-def test_cleanup_that_fails_keeps_no_other_from_being_done(world: World, caplog: pytest.LogCaptureFixture) -> None:
+def test_failing_cleanup_does_not_prevent_others(world: World, caplog: pytest.LogCaptureFixture) -> None:
     def broken(request: Any, context: Context) -> Generator[Wait, None, None]:
         try:
             yield Wait(("never",), context.now_ms + 1000)
@@ -193,7 +197,7 @@ def test_cleanup_that_fails_keeps_no_other_from_being_done(world: World, caplog:
     assert is_one_failure(caplog, "withdrawing a request that waited")
 
 
-def test_output_that_cannot_be_written_aborts_its_connection(world: World, caplog: pytest.LogCaptureFixture) -> None:
+def test_failing_write_aborts_only_its_connection(world: World, caplog: pytest.LogCaptureFixture) -> None:
     victim, other = world.client(), world.client()
     wait_for_records(victim)
     wait_for_records(other)
@@ -206,7 +210,7 @@ def test_output_that_cannot_be_written_aborts_its_connection(world: World, caplo
     assert is_one_failure(caplog, "writing its answers")
 
 
-def test_timer_that_fails_keeps_no_other_from_firing(world: World, caplog: pytest.LogCaptureFixture) -> None:
+def test_failing_timer_does_not_prevent_others(world: World, caplog: pytest.LogCaptureFixture) -> None:
     fired: list[str] = []
     world.timers.set("before", 10, lambda: fired.append("before"))
     world.timers.set(("broken", "x" * 10_000), 10, fail)
@@ -218,8 +222,8 @@ def test_timer_that_fails_keeps_no_other_from_firing(world: World, caplog: pytes
     assert fired == ["before", "after"]
     assert reader.receive() is not None
     (entry,) = [entry for entry in caplog.records if entry.exc_info]
-    assert "the action of the timer ('broken', 'xxx" in entry.getMessage()
-    assert len(entry.getMessage()) < ABRIDGED_CHARACTERS + 100
+    assert "the action of timer ('broken', 'xxx" in entry.getMessage()
+    assert len(entry.getMessage()) < MAX_CHARACTERS + 100
 
 
 def test_request_memory_is_released_after_a_failure(world: World, caplog: pytest.LogCaptureFixture) -> None:
@@ -228,17 +232,17 @@ def test_request_memory_is_released_after_a_failure(world: World, caplog: pytest
     with replaced(PRODUCE.key, fail), caplog.at_level(logging.INFO):
         victim.feed(request[:1000])
         waiting.feed(request[:1000])
-        assert not waiting.connection.wants_data
+        assert not waiting.wants_data()
         victim.feed(request[1000:])
     assert victim.closed
     assert is_one_failure(caplog, "serving Produce v9")
-    assert waiting.connection.wants_data
+    assert waiting.wants_data()
     waiting.feed(request[1000:])
     waiting._asked.append((PRODUCE, 9))
     assert waiting.receive().responses[0].partition_responses[0].error_code == 0
 
 
-def test_failure_in_slices_leaves_nothing_behind(world: World, caplog: pytest.LogCaptureFixture) -> None:
+def test_failing_sliced_handler_releases_its_resources(world: World, caplog: pytest.LogCaptureFixture) -> None:
     def broken(request: Any, context: Context) -> Generator[Wait, None, None]:
         yield NEXT_TURN
         fail()
@@ -250,7 +254,7 @@ def test_failure_in_slices_leaves_nothing_behind(world: World, caplog: pytest.Lo
     assert is_one_failure(caplog, "serving Heartbeat")
 
 
-# Memory that the system does not give
+# Allocation failures
 
 
 def no_memory(*_: object, **__: object) -> NoReturn:
@@ -281,15 +285,3 @@ def test_log_without_memory_closes_the_producers_connection(
     assert is_one_failure(caplog, "serving Produce v9")
     assert "cannot map" in caplog.text
     assert produce(world, "t", b"x") == 0
-
-
-# Values in log entries
-
-
-def test_abridged_bounds_its_text_and_its_work() -> None:
-    request = produce_request("t" * 30_000, bytes(10_000_000))
-    request.topic_data *= 1_000
-    assert len(abridged(request)) <= ABRIDGED_CHARACTERS
-    assert abridged(request).startswith("ProduceRequest(transactional_id=None, acks=-1")
-    assert abridged(BEAT) == repr(BEAT)
-    assert "10000000 bytes" in abridged(bytes(10_000_000))

@@ -1,4 +1,4 @@
-"""What the health check makes of answers: canned ones here, those of a real cluster in test_cli.py."""
+"""The verdict of the health check on canned responses. test_cli.py runs it against a real cluster."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from odradek.broker.healthcheck import Unhealthy, check, check_listeners
 from odradek.broker.settings.properties import InvalidConfig
 
 Answer = Callable[[int, int], bytes | None]
-"""Of (api key, own port): the body of the response, or None to hang up."""
+"""Returns the body of the response for (API key, own port), or None to close the connection."""
 
 
 @contextmanager
 def server(answer: Answer) -> Iterator[int]:
-    """Answers one request per connection; yields its port."""
+    """Runs a server that answers one request per connection, and yields its port."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port: int = listening.getsockname()[1]
 
@@ -59,38 +59,38 @@ def refused(answer: Answer) -> str:
     return str(error.value).replace(str(port), "PORT")
 
 
-def test_a_healthy_cluster() -> None:
+def test_check_of_a_healthy_cluster_passes() -> None:
     with server(healthy) as port:
         check("127.0.0.1", port)
 
 
-def test_nobody_listens() -> None:
+def test_check_without_a_listener_fails() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with pytest.raises(Unhealthy, match=rf"127\.0\.0\.1:{port} does not answer: .*refused"):
         check("127.0.0.1", port)
 
 
-def test_an_advertised_broker_does_not_answer() -> None:
+def test_check_fails_if_an_advertised_broker_does_not_answer() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         dead = free.getsockname()[1]
     reason = refused(lambda key, port: metadata((1, "127.0.0.1", port), (2, "127.0.0.1", dead)) if key == 3 else healthy(key, port))
     assert reason.startswith(f"broker 2 at 127.0.0.1:{dead} does not answer: ")
 
 
-def test_a_broker_answers_with_an_error() -> None:
+def test_check_fails_for_an_error_response() -> None:
     reason = refused(lambda key, port: healthy(key, port) if key == 3 else struct.pack(">hi", 35, 0))
-    assert reason == "broker 1 at 127.0.0.1:PORT answers ApiVersions with error 35"
+    assert reason == "broker 1 at 127.0.0.1:PORT answered ApiVersions with error code 35"
 
 
-def test_answers_that_make_no_sense() -> None:
-    assert refused(lambda key, port: metadata()) == "127.0.0.1:PORT knows of no broker"
-    assert refused(lambda key, port: None) == "127.0.0.1:PORT does not answer: it closed the connection"
-    assert refused(lambda key, port: struct.pack(">iih", 1, 1, 500)) == "127.0.0.1:PORT answers Metadata with bytes that make no sense"
-    assert refused(lambda key, port: struct.pack(">iih", 1, 1, -1)) == "127.0.0.1:PORT answers Metadata with bytes that make no sense"
+def test_check_fails_for_malformed_responses() -> None:
+    assert refused(lambda key, port: metadata()) == "127.0.0.1:PORT returned an empty list of brokers"
+    assert refused(lambda key, port: None) == "127.0.0.1:PORT does not answer: the connection was closed"
+    assert refused(lambda key, port: struct.pack(">iih", 1, 1, 500)) == "127.0.0.1:PORT returned a malformed Metadata response"
+    assert refused(lambda key, port: struct.pack(">iih", 1, 1, -1)) == "127.0.0.1:PORT returned a malformed Metadata response"
 
 
-def test_who_does_not_speak_kafka() -> None:
+def test_check_fails_for_another_protocol() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def speak_http() -> None:
@@ -101,12 +101,12 @@ def test_who_does_not_speak_kafka() -> None:
 
         thread = threading.Thread(target=speak_http)
         thread.start()
-        with pytest.raises(Unhealthy, match="does not speak Kafka's protocol"):
+        with pytest.raises(Unhealthy, match="does not use the Kafka protocol"):
             check("127.0.0.1", listening.getsockname()[1])
         thread.join()
 
 
-def test_listeners_of_the_environment_are_all_asked() -> None:
+def test_check_listeners_requests_every_listener() -> None:
     with server(healthy) as one, server(healthy) as other:
         check_listeners({"KAFKA_LISTENERS": f"A://127.0.0.1:{one},B://:{other},CONTROLLER://:1", "KAFKA_ADVERTISED_LISTENERS": "A://h:1"})
         check_listeners({"KAFKA_CFG_ADVERTISED_LISTENERS": f"A://nowhere.invalid:{one}"})
@@ -117,11 +117,11 @@ def test_listener_that_answers_with_an_error_is_unhealthy() -> None:
     with (
         server(healthy) as good,
         server(lambda key, port: struct.pack(">hi", 35, 0)) as bad,
-        pytest.raises(Unhealthy, match=f"^listener B at 127.0.0.1:{bad} answers ApiVersions with error 35$"),
+        pytest.raises(Unhealthy, match=f"^listener B at 127.0.0.1:{bad} answered ApiVersions with error code 35$"),
     ):
         check_listeners({"KAFKA_LISTENERS": f"A://:{good},B://0.0.0.0:{bad}"})
 
 
-def test_listener_that_is_no_address_is_refused() -> None:
+def test_invalid_listener_is_refused() -> None:
     with pytest.raises(InvalidConfig, match="invalid listener '9092' in listeners"):
         check_listeners({"KAFKA_LISTENERS": "9092"})

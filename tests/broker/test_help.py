@@ -1,4 +1,4 @@
-"""What `odradek` prints about itself: help with examples, and its version."""
+"""The help of `odradek`, with its examples, and the version."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_help_of_serve_has_defaults_and_examples(capsys: pytest.CaptureFixture[s
     assert {"2", "9092", "127.0.0.1", "text"} <= set(found)
 
 
-def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
+def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])
     assert capsys.readouterr().out == f"odradek {odradek.__version__}\n"

@@ -81,7 +81,7 @@ def test_a_request_that_waits_is_cut_off() -> None:
     assert client.receive() is None
     produce(world, "t", b"x")
     assert client.sent == b""
-    assert not world.core._waiting
+    assert not world.turns._waiting
 
 
 def test_an_answer_counts_as_use() -> None:

@@ -1,4 +1,4 @@
-"""Log lines: their shape, what clients cannot do to them, and a queue that drops entries instead of waiting."""
+"""Log entries: their format, protection against forged entries, and a queue that drops entries instead of blocking."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def record(message: str, *args: object, error: BaseException | None = None) -> l
     return logging.LogRecord("kafka.log", logging.WARNING, "", 0, message, args, exc_info)
 
 
-# Their shape
+# Format
 
 
-def test_text_lines_have_kafkas_shape(root_logger: logging.Logger, capfd: pytest.CaptureFixture[str]) -> None:
+def test_text_formatter_writes_kafkas_format(root_logger: logging.Logger, capfd: pytest.CaptureFixture[str]) -> None:
     logs.configure("text")
     logs.started([1, 2])
     logging.getLogger("kafka.log").warning("late by %d ms", 5)
@@ -48,7 +48,7 @@ def test_text_lines_have_kafkas_shape(root_logger: logging.Logger, capfd: pytest
         assert any(re.search(wanted, line) for line in lines), wanted
 
 
-def test_json_lines(root_logger: logging.Logger, capfd: pytest.CaptureFixture[str]) -> None:
+def test_json_formatter_writes_one_object_per_line(root_logger: logging.Logger, capfd: pytest.CaptureFixture[str]) -> None:
     logs.configure("json")
     logs.ignored_settings(["a.b", "c.d"])
     logs.ignored_settings([])
@@ -63,7 +63,7 @@ def test_json_lines(root_logger: logging.Logger, capfd: pytest.CaptureFixture[st
     assert "ValueError: bad" in second["exception"]
 
 
-# What clients cannot do to them
+# Forged and long entries
 
 
 def test_text_line_escapes_control_characters() -> None:
@@ -79,7 +79,7 @@ def test_text_stack_trace_cannot_forge_an_entry() -> None:
 
 
 @pytest.mark.parametrize("formatter", [TextFormatter(), JsonFormatter()])
-def test_long_entry_is_cut_off(formatter: logging.Formatter) -> None:
+def test_long_entry_is_truncated(formatter: logging.Formatter) -> None:
     line = formatter.format(record("%s", "a" * 10_000_000, error=ValueError("b" * 10_000_000)))
     assert len(line) < 70_000
     assert line.count("... (10000000 characters)") == 1
@@ -89,7 +89,7 @@ def test_long_entry_is_cut_off(formatter: logging.Formatter) -> None:
 
 
 class Pipe:
-    """A place to write to that takes nothing until it is opened."""
+    """A pipe that blocks writes until it is opened."""
 
     def __init__(self) -> None:
         self.open, self.entered = threading.Event(), threading.Event()
@@ -105,7 +105,7 @@ def entry(handler: QueueHandler, text: str) -> None:
     handler.handle(record(text))
 
 
-def test_full_queue_drops_entries_and_says_how_many() -> None:
+def test_full_queue_drops_and_counts_entries() -> None:
     pipe = Pipe()
     handler = QueueHandler(pipe.write, limit_bytes=100)
     entry(handler, "first")
@@ -115,13 +115,13 @@ def test_full_queue_drops_entries_and_says_how_many() -> None:
     pipe.open.set()
     handler.flush()
     lines = pipe.text.decode().splitlines()
-    assert lines == ["first", f"{0:050d}", "9 log entries were dropped, because they could not be written in time"]
+    assert lines == ["first", f"{0:050d}", "9 log entries were dropped because stderr was not read in time"]
     entry(handler, "last")
     handler.flush()
     assert pipe.text.decode().splitlines()[3:] == ["last"]
 
 
-def test_flush_gives_up_on_a_full_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_flush_of_a_full_pipe_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(logs, "FLUSH_S", 0.01)
     pipe = Pipe()
     handler = QueueHandler(pipe.write)
@@ -131,7 +131,7 @@ def test_flush_gives_up_on_a_full_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
     pipe.open.set()
 
 
-def test_handler_outlives_a_reader_that_is_gone() -> None:
+def test_handler_survives_a_closed_pipe() -> None:
     read_end, write_end = os.pipe()
     os.close(read_end)
     handler = QueueHandler(lambda data: logs._write_all(write_end, data))
@@ -147,10 +147,10 @@ def test_entry_that_cannot_be_formatted_is_replaced() -> None:
     handler = QueueHandler(pipe.write)
     handler.handle(record("%d", "no number"))
     handler.flush()
-    assert b"an entry of kafka.log cannot be formatted: TypeError" in pipe.text
+    assert b"cannot format an entry of kafka.log: TypeError" in pipe.text
 
 
-def test_pipe_that_does_not_block_is_waited_for() -> None:
+def test_non_blocking_pipe_gets_all_entries() -> None:
     read_end, write_end = os.pipe()
     os.set_blocking(write_end, False)
     handler = QueueHandler(lambda data: logs._write_all(write_end, data))

@@ -1,4 +1,4 @@
-"""No request costs more than its size: four times the elements in any array of any API take about four times the work."""
+"""The cost of a request is proportional to its size: four times the elements in any array of any API take about four times as long."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.broker.requests import Maker, Naming, Place, names_ids, places, popul
 
 SIZE = 500
 MOST = 8
-"""Four times the elements may take so many times as long: four would be linear, sixteen quadratic."""
+"""The allowed ratio of times for four times the elements. Linear cost gives 4, quadratic cost 16."""
 NAMINGS = {"known": Naming(), "alike": Naming(alike=True), "unknown": Naming("b."), "by-id": Naming(by_id=True)}
 SETTINGS = {
     "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
@@ -41,7 +41,7 @@ def world() -> World:
 
 
 def growth(small: Callable[[], float], large: Callable[[], float]) -> float:
-    """How many times as long the large one takes; measured again while that seems too much, because noise only ever adds."""
+    """Returns the ratio of the times. Measures again while it exceeds the limit, because noise only adds time."""
     small_s, large_s = min(small(), small()), large()
     for _ in range(5):
         if large_s <= MOST * small_s:
@@ -51,7 +51,7 @@ def growth(small: Callable[[], float], large: Callable[[], float]) -> float:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """The processor time that `work` takes on this thread, without the garbage collector's."""
+    """Returns the CPU time of `work` on this thread, without garbage collection."""
     gc.disable()
     try:
         began = thread_time()
@@ -62,7 +62,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def answering(world: World, place: Place, size: int, naming: Naming) -> float:
-    """The time in which a cluster answers a request with so many elements."""
+    """Returns the time in which a cluster answers a request with `size` elements."""
     populate(world, 4 * SIZE)
     request = Maker(world, place, size, naming).request()
     frame = b"".join(encode_request(place.api, place.version, 1, "test", request))
@@ -73,13 +73,13 @@ def answering(world: World, place: Place, size: int, naming: Naming) -> float:
 
 
 @pytest.mark.parametrize(("place", "naming"), CASES)
-def test_request_of_four_times_the_size_takes_as_much_longer(world: World, place: Place, naming: Naming) -> None:
+def test_cost_of_a_request_is_proportional_to_its_size(world: World, place: Place, naming: Naming) -> None:
     answering(world, place, 1, naming)  # compiles the codecs
     grown = growth(lambda: answering(world, place, SIZE, naming), lambda: answering(world, place, 4 * SIZE, naming))
     assert grown <= MOST, f"{4 * SIZE} elements take {grown:.1f} times as long as {SIZE}"
 
 
-def test_growth_of_quadratic_work_is_seen() -> None:
+def test_measurement_detects_quadratic_work() -> None:
     def compare_all(size: int) -> None:
         names = [f"a_{number}" for number in range(size)]
         assert not any(names.count(name) > 1 for name in names)

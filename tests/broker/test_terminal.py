@@ -1,4 +1,4 @@
-"""What a person at a terminal is shown when a cluster starts."""
+"""The start-up output at a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.broker.test_cli import running
 
 
 def output_on_a_terminal(argv: Sequence[str]) -> tuple[str, str]:
-    """Returns what a cluster printed on stdout, and on the terminal that its stderr was, from its start to Ctrl-C."""
+    """Runs a cluster until Ctrl-C with a terminal as stderr. Returns its output on stdout and on the terminal."""
     ours, theirs = os.openpty()
     with running(argv, stderr=theirs) as process, os.fdopen(ours, encoding="utf-8", newline="") as terminal:
         os.close(theirs)
@@ -26,12 +26,12 @@ def output_on_a_terminal(argv: Sequence[str]) -> tuple[str, str]:
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="there are no pseudo-terminals here")
-def test_terminal_shows_a_table_and_a_line_to_paste() -> None:
+def test_terminal_shows_a_table_and_an_export_line() -> None:
     output, shown = output_on_a_terminal(["--port", "0", "--topic", "orders:1", "--set", "zookeeper.connect=a"])
     servers = output.removeprefix("bootstrap.servers=").removesuffix("\n")
     first, second = servers.split(",")
     ignored, table = shown.split("\n\n", 1)
-    assert ignored.endswith("change nothing here: zookeeper.connect (kafka.server.KafkaConfig)")
+    assert ignored.endswith("have no effect (DescribeConfigs returns them): zookeeper.connect (kafka.server.KafkaConfig)")
     assert table == (
         f"NODE  LISTENER   ADDRESS\n1     PLAINTEXT  {first}\n2     PLAINTEXT  {second}\n\n"
         f"export BOOTSTRAP_SERVERS={servers}\n\nCtrl-C stops the cluster.\n"

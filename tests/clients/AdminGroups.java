@@ -20,7 +20,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.logging.log4j.Level;
 import org.apache.logging.log4j.core.config.Configurator;
 
-/** What administration.py asks of every library: a line for each answer. Argument: the bootstrap servers. */
+/** The calls of administration.py; prints a line for each result. Argument: the bootstrap servers. */
 public class AdminGroups {
     static final TopicPartition FIRST = new TopicPartition("groups-one", 0), SECOND = new TopicPartition("groups-two", 1);
 

@@ -15,7 +15,7 @@ import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.logging.log4j.Level;
 import org.apache.logging.log4j.core.config.Configurator;
 
-/** Members of one group, each in a thread of its own; does what groups.py asks of child processes. */
+/** Members of one group, each in a separate thread; executes the calls of member_processes.py. */
 public class GroupClient {
     static final ObjectMapper JSON = new ObjectMapper();
     static final Duration POLL = Duration.ofMillis(50);

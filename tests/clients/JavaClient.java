@@ -25,10 +25,10 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.logging.log4j.Level;
 import org.apache.logging.log4j.core.config.Configurator;
 
-/** Does what child.py writes to its standard input, and answers on its standard output. */
+/** Reads the calls of child.py from standard input and writes their results to standard output. */
 public class JavaClient {
     static final ObjectMapper JSON = new ObjectMapper();
-    static final int PATIENCE_S = 30;
+    static final int PATIENCE_S = 120;
     static final int HEARTBEAT_INTERVAL_MS = 200;
     static final int METADATA_MAX_AGE_MS = 100;
     final List<Object> objects = new ArrayList<>();

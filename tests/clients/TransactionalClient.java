@@ -17,7 +17,7 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.apache.logging.log4j.Level;
 import org.apache.logging.log4j.core.config.Configurator;
 
-/** The scenario of transactional.py: bootstrap servers, number of records. Prints how many values it read, and the group's offset. */
+/** The scenario of transactional.py. Arguments: bootstrap servers, number of records. Prints the numbers of values and the group's offset. */
 public class TransactionalClient {
     static final String SOURCE = "java-source", TARGET = "java-target", GROUP = "java-group", LAST = "last";
     static String bootstrapServers;
@@ -102,7 +102,7 @@ public class TransactionalClient {
 
     static List<String> drain(KafkaConsumer<String, String> consumer) {
         List<String> values = new ArrayList<>();
-        for (long end = System.nanoTime() + 30_000_000_000L; System.nanoTime() < end; ) {
+        for (long end = System.nanoTime() + 120_000_000_000L; System.nanoTime() < end; ) {
             for (ConsumerRecord<String, String> record : consumer.poll(Duration.ofMillis(100))) {
                 if (record.value().equals(LAST)) return values;
                 values.add(record.value());

@@ -1,6 +1,6 @@
-"""What administrators' clients say of groups: the same calls of each library to Apache Kafka, which are recorded, and to ours.
+"""Calls the administration of groups in several libraries and prints the results.
 
-`python -m tests.clients.administration` records anew. The groups are made by the same script of requests on both sides.
+`python -m tests.clients.administration` records the results with Apache Kafka. Both clusters create the groups by the same requests.
 """
 
 from __future__ import annotations
@@ -22,22 +22,25 @@ from kafka.structs import OffsetAndMetadata
 
 from tests import apache_kafka
 from tests.apache_kafka import QUICK, ApacheKafka
-from tests.differential.grouping import BOTH_OF_ONE, ONE, TOPICS, TWO, Classic, Modern, commit
-from tests.differential.playing import SETTINGS, Served, play
-from tests.differential.script import Case
+from tests.differential.case import Case
+from tests.differential.clusters import SETTINGS, ServedCluster
+from tests.differential.group_requests import BOTH_OF_ONE, ONE, TOPICS, TWO, ClassicMember, ConsumerMember, commit
+from tests.differential.replay import replay
 
 HERE = Path(__file__).parent
 RECORDED = HERE / "recorded"
 GROUPS = ("live", "modern", "offsets", "missing")
-DRAWN = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
+PATIENCE_S = 60.0
+RANDOM_IDS = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
 
 
 def make_groups(bootstrap_servers: str) -> None:
-    """A classic group with a static member, a consumer group, and one that only has offsets."""
-    live, modern = Classic("live", "s", "i"), Modern("modern", "m")
+    """Creates a classic group with a static member, a consumer group, and a group that only has offsets."""
+    live, modern = ClassicMember("live", "s", "i"), ConsumerMember("modern", "m")
     offsets = {ONE.name: {0: 5}, TWO.name: {1: 7}}
     steps = (*live.enter(), live.sync(1, {"$s": BOTH_OF_ONE}), live.commit(1, offsets=offsets), modern.join(), modern.commit(2))
-    list(play(Served(bootstrap_servers), [Case("groups", TOPICS, (*steps, commit("offsets", offsets, metadata="note")))]))
+    case = Case("groups", TOPICS, (*steps, commit("offsets", offsets, metadata="note")))
+    list(replay(ServedCluster(bootstrap_servers), [case], patience_s=PATIENCE_S))
 
 
 def confluent(bootstrap_servers: str) -> Iterator[str]:
@@ -54,13 +57,13 @@ def confluent(bootstrap_servers: str) -> Iterator[str]:
         found = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result()
         return sorted((each.topic, each.partition, each.offset) for each in found.topic_partitions or [])
 
-    def described(group: str) -> Any:
-        told = admin.describe_consumer_groups([group])[group].result()
+    def description(group: str) -> Any:
+        described = admin.describe_consumer_groups([group])[group].result()
         members = [
             (each.group_instance_id, each.client_id, each.host, sorted(str(part) for part in each.assignment.topic_partitions))
-            for each in told.members
+            for each in described.members
         ]
-        return str(told.state), str(told.type), told.is_simple_consumer_group, told.partition_assignor, members
+        return str(described.state), str(described.type), described.is_simple_consumer_group, described.partition_assignor, members
 
     def altered(wanted: ConsumerGroupTopicPartitions) -> Any:
         result = admin.alter_consumer_group_offsets([wanted])[wanted.group_id].result()
@@ -69,38 +72,38 @@ def confluent(bootstrap_servers: str) -> Iterator[str]:
     def lists() -> Iterator[str]:
         for name, options in filters.items():
             listed = admin.list_consumer_groups(**options).result().valid
-            told = ((each.group_id, str(each.state), str(each.type), each.is_simple_consumer_group) for each in listed)
-            yield f"{name}: {sorted(told)}"
+            groups = ((each.group_id, str(each.state), str(each.type), each.is_simple_consumer_group) for each in listed)
+            yield f"{name}: {sorted(groups)}"
 
     yield from lists()
     for group in GROUPS:
-        yield _told(f"describe {group}", described, group)
-        yield _told(f"offsets {group}", offsets_of, group)
+        yield _line(f"describe {group}", description, group)
+        yield _line(f"offsets {group}", offsets_of, group)
     for group in (*GROUPS[:3], "new"):
         wanted = ConsumerGroupTopicPartitions(group, [TopicPartition(ONE.name, 0, 9)])
-        yield _told(f"alter {group}", altered, wanted)
-        yield _told(f"offsets {group}", offsets_of, group)
+        yield _line(f"alter {group}", altered, wanted)
+        yield _line(f"offsets {group}", offsets_of, group)
     for group in GROUPS:
-        yield _told(f"delete {group}", lambda group: admin.delete_consumer_groups([group])[group].result(), group)
+        yield _line(f"delete {group}", lambda group: admin.delete_consumer_groups([group])[group].result(), group)
     yield from lists()
 
 
 def kafka_python(bootstrap_servers: str) -> Iterator[str]:
     with KafkaAdminClient(bootstrap_servers=bootstrap_servers.split(",")) as admin:
         for options in ({}, {"states_filter": ["Stable"]}, {"states_filter": ["empty"]}, {"types_filter": ["consumer"]}):
-            yield _told(f"list {options}", lambda options: sorted(map(str, admin.list_groups(**options))), options)
+            yield _line(f"list {options}", lambda options: sorted(map(str, admin.list_groups(**options))), options)
         for group in GROUPS:
-            yield _told(f"describe {group}", lambda group: admin.describe_groups([group]), group)
-            yield _told(f"offsets {group}", lambda group: sorted(map(str, admin.list_group_offsets({group: None})[group].items())), group)
+            yield _line(f"describe {group}", lambda group: admin.describe_groups([group]), group)
+            yield _line(f"offsets {group}", lambda group: sorted(map(str, admin.list_group_offsets({group: None})[group].items())), group)
         first = Partition(ONE.name, 0)
         for group in (*GROUPS[:3], "new"):
-            yield _told(f"alter {group}", lambda group: admin.alter_group_offsets(group, {first: OffsetAndMetadata(9, "moved", -1)}), group)
-            yield _told(f"delete offsets of {group}", lambda group: admin.delete_group_offsets(group, [first]), group)
+            yield _line(f"alter {group}", lambda group: admin.alter_group_offsets(group, {first: OffsetAndMetadata(9, "moved", -1)}), group)
+            yield _line(f"delete offsets of {group}", lambda group: admin.delete_group_offsets(group, [first]), group)
         for instance in ("unknown", "i"):
             removed = MemberToRemove(group_instance_id=instance)
-            yield _told(f"remove {instance}", lambda removed: admin.remove_group_members("live", [removed]), removed)
-        yield _told("delete", lambda groups: sorted(admin.delete_groups(groups).items()), GROUPS)
-        yield _told("list", lambda _: sorted(map(str, admin.list_groups())), None)
+            yield _line(f"remove {instance}", lambda removed: admin.remove_group_members("live", [removed]), removed)
+        yield _line("delete", lambda groups: sorted(admin.delete_groups(groups).items()), GROUPS)
+        yield _line("list", lambda _: sorted(map(str, admin.list_groups())), None)
 
 
 def java(bootstrap_servers: str) -> Iterator[str]:
@@ -108,7 +111,7 @@ def java(bootstrap_servers: str) -> Iterator[str]:
     yield from subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
-def _told(name: str, call: Callable[[Any], Any], argument: Any) -> str:
+def _line(name: str, call: Callable[[Any], Any], argument: Any) -> str:
     try:
         answer = call(argument)
     except KafkaException as error:
@@ -121,14 +124,14 @@ def _told(name: str, call: Callable[[Any], Any], argument: Any) -> str:
 LIBRARIES = {"confluent": confluent, "kafka-python": kafka_python, "java": java}
 
 
-def told(library: str, bootstrap_servers: str) -> list[str]:
-    """What a library says, without what is drawn."""
+def output_of(library: str, bootstrap_servers: str) -> list[str]:
+    """Returns the output of a library, without random ids."""
     make_groups(bootstrap_servers)
-    return [DRAWN.sub("*", line) for line in LIBRARIES[library](bootstrap_servers)]
+    return [RANDOM_IDS.sub("*", line) for line in LIBRARIES[library](bootstrap_servers)]
 
 
 def recorded(library: str) -> list[str]:
-    """What it said of Apache Kafka."""
+    """Returns the recorded output of a library with Apache Kafka."""
     return (RECORDED / f"administration-{library}.txt").read_text().splitlines()
 
 
@@ -136,4 +139,4 @@ if __name__ == "__main__":
     RECORDED.mkdir(exist_ok=True)
     for each in sys.argv[1:] or LIBRARIES:
         with ApacheKafka(nodes=2, settings=QUICK | SETTINGS) as kafka:
-            (RECORDED / f"administration-{each}.txt").write_text("".join(f"{line}\n" for line in told(each, kafka.bootstrap_servers)))
+            (RECORDED / f"administration-{each}.txt").write_text("".join(f"{line}\n" for line in output_of(each, kafka.bootstrap_servers)))

@@ -1,9 +1,9 @@
-"""A client that lives in another process: a JSON object a line each way, over its standard input and output.
+"""A client in a child process, which exchanges lines of JSON over its standard input and output.
 
     {"on": 0, "call": "producer", "with": ["127.0.0.1:9092", "orders", "lz4", true]}    {"result": 1}
     {"on": 1, "call": "send", "with": [[[0, "a2V5", null, [["name", "dmFsdWU="]], 1700000000000]]]}    {"result": null}
 
-0 is the client, what `producer` and `member` give is known by the number they answer; bytes are base64, a record is an array of its fields.
+`on` is 0 for the client, or the number that `producer` or `member` has returned. Bytes are base64, and a record is an array of its fields.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 
-from tests.clients.client import PATIENCE_S, Record, Whole
+from tests.clients.client import PATIENCE_S, FaithfulClient, Record
 
 ROOT = Path(__file__).parents[2]
 
 
 class Child:
-    """The parent's end."""
+    """The parent's side of a child process."""
 
     def __init__(self, command: list[str]) -> None:
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", cwd=ROOT)
@@ -44,7 +44,7 @@ class Child:
         self.close()
 
 
-class ChildClient(Whole):
+class ChildClient(FaithfulClient):
     def __init__(self, child: Child) -> None:
         self._child = child
 
@@ -97,7 +97,7 @@ class ChildMember:
 
 
 def serve(client: object, requests: TextIO, answers: TextIO) -> None:
-    """The child's end, for clients in Python: does what it is told until there is no more."""
+    """Runs the child's side for clients in Python: executes calls until the end of the input."""
     objects: list[Any] = [client]
     for line in requests:
         request = json.loads(line)

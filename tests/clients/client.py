@@ -1,6 +1,6 @@
-"""What the scenarios ask of a client. One file beside this one per client; adding a client is adding a file and its name below.
+"""The interface of clients in the scenarios. To add a client, add a module next to this one and its name below.
 
-Runs on Python 3.10 too: an old librdkafka lives in a child process of that version.
+This module must also run on Python 3.10, because an old librdkafka runs in a child process of that version.
 """
 
 from __future__ import annotations
@@ -10,30 +10,30 @@ from dataclasses import dataclass
 from typing import Protocol
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
-# The module and class of each, in the order of the ring in which they read one another's records.
+# The module and class of each client. Each also reads the records of the client before it.
 CLIENTS = {
     "librdkafka": "tests.clients.librdkafka:Librdkafka",
     "kafka-python": "tests.clients.kafka_python:KafkaPython",
     "java": "tests.clients.java:Java",
-    "aiokafka": "tests.clients.aio:AioKafka",
+    "aiokafka": "tests.clients.aiokafka_client:AioKafka",
     "librdkafka-1.9.2": "tests.clients.old_librdkafka:OldLibrdkafka",
     "kcat": "tests.clients.kcat:Kcat",
 }
-# How long a client may take for anything before the scenario fails.
-PATIENCE_S = 30.0
-# Members ask this often whether their group rebalances; the default of most is 3 s.
+# The time limit of every operation. It is generous, because it must also suffice on a loaded machine.
+PATIENCE_S = 120.0
+# The interval in which members learn of rebalances; the default of most clients is 3 s.
 HEARTBEAT_INTERVAL_MS = 200
-# Clients ask this often which nodes there are; the default is 5 minutes, and until then most of them never hear of one that came back.
+# The interval in which clients refresh their metadata; with the default of 5 minutes most of them would not find a restarted node.
 METADATA_MAX_AGE_MS = 100
 
 
 class Unavailable(Exception):
-    """This machine lacks what the client needs; the text says what."""
+    """Raised when this machine lacks a requirement of the client, which the message names."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """A record as its writer gives it and its reader gets it. `timestamp_ms` None: the writer's own clock."""
+    """A record as it is written and read. If `timestamp_ms` is None, the writer uses its own clock."""
 
     partition: int
     key: bytes | None
@@ -43,41 +43,41 @@ class Record:
 
 
 class Producer(Protocol):
-    """Waits for all in-sync replicas."""
+    """A producer with acks=all."""
 
     def send(self, records: list[Record]) -> None:
-        """Begins to send; does not wait for acknowledgements."""
+        """Starts to send without waiting for acknowledgements."""
 
     def flush(self) -> None:
-        """Waits until all is acknowledged. Raises if something was not."""
+        """Waits until all records are acknowledged. Raises an exception if one is not."""
 
     def close(self) -> None: ...
 
 
 class Member(Protocol):
-    """A consumer in a group, from the earliest offset where nothing is committed; it commits when told to."""
+    """A consumer in a group. It starts at the earliest offset if there is no committed one, and commits only in `commit`."""
 
     def poll(self, timeout_s: float) -> list[Record]:
-        """What has come, waiting at most so long for the first of it."""
+        """Returns new records; waits for the first of them up to the timeout."""
 
     def assignment(self) -> list[int]:
-        """The partitions it has, ascending."""
+        """Returns the assigned partitions in ascending order."""
 
     def commit(self) -> None:
-        """Commits all that `poll` returned."""
+        """Commits the offsets of all records that `poll` has returned."""
 
     def close(self) -> None:
         """Leaves the group."""
 
 
 class Client(Protocol):
-    """One client library. `close` ends what it keeps for itself, a child process perhaps."""
+    """One client library. `close` releases its resources, such as a child process."""
 
     def nodes(self, bootstrap_servers: str) -> dict[int, str]:
-        """The cluster's nodes: `host:port` by id."""
+        """Returns `host:port` of each node by its id."""
 
     def create_topic(self, bootstrap_servers: str, topic: str) -> None:
-        """Two partitions, two replicas."""
+        """Creates a topic with two partitions and two replicas."""
 
     def producer(self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool) -> Producer: ...
 
@@ -86,14 +86,14 @@ class Client(Protocol):
     def close(self) -> None: ...
 
     def written(self, record: Record) -> Record:
-        """What becomes of a record where the client cannot write all of it."""
+        """Returns the record that is written if the client cannot write all of its fields."""
 
     def read(self, record: Record) -> Record:
-        """What is left of a record where the client does not show all of it."""
+        """Returns the record that is read if the client does not show all of its fields."""
 
 
-class Whole:
-    """For clients that write and read records as they are."""
+class FaithfulClient:
+    """The base of clients that write and read all fields of records."""
 
     def written(self, record: Record) -> Record:
         return record
@@ -103,7 +103,7 @@ class Whole:
 
 
 def sample(seed: str, count: int) -> list[Record]:
-    """Records for both partitions in turn; among them all that a field can be: null, empty, binary, repeated."""
+    """Returns records for both partitions in turn, with null, empty, binary and repeated fields among them."""
     chance = random.Random(seed)
     headers: list[tuple[tuple[str, bytes | None], ...]] = [
         (),

@@ -1,4 +1,4 @@
-"""One cluster and one of each client for all scenarios that do not harm them; topics and groups have names of their own."""
+"""One cluster and one instance of each client, shared by all scenarios that use their own topics and groups."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ import pytest
 from odradek.broker import Cluster
 from tests.clients.client import CLIENTS, Client, Unavailable
 
-# For those who cannot create topics but by asking for them.
+# Some clients can only create topics by requesting their metadata.
 SETTINGS = {"num.partitions": 2, "default.replication.factor": 2}
-# Clients that are built or downloaded beside the Python packages: only `make test-all` runs their tests.
+# The time limit of a test, which waits for several operations; each of them may take long on a loaded machine.
+TIME_LIMIT_S = 900
+# Clients that are built or downloaded in addition to the Python packages: only `make test-all` runs their tests.
 FETCHED = ("java", "librdkafka-1.9.2", "go")
 
 
@@ -22,6 +24,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if not item.path.is_relative_to(Path(__file__).parent):
             continue
+        item.add_marker(pytest.mark.timeout(TIME_LIMIT_S))
         parameters = getattr(item, "callspec", None)
         names = [item.path.stem, item.name, *map(str, parameters.params.values() if parameters else ())]
         if any(name.startswith(FETCHED) or "_java_" in name or "_go_" in name for name in names):
@@ -36,13 +39,13 @@ class Clients:
         self._found: dict[str, Client | Unavailable] = {}
 
     def __getitem__(self, name: str) -> Client:
-        """Raises Unavailable where the machine lacks something."""
+        """Returns a client. Raises Unavailable if this machine lacks a requirement of it."""
         if name not in self._found:
             module, _, adapter = CLIENTS[name].partition(":")
             try:
                 self._found[name] = getattr(import_module(module), adapter)()
-            except Unavailable as lacking:
-                self._found[name] = lacking
+            except Unavailable as reason:
+                self._found[name] = reason
         found = self._found[name]
         if isinstance(found, Unavailable):
             raise found
@@ -56,7 +59,7 @@ class Clients:
                 return self[following]
             except Unavailable:
                 continue
-        raise Unavailable("no client at all")
+        raise Unavailable("no client is available")
 
     def close(self) -> None:
         for client in self._found.values():
@@ -83,8 +86,8 @@ def clients(request: pytest.FixtureRequest) -> Iterator[Clients]:
 def client(clients: Clients, client_name: str) -> Client:
     try:
         return clients[client_name]
-    except Unavailable as lacking:
-        pytest.skip(f"{client_name}: {lacking}")
+    except Unavailable as reason:
+        pytest.skip(f"{client_name}: {reason}")
 
 
 _names = count(1)
@@ -92,5 +95,5 @@ _names = count(1)
 
 @pytest.fixture
 def name() -> str:
-    """Of a topic and a group that nobody else uses."""
+    """Returns a name for a topic and a group that no other test uses."""
     return f"scenario-{next(_names)}"

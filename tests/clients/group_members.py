@@ -1,4 +1,4 @@
-"""Members of one group, each in a thread of its own; does what groups.py asks of child processes. Argument: the library."""
+"""A child process with members of one group, each in a separate thread; see member_processes.py. The argument is the library."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sys
 import threading
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import confluent_kafka
@@ -14,30 +15,30 @@ import kafka
 from tests.clients.child import serve
 
 POLL_S = 0.05
-KAFKA_PYTHON_POLL_MS = 1000  # a poll that ends between JoinGroup and SyncGroup has it forget what SyncGroup answers, for good
+KAFKA_PYTHON_POLL_MS = 1000  # if a poll ends between JoinGroup and SyncGroup, kafka-python loses the answer of SyncGroup
 
 
 class Member(ABC):
-    """One consumer. `assigned` are its partitions, ascending."""
+    """One consumer. `assigned` are its partitions in ascending order."""
 
     def __init__(self, seen: deque[int]) -> None:
         self.assigned: list[int] = []
-        self._seen, self._leaves = seen, False
+        self._seen, self._leaving = seen, False
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
-        while not self._leaves:
+        while not self._leaving:
             self._seen.extend(self.read())
         self.close()
 
     def leave(self) -> None:
-        self._leaves = True
+        self._leaving = True
         self._thread.join()
 
     @abstractmethod
     def read(self) -> list[int]:
-        """What has come; notes the assignment."""
+        """Returns new values and updates the assignment."""
 
     @abstractmethod
     def close(self) -> None:
@@ -74,9 +75,9 @@ class KafkaPython(Member):
 
 
 class Members:
-    """What the parent calls."""
+    """The methods that the parent process calls."""
 
-    def __init__(self, kind: type[Confluent | KafkaPython]) -> None:
+    def __init__(self, kind: Callable[[str, dict[str, Any], deque[int]], Member]) -> None:
         self._kind = kind
         self._members: deque[Member] = deque()
         self._seen: deque[int] = deque()
@@ -95,4 +96,5 @@ class Members:
 
 
 if __name__ == "__main__":
-    serve(Members({"confluent": Confluent, "kafka-python": KafkaPython}[sys.argv[1]]), sys.stdin, sys.stdout)
+    kinds: dict[str, Callable[[str, dict[str, Any], deque[int]], Member]] = {"confluent": Confluent, "kafka-python": KafkaPython}
+    serve(Members(kinds[sys.argv[1]]), sys.stdin, sys.stdout)

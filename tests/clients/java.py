@@ -1,4 +1,4 @@
-"""Apache Kafka's own client for Java: JavaClient.java in a JVM, with the jars that tests/apache_kafka.py fetches."""
+"""Apache Kafka's Java client: JavaClient.java in a JVM, with the jars that tests/apache_kafka.py downloads."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ SOURCE = Path(__file__).with_name("JavaClient.java")
 
 class Java(ChildClient):
     def __init__(self) -> None:
-        lacking = apache_kafka.missing()
-        if lacking is not None:
-            raise Unavailable(f"no {lacking}")
+        missing = apache_kafka.missing()
+        if missing is not None:
+            raise Unavailable(f"{missing} is not installed")
         java = str(apache_kafka.java())
         if subprocess.run([java, "--describe-module", "jdk.compiler"], capture_output=True).returncode:
-            raise Unavailable("this Java cannot compile")
+            raise Unavailable("this Java has no compiler")
         super().__init__(Child(apache_kafka.command(str(SOURCE))))

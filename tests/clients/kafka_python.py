@@ -1,4 +1,4 @@
-"""kafka-python, in a process of its own: it leaves the sockets of refused connections to the garbage collector, which warns of them."""
+"""kafka-python in a child process, because it does not close sockets of refused connections, and the garbage collector warns of them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from kafka.admin import KafkaAdminClient, NewTopic
 from kafka.future import Future
 
 from tests.clients.child import Child, ChildClient, serve
-from tests.clients.client import HEARTBEAT_INTERVAL_MS, METADATA_MAX_AGE_MS, PATIENCE_S, Record, Whole
+from tests.clients.client import HEARTBEAT_INTERVAL_MS, METADATA_MAX_AGE_MS, PATIENCE_S, FaithfulClient, Record
 
-LEAST_POLL_S = 1.0  # a poll that ends between JoinGroup and SyncGroup has it forget what SyncGroup answers, for good
+LEAST_POLL_S = 1.0  # if a poll ends between JoinGroup and SyncGroup, kafka-python loses the answer of SyncGroup
 
 
 class KafkaPython(ChildClient):
@@ -20,11 +20,11 @@ class KafkaPython(ChildClient):
         super().__init__(Child([sys.executable, "-m", __name__]))
 
     def written(self, record: Record) -> Record:
-        """It reads null header values, but writes none."""
+        """kafka-python reads null header values but cannot write them."""
         return replace(record, headers=tuple((name, value or b"") for name, value in record.headers))
 
 
-class InProcess(Whole):
+class InProcess(FaithfulClient):
     def nodes(self, bootstrap_servers: str) -> dict[int, str]:
         with _admin(bootstrap_servers) as admin:
             return {broker["broker_id"]: f"{broker['host']}:{broker['port']}" for broker in admin.describe_cluster()["brokers"]}

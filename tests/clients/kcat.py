@@ -1,7 +1,7 @@
-"""kcat, a program: a process per partition to produce, a process per member to consume.
+"""kcat, a command line program: one process for each partition to produce, and one for each member to consume.
 
-What it leaves out: a record's own timestamp and headers and, beside empty values, null ones when it writes; where a header ends when it
-reads. It commits when it ends, and makes topics only by asking for one that is not there.
+kcat cannot write timestamps, headers of single records, or null values besides empty ones, and it does not show where a header ends. It
+commits when it ends, and it creates topics only by requesting the metadata of missing ones.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ REBALANCED = re.compile(r"rebalanced .*?: (assigned|revoked): ?(.*)")
 class Kcat:
     def __init__(self) -> None:
         if shutil.which("kcat") is None:
-            raise Unavailable("no kcat")
+            raise Unavailable("kcat is not installed")
 
     def nodes(self, bootstrap_servers: str) -> dict[int, str]:
         metadata = json.loads(_run("-b", bootstrap_servers, "-L", "-J"))
@@ -86,11 +86,11 @@ class KcatMember:
             *("-X", f"topic.metadata.refresh.interval.ms={METADATA_MAX_AGE_MS}"),
         ]
         shown = r"%p %T %K %S\n%k%s%h" + RECORD_ENDS.decode()
-        self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the member
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the member
         self._process = subprocess.Popen(
             ["kcat", "-E", "-u", "-b", bootstrap_servers, *settings, "-f", shown, "-G", group, topic],
             stdout=subprocess.PIPE,
-            stderr=self._words,
+            stderr=self._log,
         )
         assert self._process.stdout is not None
         self._output = self._process.stdout.fileno()
@@ -124,17 +124,17 @@ class KcatMember:
         return records
 
     def assignment(self) -> list[int]:
-        words = os.pread(self._words.fileno(), 1 << 20, 0).decode()
-        kind, partitions = ([("revoked", ""), *REBALANCED.findall(words)])[-1]
+        log = os.pread(self._log.fileno(), 1 << 20, 0).decode()
+        kind, partitions = ([("revoked", ""), *REBALANCED.findall(log)])[-1]
         return sorted(map(int, re.findall(r"\[(\d+)\]", partitions))) if kind == "assigned" else []
 
     def commit(self) -> None:
-        """It commits what it has printed every five seconds, and when it ends."""
+        """Does nothing: kcat commits every five seconds and when it ends."""
 
     def close(self) -> None:
         self._process.send_signal(signal.SIGINT)
         self._process.communicate(timeout=PATIENCE_S)
-        self._words.close()
+        self._log.close()
 
 
 def _run(*arguments: str) -> bytes:

@@ -1,4 +1,4 @@
-"""librdkafka by confluent-kafka, whichever version this Python has."""
+"""librdkafka, in the version of the installed confluent-kafka."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from confluent_kafka import KafkaError, KafkaException, Message
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from tests.clients.client import HEARTBEAT_INTERVAL_MS, METADATA_MAX_AGE_MS, PATIENCE_S, Record, Whole
+from tests.clients.client import HEARTBEAT_INTERVAL_MS, METADATA_MAX_AGE_MS, PATIENCE_S, FaithfulClient, Record
 
-# Nodes come and go on purpose: not a word of it on standard error.
+# Nodes stop and start on purpose, so librdkafka must not log lost connections.
 COMMON = {"topic.metadata.refresh.interval.ms": METADATA_MAX_AGE_MS, "log_level": 0}
 
 
-class Librdkafka(Whole):
+class Librdkafka(FaithfulClient):
     def nodes(self, bootstrap_servers: str) -> dict[int, str]:
         brokers = _admin(bootstrap_servers).list_topics(timeout=PATIENCE_S).brokers
         return {broker.id: f"{broker.host}:{broker.port}" for broker in brokers.values()}
 
     def create_topic(self, bootstrap_servers: str, topic: str) -> None:
         new = NewTopic(topic, num_partitions=2, replication_factor=2)
-        admin = _admin(bootstrap_servers)  # what it was asked for ends with it
+        admin = _admin(bootstrap_servers)  # futures of the client fail when it is garbage collected
         admin.create_topics([new])[topic].result(PATIENCE_S)
 
     def producer(self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool) -> LibrdkafkaProducer:
@@ -68,7 +68,7 @@ class LibrdkafkaProducer:
     def flush(self) -> None:
         left = self._producer.flush(PATIENCE_S)
         if left or self._failed:
-            raise AssertionError(f"{left} records without an answer, refused: {self._failed[:3]}")
+            raise AssertionError(f"{left} records were not acknowledged; failed: {self._failed[:3]}")
 
     def close(self) -> None:
         del self._producer
@@ -91,7 +91,7 @@ class LibrdkafkaMember:
     def poll(self, timeout_s: float) -> list[Record]:
         first = self._consumer.poll(timeout_s)
         messages = [] if first is None else [first, *self._consumer.consume(1000, 0)]
-        return [_record(message) for message in messages if not _only_news(message)]
+        return [_record(message) for message in messages if not _is_event(message)]
 
     def assignment(self) -> list[int]:
         return sorted(partition.partition for partition in self._consumer.assignment())
@@ -107,8 +107,8 @@ def _admin(bootstrap_servers: str) -> AdminClient:
     return AdminClient({"bootstrap.servers": bootstrap_servers, **COMMON})
 
 
-def _only_news(message: Message) -> bool:
-    """Connections that end are told of like records; librdkafka mends them itself."""
+def _is_event(message: Message) -> bool:
+    """Returns whether a message reports a lost connection, which librdkafka restores, instead of a record."""
     error = message.error()
     if error is not None and not error.retriable() and error.code() not in (KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN):
         raise KafkaException(error)

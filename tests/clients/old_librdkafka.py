@@ -1,4 +1,7 @@
-"""librdkafka 1.9.2 of 2022, with old versions of everything: a child process, in Python 3.10, the newest it was built for, or in Go."""
+"""librdkafka 1.9.2 (2022), which uses old versions of requests, in a child process.
+
+The process runs Python 3.10, the newest version for which it was built, or a Go program.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,12 @@ class OldLibrdkafka(ChildClient):
 
 
 def _home(language: str) -> Path:
-    """In the user's cache: what is made the first time."""
+    """Returns the directory in the user's cache in which the client is installed on first use."""
     return Path(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "odradek", f"librdkafka-{VERSION}-{language}").expanduser()
 
 
 def _in_python() -> list[str] | None:
-    """The command of a client in Python 3.10, in a virtual environment; None without one."""
+    """Returns the command of a client in a virtual environment of Python 3.10; None if it cannot be installed."""
     home = _home("python")
     python = str(home / "bin" / "python")
     if not (home / "complete").exists():
@@ -51,24 +54,24 @@ def _in_python() -> list[str] | None:
 
 
 def _python_3_10() -> str | None:
-    """The one on the path, else pyenv's newest."""
+    """Returns Python 3.10 on the path or of pyenv; None if there is none."""
     candidates = ["python3.10"]
     if shutil.which("pyenv"):
         newest = subprocess.run(["pyenv", "prefix", "3.10"], capture_output=True, text=True)
         candidates.append(f"{newest.stdout.strip()}/bin/python3.10")
-    # pyenv leaves a command of that name on the path which only says that it is not chosen.
+    # pyenv puts a command of this name on the path that only prints an error if the version is not selected.
     works = (python for python in candidates if shutil.which(python) and not subprocess.run([python, "-V"], capture_output=True).returncode)
     return next(works, None)
 
 
 def _in_go() -> list[str]:
-    """The command of the client in go/. Raises Unavailable where Go or a C compiler is missing."""
+    """Returns the command of the client in go/. Raises Unavailable if Go or a C compiler is missing."""
     program = _home("go") / "client"
     if shutil.which("go") is None:
-        raise Unavailable(f"neither Python 3.10 nor Go, which librdkafka {VERSION} was built for")
-    # Nothing is done where the program is as new as its source.
+        raise Unavailable(f"librdkafka {VERSION} needs Python 3.10 or Go")
+    # Go does not rebuild an up-to-date program.
     if subprocess.run(["go", "build", "-o", str(program), "."], cwd=Path(__file__).with_name("go")).returncode:
-        raise Unavailable(f"no Python 3.10, and Go could not build a client with librdkafka {VERSION}")
+        raise Unavailable(f"Python 3.10 is not installed, and go build failed with librdkafka {VERSION}")
     return [str(program)]
 
 

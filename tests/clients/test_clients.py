@@ -1,4 +1,4 @@
-"""Other projects' clients do with the emulated cluster what they do with Kafka, and read what the others wrote."""
+"""Runs the same scenarios with the clients of several projects; each client also reads the records of another one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from functools import partial
 import pytest
 
 from odradek.broker import Cluster
-from tests.clients import log
+from tests.clients import stored_batches
 from tests.clients.client import CLIENTS, CODECS, METADATA_MAX_AGE_MS, PATIENCE_S, Client, Member, Record, sample
 from tests.clients.conftest import SETTINGS, Clients
 
@@ -20,7 +20,7 @@ every_client = pytest.mark.parametrize("client_name", CLIENTS)
 
 
 @every_client
-def test_either_node_tells_of_both(client: Client, cluster: Cluster) -> None:
+def test_metadata_of_either_node_contains_both(client: Client, cluster: Cluster) -> None:
     addresses = cluster.bootstrap_servers.split(",")
     for address in addresses:
         assert client.nodes(address) == {1: addresses[0], 2: addresses[1]}
@@ -28,15 +28,15 @@ def test_either_node_tells_of_both(client: Client, cluster: Cluster) -> None:
 
 @every_client
 @pytest.mark.parametrize("codec", CODECS)
-def test_records_come_back_as_they_were(
+def test_records_are_read_as_they_were_written(
     client: Client, client_name: str, codec: str, clients: Clients, cluster: Cluster, name: str
 ) -> None:
-    """To a consumer of the same client, and to the next one of the ring."""
+    """The records are read by the same client and by the next one in CLIENTS."""
     records = [client.written(record) for record in sample(name, 1000)]
     started_ms = int(time.time() * 1000)
     client.create_topic(cluster.bootstrap_servers, name)
     produce(client, cluster, name, records, codec)
-    assert codec in log.codecs(cluster.bootstrap_servers, name)
+    assert codec in stored_batches.codecs(cluster.bootstrap_servers, name)
     for reader in (client, clients.after(client_name)):
         with closing(reader.member(cluster.bootstrap_servers, name, f"{name}-{type(reader).__name__}")) as member:
             got = poll(member, len(records))
@@ -44,8 +44,8 @@ def test_records_come_back_as_they_were(
 
 
 @every_client
-def test_a_group_goes_on_where_it_left(client: Client, cluster: Cluster, name: str) -> None:
-    """From either node, with records in both partitions before and after."""
+def test_group_resumes_at_its_committed_offsets(client: Client, cluster: Cluster, name: str) -> None:
+    """The group resumes from either node, with records in both partitions."""
     first_node, second_node = cluster.bootstrap_servers.split(",")
     client.create_topic(first_node, name)
     for bootstrap_servers, part in ((first_node, "before"), (second_node, "after"), (first_node, "later")):
@@ -59,7 +59,7 @@ def test_a_group_goes_on_where_it_left(client: Client, cluster: Cluster, name: s
 
 
 @every_client
-def test_a_group_of_two_shares_the_partitions(client: Client, cluster: Cluster, name: str) -> None:
+def test_group_of_two_members_shares_the_partitions(client: Client, cluster: Cluster, name: str) -> None:
     client.create_topic(cluster.bootstrap_servers, name)
     with closing(client.member(cluster.bootstrap_servers, name, name)) as first:
         poll_until_assigned([first], [2])
@@ -70,8 +70,8 @@ def test_a_group_of_two_shares_the_partitions(client: Client, cluster: Cluster, 
 
 
 @every_client
-def test_nothing_is_lost_or_doubled_when_nodes_stop(client: Client, name: str) -> None:
-    """The idempotent producer's records are under way, and the group in the middle of its work, when a node stops or comes back."""
+def test_records_are_read_once_while_nodes_stop(client: Client, name: str) -> None:
+    """A node stops or starts while an idempotent producer sends records and a group reads them."""
     with Cluster(nodes=2, settings=SETTINGS) as cluster:
         client.create_topic(cluster.bootstrap_servers, name)
         sent: list[Record] = []
@@ -81,17 +81,17 @@ def test_nothing_is_lost_or_doubled_when_nodes_stop(client: Client, name: str) -
             closing(client.member(cluster.bootstrap_servers, name, name)) as member,
         ):
 
-            def work(disturb: Callable[[], None] = lambda: None) -> None:
+            def work(change_nodes: Callable[[], None] = lambda: None) -> None:
                 new = [client.written(record) for record in sample(f"{name}-{len(sent)}", 40)]
                 producer.send(new)
                 sent.extend(new)
-                disturb()
+                change_nodes()
                 producer.flush()
                 got.extend(poll(member, len(sent) - len(got), commit=True))
 
             work()
-            for disturb, node_id in ((cluster.stop_node, 2), (cluster.start_node, 2), (cluster.stop_node, 1), (cluster.start_node, 1)):
-                work(partial(disturb, node_id))
+            for change_nodes, node_id in ((cluster.stop_node, 2), (cluster.start_node, 2), (cluster.stop_node, 1), (cluster.start_node, 1)):
+                work(partial(change_nodes, node_id))
                 settled = time.monotonic() + 3 * METADATA_MAX_AGE_MS / 1000
                 while time.monotonic() < settled:
                     work()
@@ -109,11 +109,11 @@ def produce(client: Client, cluster: Cluster, topic: str, records: list[Record],
 
 
 def poll(member: Member, count: int, commit: bool = False) -> list[Record]:
-    """At least so many records, or fails. Committed as they come, they do not come again when the group rebalances."""
+    """Returns at least `count` records, or fails. With `commit` each poll is committed, so that a rebalance does not repeat records."""
     deadline = time.monotonic() + PATIENCE_S
     got: list[Record] = []
     while len(got) < count:
-        assert time.monotonic() < deadline, f"{len(got)} of {count} records came"
+        assert time.monotonic() < deadline, f"{len(got)} of {count} records were read"
         records = member.poll(1.0)
         got += records
         if records and commit:
@@ -122,7 +122,7 @@ def poll(member: Member, count: int, commit: bool = False) -> list[Record]:
 
 
 def poll_until_assigned(members: list[Member], counts: list[int]) -> None:
-    """Until the members have so many partitions each; all of them must be polled for that."""
+    """Polls all members until they have these numbers of partitions."""
     deadline = time.monotonic() + PATIENCE_S
     while [len(member.assignment()) for member in members] != counts:
         assert time.monotonic() < deadline, [member.assignment() for member in members]
@@ -131,7 +131,7 @@ def poll_until_assigned(members: list[Member], counts: list[int]) -> None:
 
 
 def assert_same(expected: Iterable[Record], got: list[Record], started_ms: int) -> None:
-    """The same records in the same order in each partition; those without a timestamp were given one that is after `started_ms`."""
+    """Checks that each partition has the same records in the same order. A missing timestamp was set by the writer after `started_ms`."""
     for partition in (0, 1):
         wanted = [record for record in expected if record.partition == partition]
         came = [record for record in got if record.partition == partition]

@@ -1,4 +1,4 @@
-"""Clients that are written in Go from the ground up."""
+"""Clients that are implemented in Go."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from tests.clients.go_programs import run_go
 pytestmark = pytest.mark.clients
 
 
-def test_franz_go_takes_the_cluster_for_a_new_kafka() -> None:
-    """It says "v4.3" of Apache Kafka 4.3, and will of ours when share and streams groups are served: they came after 3.9."""
+def test_franz_go_detects_a_recent_kafka_version() -> None:
+    """franz-go detects versions by their APIs. Our broker lacks share and streams groups, which Kafka introduced after 3.9."""
     with Cluster(nodes=2) as cluster:
         assert run_go("franz_go", cluster.bootstrap_servers.split(",")[0]) == "at least v3.9"
 
 
 @pytest.mark.parametrize("situation", ["reader-first", "two-topics", "dialled-first"])
-def test_kafka_gos_group_reader_finds_auto_created_topics(situation: str) -> None:
-    """It hung on an empty assignment when the topic came with the second answer: see known_differences.txt."""
+def test_kafka_go_group_reader_finds_auto_created_topics(situation: str) -> None:
+    """The reader waits forever with an empty assignment if only the second answer contains the topic: see known_differences.txt."""
     with Cluster(nodes=2) as cluster:
         assert run_go("kafka_go", cluster.bootstrap_servers.split(",")[0], situation) == "written"

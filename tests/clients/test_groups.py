@@ -1,4 +1,7 @@
-"""Groups of confluent-kafka's consumers of both protocols: static members, conversion, administration. test_crowds.py has larger ones."""
+"""Groups of confluent-kafka consumers with both protocols: static members, conversion, administration.
+
+test_large_groups.py has groups of ten members.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import confluent_kafka
 import pytest
@@ -17,7 +21,7 @@ from tests.clients.client import HEARTBEAT_INTERVAL_MS, PATIENCE_S
 
 pytestmark = pytest.mark.clients
 PARTITIONS = 8
-# Short times, that a test does not wait for Kafka's.
+# Short timeouts, because the tests wait for them.
 SETTINGS = {
     "group.consumer.heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
     "group.consumer.min.heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
@@ -27,7 +31,7 @@ SETTINGS = {
     "group.min.session.timeout.ms": 2_000,
 }
 CLASSIC = {"session.timeout.ms": 2_000, "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS}
-PROTOCOLS = {
+PROTOCOLS: dict[str, dict[str, Any]] = {
     "range": CLASSIC | {"partition.assignment.strategy": "range"},
     "roundrobin": CLASSIC | {"partition.assignment.strategy": "roundrobin"},
     "cooperative": CLASSIC | {"partition.assignment.strategy": "cooperative-sticky"},
@@ -37,11 +41,11 @@ every_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
 
 
 class Group:
-    """Consumers of one group, polled in turns; `seen` counts every record."""
+    """Consumers of one group, which are polled in turns. `seen` counts how often each record was read."""
 
-    def __init__(self, cluster: Cluster, name: str, settings: dict[str, object]) -> None:
+    def __init__(self, cluster: Cluster, name: str, settings: dict[str, Any]) -> None:
         self.bootstrap_servers = cluster.bootstrap_servers
-        self.settings: dict[str, object] = {
+        self.settings: dict[str, Any] = {
             "bootstrap.servers": cluster.bootstrap_servers,
             "group.id": name,
             "auto.offset.reset": "earliest",
@@ -51,7 +55,7 @@ class Group:
         self.members: list[confluent_kafka.Consumer] = []
         self.seen: Counter[int] = Counter()
 
-    def join(self, **settings: object) -> None:
+    def join(self, **settings: Any) -> None:
         member = confluent_kafka.Consumer(self.settings | settings)
         member.subscribe(["t"])
         self.members.append(member)
@@ -70,7 +74,7 @@ class Group:
         return [sorted(partition.partition for partition in member.assignment()) for member in self.members]
 
     def is_shared(self) -> bool:
-        """Every partition has one owner, and nobody has two more than another."""
+        """Returns whether each partition has one owner and the members have equal shares (up to one partition)."""
         shares = self.assignments()
         even = max(map(len, shares)) - min(map(len, shares)) <= 1
         return even and sorted(index for share in shares for index in share) == list(range(PARTITIONS))
@@ -104,7 +108,7 @@ def produce(cluster: Cluster, numbers: range) -> None:
 
 
 @pytest.mark.parametrize("protocol", ["range", "consumer"])
-def test_a_static_member_comes_back_to_what_it_had(cluster: Cluster, protocol: str) -> None:
+def test_static_member_rejoins_with_its_partitions(cluster: Cluster, protocol: str) -> None:
     with group_of(cluster, protocol) as group:
         for name in ("a", "b"):
             group.join(**{"group.instance.id": name})
@@ -115,10 +119,10 @@ def test_a_static_member_comes_back_to_what_it_had(cluster: Cluster, protocol: s
         group.poll(lambda: group.assignments() == [second, first])
 
 
-def test_the_last_of_each_protocol_turns_the_group(cluster: Cluster) -> None:
-    """Classic members, then both kinds, then the new kind alone, and back again; every record is read.
+def test_last_member_of_a_protocol_converts_the_group(cluster: Cluster) -> None:
+    """The group has classic members, both kinds, the new kind only, and classic members again; every record is read.
 
-    Not cooperative ones: librdkafka leaves notes of its own in their assignments, and Kafka does not convert such groups either.
+    Cooperative assignments are not tested: librdkafka adds user data to them, and Kafka does not convert such groups.
     """
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
     with group_of(cluster, "range") as group:
@@ -145,11 +149,12 @@ def test_the_last_of_each_protocol_turns_the_group(cluster: Cluster) -> None:
 
 def kind_of(admin: AdminClient) -> ConsumerGroupType:
     (group,) = admin.list_consumer_groups().result(PATIENCE_S).valid
-    return group.type
+    kind: ConsumerGroupType = group.type
+    return kind
 
 
 @every_protocol
-def test_what_administrators_see_and_do(cluster: Cluster, protocol: str) -> None:
+def test_admin_client_describes_and_changes_groups(cluster: Cluster, protocol: str) -> None:
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
     with group_of(cluster, protocol) as group:
         group.join()

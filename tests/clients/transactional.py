@@ -1,4 +1,4 @@
-"""Transactional producers of three clients in Python, as the scenario wants them, and the scenario that all of them play."""
+"""A scenario with transactional producers, and the three Python clients that run it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from aiokafka.errors import ProducerFenced
 from aiokafka.structs import TopicPartition
 
 T = TypeVar("T")
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 LAST = b"last"
 
 
 class Fenced(Exception):
-    """Another producer with the same transactional id came."""
+    """Raised when another producer has taken over the transactional id."""
 
 
 class Producer(Protocol):
@@ -32,10 +32,10 @@ class Producer(Protocol):
     def send(self, topic: str, value: bytes) -> None: ...
 
     def send_offset(self, topic: str, offset: int) -> None:
-        """Of partition 0, for the group that the client reads with."""
+        """Commits an offset of partition 0 for the group of the client within the transaction."""
 
     def flush(self) -> None:
-        """So that what is aborted was written, too."""
+        """Waits until all records are written, so that aborted records exist."""
 
     def commit(self) -> None: ...
 
@@ -43,24 +43,24 @@ class Producer(Protocol):
 
 
 class Client(Protocol):
-    """One client library, with one group."""
+    """One client library with one group."""
 
     def producer(self, transactional_id: str) -> Producer:
-        """Initialized: whoever had the id before is fenced."""
+        """Returns an initialized producer; an older producer with the same id is fenced."""
 
     def read(self, topic: str, group: str, *, committed: bool) -> list[bytes]:
-        """All values of partition 0 up to LAST, which is left out; what is read is not committed."""
+        """Returns all values of partition 0 before LAST, without committing offsets."""
 
     def close(self) -> None: ...
 
 
 def transform(client: Client, source: str, target: str, group: str) -> int:
-    """Copies every value within a transaction of its own, together with its offset, and how often it was not at the first attempt.
+    """Copies each value and its offset in a separate transaction, and returns the number of repeated transactions.
 
-    Each third transaction is aborted and done again. Half-way the producer hangs in the middle of one, and another takes over.
+    Every third transaction is aborted and repeated. In the middle, the producer stops within a transaction and another takes over.
     """
     values = client.read(source, group, committed=True)
-    producer, hung, numbers, again = client.producer(f"{target}-transform"), False, count(), 0
+    producer, hung, numbers, repeated = client.producer(f"{target}-transform"), False, count(), 0
     for offset, value in enumerate(values):
         while True:
             producer.begin()
@@ -76,11 +76,11 @@ def transform(client: Client, source: str, target: str, group: str) -> int:
             else:
                 producer.commit()
                 break
-            again += 1
+            repeated += 1
     producer.begin()
     producer.send(target, LAST)
     producer.commit()
-    return again
+    return repeated
 
 
 def assert_fenced(producer: Producer) -> None:
@@ -115,7 +115,7 @@ class Librdkafka:
         while LAST not in values:
             message = self._consumer.poll(PATIENCE_S)
             assert message is not None and not message.error(), message and message.error()
-            values.append(message.value())
+            values.append(message.value() or b"")
         return values[:-1]
 
     def _close_consumer(self) -> None:
@@ -186,7 +186,7 @@ class KafkaPython:
             if message.value == LAST:
                 return values
             values.append(message.value)
-        raise AssertionError(f"the end did not come after {len(values)} values")
+        raise AssertionError(f"LAST was not received after {len(values)} values")
 
     def _close_consumer(self) -> None:
         if self._consumer is not None:
@@ -200,7 +200,7 @@ class KafkaPython:
 
 @contextmanager
 def fenced(*errors: type[Exception]) -> Iterator[None]:
-    """Says Fenced for what a client says."""
+    """Converts errors of a client to Fenced."""
     try:
         yield
     except errors as error:
@@ -234,7 +234,7 @@ class KafkaPythonProducer:
 
 
 class AioKafka:
-    """aiokafka, on a loop that runs while something is asked of it."""
+    """aiokafka, on an event loop that runs only during calls."""
 
     def __init__(self, bootstrap_servers: str) -> None:
         self._bootstrap_servers, self._group = bootstrap_servers, ""

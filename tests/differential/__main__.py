@@ -1,4 +1,4 @@
-"""Asks Apache Kafka everything anew, records its answers, and compares ours: `make differential`, `FAMILIES="fetch produce"` picks."""
+"""Records Apache Kafka's answers to all cases and compares ours with them: `make differential`, or `FAMILIES="fetch produce"` for some."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import sys
 
 from tests.apache_kafka import QUICK, ApacheKafka
 
-from .comparing import differences, known_differences, read_recording, unexplained, write_recording
+from .clusters import SETTINGS, EmulatedCluster, ServedCluster
+from .comparison import differences, known_differences, read_recording, unexplained, write_recording
 from .families import FAMILIES
-from .playing import SETTINGS, Emulated, Served, play
+from .replay import replay
 
 
-class Recorded(Served):
-    """An Apache Kafka of ours, whose nodes may be stopped."""
+class RecordedKafka(ServedCluster):
+    """An Apache Kafka that this process has started, so that its nodes can be stopped."""
 
     def __init__(self, kafka: ApacheKafka) -> None:
         super().__init__(kafka.bootstrap_servers)
@@ -32,14 +33,14 @@ def main(names: list[str]) -> int:
     for name in names or FAMILIES:
         cases, settings, nodes, coordinators = FAMILIES[name]
         with ApacheKafka(nodes=nodes, settings={**QUICK, **SETTINGS, **settings}) as kafka:
-            theirs = {case.name: answers for case, answers in play(Recorded(kafka), cases(), coordinators)}
+            theirs = {case.name: answers for case, answers in replay(RecordedKafka(kafka), cases(), coordinators)}
         changed = sum(answers != theirs.get(case) for case, answers in read_recording(name).items())
         write_recording(name, theirs)
-        ours = {case.name: answers for case, answers in play(Emulated(settings, nodes), cases(), coordinators)}
+        ours = {case.name: answers for case, answers in replay(EmulatedCluster(settings, nodes), cases(), coordinators)}
         differing = differences(theirs, ours)
         found += unexplained(differing, known)
         answers = sum(map(len, theirs.values()))
-        print(f"{name}: {len(theirs)} cases, {answers} answers, {changed} otherwise than recorded, {len(differing)} fields differ")  # noqa: T201
+        print(f"{name}: {len(theirs)} cases, {answers} answers, {changed} cases changed, {len(differing)} fields differ")  # noqa: T201
     print(*found, sep="\n")  # noqa: T201
     return 1 if found else 0
 

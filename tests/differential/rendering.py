@@ -1,10 +1,12 @@
-"""Answers as lines of text, without what may differ between two clusters that behave alike.
+"""Renders answers as lines of text without anything that may differ between two clusters that behave alike.
 
-Replaced: topic ids by names, what a case has bound by its name, the present time by "now", ports, ids that are drawn at random, and
-texts, of which only null, empty or not is kept. Sorted: lists in the answers of `HASH_ORDERED`, which Kafka keeps in a hash table. Left
-out: fields that have their defaults, and a batch that a Fetch answer cuts at its end (Kafka sends its beginning, we do not). The records
-of a compressed batch are shown decompressed, since two codecs need not write the same bytes. The APIs and features of ApiVersions are
-shown by key and by name.
+* Replaced: topic ids by names, bound values by their names, the present time by "now", ports and random ids by "*", and error messages,
+  of which only null, empty or present is kept.
+* Sorted: lists in the answers of `HASH_ORDERED`, which Kafka keeps in hash tables.
+* Left out: fields that have their default values, and a batch that is cut off at the end of a Fetch answer (Kafka sends its beginning,
+  our broker does not).
+* Records of compressed batches are shown decompressed, because two implementations of a codec need not write the same bytes. The APIs and
+  features of ApiVersions are shown by key and by name.
 """
 
 from __future__ import annotations
@@ -53,7 +55,7 @@ HASH_ORDERED = {
     "UpdateFeatures",
 }
 TEXTS = {"error_message", "batch_index_error_message", "documentation"}
-DRAWN = {
+RANDOM_FIELDS = {
     "finalized_features_epoch",
     "port",
     "controller_id",
@@ -65,13 +67,13 @@ DRAWN = {
     "usable_bytes",
 }
 RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|(?<![\w-])[\w-]{8}[Q-T][\w-]{13}(?![\w-])")
-"""UUIDs of version 4, as Java writes them and as Kafka's Uuid does."""
+"""UUIDs of version 4, in the formats of Java and of Kafka's Uuid."""
 SHOWN_BYTES, SHOWN_CHARACTERS = 48, 400
-EVERYTHING = 1 << 24
+DECOMPRESSED_LIMIT = 1 << 24
 
 
 class Renderer:
-    """Knows the ids of topics by the id of a cluster, the bound names of texts, and which times are the present."""
+    """Renders answers of one cluster. Times from `began_ms` to `ended_ms` count as the present."""
 
     def __init__(
         self, names: Mapping[bytes, str], bound: Mapping[str, str], began_ms: int, ended_ms: int, numbers: Mapping[int, str] | None = None
@@ -79,7 +81,7 @@ class Renderer:
         self.names, self.bound, self.began_ms, self.ended_ms, self.numbers = names, bound, began_ms, ended_ms, numbers or {}
 
     def line(self, api: Api, version: int, response: Message, *, in_order: bool = False) -> str:
-        """The answer as one line of JSON; `in_order` keeps lists as they are."""
+        """Returns the answer as one line of JSON; `in_order` keeps the order of lists."""
         value = self.message(response, version)
         if api.name == "DescribeTransactions":
             for topic in (topic for state in value["transaction_states"] for topic in state["topics"]):
@@ -114,7 +116,7 @@ class Renderer:
             return "…"
         if spec.name == "producer_id" and value in self.numbers:
             return f"${self.numbers[value]}"
-        if spec.name in DRAWN and value not in (-1, 0):
+        if spec.name in RANDOM_FIELDS and value not in (-1, 0):
             return "*"
         if spec.kind == "q":
             return self.time(value)
@@ -139,7 +141,7 @@ class Renderer:
             return [f"{error}: {data.hex()}"]
 
     def batch(self, batch: RecordBatch) -> str:
-        """Offsets, epoch, attributes, times, producer, count, CRC and records of one batch."""
+        """Returns offsets, epoch, attributes, times, producer, count, CRC and records of one batch."""
         header = batch.header
         return (
             f"{header.base_offset}..{header.last_offset} epoch={header.partition_leader_epoch} attributes={header.attributes}"
@@ -151,13 +153,13 @@ class Renderer:
 
 
 def _by_key(items: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    """The items by their first field, so that each API and each feature is compared for itself."""
+    """Returns the items by their first field, so that each API and each feature is compared separately."""
     return {str(key): rest for key, *rest in (item.values() for item in items)}
 
 
 def _payload(view: memoryview, header: BatchHeader) -> str:
     try:
-        data = decompress(header.compression, view, EVERYTHING)
+        data = decompress(header.compression, view, DECOMPRESSED_LIMIT)
     except InvalidCompression:
         data = bytes(view)
     return _shown(data)
@@ -172,7 +174,7 @@ def _default(spec: Spec) -> Any:
 
 
 def sort_lists(value: Any) -> Any:
-    """The same with every list of objects in the order of their texts."""
+    """Returns the value with every list of objects sorted by their text."""
     if isinstance(value, dict):
         return {key: sort_lists(item) for key, item in value.items()}
     if isinstance(value, list) and value and isinstance(value[0], dict):

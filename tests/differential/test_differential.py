@@ -1,4 +1,4 @@
-"""Ours beside the recorded answers of Apache Kafka; `make differential` records them."""
+"""Compares our answers with the recorded answers of Apache Kafka; `make differential` records them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from functools import cache
 
 import pytest
 
-from .comparing import RECORDED, Difference, differences, known_differences, read_recording, unexplained
+from .comparison import RECORDED, Difference, differences, known_differences, read_recording, unexplained
 from .families import FAMILIES
-from .traces import ALLOWED, Trace, left_behind, play_watched
+from .traces import ALLOWED, Trace, left_behind, replay_watched
 
 SHOWN = 20
 
 
 @cache
 def watched(family: str) -> tuple[dict[str, list[str]], list[Trace]]:
-    """Our answers, and what refused requests have changed."""
-    return play_watched(FAMILIES[family])
+    """Returns our answers, and the changes that refused requests have made."""
+    return replay_watched(FAMILIES[family])
 
 
 def found(family: str) -> list[Difference]:
@@ -24,7 +24,7 @@ def found(family: str) -> list[Difference]:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_answer_is_apache_kafkas(family: str) -> None:
+def test_answers_equal_those_of_apache_kafka(family: str) -> None:
     differing = unexplained(found(family), known_differences())
     assert not differing, f"{len(differing)} fields:\n" + "\n".join(map(str, differing[:SHOWN]))
 
@@ -42,7 +42,7 @@ def test_allowed_traces_are_seen() -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_known_differences_still_differ(family: str) -> None:
-    """An entry is of the family that its pattern begins with."""
+    """The pattern of an entry begins with its family."""
     entries = [entry for entry in known_differences() if entry.cases.split(".")[0] == family]
     assert not [entry for entry in entries if not any(entry.covers(difference) for difference in found(family))]
 
@@ -51,9 +51,9 @@ def test_known_differences_have_a_family_and_a_reason() -> None:
     assert not [entry for entry in known_differences() if entry.cases.split(".")[0] not in FAMILIES or not entry.reason]
 
 
-def test_nothing_is_recorded_that_nobody_compares() -> None:
+def test_recordings_all_belong_to_a_family() -> None:
     assert {path.stem for path in RECORDED.glob("*.txt")} == set(FAMILIES)
 
 
-def test_there_are_thousands_of_cases() -> None:
+def test_recordings_have_thousands_of_cases() -> None:
     assert sum(len(read_recording(family)) for family in FAMILIES) >= 2000

@@ -1,7 +1,6 @@
-"""Every request that has a coordinator write fails first, because its record cannot be encoded or appended, and is then made again.
+"""Makes every coordinator write fail once: its record cannot be encoded or appended, and the request is then sent again.
 
-The failure must leave no trace, so that all answers afterwards are Apache Kafka's still. Played are the families of groups and
-transactions.
+The failure must leave no trace, so that all later answers still equal Apache Kafka's. The families of groups and transactions are used.
 """
 
 from __future__ import annotations
@@ -16,21 +15,21 @@ from odradek.broker.topics.topic import Partition
 from odradek.broker.transactions import records as transaction_records
 from tests.state import changes
 
-from .comparing import differences, known_differences, read_recording, unexplained
+from .case import LOCALHOST, Family
+from .comparison import differences, known_differences, read_recording, unexplained
 from .families import FAMILIES
-from .playing import create, topics_of
-from .script import LOCALHOST, Family
-from .traces import Watched, WatchedConnection, WatchedPlaying
+from .replay import create_topics, topics_of
+from .traces import WatchedCluster, WatchedConnection, WatchedReplay
 
 SHOWN = 20
 ALLOWED = (
-    ".timers.('session'*->*",  # OffsetCommit renews the session of its member before anything is written, as in Kafka
-    ".next_producer_id: *",  # an id that was taken for a producer is never given to another
+    ".timers.('session'*->*",  # OffsetCommit renews the session of its member before it writes, as in Kafka
+    ".next_producer_id: *",  # a producer id that was drawn is never assigned to another producer
 )
 
 
 class Unwritable(Exception):
-    """The failure."""
+    """The injected failure."""
 
 
 class Faults:
@@ -59,26 +58,26 @@ class Faults:
 
 
 class FailingConnection(WatchedConnection):
-    def __init__(self, side: Failing, node: int, host: str) -> None:
-        super().__init__(side, node, host)
-        self.failing, self.node, self.host = side, node, host
+    def __init__(self, target: Failing, node: int, host: str) -> None:
+        super().__init__(target, node, host)
+        self.failing, self.node, self.host = target, node, host
 
     def send(self, frames: bytes) -> None:
         self.world.advance(1)
-        before, chance = self.side.now(), self.world.cluster.random.getstate()
+        before, chance = self.target.now(), self.world.cluster.random.getstate()
         faults = self.failing.faults
         faults.armed, faults.fired = True, False
         self.client.feed(frames)
         faults.armed = False
         if faults.fired:
-            found = [change for change in before.changes(self.side.now()) if not any(fnmatchcase(change, each) for each in ALLOWED)]
+            found = [change for change in before.changes(self.target.now()) if not any(fnmatchcase(change, each) for each in ALLOWED)]
             self.failing.traces += [f"{self.failing.case}: {change}" for change in found]
             self.world.cluster.random.setstate(chance)
             self.client = self.world.client(self.node, host=self.host)
             self.client.feed(frames)
 
 
-class Failing(Watched):
+class Failing(WatchedCluster):
     def __init__(self, family: Family, faults: Faults) -> None:
         super().__init__(family.settings, family.nodes)
         self.faults = faults
@@ -94,17 +93,17 @@ class Failing(Watched):
 def test_failed_write_leaves_no_trace(family: str, step: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL)  # each failure is logged with a stack trace
     faults = Faults(monkeypatch, step)
-    side, script = Failing(FAMILIES[family], faults), list(FAMILIES[family].cases())
-    ids, ours = create(side, topics_of(script)), {}
-    faults.count, side.traces = 0, []
-    for case in script:
-        side.case = case.name
-        ours[case.name] = WatchedPlaying(side, ids).play(case)
-    assert not side.traces, f"{len(side.traces)} changes:\n" + "\n".join(side.traces[:SHOWN])
+    target, cases = Failing(FAMILIES[family], faults), list(FAMILIES[family].cases())
+    ids, ours = create_topics(target, topics_of(cases)), {}
+    faults.count, target.traces = 0, []
+    for case in cases:
+        target.case = case.name
+        ours[case.name] = WatchedReplay(target, ids).run(case)
+    assert not target.traces, f"{len(target.traces)} changes:\n" + "\n".join(target.traces[:SHOWN])
     assert not unexplained(differences(read_recording(family), ours), known_differences())
-    assert faults.count > len(script) / 2
+    assert faults.count > len(cases) / 2
 
 
-def test_changes_names_what_differs() -> None:
+def test_changes_of_two_states_names_each_difference() -> None:
     before = {"a": [1, {"b": 2}], "c": 3}
     assert list(changes(before, {"a": [1, {"b": 3}], "d": 3})) == [".a.1.b: 2 -> 3", ".c: gone", ".d: new"]

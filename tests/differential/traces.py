@@ -1,6 +1,6 @@
-"""A refused request leaves no trace: while a family is played, the state of the cluster is compared before and after each.
+"""Compares the state of the cluster before and after each refused request: a refused request must leave no trace.
 
-What may change all the same is in `ALLOWED`, with the reason that it does so in Apache Kafka too.
+`ALLOWED` lists the changes that Apache Kafka makes as well, with their reasons.
 """
 
 from __future__ import annotations
@@ -13,21 +13,22 @@ from typing import Any, NamedTuple
 
 from odradek.broker.cluster.state import ClusterState
 from odradek.protocol.errors import ErrorCode
-from tests.state import Armed, Known, changes, cluster_state, deadlines
+from tests.state import Armed, Excluded, changes, cluster_state, deadlines
 
-from .playing import CLOSED, Emulated, EmulatedConnection, Playing, create, topics_of
-from .script import LOCALHOST, Ask, Case, Family, Raw
+from .case import LOCALHOST, Case, Family, Send, SendRaw
+from .clusters import EmulatedCluster, EmulatedConnection
+from .replay import CLOSED, Replay, create_topics, topics_of
 
 SHOWN = 300
 
 
 class Trace(NamedTuple):
-    """What a refused request has changed."""
+    """A change that a refused request has made."""
 
     case: str
     api: str
     error: ErrorCode | None
-    """The first one of the answer; None if the connection was closed."""
+    """The first error of the answer; None if the connection was closed."""
     change: str
 
     def __str__(self) -> str:
@@ -35,7 +36,7 @@ class Trace(NamedTuple):
 
 
 class Allowed(NamedTuple):
-    """A change that a refused request may make; `change` is a pattern as in a shell."""
+    """A change that a refused request may make; `change` is a shell pattern."""
 
     api: str
     error: ErrorCode | None
@@ -47,17 +48,17 @@ class Allowed(NamedTuple):
 
 
 E = ErrorCode
-FIRST_FETCH = "a fetch session begins with whatever its first request is answered"
-FENCES = "the transaction is aborted, so that the next try succeeds: the error only asks for it"
-VERIFICATION = "what a producer sends behind the refused batch must not overtake it (Kafka's VerificationStateEntry)"
-JOINED_FIRST = "Kafka adds the partition to the transaction before it looks at the batch"
-GROUP_FIRST = "Kafka makes the group, in the place of an empty consumer group too, before it looks at the protocols"
+FIRST_FETCH = "a fetch session begins even if its first request is answered with an error"
+FENCES = "the transaction is aborted so that a retry succeeds, and the error requests this retry"
+VERIFICATION = "later batches of the producer must not overtake the refused one (Kafka's VerificationStateEntry)"
+JOINED_FIRST = "Kafka adds the partition to the transaction before it validates the batch"
+GROUP_FIRST = "Kafka creates the group, even in place of an empty consumer group, before it validates the protocols"
 ALLOWED = (
-    Allowed("JoinGroup", E.MEMBER_ID_REQUIRED, "*", "no refusal: the id that is handed out is remembered until its session ends"),
-    Allowed("JoinGroup", E.GROUP_MAX_SIZE_REACHED, ".groups.*", "a member that has no room in the next generation is removed"),
+    Allowed("JoinGroup", E.MEMBER_ID_REQUIRED, "*", "not a refusal: the assigned member id is kept until its session ends"),
+    Allowed("JoinGroup", E.GROUP_MAX_SIZE_REACHED, ".groups.*", "a member that exceeds the limit of the next generation is removed"),
     Allowed("JoinGroup", E.GROUP_MAX_SIZE_REACHED, ".timers.*", "the same"),
-    Allowed("Heartbeat", E.REBALANCE_IN_PROGRESS, ".timers.*'session'*", "the heartbeat is one, and renews the session"),
-    Allowed("Heartbeat", E.REBALANCE_IN_PROGRESS, ".timers.*'join'*", "who is told to join has its rebalance timeout for that"),
+    Allowed("Heartbeat", E.REBALANCE_IN_PROGRESS, ".timers.*'session'*", "the heartbeat is valid and renews the session"),
+    Allowed("Heartbeat", E.REBALANCE_IN_PROGRESS, ".timers.*'join'*", "the rebalance timeout of the member that must join begins"),
     Allowed("Fetch", E.UNKNOWN_TOPIC_OR_PARTITION, ".nodes.*._sessions.*", FIRST_FETCH),
     Allowed("InitProducerId", E.CONCURRENT_TRANSACTIONS, "*", FENCES),
     *(
@@ -73,17 +74,17 @@ ALLOWED = (
         for change in (".topics.__transaction_state.*", ".transactions.*", ".timers.*'transaction*")
     ),
 )
-"""The few changes that Kafka makes too."""
+"""Changes that Kafka makes as well."""
 
 
 class Moment(NamedTuple):
-    """The state of a cluster and its timers. They are kept as they are, since few are ever compared."""
+    """The state of a cluster and its timers. Timers are stored unprocessed, because few moments are ever compared."""
 
     state: dict[str, Any]
     armed: Armed
 
     def changes(self, after: Moment) -> Iterator[str]:
-        """What has changed until a later moment."""
+        """Yields the changes between this moment and a later one."""
         yield from changes(self.state, after.state)
         yield from changes(deadlines(self.armed), deadlines(after.armed), ".timers")
 
@@ -92,27 +93,30 @@ NEVER = Moment({}, {})
 
 
 class WatchedConnection(EmulatedConnection):
-    """Has the moments around each request kept that is answered at once."""
+    """Stores the moments before and after each request that is answered at once."""
 
-    def __init__(self, side: Watched, node: int, host: str) -> None:
-        super().__init__(side.world, node, host)
-        self.side = side
+    def __init__(self, target: WatchedCluster, node: int, host: str) -> None:
+        super().__init__(target.world, node, host)
+        self.target = target
 
     def send(self, frames: bytes) -> None:
         self.world.advance(1)
-        before = self.side.before()
+        before = self.target.before()
         self.client.feed(frames)
         answered = bool(self.client.sent or self.client.closed)
-        self.side.around = (before, self.side.now()) if answered else (NEVER, NEVER)
+        self.target.around = (before, self.target.now()) if answered else (NEVER, NEVER)
 
 
-class Watched(Emulated):
-    """Ours, with an eye on its state. What is older than the present case is left out: no case names what another has made."""
+class WatchedCluster(EmulatedCluster):
+    """Our broker, whose state is observed.
+
+    State that is older than the present case is left out, because no case refers to what another case has created.
+    """
 
     def __init__(self, settings: Mapping[str, str], nodes: int) -> None:
         super().__init__(settings, nodes)
         self.around = NEVER, NEVER
-        self.known = Known()
+        self.excluded = Excluded()
 
     def connect(self, node: int, host: str = LOCALHOST) -> WatchedConnection:
         return WatchedConnection(self, node, host)
@@ -126,40 +130,40 @@ class Watched(Emulated):
         self.around = NEVER, NEVER
 
     def now(self) -> Moment:
-        return Moment(cluster_state(self.world.cluster, self.known), dict(self.world.timers._armed))
+        return Moment(cluster_state(self.world.cluster, self.excluded), dict(self.world.timers._armed))
 
     def before(self) -> Moment:
-        """The moment before a request: the one after the last request, if no timer has fired since."""
+        """Returns the moment before a request: the moment after the last request, if no timer has fired since."""
         last = self.around[1]
         return last if last.state and last.armed == self.world.timers._armed else self.now()
 
     def begin(self, case: Case) -> None:
-        """Leaves out what is there already, but for the topics of the case."""
+        """Excludes all existing state except the topics of the case."""
         cluster: ClusterState = self.world.cluster
         named = {topic.name for topic in topics_of([case])}
         groups = {*cluster.groups._table._groups, *cluster.groups.offsets._offsets}
-        self.known = Known(frozenset(cluster.topics.keys() - named), frozenset(groups), frozenset(cluster.transactions._transactions))
+        self.excluded = Excluded(frozenset(cluster.topics.keys() - named), frozenset(groups), frozenset(cluster.transactions._transactions))
         self.around = NEVER, NEVER
 
 
-class WatchedPlaying(Playing):
-    """One case, and what its refused requests have changed."""
+class WatchedReplay(Replay):
+    """Runs one case and collects the changes that its refused requests have made."""
 
-    def __init__(self, side: Watched, ids: dict[str, bytes]) -> None:
-        super().__init__(side, ids)
-        self.watched = side
+    def __init__(self, target: WatchedCluster, ids: dict[str, bytes]) -> None:
+        super().__init__(target, ids)
+        self.watched = target
         self.traces: list[Trace] = []
 
-    def play(self, case: Case) -> list[str]:
+    def run(self, case: Case) -> list[str]:
         self.watched.begin(case)
         self.case = case.name
-        return super().play(case)
+        return super().run(case)
 
-    def ask(self, step: Ask | Raw) -> str:
-        answer = super().ask(step)
+    def send(self, step: Send | SendRaw) -> str:
+        answer = super().send(step)
         before, after = self.watched.around
         if is_refused(answer):
-            api = "bytes" if isinstance(step, Raw) else step.api.name
+            api = "bytes" if isinstance(step, SendRaw) else step.api.name
             self.traces += [Trace(self.case, api, first_error(answer), change) for change in before.changes(after)]
         return answer
 
@@ -170,14 +174,14 @@ def first_error(answer: str) -> ErrorCode | None:
 
 
 def is_refused(answer: str) -> bool:
-    """Whether an answer, as it is rendered, says nothing but errors."""
+    """Returns whether a rendered answer contains nothing but errors."""
     if answer == CLOSED:
         return True
     return answer.startswith("{") and (errors := list(_errors(json.loads(answer)))) != [] and all(errors)
 
 
 def _errors(value: Any) -> Iterator[bool]:
-    """For each part of an answer that has no parts with errors of their own: whether it has one. The code 0 is not rendered."""
+    """Yields for each innermost part of an answer whether it has an error. The code NONE is not rendered."""
     if value.get("error_code"):
         yield True
         return
@@ -189,17 +193,17 @@ def _errors(value: Any) -> Iterator[bool]:
 
 
 def left_behind(traces: Iterable[Trace]) -> list[Trace]:
-    """Those that are not allowed."""
+    """Returns the changes that are not allowed."""
     return [trace for trace in traces if not any(allowed.covers(trace) for allowed in ALLOWED)]
 
 
-def play_watched(family: Family) -> tuple[dict[str, list[str]], list[Trace]]:
-    """As `play`: the answers to each case, and what its refused requests have changed."""
-    side, cases = Watched(family.settings, family.nodes), list(family.cases())
-    ids = create(side, topics_of(cases, family.coordinators))
+def replay_watched(family: Family) -> tuple[dict[str, list[str]], list[Trace]]:
+    """Returns the answers to each case, and the changes that refused requests have made."""
+    target, cases = WatchedCluster(family.settings, family.nodes), list(family.cases())
+    ids = create_topics(target, topics_of(cases, family.coordinators))
     answers, traces = {}, []
     for case in cases:
-        playing = WatchedPlaying(side, ids)
-        answers[case.name] = playing.play(case)
-        traces += playing.traces
+        replay = WatchedReplay(target, ids)
+        answers[case.name] = replay.run(case)
+        traces += replay.traces
     return answers, traces

@@ -1,6 +1,7 @@
-"""Generated frames in process, then over sockets: `make fuzz FRAMES=5000000 SOCKET_FRAMES=1000000 SEED=1`.
+"""Sends generated frames to a broker, in process and over sockets: `make fuzz FRAMES=5000000 SOCKET_FRAMES=1000000 SEED=1`.
 
-`ROUND=17` plays one round again."""
+`ROUND=17` repeats one round.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def _options(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--connections", type=int, default=50)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seed", type=int, default=randrange(1 << 32))
-    parser.add_argument("--round", type=int, help="this round alone, as an earlier run with the same seed played it")
+    parser.add_argument("--round", type=int, help="repeat only this round of an earlier run with the same seed")
     return parser.parse_args(argv)
 
 

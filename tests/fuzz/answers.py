@@ -1,4 +1,4 @@
-"""What a connection was asked and what it answered: each answer must be one to the oldest open request, and must decode to its end."""
+"""Checks the answers of a connection: each must belong to the oldest open request and must decode completely."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from odradek.protocol.messages.produce import PRODUCE
 from odradek.protocol.schema import Api
 
 REQUEST_PREFIX = 8
-"""Key, version and correlation id: what an answer cannot be understood without."""
+"""The size of key, version and correlation id, without which an answer cannot be decoded."""
 
 
 Request = tuple[int, int, int]
@@ -19,12 +19,10 @@ Request = tuple[int, int, int]
 
 
 class WrongAnswer(AssertionError):
-    """The broker answered something else than a Kafka client could read."""
+    """The broker has sent an answer that a Kafka client cannot read."""
 
 
-class Answered:
-    """One answer."""
-
+class DecodedAnswer:
     __slots__ = ("answer", "api", "correlation_id", "version")
 
     def __init__(self, api: Api, version: int, correlation_id: int, answer: Any) -> None:
@@ -32,9 +30,9 @@ class Answered:
 
 
 class Ledger:
-    """Follows the bytes of a connection in both directions, whatever they are.
+    """Tracks the requests and answers of a connection, including damaged frames.
 
-    The frames are found as the broker must find them, by the four bytes before each, so that damaged ones are followed too.
+    Frames are separated as the broker must separate them: by the length in the four bytes before each.
     """
 
     def __init__(self) -> None:
@@ -43,7 +41,7 @@ class Ledger:
         """Requests without an answer, oldest first."""
 
     def sent(self, data: bytes) -> None:
-        """Notes what goes to the broker."""
+        """Records bytes that are sent to the broker."""
         sent = self._sent
         sent += data
         position = 0
@@ -51,7 +49,7 @@ class Ledger:
             size = int.from_bytes(sent[position : position + 4], "big", signed=True)
             following = position + 4 + size
             if size < 0 or following > len(sent):
-                break  # the broker ends the connection, or waits for the rest
+                break  # the broker closes the connection or waits for the rest
             if size >= REQUEST_PREFIX:
                 head = sent[position + 4 : position + 4 + REQUEST_PREFIX]
                 key, version = (int.from_bytes(head[at : at + 2], "big", signed=True) for at in (0, 2))
@@ -59,8 +57,8 @@ class Ledger:
             position = following
         del sent[:position]
 
-    def received(self, data: bytearray) -> list[Answered]:
-        """Takes the whole answers out of `data`. Raises WrongAnswer."""
+    def received(self, data: bytearray) -> list[DecodedAnswer]:
+        """Removes complete answers from `data` and returns them decoded. Raises WrongAnswer."""
         answers = []
         while len(data) >= 4:
             size = int.from_bytes(data[:4], "big")
@@ -70,13 +68,13 @@ class Ledger:
             del data[: 4 + size]
         return answers
 
-    def _answer(self, frame: bytes) -> Answered:
+    def _answer(self, frame: bytes) -> DecodedAnswer:
         correlation_id = int.from_bytes(frame[:4], "big", signed=True)
         while self.open and self.open[0][2] != correlation_id and self.open[0][0] == PRODUCE.key:
-            self.open.popleft()  # with acks=0, which has no answer
+            self.open.popleft()  # a request with acks=0 has no answer
         if not self.open or self.open[0][2] != correlation_id:
             raise WrongAnswer(
-                f"an answer to {correlation_id}, but the oldest open request is {self.open and self.open[0]}: {frame[:100].hex()}"
+                f"answer to {correlation_id}, but the oldest open request is {self.open and self.open[0]}: {frame[:100].hex()}"
             )
         key, version, _ = self.open.popleft()
         api = APIS[key]
@@ -84,11 +82,11 @@ class Ledger:
             if api is not API_VERSIONS:
                 raise WrongAnswer(f"{api.name} v{version} is not served, but was answered: {frame[:100].hex()}")
             version = 0
-        return Answered(api, version, correlation_id, _decoded(api, version, frame))
+        return DecodedAnswer(api, version, correlation_id, _decoded(api, version, frame))
 
     @property
     def unanswered(self) -> bool:
-        """Whether there is a request that must have an answer sooner or later."""
+        """Whether there is a request that must be answered eventually."""
         return any(key != PRODUCE.key for key, _, _ in self.open)
 
 

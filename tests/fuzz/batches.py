@@ -1,4 +1,4 @@
-"""Record batches for generated requests: most are valid and fit what is known of their producer, the others are damaged at some depth."""
+"""Record batches for generated requests. Most are valid and continue the sequence of a known producer; the others are damaged."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from random import Random
 from odradek.protocol.compression import Compression
 from odradek.protocol.record_builder import build_batch
 from odradek.protocol.records import TRANSACTIONAL_BIT, write_crc
-from tests.differential.mutating import damaged, records
+from tests.differential.damaged_batches import damaged, records
 
 from .vocabulary import Draw
 
@@ -16,7 +16,7 @@ PRODUCER_POSITION, ATTRIBUTES_POSITION = 43, 21
 
 
 class Batches:
-    """A pool made from a seed once, as a batch takes longer to build than a request."""
+    """A pool of batches that is built once from a seed, because building a batch takes longer than building a request."""
 
     def __init__(self, seed: int) -> None:
         random = Random(seed)
@@ -24,10 +24,11 @@ class Batches:
         self._damaged = [damaged(random) for _ in range(DAMAGED)]
 
     def __call__(self, draw: Draw) -> bytes:
-        """One or two batches."""
+        """Returns one or two batches."""
         dice = draw.random.random()
         if dice < draw.wildness:
-            return bytes(draw.one_of(self._damaged)) * draw.one_of((1, 1, 1, 2))
+            repetitions: int = draw.one_of((1, 1, 1, 2))
+            return bytes(draw.one_of(self._damaged)) * repetitions
         batch = bytearray(draw.one_of(self._valid))
         if dice > 0.4:
             _written_by(batch, draw)
@@ -40,7 +41,7 @@ def _valid(random: Random) -> bytes:
 
 
 def _written_by(batch: bytearray, draw: Draw) -> None:
-    """Gives a batch the producer that is known, in a transaction or not, with a sequence number that may well come next."""
+    """Sets a known producer, a plausible sequence number, and perhaps the transactional bit in a batch."""
     known = draw.known
     producer_id, epoch = max(known.producer_id, -1), known.producer_epoch
     sequence = draw.one_of((0, 0, 1, 3, 8, 2147483647)) if producer_id >= 0 else -1

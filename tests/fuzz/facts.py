@@ -1,6 +1,6 @@
-"""What is known of the cluster from its own answers, as a client knows it: names, ids and epochs that belong together.
+"""Facts about the cluster that were learnt from its answers: names, ids and epochs that belong together.
 
-Without them hardly a generated request would get past the first check, since ids are drawn by the broker.
+Without them most generated requests would fail in the first check, because the broker draws ids at random.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class MemberFact(NamedTuple):
 
 
 class ProducerFact(NamedTuple):
-    """A producer without a transactional id has ""."""
+    """A producer; its transactional id is "" if it has none."""
 
     transactional_id: str
     producer_id: int
@@ -48,7 +48,7 @@ class SessionFact(NamedTuple):
 
 @dataclass(slots=True)
 class Known:
-    """The facts that one frame is made of; mutable, as a new one is drawn for almost every frame."""
+    """The facts that one frame is generated from."""
 
     topic: str = TOPICS[0]
     topic_id: bytes = bytes(16)
@@ -64,10 +64,10 @@ class Known:
 
 
 class Facts:
-    """The newest facts of each kind. A `spared` topic is never learnt, so nothing is asked of it by name or id."""
+    """The newest facts of each kind. The topic `excluded` is never learnt, so that no request refers to it."""
 
-    def __init__(self, spared: str = "") -> None:
-        self._spared = spared
+    def __init__(self, excluded: str = "") -> None:
+        self._excluded = excluded
         self.topics: list[TopicFact] = [TopicFact(name, bytes(16)) for name in TOPICS]
         self.members: list[MemberFact] = [MemberFact(group_id, "", 0, None) for group_id in GROUPS]
         self.members += [MemberFact(GROUPS[0], "", 0, "i0"), MemberFact(GROUPS[1], "", 0, "i1")]
@@ -75,25 +75,25 @@ class Facts:
         self.sessions: list[SessionFact] = [SessionFact(0, 0)]
 
     def draw(self, random: Random) -> Known:
-        """One fact of each kind."""
+        """Returns one fact of each kind."""
         topic, member, producer, session = (
             pool[int(random.random() * len(pool))] for pool in (self.topics, self.members, self.producers, self.sessions)
         )
-        return Known(*topic, *member, *producer, *session)  # type: ignore[misc]
+        return Known(*topic, *member, *producer, *session)
 
     def learn(self, api: Api, known: Known, answer: Any) -> None:
-        """Takes in what an answer tells to a request that was made of `known`."""
-        lesson = _LESSONS.get(api.key)
-        if lesson is not None:
-            lesson(self, known, answer)
+        """Learns from the answer to a request that was generated from `known`."""
+        learner = _LEARNERS.get(api.key)
+        if learner is not None:
+            learner(self, known, answer)
 
     def learn_topic(self, name: str, topic_id: bytes) -> None:
-        """A topic is there."""
-        if 0 < len(name) < LONGEST_NAME and name != self._spared:
+        """Adds an existing topic."""
+        if 0 < len(name) < LONGEST_NAME and name != self._excluded:
             self.keep(self.topics, TopicFact(name, topic_id), 1)
 
     def keep(self, pool: list[Any], fact: Any, same: int) -> None:
-        """In the place of the one whose first `same` fields are equal, or of the oldest but for the first, with which all begins."""
+        """Replaces the fact whose first `same` fields are equal; otherwise the oldest, except the initial fact, if the pool is full."""
         for index, other in enumerate(pool):
             if other[:same] == fact[:same]:
                 pool[index] = fact
@@ -128,7 +128,7 @@ def _learn_session(facts: Facts, known: Known, answer: Any) -> None:
         facts.keep(facts.sessions, SessionFact(answer.session_id, epoch), 1)
 
 
-_LESSONS: dict[int, Callable[[Facts, Known, Any], None]] = {
+_LEARNERS: dict[int, Callable[[Facts, Known, Any], None]] = {
     1: _learn_session,
     3: _learn_topics,
     11: _learn_member,

@@ -1,4 +1,4 @@
-"""Frames of one connection: requests of stories that build state, requests about anything, and bytes that are no request."""
+"""Generates the frames of one connection: requests of stories that build up state, random requests, and bytes that are not a request."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ WEIGHTS = dict.fromkeys(
     ("DeleteTopics", "DeleteGroups", "LeaveGroup", "WriteTxnMarkers", "AlterConfigs", "DeleteRecords", "CreateAcls"), 10
 )
 WEIGHTS["UnregisterBroker"] = 1
-"""APIs that end what the others need are asked less often than others, which have the weight 40."""
+"""APIs that remove the state that other requests need are used less often; all others have the weight 40."""
 TAME, WILD = 0.01, (0.01, 0.05, 0.2, 0.6)
 CLIENT_IDS = [b"\xff\xff", b"\0\4fuzz", b"\0\0", b"\0\2\xff\xfe", b"\0\3a\nb", b"\0\xff" + b"c" * 255]
 
 
-class Talker:
-    """A client that has learnt something and makes its next frames of it. What it asked of what is known by correlation id."""
+class FrameGenerator:
+    """Generates frames from learnt facts. `sources` contains the facts that each request was generated from, by correlation id."""
 
-    def __init__(self, random: Random, facts: Facts, batch: Callable[[Draw], bytes], spared: Collection[str] = ()) -> None:
-        """APIs in `spared` are left out."""
+    def __init__(self, random: Random, facts: Facts, batch: Callable[[Draw], bytes], excluded: Collection[str] = ()) -> None:
+        """Leaves out the APIs in `excluded`."""
         self.draw = Draw(random, facts, batch)
-        self.asked: dict[int, Known] = {}
+        self.sources: dict[int, Known] = {}
         self._story: list[Api] = []
-        self._apis = [api for api in APIS.values() if api.name not in spared for _ in range(WEIGHTS.get(api.name, 40))]
-        self._stories = [[APIS_BY_NAME[name] for name in story.split() if name not in spared] for story in STORIES]
+        self._apis = [api for api in APIS.values() if api.name not in excluded for _ in range(WEIGHTS.get(api.name, 40))]
+        self._stories = [[APIS_BY_NAME[name] for name in story.split() if name not in excluded] for story in STORIES]
         self._correlation_id = 0
 
     def next_bytes(self) -> tuple[bytes, int]:
-        """(what the client sends next, the number of frames that it is about)."""
+        """Returns the bytes to send next and the approximate number of frames in them."""
         count = 1 if self.draw.chance(0.95) else self.draw.one_of((2, 3, 8))
         data = b"".join(self._frame() for _ in range(count))
         return (data, count) if self.draw.chance(0.97) else (self._damage(data), count)
@@ -75,7 +75,7 @@ class Talker:
         return self._story.pop(0)
 
     def _update(self) -> None:
-        """Goes on with what the answers of the story have told: the newest facts about its group, producer and topic."""
+        """Updates the facts of the story to the newest ones about its group, producer, topic and session."""
         known, facts = self.draw.known, self.draw.facts
         for member in facts.members:
             if member.group_id == known.group_id and (member.member_id == known.member_id or not known.member_id):
@@ -94,7 +94,7 @@ class Talker:
         draw = self.draw
         self._correlation_id += 1
         correlation_id = self._correlation_id if draw.random.random() > 0.02 * draw.wildness else draw.one_of(EDGES["i"])
-        self.asked[correlation_id] = draw.known
+        self.sources[correlation_id] = draw.known
         if draw.chance(draw.wildness * 0.02):
             version = draw.one_of(EDGES["h"])
         key = api.key if draw.random.random() > draw.wildness * 0.005 else draw.one_of(EDGES["h"])
@@ -108,7 +108,7 @@ class Talker:
         return bytes(out)
 
     def _damage(self, data: bytes) -> bytes:
-        """Something that no encoder writes."""
+        """Returns the bytes with damage that no encoder would produce."""
         random, out = self.draw.random, bytearray(data)
         at = int(random.random() * len(out))
         match int(random.random() * 6):

@@ -1,7 +1,7 @@
-"""Writes requests as the declarations say, or nearly so: an encoder whose values are drawn, and whose lengths may be falsified.
+"""Writes requests from the declarations of messages: an encoder that draws the values and may falsify lengths.
 
-One writer is made for each message and version when it is first used. Every writer appends to a bytearray and cannot fail, whatever is
-drawn: integers wrap, texts may be any bytes, and null may stand where it is not allowed.
+A writer is created for each message and version on first use. Writers append to a bytearray and accept all values: integers wrap, texts
+may be any bytes, and null may be written where it is not allowed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Writer = Callable[[bytearray, Draw], None]
 
 UNKNOWN_TAGS = (2, 7, 1000, 0x7FFFFFFF)
 MOST_REPEATED_BYTES = 60_000
-"""How long an array grows by repeating its last element."""
+"""The limit up to which an array is extended by repetitions of its last element."""
 
 
 def uvarint(value: int) -> bytes:
@@ -36,8 +36,8 @@ _COMPACT = [uvarint(length + 1) for length in range(-1, 200)]
 
 
 def write_request(out: bytearray, draw: Draw, api: Api, version: int) -> None:
-    """A request's message, without a header."""
-    _message(api.request, version)(out, draw)
+    """Appends a request without its header."""
+    _writer(api.request, version)(out, draw)  # type: ignore[arg-type]  # mypy applies Message.__hash__ to the class
 
 
 def _put_length(out: bytearray, draw: Draw, length: int, flexible: bool, wide: bool) -> None:
@@ -54,7 +54,7 @@ def _put_length(out: bytearray, draw: Draw, length: int, flexible: bool, wide: b
 
 
 @cache
-def _message(cls: type[Message], version: int) -> Writer:
+def _writer(cls: type[Message], version: int) -> Writer:
     flexible = version >= cls.flexible_from
     return _struct(cls, version, flexible)
 
@@ -63,7 +63,7 @@ def _struct(cls: type[Message], version: int, flexible: bool) -> Writer:
     here = [spec for spec in specs(cls) if spec.present(version)]
     tagged = [spec for spec in here if spec.declared.tag is not None and flexible]
     fields = [_field(cls, spec, version, flexible) for spec in here if spec not in tagged]
-    # A tagged structure has no mark for null: it is left out.
+    # A tagged structure has no encoding of null; it is left out instead.
     unmarked = [spec._replace(nullable=spec.nullable and isinstance(spec.kind, str)) for spec in tagged]
     tags = [(spec.declared.tag or 0, _field(cls, spec, version, flexible)) for spec in unmarked]
 

@@ -1,4 +1,4 @@
-"""Many rounds in several processes, and what was found in them, told once each with the fewest steps that lead to it."""
+"""Runs many rounds in several processes and prints each kind of violation once, with few steps that lead to it."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from multiprocessing import get_context
 from odradek.protocol.messages import APIS
 
 from .batches import Batches
-from .rounds import Found, Outcome, Round, minimised, setting_of, text_of, warm_up
+from .rounds import Found, Outcome, Round, minimized, setting_of, text_of, warm_up
 
 MOST_SIGNATURES = 10
 REPORT_EVERY_S = 30.0
 
 _batches: Batches
-"""Of the process that plays rounds."""
+"""The batches of this worker process."""
 
 
 def in_process(seed: int, rounds: Sequence[int], frames: int, processes: int) -> int:
-    """Plays rounds of so many frames each, prints what was found, and returns the number of different violations."""
+    """Runs rounds, prints the violations and returns the number of different ones."""
     print(f"{len(rounds)} rounds of {frames} frames, seed {seed}, PYTHONHASHSEED {os.environ.get('PYTHONHASHSEED')}", flush=True)
     pool = ProcessPoolExecutor(processes, get_context("spawn"), _begin, (seed,))
     try:
-        return _tell(seed, pool.map(partial(_play, seed, frames), rounds, chunksize=4))
+        return _report(seed, pool.map(partial(_play, seed, frames), rounds, chunksize=4))
     finally:
         pool.shutdown(cancel_futures=True)
 
@@ -42,29 +42,29 @@ def _play(seed: int, frames: int, number: int) -> Outcome:
     return Round(seed, number, _batches, frames).run()
 
 
-def _tell(seed: int, outcomes: Iterable[Outcome]) -> int:
+def _report(seed: int, outcomes: Iterable[Outcome]) -> int:
     total, started = Total(), time.monotonic()
     reported = started
     for outcome in outcomes:
         total.add(outcome)
         if outcome.found:
-            _tell_found(seed, outcome.found, total.signatures)
+            _report_violation(seed, outcome.found, total.signatures)
         if time.monotonic() - reported > REPORT_EVERY_S:
             reported = time.monotonic()
             print(f"{total.frames} frames, {total.frames / (reported - started):.0f} a second", flush=True)
         if len(total.signatures) >= MOST_SIGNATURES:
             break
     print(f"in process: {total.frames} frames, {total.frames / (time.monotonic() - started):.0f} a second, seed {seed}")
-    print(f"the slowest took {total.slowest_ms:.1f} ms of CPU; what a frame took beyond twice its size and its objects was at most")
-    print(f"{total.largest_bytes_beyond_frame} bytes; a process took at most {total.rss_kib // 1024} MiB")
-    print("answers, fewest first:", *(f"{name} {times}," for name, times in reversed(total.answered.most_common())))
+    print(f"slowest frame: {total.slowest_ms:.1f} ms of CPU; most memory beyond the allowance for size and objects of a frame:")
+    print(f"{total.largest_bytes_beyond_frame} bytes; largest process: {total.rss_kib // 1024} MiB")
+    print("answers by API, fewest first:", *(f"{name} {times}," for name, times in reversed(total.answered.most_common())))
     for signature, times in total.signatures.items():
         print(f"{times} times: {signature}")
     return len(total.signatures)
 
 
 class Total:
-    """What all rounds came to."""
+    """The results of all rounds."""
 
     def __init__(self) -> None:
         self.frames = self.largest_bytes_beyond_frame = self.rss_kib = 0
@@ -80,8 +80,8 @@ class Total:
         self.rss_kib = max(self.rss_kib, outcome.rss_kib)
 
 
-def _tell_found(seed: int, found: Found, signatures: Counter[str]) -> None:
+def _report_violation(seed: int, found: Found, signatures: Counter[str]) -> None:
     if not signatures[found.signature]:
-        steps = minimised(setting_of(found.number), found)
+        steps = minimized(setting_of(found.number), found)
         print(f"\n{found.details}\nround {found.number} of seed {seed}, {setting_of(found.number)}:\n{text_of(steps)}", flush=True)
     signatures[found.signature] += 1

@@ -1,6 +1,6 @@
-"""Rounds of generated steps. A round depends on the seed and its number alone, so that each can be played by itself.
+"""Rounds of generated steps. A round depends only on the seed and its number, so that it can be repeated separately.
 
-Set iteration depends on the hash seed too: `make fuzz` sets PYTHONHASHSEED.
+The order of sets depends on the hash seed as well, so `make fuzz` sets PYTHONHASHSEED.
 """
 
 from __future__ import annotations
@@ -19,19 +19,32 @@ from odradek.protocol.schema import Message
 
 from .batches import Batches
 from .facts import Facts
-from .frames import Talker
-from .playing import Advance, Feed, Leave, Player, Setting, Slow, Start, Step, Stop, Violation, listening, undisturbed
+from .frames import FrameGenerator
+from .player import (
+    Advance,
+    Disconnect,
+    Feed,
+    Player,
+    Setting,
+    Slow,
+    StartNode,
+    Step,
+    StopNode,
+    Violation,
+    captured_errors,
+    without_garbage_collection,
+)
 
 FRAMES_A_ROUND = 1000
 CLIENTS = 6
 WARM_UP_FRAMES = 200
 NEWEST_VERSION = 5
-"""Of the records of coordinators and of what members tell each other."""
+"""The newest version of coordinator records and of metadata that group members exchange."""
 NODES = (1, 2, 1, 3, 1)
 MEASURED_EVERY = 50
-"""Every so many rounds the memory of each frame is measured, which makes the round several times as slow."""
+"""In one of this many rounds the memory of each frame is measured, which makes the round several times slower."""
 LOGGED_EVERY = 10
-"""Every so many rounds the log is written at level INFO."""
+"""In one of this many rounds the broker logs at level INFO."""
 LARGEST_PIPELINE_BYTES = 100_000
 MOST_REPLAYS = 400
 QUICK = {
@@ -52,12 +65,12 @@ SETTINGS = [
 
 
 def setting_of(number: int) -> Setting:
-    """What a round begins with: with one node, all that is asked for is at hand."""
+    """Returns the cluster of a round. Most rounds have one node, because requests then never reach the wrong node."""
     return Setting(NODES[number % len(NODES)], CLIENTS, QUICK | SETTINGS[number % len(SETTINGS)])
 
 
 class Found(NamedTuple):
-    """A violation, and the steps that lead to it."""
+    """A violation and the steps that lead to it."""
 
     number: int
     signature: str
@@ -66,7 +79,7 @@ class Found(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a round came to."""
+    """The results of a round."""
 
     frames: int
     answered: Counter[str]
@@ -77,7 +90,7 @@ class Outcome(NamedTuple):
 
 
 class Round:
-    """One cluster's life."""
+    """A sequence of generated steps on a new cluster."""
 
     def __init__(self, seed: int, number: int, batches: Batches, frames: int = FRAMES_A_ROUND) -> None:
         self._seed, self.number, self._frames_left = seed, number, frames
@@ -85,22 +98,22 @@ class Round:
         self.setting = setting_of(number)
         self._facts = Facts()
         self._batches = batches
-        self._talkers = [self._talker() for _ in range(CLIENTS)]
+        self._generators = [self._generator() for _ in range(CLIENTS)]
         self.steps: list[Step] = []
         self._answered: Counter[str] = Counter()
 
-    def _talker(self) -> Talker:
-        return Talker(self._random, self._facts, self._batches)
+    def _generator(self) -> FrameGenerator:
+        return FrameGenerator(self._random, self._facts, self._batches)
 
     def run(self) -> Outcome:
-        """Plays until the frames are used up or something is violated."""
+        """Runs steps until all frames are used or a rule is violated."""
         frames, memory = self._frames_left, self.number % MEASURED_EVERY == 1
         level = logging.INFO if self.number % LOGGED_EVERY == 2 else logging.WARNING
-        with listening(level) as complaints, undisturbed():
+        with captured_errors(level) as logged_errors, without_garbage_collection():
             if memory:
                 tracemalloc.start(1)
             try:
-                player = Player(self.setting, complaints, memory=memory)
+                player = Player(self.setting, logged_errors, memory=memory)
                 found = self._play(player)
             finally:
                 tracemalloc.stop()
@@ -115,7 +128,7 @@ class Round:
             try:
                 for index, answered in player.play(step):
                     self._answered[answered.api.name] += 1
-                    known = self._talkers[index].asked.pop(answered.correlation_id, None)
+                    known = self._generators[index].sources.pop(answered.correlation_id, None)
                     if known is not None:
                         self._facts.learn(answered.api, known, answered.answer)
             except Slow as slow:
@@ -133,7 +146,7 @@ class Round:
         return Found(self.number, violation.signature, str(violation), self.steps)
 
     def _is_slow(self) -> bool:
-        """Whether the last step is slow each time: what else runs on the machine also disturbs."""
+        """Returns whether the last step is slow in each of three repetitions; other programs can slow down a single one."""
         return all(signature_of(self.setting, self.steps) == "slow" for _ in range(3))
 
     def _next_step(self, player: Player) -> Step:
@@ -143,11 +156,11 @@ class Round:
         if dice < 0.031:
             return self._node_step(player)
         if dice < 0.034:
-            return Leave(self._random.randrange(CLIENTS))
+            return Disconnect(self._random.randrange(CLIENTS))
         free = [index for index, client in enumerate(player.clients) if not client.connection.busy and client.connection.wants_data]
         if not free:
             return Advance(self._random.choice((500, 3000, 30_000)))
-        if dice < 0.08:  # one that waits for an answer already
+        if dice < 0.08:  # also to clients that already wait for an answer
             free = [index for index, client in enumerate(player.clients) if client.connection.wants_data]
         index = self._random.choice(free)
         return self._feed(index)
@@ -155,11 +168,11 @@ class Round:
     def _node_step(self, player: Player) -> Step:
         stopped = sorted(set(range(1, self.setting.nodes + 1)) - player.running)
         if len(player.running) > 1 and (not stopped or self._random.random() < 0.3):
-            return Stop(self._random.choice(sorted(player.running)))
-        return Start(self._random.choice(stopped)) if stopped else Advance(0)
+            return StopNode(self._random.choice(sorted(player.running)))
+        return StartNode(self._random.choice(stopped)) if stopped else Advance(0)
 
     def _feed(self, index: int) -> Feed:
-        data, frames = self._talkers[index].next_bytes()
+        data, frames = self._generators[index].next_bytes()
         self._frames_left -= frames
         dice = self._random.random()
         if dice < 0.01 and len(data) < 400:
@@ -168,13 +181,13 @@ class Round:
 
 
 def warm_up(seed: int, batches: Batches) -> None:
-    """Has everything compiled that is compiled on first use, which is no frame's work."""
+    """Compiles everything that is compiled on first use, so that it is not measured as the cost of a frame."""
     for api in APIS.values():
         for version in range(api.versions.first, api.versions.last + 1):
             for message in (api.request, api.response):
                 message.decoders[version], message.encoders[version]
     for message in Message.__subclasses__():
-        with suppress(TypeError):  # it has fields without a default, but its __init__ is compiled now
+        with suppress(TypeError):  # raised for fields without a default, but after __init__ was compiled
             message()
         if message.__module__ in (coordinator_records.__name__, consumer_protocol.__name__):
             for version in range(NEWEST_VERSION + 1):
@@ -183,13 +196,13 @@ def warm_up(seed: int, batches: Batches) -> None:
         Round(seed, -1 - number, batches, WARM_UP_FRAMES).run()
 
 
-def signature_of(setting: dict[str, str], steps: list[Step], *, memory: bool = False) -> str | None:
-    """What is violated when these steps are played on a new cluster, if anything."""
-    with listening() as complaints, undisturbed():
+def signature_of(setting: Setting, steps: list[Step], *, memory: bool = False) -> str | None:
+    """Runs steps on a new cluster and returns the signature of the violation; None if there is none."""
+    with captured_errors() as logged_errors, without_garbage_collection():
         if memory:
             tracemalloc.start(1)
         try:
-            player = Player(setting, complaints, memory=memory)
+            player = Player(setting, logged_errors, memory=memory)
             for step in steps:
                 player.play(step)
             player.finish()
@@ -201,12 +214,12 @@ def signature_of(setting: dict[str, str], steps: list[Step], *, memory: bool = F
 
 
 def text_of(steps: list[Step]) -> str:
-    """The steps, a line each; frames in hexadecimal digits."""
+    """Returns the steps as text, one on each line, with frames in hexadecimal digits."""
     return "\n".join(f"Feed({step.client}, {step.data.hex()}, {step.piece})" if isinstance(step, Feed) else repr(step) for step in steps)
 
 
-def minimised(setting: Setting, found: Found) -> list[Step]:
-    """Fewer steps with the same violation: leaves out ever smaller parts while it stays."""
+def minimized(setting: Setting, found: Found) -> list[Step]:
+    """Returns fewer steps with the same violation, by leaving out smaller and smaller parts while the violation remains."""
     memory = found.signature == "memory"
     steps, size, replays = found.steps, max(1, len(found.steps) // 2), MOST_REPLAYS
     while size and replays > 0:

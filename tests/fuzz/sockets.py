@@ -1,4 +1,4 @@
-"""Generated frames over many connections to a served cluster, with a canary beside them."""
+"""Sends generated frames over many connections to a broker process, with a canary beside them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from threading import Event
 
 from .answers import Ledger, WrongAnswer
 from .batches import Batches
-from .canary import TOPIC, Address, Cage
+from .broker_process import BrokerProcess
+from .canary import TOPIC, Address, CanaryProcess
 from .facts import TOPICS, Facts
-from .frames import Talker
+from .frames import FrameGenerator
 from .rounds import QUICK
-from .serving import Served
 
 SETTINGS = QUICK | {
     "log.retention.bytes": "1000000",
@@ -24,37 +24,37 @@ SETTINGS = QUICK | {
     "log.retention.check.interval.ms": "1000",
     "log.initial.task.delay.ms": "1000",
 }
-SPARED_APIS = ("AlterConfigs", "IncrementalAlterConfigs", "UnregisterBroker")
-"""With them a client may rightly end what the canary needs."""
+EXCLUDED_APIS = ("AlterConfigs", "IncrementalAlterConfigs", "UnregisterBroker")
+"""APIs by which a client can legitimately remove state that the canary needs."""
 MOST_RSS_MIB = 512
 SILENCE_S = 0.3
-"""A request that has no answer after this long waits for something: the client leaves, and another comes."""
+"""A connection whose request waits longer than this is replaced by a new one."""
 KEPT_FRAMES = 20
-ALONE_S = 2.0
+UNDISTURBED_S = 2.0
 
 
-class Line:
-    """One connection: what it sends next, and whether its answers are right."""
+class FuzzConnection:
+    """One connection, which sends generated frames and checks the answers."""
 
-    def __init__(self, address: Address, talker: Talker, selector: selectors.BaseSelector) -> None:
+    def __init__(self, address: Address, generator: FrameGenerator, selector: selectors.BaseSelector) -> None:
         self._selector = selector
-        self.talker, self.ledger = talker, Ledger()
+        self.generator, self.ledger = generator, Ledger()
         self.recent: deque[str] = deque(maxlen=KEPT_FRAMES)
         self._unsent, self._received = bytearray(), bytearray()
-        self.heard_s = time.monotonic()
+        self.active_s = time.monotonic()
         self.socket = socket.create_connection(address, 10)
         self.socket.setblocking(False)
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, pack("ii", 1, 0))  # leaves nothing in TIME_WAIT
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, pack("ii", 1, 0))  # avoids sockets in TIME_WAIT
         selector.register(self.socket, selectors.EVENT_READ | selectors.EVENT_WRITE, self)
 
     def serve(self, events: int, facts: Facts) -> int:
-        """Reads answers and sends what comes next; the number of frames begun. Raises OSError when the connection ends, WrongAnswer."""
+        """Reads answers, sends the next frames and returns their number. Raises OSError when the connection ends, and WrongAnswer."""
         if events & selectors.EVENT_READ:
             self._read(facts)
         frames = 0
         if not self._unsent and not self.ledger.unanswered:
-            data, frames = self.talker.next_bytes()
-            self.heard_s = time.monotonic()
+            data, frames = self.generator.next_bytes()
+            self.active_s = time.monotonic()
             self.recent.append(data.hex())
             self.ledger.sent(data)
             self._unsent += data
@@ -75,10 +75,10 @@ class Line:
         data = self.socket.recv(1 << 18)
         if not data:
             raise ConnectionResetError
-        self.heard_s = time.monotonic()
+        self.active_s = time.monotonic()
         self._received += data
         for answered in self.ledger.received(self._received):
-            known = self.talker.asked.pop(answered.correlation_id, None)
+            known = self.generator.sources.pop(answered.correlation_id, None)
             if known is not None:
                 facts.learn(answered.api, known, answered.answer)
 
@@ -87,80 +87,82 @@ class Line:
         self.socket.close()
 
 
-class Crowd:
-    """All lines to one cluster. Raises WrongAnswer with the frames that came before."""
+class ConnectionPool:
+    """All connections to one cluster. Raises WrongAnswer with the last frames of the connection."""
 
     def __init__(self, addresses: list[Address], seed: int, connections: int) -> None:
         self._addresses, self._random, self._batches = addresses, Random(seed), Batches(seed)
-        self._facts = Facts(spared=TOPIC)
+        self._facts = Facts(excluded=TOPIC)
         self._selector = selectors.DefaultSelector()
         self.ended = 0
-        self._lines = {self._line(index): index for index in range(connections)}
+        self._connections = {self._connect(index): index for index in range(connections)}
 
-    def _line(self, index: int) -> Line:
-        talker = Talker(self._random, self._facts, self._batches, SPARED_APIS)
-        return Line(self._addresses[index % len(self._addresses)], talker, self._selector)
+    def _connect(self, index: int) -> FuzzConnection:
+        generator = FrameGenerator(self._random, self._facts, self._batches, EXCLUDED_APIS)
+        return FuzzConnection(self._addresses[index % len(self._addresses)], generator, self._selector)
 
     def send(self, frames: int) -> None:
-        """Until so many frames are sent."""
+        """Sends this many frames."""
         while frames > 0:
             for key, events in self._selector.select(SILENCE_S):
                 frames -= self._serve(key.data, events)
             self._replace_silent()
 
-    def _serve(self, line: Line, events: int) -> int:
+    def _serve(self, connection: FuzzConnection, events: int) -> int:
         try:
-            return line.serve(events, self._facts)
+            return connection.serve(events, self._facts)
         except WrongAnswer as error:
-            raise WrongAnswer(f"{error}\nafter these frames of its connection:\n" + "\n".join(line.recent)) from error
+            raise WrongAnswer(f"{error}\nafter these frames of its connection:\n" + "\n".join(connection.recent)) from error
         except OSError:
-            self._replace(line)
+            self._replace(connection)
             return 0
 
     def _replace_silent(self) -> None:
         now_s = time.monotonic()
-        for line in [line for line in self._lines if now_s - line.heard_s > SILENCE_S]:
-            self._replace(line)
+        for connection in [connection for connection in self._connections if now_s - connection.active_s > SILENCE_S]:
+            self._replace(connection)
 
-    def _replace(self, line: Line) -> None:
-        line.close()
+    def _replace(self, connection: FuzzConnection) -> None:
+        connection.close()
         self.ended += 1
-        index = self._lines.pop(line)
-        self._lines[self._line(index)] = index
+        index = self._connections.pop(connection)
+        self._connections[self._connect(index)] = index
 
     def close(self) -> None:
-        for line in self._lines:
-            line.close()
+        for connection in self._connections:
+            connection.close()
         self._selector.close()
 
 
 def over_sockets(seed: int, frames: int, connections: int) -> int:
-    """Prints what was seen and returns the number of violations."""
+    """Sends frames over sockets, prints a report and returns the number of violations."""
     violations = []
-    with Served(SETTINGS, topics=[f"{name}:3:2" for name in TOPICS[:3]]) as served:
-        canary = Cage(served.addresses)
-        Event().wait(ALONE_S)
+    with BrokerProcess(SETTINGS, topics=[f"{name}:3:2" for name in TOPICS[:3]]) as broker:
+        canary = CanaryProcess(broker.addresses)
+        Event().wait(UNDISTURBED_S)
         canary.announce()
-        crowd = Crowd(served.addresses, seed, connections)
+        pool = ConnectionPool(broker.addresses, seed, connections)
         started = time.monotonic()
         try:
-            crowd.send(frames)
+            pool.send(frames)
         except (WrongAnswer, OSError) as error:
             violations.append(f"{type(error).__name__}: {error}")
         took_s = time.monotonic() - started
-        sung = canary.stop()
-        crowd.close()
-        rss_mib = served.memory_kib("VmHWM") // 1024 if served.process.poll() is None else 0
-        code = served.stop()
-        violations += [f"the broker logged: {complaint}" for complaint in served.complaints()]
-    if sung.complaint:
-        violations.append(f"the canary: {sung.complaint}")
+        report = canary.stop()
+        pool.close()
+        rss_mib = broker.memory_kib("VmHWM") // 1024 if broker.process.poll() is None else 0
+        code = broker.stop()
+        violations += [f"the broker logged: {failure}" for failure in broker.logged_errors()]
+    if report.failure:
+        violations.append(f"the canary: {report.failure}")
     if code != 0:
         violations.append(f"SIGTERM: the broker ended with {code}")
     if rss_mib > MOST_RSS_MIB:
         violations.append(f"memory: the broker took {rss_mib} MiB, more than {MOST_RSS_MIB}")
-    print(f"over sockets: {frames} frames, {frames / took_s:.0f} a second, {connections} connections, {crowd.ended} ended; seed {seed}")
-    print(f"the canary: {sung.records} records; {_times(sung.disturbed_s)}; alone {_times(sung.alone_s)}; broker {rss_mib} MiB")
+    print(f"over sockets: {frames} frames, {frames / took_s:.0f} a second, {connections} connections, {pool.ended} ended; seed {seed}")
+    print(
+        f"the canary: {report.records} records; {_times(report.disturbed_s)}; before {_times(report.undisturbed_s)}; broker {rss_mib} MiB"
+    )
     print(*violations, sep="\n")
     return len(violations)
 

@@ -1,4 +1,4 @@
-"""Short forms of `make fuzz`, and that its checks find what they look for."""
+"""A short run of `make fuzz` in process, and tests of the checks of the fuzzer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.core import Connection
+from odradek.broker.connection import Connection
 from odradek.broker.handlers import HANDLERS
 from odradek.protocol.frame import encode_request, encode_response
 from odradek.protocol.messages import APIS
@@ -25,8 +25,8 @@ from tests.fuzz.batches import Batches
 from tests.fuzz.facts import Facts
 from tests.fuzz.frames import WEIGHTS
 from tests.fuzz.grammar import write_request
-from tests.fuzz.playing import MOST_CPU_MS, Advance, Feed, Setting, Step
-from tests.fuzz.rounds import QUICK, Found, Round, minimised, signature_of, text_of, warm_up
+from tests.fuzz.player import MOST_CPU_MS, Advance, Feed, Setting, Step
+from tests.fuzz.rounds import QUICK, Found, Round, minimized, signature_of, text_of, warm_up
 from tests.fuzz.vocabulary import Draw
 
 SEED = SystemRandom().getrandbits(32)
@@ -43,8 +43,8 @@ def batches() -> Batches:
 
 
 @pytest.mark.parametrize("number", range(ROUNDS))
-def test_rounds_violate_nothing(batches: Batches, number: int) -> None:
-    """Round 1 is one of those whose memory is measured, round 2 of those that are logged."""
+def test_rounds_have_no_violation(batches: Batches, number: int) -> None:
+    """Memory is measured in round 1, and round 2 logs at level INFO."""
     found = Round(SEED, number, batches, FRAMES).run().found
     assert found is None, f"make fuzz SEED={SEED} ROUND={number} FRAMES={FRAMES}\n{found.details}\n{text_of(found.steps[-3:])}"
 
@@ -57,8 +57,8 @@ print(text_of(played.steps))
 """
 
 
-def test_a_round_depends_on_seed_and_number_alone() -> None:
-    """Its steps depend on all answers before, so they are those of all other processes with the same hash seed."""
+def test_round_depends_only_on_seed_and_number() -> None:
+    """Steps depend on all earlier answers, so equal steps in two processes show that the answers are equal as well."""
     environ = os.environ | {"PYTHONHASHSEED": "0", "PYTHONPATH": f"{ROOT / '.dev'}:{ROOT}"}
     first, second = (
         subprocess.run([sys.executable, "-c", ANOTHER_ROUND], env=environ, capture_output=True, text=True, check=True).stdout
@@ -68,14 +68,14 @@ def test_a_round_depends_on_seed_and_number_alone() -> None:
     assert first == second
 
 
-def test_every_api_is_answered(batches: Batches) -> None:
-    """So that an API that is added later is fuzzed, too; those are left out that are asked almost never."""
+def test_rounds_receive_answers_of_every_api(batches: Batches) -> None:
+    """Guarantees that APIs added later are fuzzed as well. APIs with the weight 1 are exempt, because they are rarely used."""
     answered = set().union(*(Round(SEED, number, batches, FRAMES).run().answered for number in range(ROUNDS)))
     assert {api.name for api in APIS.values()} - answered <= {name for name, weight in WEIGHTS.items() if weight == 1}
 
 
 @pytest.mark.parametrize("api", APIS.values(), ids=lambda api: api.name)
-def test_grammar_a_tame_request_decodes_to_its_end(api: Api, batches: Batches) -> None:
+def test_grammar_writes_tame_requests_that_decode(api: Api, batches: Batches) -> None:
     draw = Draw(Random(SEED), Facts(), batches)
     for version in range(api.versions.first, api.versions.last + 1):
         for _ in range(5):
@@ -84,7 +84,7 @@ def test_grammar_a_tame_request_decodes_to_its_end(api: Api, batches: Batches) -
             assert api.request.decoders[version](memoryview(out), 0)[1] == len(out)
 
 
-# The checks find what they look for
+# Tests of the checks
 
 
 def list_groups() -> Feed:
@@ -97,31 +97,31 @@ def violation(*steps: Step, memory: bool = False) -> str | None:
 
 @pytest.fixture
 def answer_groups(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., Any]], None]:
-    """Has ListGroups answered by another rule."""
+    """Replaces the rule that answers ListGroups."""
     handler = HANDLERS[LIST_GROUPS.key]
     return lambda rule: monkeypatch.setitem(HANDLERS, LIST_GROUPS.key, handler._replace(rule=rule(handler.rule)))
 
 
-def test_a_request_without_fault_violates_nothing() -> None:
+def test_signature_of_valid_request_is_none() -> None:
     assert violation(list_groups(), memory=True) is None
 
 
-def test_an_exception_in_a_handler_is_found(answer_groups: Callable[[Callable[..., Any]], None]) -> None:
+def test_exception_in_a_handler_is_a_violation(answer_groups: Callable[[Callable[..., Any]], None]) -> None:
     answer_groups(lambda rule: lambda request, context: request.nothing)
     assert (violation(list_groups()) or "").startswith("logged ListGroups: AttributeError")
 
 
-def test_an_exception_beside_handlers_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_exception_outside_handlers_is_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Connection, "received", lambda self, n: n // 0)
     assert (violation(list_groups()) or "").startswith("escaped: ZeroDivisionError")
 
 
-def test_a_missing_answer_is_found(answer_groups: Callable[[Callable[..., Any]], None]) -> None:
+def test_missing_answer_is_a_violation(answer_groups: Callable[[Callable[..., Any]], None]) -> None:
     answer_groups(lambda rule: lambda request, context: None)
     assert violation(list_groups()) == "no answer"
 
 
-def test_a_slow_frame_is_found(answer_groups: Callable[[Callable[..., Any]], None]) -> None:
+def test_slow_frame_is_a_violation(answer_groups: Callable[[Callable[..., Any]], None]) -> None:
     def slow(rule: Callable[..., Any]) -> Callable[..., Any]:
         def answer(request: Any, context: Any) -> Any:
             until = time.thread_time() + 2 * MOST_CPU_MS / 1000
@@ -135,23 +135,23 @@ def test_a_slow_frame_is_found(answer_groups: Callable[[Callable[..., Any]], Non
     assert violation(list_groups()) == "slow"
 
 
-def test_memory_beyond_the_frame_is_found(answer_groups: Callable[[Callable[..., Any]], None]) -> None:
+def test_memory_beyond_the_frame_is_a_violation(answer_groups: Callable[[Callable[..., Any]], None]) -> None:
     answer_groups(lambda rule: lambda request, context: bytearray(200_000) and rule(request, context))
     assert violation(list_groups(), memory=True) == "memory"
 
 
-def test_minimised_leaves_the_steps_that_matter(answer_groups: Callable[[Callable[..., Any]], None]) -> None:
+def test_minimized_keeps_only_the_relevant_steps(answer_groups: Callable[[Callable[..., Any]], None]) -> None:
     answer_groups(lambda rule: lambda request, context: request.nothing)
-    steps = [*[Advance(n) for n in range(20)], list_groups(), *[Advance(n) for n in range(20)]]
+    steps: list[Step] = [*[Advance(n) for n in range(20)], list_groups(), *[Advance(n) for n in range(20)]]
     signature = violation(*steps)
     assert signature is not None
-    assert minimised(SETTING, Found(0, signature, "", steps)) == [list_groups()]
+    assert minimized(SETTING, Found(0, signature, "", steps)) == [list_groups()]
 
 
-# What a connection was asked and answered
+# Tests of the ledger
 
 
-def asked(*correlation_ids: int) -> Ledger:
+def ledger_of(*correlation_ids: int) -> Ledger:
     ledger = Ledger()
     for correlation_id in correlation_ids:
         ledger.sent(b"".join(encode_request(API_VERSIONS, 2, correlation_id, "test", ApiVersionsRequest())))
@@ -166,14 +166,14 @@ def answered(correlation_id: int, version: int = 2, more: bytes = b"") -> bytear
     return frame
 
 
-def test_ledger_answers_in_order_are_taken() -> None:
-    ledger = asked(1, 2)
+def test_ledger_accepts_answers_in_order() -> None:
+    ledger = ledger_of(1, 2)
     assert [each.correlation_id for each in ledger.received(answered(1) + answered(2))] == [1, 2]
     assert not ledger.unanswered
 
 
-def test_ledger_an_answer_that_comes_in_pieces_is_taken() -> None:
-    ledger, received = asked(1), bytearray()
+def test_ledger_accepts_an_answer_in_pieces() -> None:
+    ledger, received = ledger_of(1), bytearray()
     for byte in answered(1)[:-1]:
         received.append(byte)
         assert ledger.received(received) == []
@@ -181,20 +181,20 @@ def test_ledger_an_answer_that_comes_in_pieces_is_taken() -> None:
 
 
 @pytest.mark.parametrize("answer", [answered(2), answered(1) + answered(1), answered(1, more=b"x"), answered(1)[:4] + answered(1)[4:9]])
-def test_ledger_a_wrong_answer_is_refused(answer: bytearray) -> None:
+def test_ledger_refuses_wrong_answers(answer: bytearray) -> None:
     answer[:4] = (len(answer) - 4).to_bytes(4, "big") if len(answer) < 12 else answer[:4]
     with pytest.raises(WrongAnswer):
-        asked(1, 2).received(answer)
+        ledger_of(1, 2).received(answer)
 
 
-def test_ledger_a_frame_that_is_cut_off_needs_no_answer() -> None:
+def test_ledger_expects_no_answer_to_a_truncated_frame() -> None:
     ledger = Ledger()
     ledger.sent(b"".join(encode_request(API_VERSIONS, 2, 1, "test", ApiVersionsRequest()))[:-1])
     assert not ledger.unanswered
 
 
-def test_talker_learns_ids_from_answers() -> None:
-    facts = Facts(spared="secret")
+def test_facts_learn_topics_except_the_excluded_one() -> None:
+    facts = Facts(excluded="secret")
     facts.learn_topic("secret", bytes(16))
     facts.learn_topic("known", b"x" * 16)
     assert [fact.name for fact in facts.topics if fact.id != bytes(16)] == ["known"]

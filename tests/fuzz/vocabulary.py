@@ -1,8 +1,8 @@
-"""What stands in the fields of generated requests: by a field's name a value that fits, by its kind one that does not.
+"""Draws the values of fields in generated requests: plausible ones by the name of a field, or extreme ones by its kind.
 
-A `Draw` is the randomness of one frame. It knows what was learnt about the cluster (`facts.py`) and how wild the frame is to be: the
-probability with which a field is given an extreme value instead of one that fits. Therefore tame frames reach deep into the broker, and
-wild ones try its checks.
+A `Draw` makes the random choices of one frame. It contains the facts that were learnt about the cluster (`facts.py`) and the wildness of
+the frame: the probability of an extreme value in a field. Frames with a low wildness reach deep states of the broker, and frames with a
+high wildness test its checks.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ODD_TEXTS: list[bytes] = [
     b"__transaction_state",
     b"__share_group_state",
     b"\0",
-    b"line\nbreak\r\x1b[31m",
+    b"connection\nbreak\r\x1b[31m",
     "größe €𝔘".encode(),
     b"\xff",
     b"\xc3",
@@ -103,7 +103,7 @@ class Draw:
         self.batch = batch
         self.wildness = 0.0
         self.lengths_before_damage = -1
-        """How many more lengths are written as they are before one is falsified; negative: none is."""
+        """The number of correct lengths before one is falsified; negative if none is falsified."""
 
     def chance(self, probability: float) -> bool:
         return self.random.random() < probability
@@ -112,7 +112,7 @@ class Draw:
         return choices[int(self.random.random() * len(choices))]
 
     def edge(self, kind: str) -> Any:
-        """A value of a field's kind that is probably refused."""
+        """Returns a value of the kind that is probably refused."""
         if kind in EDGES:
             return self.one_of(EDGES[kind])
         if kind == "str":
@@ -159,7 +159,7 @@ _timeout: Chooser = _from(0, 1, 100, 1000, 60_000)
 
 
 def _own_member_id(draw: Draw) -> str:
-    """Members of consumer groups name themselves."""
+    """Members of consumer groups choose their own ids."""
     return draw.known.member_id or draw.one_of(("m0", "m1", "m2"))
 
 
@@ -171,7 +171,7 @@ def _maybe(chooser: Chooser, otherwise: Any = None) -> Chooser:
     return lambda draw: chooser(draw) if draw.random.random() < 0.5 else otherwise
 
 
-# By the name of a field; by message and field where one name means several things.
+# The keys are names of fields, or pairs of message and field where a name has several meanings.
 FIELDS: dict[str | tuple[str, str], Chooser] = {
     "acks": _from(-1, -1, 1, 0),
     "allow_auto_topic_creation": _from(True, False),
@@ -315,11 +315,11 @@ MOSTLY_EMPTY = {
     ("ConsumerGroupHeartbeatRequest", "topic_partitions"),
     "forgotten_topics_data",
 }
-"""Arrays that contradict another field if something is in them, or are refused with most of what is drawn."""
+"""Arrays that contradict another field unless they are empty, or whose random values are mostly refused."""
 
 
 def is_mostly_empty(message: str, field: str) -> bool:
-    """Whether an array should have elements in few requests only."""
+    """Returns whether an array should have elements in only a few requests."""
     return field in MOSTLY_EMPTY or (message, field) in MOSTLY_EMPTY
 
 
@@ -329,7 +329,7 @@ _TYPES: dict[str, tuple[type, ...]] = {"str": (str, bytes, NoneType), "16s": (by
 
 
 def chooser(message: str, field: str, kind: str) -> Chooser:
-    """What draws a fitting value for a field. A field whose name means something of another kind elsewhere is drawn by its kind."""
+    """Returns the function that draws plausible values of a field. Values that do not fit its kind are replaced by values of the kind."""
     by_kind = KINDS.get(kind, KINDS["bytes"])
     if (message, field) in FIELDS:
         return FIELDS[message, field]

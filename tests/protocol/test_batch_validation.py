@@ -176,7 +176,8 @@ def test_validate_batch_random_header_is_accepted_if_consistent(data: st.DataObj
         "producer_id": st.integers(-2, 2),
         "base_sequence": st.integers(-2, 2),
     }
-    batch = changed(**{name: data.draw(values, name) for name, values in fields.items()})
+    drawn: dict[str, Any] = {name: data.draw(values, name) for name, values in fields.items()}
+    batch = changed(**drawn)
     header = read_header(batch)
     accepted = (
         header.base_offset == 0

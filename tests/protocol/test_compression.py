@@ -27,7 +27,7 @@ FOREIGN = {
     Compression.LZ4: (aiokafka_codec.lz4_encode, aiokafka_codec.lz4_decode),
     Compression.ZSTD: (aiokafka_codec.zstd_encode, aiokafka_codec.zstd_decode),
 }
-FEW = settings(max_examples=5 * settings.default.max_examples)
+FEW = settings(max_examples=5 * settings().max_examples)
 
 
 @given(st.sampled_from(Compression), st.binary(max_size=300).map(lambda data: data * 400) | st.binary())

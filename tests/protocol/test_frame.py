@@ -46,7 +46,7 @@ def test_request_round_trips_and_equals_kio(api: Api, version: int) -> None:
     )
     assert frame == expected + request.encode(version)
     header = read_request_header(memoryview(frame))
-    assert header == (api, version, -7, "cliënt", len(expected))
+    assert tuple(header) == (api, version, -7, "cliënt", len(expected))
     assert api.request.decoders[version](memoryview(frame), header.position) == (request, len(frame))
     assert_prefixes_are_refused(frame[: header.position])
 

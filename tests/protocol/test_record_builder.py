@@ -67,7 +67,7 @@ def test_build_batch_equals_foreign_builders(builder: Any, parser: Any, codec: C
     st.booleans(),
     st.booleans(),
 )
-@settings(max_examples=5 * settings.default.max_examples)
+@settings(max_examples=5 * settings().max_examples)
 def test_build_batch_round_trips(
     codec: Compression,
     records: list[Record],

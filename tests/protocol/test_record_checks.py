@@ -106,7 +106,8 @@ def test_check_records_that_break_rules_are_rejected() -> None:
 
 def varied(count: int) -> list[Record]:
     """Returns records of different shapes, which make no runs."""
-    random_, headers = random.Random(count), [[], [], [("h", None)], [("a", b"b"), ("", b"")]]
+    random_ = random.Random(count)
+    headers: list[list[tuple[str, bytes | None]]] = [[], [], [("h", None)], [("a", b"b"), ("", b"")]]
     times = [START_MS + random_.choice([0, n, 100 * n, -5]) for n in range(count)]
     keys = [random_.choice([None, b"key", bytes(80)]) for _ in range(count)]
     return [Record(n, times[n], keys[n], bytes(random_.choice([0, 9, 63, 64, 9000])), random_.choice(headers)) for n in range(count)]
@@ -154,8 +155,9 @@ def test_check_changed_bytes_agree(data: st.DataObject) -> None:
 def test_check_single_records_of_equal_size_agree(seed: int) -> None:
     """Checks valid and damaged records with different rules."""
     random_ = random.Random(seed)
+    all_headers: list[list[tuple[str, bytes | None]]] = [[], [], [("h", b"v")], [("h", None)] * 70]
     for _ in range(30):
-        key, headers = random_.choice([None, b"", b"k", b"key"]), random_.choice([[], [], [("h", b"v")], [("h", None)] * 70])
+        key, headers = random_.choice([None, b"", b"k", b"key"]), random_.choice(all_headers)
         record = Record(random_.choice([0, 0, 5]), random_.choice([START_MS, START_MS, -1]), key, bytes(random_.randrange(4)), headers)
         payload, header = split(build_batch([record], timestamp_type=random_.choice([0, 0, 0, 1])))
         if random_.random() < 0.3:
@@ -224,7 +226,7 @@ def test_check_varied_records_with_damage_agree() -> None:
 def test_read_columns_unusual_records_raise_irregular() -> None:
     from odradek.protocol.record_checks.columns import Irregular, read_columns
 
-    many = [("h", b"v")] * 20
+    many: list[tuple[str, bytes | None]] = [("h", b"v")] * 20
     for payload, count in (
         (split(build_batch([record._replace(headers=many) for record in uniform(3)]))[0], 3),
         (b"\x12\0" + b"\xff" * 6 + b"\1\1", 1),  # a varint that does not end

@@ -230,7 +230,7 @@ def test_records_changed_byte_raises_only_invalid_records(cut: bool) -> None:
     payload = bytes(build_batch(SAMPLE))[HEADER.size :]
 
     @given(st.integers(0, len(payload) - 1), st.integers(0, 255))
-    @settings(max_examples=20 * settings.default.max_examples)
+    @settings(max_examples=20 * settings().max_examples)
     def change(position: int, value: int) -> None:
         changed = payload[:position] + (b"" if cut else bytes([value]) + payload[position + 1 :])
         with suppress(InvalidRecords):
@@ -240,7 +240,7 @@ def test_records_changed_byte_raises_only_invalid_records(cut: bool) -> None:
 
 
 @given(st.binary(max_size=60), st.integers(0, 5))
-@settings(max_examples=20 * settings.default.max_examples)
+@settings(max_examples=20 * settings().max_examples)
 def test_records_random_bytes_raise_only_invalid_records(payload: bytes, count: int) -> None:
     with suppress(InvalidRecords):
         assert len(list(with_payload(payload, count).records())) == count

@@ -27,7 +27,7 @@ class Arrays(Message):
 
 
 UNSERVED = [Case(Arrays, 0), Case(Arrays, 1)]
-MANY = settings(max_examples=30 * settings.default.max_examples)
+MANY = settings(max_examples=30 * settings().max_examples)
 # In the worst case a structure takes one byte on the wire, and is decoded to an object with a dictionary.
 BYTES_FOR_ANY_FRAME, BYTES_PER_BYTE = 64 << 10, 1 << 10
 

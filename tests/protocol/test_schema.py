@@ -25,7 +25,7 @@ def test_init_takes_keywords_only() -> None:
     with pytest.raises(TypeError, match="nothing"):
         Inner(nothing=1)  # type: ignore[call-arg]
     with pytest.raises(TypeError):
-        Inner(1)  # type: ignore[misc]
+        Inner(1)  # type: ignore[call-arg]
 
 
 def test_equality_compares_type_and_values() -> None:

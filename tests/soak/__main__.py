@@ -8,7 +8,7 @@ import statistics
 import sys
 from random import randrange
 
-from .soaking import soak
+from .run import soak
 
 
 def main(argv: list[str]) -> int:
@@ -17,7 +17,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--seed", type=int, default=randrange(1 << 32))
     options = parser.parse_args(argv)
     for client in ("aiokafka", "kafka"):
-        logging.getLogger(client).setLevel(logging.CRITICAL)  # they warn of each node that stops
+        logging.getLogger(client).setLevel(logging.CRITICAL)  # they log a warning for each node that stops
     print(f"{options.minutes:g} minutes, seed {options.seed}", flush=True)  # noqa: T201
     report = soak(options.minutes * 60, options.seed)
     print(f"{report.written} records acknowledged, {report.read} read, {report.stops} node stops")  # noqa: T201

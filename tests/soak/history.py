@@ -1,9 +1,13 @@
-"""What producers were told and what consumers read, and what must hold between the two.
+"""Compares the acknowledgements of producers with the records that consumers have read.
 
-Each record tells its writer and its number, so that every one is known by what is in it. These promises of Apache Kafka are checked:
-what is acknowledged is read, at the offset that was told; an idempotent producer's records are read once and in order; a reader of
-committed records reads all of a transaction or nothing; no offset holds two records; a consumer skips nothing; every record reaches each
-group.
+Each record contains its writer and number, by which it is identified. These guarantees of Apache Kafka are checked:
+
+* Acknowledged records are read, at the acknowledged offset.
+* Records of an idempotent producer are read once and in order.
+* A consumer of committed records reads all or no records of a transaction.
+* An offset does not contain two records.
+* A consumer does not skip records.
+* Every record reaches each group.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ PADDING = b"." * 900
 
 
 class Place(NamedTuple):
-    """Where a record stands."""
+    """The position of a record."""
 
     topic: str
     partition: int
@@ -25,25 +29,29 @@ class Place(NamedTuple):
 
 
 class Label(NamedTuple):
-    """What a record says of itself."""
+    """The identity of a record."""
 
     writer: str
     number: int
 
     def value(self) -> bytes:
-        """The record's bytes."""
+        """Returns the value of the record."""
         return b"%s %d %s" % (self.writer.encode(), self.number, PADDING)
 
     @classmethod
     def of(cls, value: bytes) -> Label:
-        """What a record's bytes say."""
+        """Returns the label of a record value."""
         writer, number, _ = value.split(b" ", 2)
         return cls(writer.decode(), int(number))
 
 
 @dataclass
 class Writing:
-    """One producer's side. `committed` tells of each of its transactions, None while nobody knows; numbers of other records are in none."""
+    """The records of one producer.
+
+    `transaction_of` contains the transaction of each transactional record, and `committed` the outcome of each transaction (None while it
+    is unknown).
+    """
 
     writer: str
     idempotent: bool
@@ -52,14 +60,14 @@ class Writing:
     committed: dict[int, bool | None] = field(default_factory=dict)
 
     def is_committed(self, number: int) -> bool | None:
-        """Whether a record may be read; None if it may or may not."""
+        """Returns whether a record may be read; None if the outcome of its transaction is unknown."""
         transaction = self.transaction_of.get(number)
         return True if transaction is None else self.committed[transaction]
 
 
 @dataclass
 class Reading:
-    """One consumer's side, in the order of its polls. None stands where partitions were assigned anew."""
+    """The records of one consumer in the order of its polls. None marks a new assignment of partitions."""
 
     reader: str
     rows: list[tuple[Place, Label] | None] = field(default_factory=list)
@@ -67,19 +75,19 @@ class Reading:
 
 
 Log = dict[tuple[str, int], dict[int, Label]]
-"""What is in each partition, by offset."""
+"""The records of each partition by offset."""
 
 
 @dataclass
 class History:
-    """All of it. `readers` read everything from the beginning; each of `groups` is the readings of its members."""
+    """All records written and read. `readers` have read everything from the beginning; `groups` contains the readings of group members."""
 
     writings: list[Writing] = field(default_factory=list)
     readers: list[Reading] = field(default_factory=list)
     groups: dict[str, list[Reading]] = field(default_factory=dict)
 
     def violations(self) -> list[str]:
-        """What was promised and does not hold, at most a few of each kind."""
+        """Returns the violated guarantees, at most a few of each kind."""
         members = [reading for group in self.groups.values() for reading in group]
         found: list[str] = []
         log: Log = defaultdict(dict)
@@ -115,7 +123,7 @@ def _rows(reading: Reading) -> Iterator[tuple[Place, Label]]:
 
 
 def _inconsistent(reading: Reading, log: Log) -> Iterator[str]:
-    """Adds what was read to the log; an offset may not hold two records."""
+    """Adds records to the log and yields offsets that contain two different records."""
     for place, label in _rows(reading):
         known = log[place.topic, place.partition].setdefault(place.offset, label)
         if known != label:
@@ -148,7 +156,7 @@ def _doubled_or_out_of_order(writing: Writing, log: Log) -> Iterator[str]:
 
 
 def _skipped(reading: Reading, log: Log, writing_of: dict[str, Writing]) -> Iterator[str]:
-    """Between two polls of a partition nothing may be left out, and nothing come again."""
+    """Yields records that were skipped or read again between two polls of a partition."""
     next_offsets: dict[tuple[str, int], int] = {}
     for row in reading.rows:
         if row is None:
@@ -176,7 +184,7 @@ def _uncommitted(reading: Reading, writing_of: dict[str, Writing]) -> Iterator[s
 
 
 def _torn(reading: Reading, writing_of: dict[str, Writing]) -> Iterator[str]:
-    """Of a transaction of which nobody knows whether it was committed, all that was acknowledged is read, or nothing."""
+    """Yields transactions with an unknown outcome of which only a part was read."""
     if not reading.only_committed:
         return
     read = {label for _, label in _rows(reading)}
@@ -188,12 +196,12 @@ def _torn(reading: Reading, writing_of: dict[str, Writing]) -> Iterator[str]:
         yield from (f"torn: transaction {number} of {writing.writer}" for number, both in seen.items() if len(both) == 2)
 
 
-def _unseen(who: str, readings: list[Reading], log: Log, writing_of: dict[str, Writing]) -> Iterator[str]:
-    """Everything acknowledged that they may read, in the topics that they read, was read by one of them."""
+def _unseen(consumer: str, readings: list[Reading], log: Log, writing_of: dict[str, Writing]) -> Iterator[str]:
+    """Yields acknowledged records in the topics of the readings that none of the readings contains."""
     read = {label for reading in readings for _, label in _rows(reading)}
     topics = {place.topic for reading in readings for place, _ in _rows(reading)}
     for writing in writing_of.values():
         for number, place in writing.acknowledged.items():
             label = Label(writing.writer, number)
             if place.topic in topics and label not in read and _must_be_read(readings[0], label, writing_of):
-                yield f"unseen: {label} at {place} never came to {who}"
+                yield f"unseen: {label} at {place} was not read by {consumer}"

@@ -1,4 +1,4 @@
-"""What real clients do during a soak: each load is a thread with a client of its own, which writes down what it was told and read."""
+"""The clients of a soak: each load is a thread with its own client, which records acknowledgements or the records that it reads."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListen
 from .history import Label, Place, Reading, Writing
 
 PARTITIONS = 3
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 BURST = 10
 PAUSE_S = 0.2
-DRAIN_S = 30.0
-"""How long readers may take for the rest once nobody writes any more."""
+DRAIN_S = 120.0
+"""The time in which readers must read the remaining records after all writers have ended."""
 METADATA_MAX_AGE_MS = 1000
 SESSION_TIMEOUT_MS, HEARTBEAT_INTERVAL_MS = 10_000, 500
 ISOLATION = {True: "read_committed", False: "read_uncommitted"}
 
 
 class Load(threading.Thread):
-    """Works until `stop` is set. What goes wrong is kept in `error`, as nothing may."""
+    """Works until `stop` is set. An exception is stored in `error` and counts as a violation."""
 
     def __init__(self, name: str, bootstrap_servers: str, stop: threading.Event) -> None:
         super().__init__(name=name, daemon=True)
@@ -37,7 +37,7 @@ class Load(threading.Thread):
     def run(self) -> None:
         try:
             self.work()
-        except BaseException as error:  # told at the end
+        except BaseException as error:  # reported at the end
             self.error = error
 
     def work(self) -> None:
@@ -56,7 +56,7 @@ class Writer(Load):
         self._number = 0
 
     def burst(self) -> list[tuple[int, int, bytes]]:
-        """(number, partition, value) of some new records."""
+        """Returns (number, partition, value) of new records."""
         first, self._number = self._number, self._number + BURST
         return [(number, self.random.randrange(PARTITIONS), Label(self.name, number).value()) for number in range(first, self._number)]
 
@@ -82,7 +82,7 @@ class ConfluentWriter(Writer):
             producer.poll(0)
 
     def produce(self, producer: confluent_kafka.Producer) -> list[int]:
-        """One burst; the numbers of its records."""
+        """Sends one burst and returns the numbers of its records."""
         burst = self.burst()
         for number, partition, value in burst:
             producer.produce(self.topic, value, partition=partition, on_delivery=self._delivered(number))
@@ -97,7 +97,7 @@ class ConfluentWriter(Writer):
 
 
 class PlainConfluentWriter(ConfluentWriter):
-    """The same at least once: a record may come twice."""
+    """confluent-kafka's producer without idempotence: a record may be written twice."""
 
     idempotent = False
 
@@ -106,7 +106,7 @@ class PlainConfluentWriter(ConfluentWriter):
 
 
 class TransactionalWriter(ConfluentWriter):
-    """Bursts in transactions, of which one in four is aborted."""
+    """Sends bursts in transactions, of which one in four is aborted."""
 
     def settings(self) -> dict[str, Any]:
         return {"transactional.id": self.name, "transaction.timeout.ms": int(PATIENCE_S * 1000)}
@@ -125,7 +125,7 @@ class TransactionalWriter(ConfluentWriter):
             transaction += 1
 
     def _end(self, producer: confluent_kafka.Producer, commit: bool) -> None:
-        """Again, where the client says that it may be tried again."""
+        """Ends a transaction, and retries while the client reports a retriable error."""
         assert producer.flush(PATIENCE_S) == 0, "some records were not acknowledged"
         deadline = time.monotonic() + PATIENCE_S
         while True:
@@ -157,8 +157,8 @@ class KafkaPythonWriter(Writer):
 
     def _done(self, number: int, future: Any) -> bool:
         if future.is_done:
-            told = future.get(0)
-            self.acknowledged(number, told.partition, told.offset)
+            metadata = future.get(0)
+            self.acknowledged(number, metadata.partition, metadata.offset)
         return bool(future.is_done)
 
 
@@ -177,16 +177,16 @@ class AioKafkaWriter(Writer):
                 await asyncio.to_thread(self.stop.wait, PAUSE_S)
 
     async def _send(self, producer: AIOKafkaProducer, number: int, partition: int, value: bytes) -> None:
-        told = await producer.send_and_wait(self.topic, value, partition=partition)
-        self.acknowledged(number, told.partition, told.offset)
+        metadata = await producer.send_and_wait(self.topic, value, partition=partition)
+        self.acknowledged(number, metadata.partition, metadata.offset)
 
 
 _rows: dict[tuple[Place, Label], tuple[Place, Label]] = {}
-"""What any reader has read, so that what many of them read is kept once."""
+"""All records that readers have read, so that a record that several of them have read is stored once."""
 
 
 class Reader(Load):
-    """Reads until it is stopped."""
+    """Reads until `stop` is set."""
 
     def __init__(self, name: str, bootstrap_servers: str, stop: threading.Event, topics: list[str], group: str | None = None) -> None:
         super().__init__(name, bootstrap_servers, stop)
@@ -197,12 +197,12 @@ class Reader(Load):
         row = (Place(topic, partition, offset), Label.of(value))
         self.reading.rows.append(_rows.setdefault(row, row))
 
-    def assigned_anew(self) -> None:
+    def partitions_reassigned(self) -> None:
         self.reading.rows.append(None)
 
 
 class ConfluentReader(Reader):
-    """confluent-kafka's consumer, which reads all partitions from the beginning, or those that its group gives it."""
+    """confluent-kafka's consumer. It reads all partitions from the beginning, or the partitions that its group assigns."""
 
     def __init__(self, name: str, bootstrap_servers: str, stop: threading.Event, topics: list[str], **settings: Any) -> None:
         super().__init__(name, bootstrap_servers, stop, topics)
@@ -222,7 +222,7 @@ class ConfluentReader(Reader):
         }
         consumer = confluent_kafka.Consumer(common | self._settings)
         if "group.id" in self._settings:
-            changed: Any = lambda *_: self.assigned_anew()  # noqa: E731
+            changed: Any = lambda *_: self.partitions_reassigned()  # noqa: E731
             consumer.subscribe(self.topics, on_assign=changed, on_revoke=changed, on_lost=changed)
         else:
             consumer.assign([confluent_kafka.TopicPartition(topic, index, 0) for topic in self.topics for index in range(PARTITIONS)])
@@ -246,10 +246,10 @@ class KafkaPythonReader(Reader):
 
         class Listener(kafka.ConsumerRebalanceListener):  # type: ignore[misc]
             def on_partitions_revoked(self, revoked: Any) -> None:
-                reader.assigned_anew()
+                reader.partitions_reassigned()
 
             def on_partitions_assigned(self, assigned: Any) -> None:
-                reader.assigned_anew()
+                reader.partitions_reassigned()
 
         consumer = kafka.KafkaConsumer(
             bootstrap_servers=self.bootstrap_servers.split(","),
@@ -279,10 +279,10 @@ class AioKafkaReader(Reader):
 
         class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
             def on_partitions_revoked(self, revoked: Any) -> None:
-                reader.assigned_anew()
+                reader.partitions_reassigned()
 
             def on_partitions_assigned(self, assigned: Any) -> None:
-                reader.assigned_anew()
+                reader.partitions_reassigned()
 
         consumer = AIOKafkaConsumer(
             bootstrap_servers=self.bootstrap_servers,

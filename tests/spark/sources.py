@@ -1,17 +1,17 @@
-"""The two sources, and the options that both are given."""
+"""The names of the two sources, and the options that tests pass to both."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from tests.spark.producing import Broker
+from tests.spark.kafka_topics import Broker
 
 OFFICIAL, OURS = "kafka", "odradek"
-"""What `format` takes."""
+"""The names for `format`."""
 
-# The defaults are for slow networks: who waits in a test waits in vain.
-IMPATIENT = {
+# Tests of missing topics and brokers would wait for the defaults, which suit slow networks.
+SHORT_TIMEOUTS = {
     "kafka.max.block.ms": 2000,
     "kafka.fetch.max.wait.ms": 10,
     "kafkaConsumer.pollTimeoutMs": 2000,
@@ -24,16 +24,16 @@ OFFICIAL_SPELLINGS = {
     "maxRecordsPerPartition must": "maxrecordsperpartition must",
     "minOffsetsPerTrigger(": "minOffsetPerTrigger(",
 }
-"""The official connector does not always spell options as its users do; we do."""
+"""odradek's wording to the official connector's, which does not always spell options as users do."""
 
 
-def officially(text: str) -> str:
-    """A text of ours as the official connector says it."""
+def official_wording(text: str) -> str:
+    """Returns an error text of odradek as the official connector words it."""
     for ours, theirs in OFFICIAL_SPELLINGS.items():
         text = text.replace(ours, theirs)
     return text
 
 
-def given(broker: Broker, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options with the address of the broker."""
-    return {"kafka.bootstrap.servers": broker.bootstrap_servers} | IMPATIENT | dict(options)
+def with_broker(broker: Broker, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns options with the addresses of a broker and short time-outs."""
+    return {"kafka.bootstrap.servers": broker.bootstrap_servers} | SHORT_TIMEOUTS | dict(options)

@@ -1,4 +1,4 @@
-"""Batches of a fetch: which are seen, and which are refused."""
+"""Batches of a fetch: which are visible to a reader, and which are rejected."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from odradek.protocol.messages.fetch import AbortedTransaction
 from odradek.protocol.record_builder import build_batch
 from odradek.protocol.records import CorruptBatch, InvalidRecords, Record
 from odradek.spark_sink.batches import Batches, visible
-from tests.spark.decoding import decoded, rows_of
+from tests.spark.decoder_reference import decoded, rows_of
 
 COMMIT, ABORT = 1, 0
 
@@ -25,12 +25,12 @@ def batch(offset: int, producer: int = -1, count: int = 2, *, marker: int | None
     )
 
 
-def test_markers_are_no_records() -> None:
+def test_visible_control_batches_are_left_out() -> None:
     log = batch(0, 7) + batch(2, 7, marker=COMMIT) + batch(3)
     assert [row.offset for row in rows_of(decoded(log))] == [0, 1, 3, 4]
 
 
-def test_aborted_records_are_left_out_up_to_the_abort_marker() -> None:
+def test_visible_aborted_batches_end_at_the_abort_marker() -> None:
     log = (
         batch(0, 7)
         + batch(2, 8)
@@ -46,18 +46,18 @@ def test_aborted_records_are_left_out_up_to_the_abort_marker() -> None:
     assert [row.offset for row in rows_of(decoded(log, aborted=aborted))] == [2, 3, 4, 5]
 
 
-def test_a_transaction_that_was_aborted_after_one_that_was_committed() -> None:
+def test_visible_abort_after_commit_drops_the_second_only() -> None:
     log = batch(0, 7) + batch(2, 7, marker=COMMIT) + batch(3, 7) + batch(5, 7, marker=ABORT)
     aborted = [AbortedTransaction(producer_id=7, first_offset=3)]
     assert [row.offset for row in rows_of(decoded(log, aborted=aborted))] == [0, 1]
 
 
-def test_batches_outside_of_the_range_are_not_decoded() -> None:
+def test_visible_batches_outside_of_the_range_are_left_out() -> None:
     batches = Batches.of(memoryview(batch(0) + batch(2) + batch(4) + batch(6)))
     assert visible(batches, 3, 5, []).base_offsets.tolist() == [2, 4]
 
 
-def test_a_batch_that_compaction_emptied() -> None:
+def test_visible_batch_emptied_by_compaction_is_left_out() -> None:
     emptied = batch(0)[:61]
     emptied[8:12] = (49).to_bytes(4, "big")
     emptied[57:61] = bytes(4)
@@ -75,14 +75,14 @@ def test_a_batch_that_compaction_emptied() -> None:
         (57, 0x80, InvalidRecords, "a count of -"),
     ],
 )
-def test_headers_that_are_refused(position: int, byte: int, error: type[Exception], text: str) -> None:
+def test_batches_invalid_header_raises(position: int, byte: int, error: type[Exception], text: str) -> None:
     damaged = batch(0, count=1)
     damaged[position] = byte
     with pytest.raises(error, match=text):
         Batches.of(memoryview(damaged))
 
 
-def test_an_unknown_codec_and_a_codec_that_does_not_decode() -> None:
+def test_decompress_unknown_or_failing_codec_raises() -> None:
     for attributes, text in [(7, "no compression type 7"), (4, "zstd")]:
         damaged = batch(0)
         damaged[22] = attributes
@@ -90,7 +90,7 @@ def test_an_unknown_codec_and_a_codec_that_does_not_decode() -> None:
             decoded(damaged)
 
 
-def test_crcs() -> None:
+def test_check_crcs_wrong_checksum_raises() -> None:
     log = batch(0) + batch(2)
     Batches.of(memoryview(log)).check_crcs()
     log[-1] ^= 1

@@ -1,8 +1,7 @@
-"""What is encoded from Arrow reads the same by the protocol's own reader; partitions are those of Kafka's clients."""
+"""Encoded records are read back by the record reader of `protocol`."""
 
 from __future__ import annotations
 
-import random
 from typing import Any
 
 import numpy as np
@@ -10,21 +9,19 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kafka.partitioner.default import murmur2 as their_murmur2
 
 from odradek.protocol.records import BatchHeader, Record, read_records
-from odradek.spark_sink.encoder import Columns, Records
-from odradek.spark_sink.partitioning import Partitioner, murmur2
-from odradek.spark_sink.writing import TYPES
-from tests.spark.decoding import BODIES
+from odradek.spark_sink.encoder import RecordColumns, RecordEncoder
+from odradek.spark_sink.task_writer import TYPES
+from tests.spark.decoder_reference import BODIES
 
 Body = tuple[bytes | None, bytes | None, list[tuple[str, bytes | None]] | None]
 
 
-def columns_of(bodies: list[Body]) -> Columns:
+def columns_of(bodies: list[Body]) -> RecordEncoder:
     headers = [h if h is None else [{"key": key.encode(), "value": value} for key, value in h] for _, _, h in bodies]
-    return Columns(
-        Records(
+    return RecordEncoder(
+        RecordColumns(
             pa.array([key for key, _, _ in bodies], TYPES["key"]),
             pa.array([value for _, value, _ in bodies], TYPES["value"]),
             pa.array(headers, TYPES["headers"]),
@@ -40,7 +37,7 @@ def read_back(data: memoryview, count: int) -> list[Record]:
 @given(
     st.lists(BODIES | st.tuples(st.none(), st.binary(), st.none()), min_size=1, max_size=8), st.sampled_from([1, 1, 30, 9000]), st.data()
 )
-def test_equal_to_what_the_protocols_reader_reads(bodies: list[Body], times: int, data: st.DataObject) -> None:
+def test_encode_is_read_back_by_the_protocol_reader(bodies: list[Body], times: int, data: st.DataObject) -> None:
     bodies = (bodies * times)[:9000]
     order = np.random.default_rng(data.draw(st.integers(0, 99))).permutation(len(bodies))
     columns = columns_of(bodies)
@@ -51,61 +48,22 @@ def test_equal_to_what_the_protocols_reader_reads(bodies: list[Body], times: int
     assert read_back(encoded, len(bodies)) == expected
 
 
-def test_slices_of_arrow_arrays() -> None:
+def test_encode_sliced_arrays() -> None:
     bodies: list[Body] = [(b"k%d" % n, None if n % 3 else b"v" * n, [("h", b"%d" % n)] * (n % 4)) for n in range(40)]
     whole = columns_of(bodies)
     headers = pa.array([[{"key": key, "value": value} for key, value in h or []] for _, _, h in bodies], TYPES["headers"])
-    some = Columns(Records(whole.key.slice(10, 20), whole.value.slice(10, 20), headers.slice(10, 20)))
+    some = RecordEncoder(RecordColumns(whole.key.slice(10, 20), whole.value.slice(10, 20), headers.slice(10, 20)))
     encoded, _ = some.encode(np.arange(20), np.arange(20))
     assert [(r.key, r.value, r.headers) for r in read_back(encoded, 20)] == bodies[10:30]
 
 
-def test_without_keys_and_headers() -> None:
-    encoded, positions = Columns(Records(None, pa.array([b"a", None, b""]), None)).encode(np.array([2, 0, 1]), np.arange(3))
+def test_encode_without_keys_and_headers() -> None:
+    encoded, positions = RecordEncoder(RecordColumns(None, pa.array([b"a", None, b""]), None)).encode(np.array([2, 0, 1]), np.arange(3))
     assert [(r.key, r.value, r.headers) for r in read_back(encoded, 3)] == [(None, b"", []), (None, b"a", []), (None, None, [])]
     assert positions.tolist() == [0, 7, 15, 22]
 
 
-def test_a_header_without_a_key() -> None:
+def test_encode_null_header_key_raises() -> None:
     headers: Any = pa.array([[{"key": None, "value": b"x"}]], TYPES["headers"])
     with pytest.raises(ValueError, match="key of a header is null"):
-        Columns(Records(None, pa.array([b""]), headers))
-
-
-@given(st.lists(st.none() | st.binary(max_size=40), min_size=1, max_size=60), st.integers(0, 5))
-def test_murmur2_is_kafkas(keys: list[bytes | None], skipped: int) -> None:
-    found = murmur2(pa.array([b"before"] * skipped + keys, pa.binary()).slice(skipped)).tolist()
-    expected = [None if key is None else their_murmur2(key) for key in keys]
-    assert [None if key is None else one for key, one in zip(keys, found, strict=True)] == expected
-
-
-@pytest.mark.parametrize(
-    ("key", "expected"),
-    [
-        # Kafka's UtilsTest.testMurmur2
-        (b"21", -973932308),
-        (b"foobar", -790332482),
-        (b"a-little-bit-long-string", -985981536),
-        (b"a-little-bit-longer-string", -1486304829),
-        (b"lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8", -58897971),
-        (b"abc", 479470107),
-    ],
-)
-def test_known_hashes(key: bytes, expected: int) -> None:
-    assert murmur2(pa.array([key])).view(np.int32).tolist() == [expected]
-
-
-def test_partitions() -> None:
-    keys = pa.array([b"21", None, b"foobar", None, b"abc"])
-    given = np.array([-1, 2, 1, -1, -1])
-    found = Partitioner(1 << 20, random.Random(1)).partitions(given, keys, np.full(5, 10), 3).tolist()
-    assert found[:3] + found[4:] == [(-973932308 & 0x7FFFFFFF) % 3, 2, 1, 479470107 % 3]
-    assert 0 <= found[3] < 3
-
-
-def test_records_without_keys_stay_together_until_there_is_a_batch_of_them() -> None:
-    partitioner, keys = Partitioner(1000, random.Random(5)), pa.nulls(30, pa.binary())
-    rounds = [partitioner.partitions(None, keys, np.full(30, 10), 1000).tolist() for _ in range(10)]
-    chosen = [partition for one in rounds for partition in one]
-    assert [len(set(chosen[first : first + 100])) for first in (0, 100, 200)] == [1, 1, 1]
-    assert len(set(chosen)) == 3
+        RecordEncoder(RecordColumns(None, pa.array([b""]), headers))

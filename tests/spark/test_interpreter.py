@@ -1,4 +1,4 @@
-"""Which Python the workers of a registered source run. The context is a stand-in; tests/spark/test_nodes.py has real ones."""
+"""The Python executable of workers after registration, with a fake Spark context. test_deployment.py uses real clusters."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from odradek.spark_sink import OdradekDataSource
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+def unset_pyspark_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYSPARK_PYTHON", "set, so that it is as it was after the test")
     monkeypatch.delenv("PYSPARK_PYTHON")
 
 
 def python_of_workers(monkeypatch: pytest.MonkeyPatch, master: str, *, set_to: str | None = None) -> str:
-    """The `pythonExec` of a context after the name of the source has been asked for, as `register` does."""
+    """Returns the `pythonExec` of a context after a call of the source's `name`, as `register` makes it."""
     context = SimpleNamespace(master=master, pythonExec=set_to or "python3")
     monkeypatch.setattr(SparkContext, "_active_spark_context", context)
     if set_to is not None:
@@ -31,18 +31,18 @@ def python_of_workers(monkeypatch: pytest.MonkeyPatch, master: str, *, set_to: s
 
 
 @pytest.mark.parametrize("master", ["local", "local[2]", "local-cluster[2,1,1024]"])
-def test_workers_of_a_local_spark_run_this_python(monkeypatch: pytest.MonkeyPatch, master: str) -> None:
+def test_interpreter_local_master_uses_this_python(monkeypatch: pytest.MonkeyPatch, master: str) -> None:
     assert python_of_workers(monkeypatch, master) == sys.executable
     assert os.environ["PYSPARK_PYTHON"] == sys.executable
 
 
-def test_pyspark_python_that_is_set_stays(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_interpreter_set_pyspark_python_is_kept(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     for master in ("local[2]", "spark://h:1"):
         assert python_of_workers(monkeypatch, master, set_to="./environment/bin/python") == "./environment/bin/python"
     assert not caplog.records
 
 
-def test_workers_of_a_cluster_are_left_alone(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_interpreter_cluster_with_another_python_warns(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     monkeypatch.setenv("PATH", "")
     assert python_of_workers(monkeypatch, "spark://h:1") == "python3"
     assert "PYSPARK_PYTHON" not in os.environ
@@ -50,7 +50,7 @@ def test_workers_of_a_cluster_are_left_alone(monkeypatch: pytest.MonkeyPatch, ca
     assert f"python3, which is not on PATH here, and not this interpreter, {sys.executable}" in record.getMessage()
 
 
-def test_cluster_of_the_same_environment_is_not_warned_of(
+def test_interpreter_cluster_with_same_environment_is_silent(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
     for name in ("python", "python3"):
@@ -61,7 +61,7 @@ def test_cluster_of_the_same_environment_is_not_warned_of(
     assert not caplog.records
 
 
-def test_without_a_session_nothing_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interpreter_without_a_session_is_not_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SparkContext, "_active_spark_context", None)
     assert OdradekDataSource.name() == "odradek"
     assert "PYSPARK_PYTHON" not in os.environ

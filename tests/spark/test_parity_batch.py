@@ -1,4 +1,4 @@
-"""Batch reads by Spark's own connector and by ours, in one session: the same rows, tasks and words."""
+"""Compares batch reads of Spark's own connector and odradek's source in one session: rows, tasks and error texts."""
 
 from __future__ import annotations
 
@@ -7,24 +7,23 @@ from typing import Any
 
 import pytest
 
-from tests.spark.elsewhere import Elsewhere
-from tests.spark.producing import Broker, bodies, compacted, delete_before, new_topic, produce, transactions
+from tests.spark.kafka_topics import Broker, bodies, compacted, delete_before, new_topic, produce, transactions
 from tests.spark.queries import Failure, Read, each, read
-from tests.spark.sources import OFFICIAL, OURS, given, officially
+from tests.spark.sources import OFFICIAL, OURS, official_wording, with_broker
+from tests.spark.spark_process import SparkProcess
 
-pytestmark = pytest.mark.spark
 FIRST_MS, STEP_MS = 1_700_000_000_000, 37
-"""Timestamps of the produced records."""
+"""Timestamps of the produced records: the first, and the step between two."""
 
 
-def both_read(session: Elsewhere, broker: Broker, **options: Any) -> tuple[Read | Failure, Read | Failure]:
-    """What the official connector finds, and what ours does."""
-    theirs, ours = session.run(each, read, [OFFICIAL, OURS], given(broker, options))
+def both_read(session: SparkProcess, broker: Broker, **options: Any) -> tuple[Read | Failure, Read | Failure]:
+    """Reads with both sources. Returns (the official connector's result, odradek's)."""
+    theirs, ours = session.run(each, read, [OFFICIAL, OURS], with_broker(broker, options))
     return theirs, ours
 
 
-def same(session: Elsewhere, broker: Broker, **options: Any) -> Read:
-    """What both find; the tasks are those of the official one, as ours may share them."""
+def same(session: SparkProcess, broker: Broker, **options: Any) -> Read:
+    """Reads with both sources and compares schema and rows. Returns odradek's result."""
     theirs, ours = both_read(session, broker, **options)
     assert isinstance(theirs, Read), theirs
     assert isinstance(ours, Read), ours
@@ -33,37 +32,37 @@ def same(session: Elsewhere, broker: Broker, **options: Any) -> Read:
     return ours
 
 
-def test_content(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_batch_all_record_shapes(comparison_session: SparkProcess, broker: Broker) -> None:
     topic = new_topic(broker, 3)
     written = produce(broker, topic, bodies(200), 0) + produce(broker, topic, bodies(100), 2, **{"batch.num.messages": 9})
-    assert same(side_by_side, broker, subscribe=topic, includeHeaders=True).rows == written
+    assert same(comparison_session, broker, subscribe=topic, includeHeaders=True).rows == written
 
 
-def test_codecs(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_batch_codecs(comparison_session: SparkProcess, broker: Broker) -> None:
     topic = new_topic(broker)
     codecs = ["gzip", "snappy", "lz4", "zstd", "none"]
     written = [row for codec in codecs for row in produce(broker, topic, bodies(60), **{"compression.type": codec})]
-    assert same(side_by_side, broker, subscribe=topic, includeHeaders=True).rows == written
+    assert same(comparison_session, broker, subscribe=topic, includeHeaders=True).rows == written
 
 
-def test_log_append_time(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_batch_log_append_time(comparison_session: SparkProcess, broker: Broker) -> None:
     topic = new_topic(broker, message_timestamp_type="LogAppendTime")
     produce(broker, topic, bodies(50), **{"compression.type": "lz4"})
     produce(broker, topic, bodies(50))
-    assert {row.timestamp_type for row in same(side_by_side, broker, subscribe=topic).rows} == {1}
+    assert {row.timestamp_type for row in same(comparison_session, broker, subscribe=topic).rows} == {1}
 
 
-def test_transactions(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_batch_transactions(comparison_session: SparkProcess, broker: Broker) -> None:
     topic = new_topic(broker)
     transactions(broker, topic, [5, 7, 1, 30, 2], commit=lambda number: number % 2 == 0)
-    assert len(same(side_by_side, broker, subscribe=topic).rows) == 45
+    assert len(same(comparison_session, broker, subscribe=topic).rows) == 45
     committed = {"subscribe": topic, "kafka.isolation.level": "read_committed"}
-    assert len(same(side_by_side, broker, **committed).rows) == 8
+    assert len(same(comparison_session, broker, **committed).rows) == 8
     only_aborted = {"startingOffsets": f'{{"{topic}":{{"0":7}}}}', "endingOffsets": f'{{"{topic}":{{"0":12}}}}'}
-    assert same(side_by_side, broker, **committed, **only_aborted).rows == []
+    assert same(comparison_session, broker, **committed, **only_aborted).rows == []
 
 
-def test_a_transaction_that_is_open(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_batch_open_transaction(comparison_session: SparkProcess, broker: Broker) -> None:
     topic = new_topic(broker)
     produce(broker, topic, bodies(4))
     from confluent_kafka import Producer
@@ -74,23 +73,23 @@ def test_a_transaction_that_is_open(side_by_side: Elsewhere, broker: Broker) -> 
     producer.produce(topic, b"open")
     assert producer.flush(20) == 0
     committed = {"subscribe": topic, "kafka.isolation.level": "read_committed"}
-    assert len(same(side_by_side, broker, **committed).rows) == 4
-    assert len(same(side_by_side, broker, subscribe=topic).rows) == 5
-    beyond = both_read(side_by_side, broker, **committed, endingOffsets=f'{{"{topic}":{{"0":5}}}}')
+    assert len(same(comparison_session, broker, **committed).rows) == 4
+    assert len(same(comparison_session, broker, subscribe=topic).rows) == 5
+    beyond = both_read(comparison_session, broker, **committed, endingOffsets=f'{{"{topic}":{{"0":5}}}}')
     assert all(isinstance(said, Failure) and f"in offset [4, 5) for topic partition {topic}-0" in said.text for said in beyond), beyond
     producer.abort_transaction(20)
 
 
-def test_gaps_of_compaction(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_batch_compacted_topic(comparison_session: SparkProcess, broker: Broker) -> None:
     topic = compacted(broker)
-    rows = same(side_by_side, broker, subscribe=topic).rows
+    rows = same(comparison_session, broker, subscribe=topic).rows
     assert 0 < len(rows) < 60
-    same(side_by_side, broker, subscribe=topic, startingOffsets=f'{{"{topic}":{{"0":1}}}}', endingOffsets=f'{{"{topic}":{{"0":30}}}}')
+    same(comparison_session, broker, subscribe=topic, startingOffsets=f'{{"{topic}":{{"0":1}}}}', endingOffsets=f'{{"{topic}":{{"0":30}}}}')
 
 
 @cache
 def _hundreds(bootstrap_servers: str) -> str:
-    """A topic of 100 and 900 records."""
+    """Creates a topic with partitions of 100 and 900 records, once for each broker."""
     broker = _Address(bootstrap_servers)
     topic = new_topic(broker, 2)
     produce(broker, topic, bodies(100), 0)
@@ -114,7 +113,7 @@ def our_hundreds(cluster: Broker) -> str:
 
 
 def at(number: float) -> int:
-    """The timestamp of a record."""
+    """Returns the timestamp of record `number`; a fraction lies between two records."""
     return FIRST_MS + int(number * STEP_MS)
 
 
@@ -154,22 +153,22 @@ def of(topic: str, options: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("case", RANGES)
-def test_ranges(side_by_side: Elsewhere, broker: Broker, hundreds: str, case: str) -> None:
-    same(side_by_side, broker, subscribe=hundreds, **of(hundreds, RANGES[case]))
+def test_batch_ranges(comparison_session: SparkProcess, broker: Broker, hundreds: str, case: str) -> None:
+    same(comparison_session, broker, subscribe=hundreds, **of(hundreds, RANGES[case]))
 
 
-def test_subscriptions(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_batch_subscriptions(comparison_session: SparkProcess, broker: Broker) -> None:
     one, two = new_topic(broker, 2), new_topic(broker)
     for topic, partition in [(one, 0), (one, 1), (two, 0)]:
         produce(broker, topic, bodies(20), partition)
-    assert len(same(side_by_side, broker, subscribe=f" {one}, {two},,{one}").rows) == 60
-    assert len(same(side_by_side, broker, subscribePattern=f"^({one}|{two})$").rows) == 60
-    assert len(same(side_by_side, broker, subscribePattern=f"{two[1:]}$").rows) == 20
-    assert len(same(side_by_side, broker, subscribePattern="^nosuch").rows) == 0
-    assert len(same(side_by_side, broker, assign=f'{{"{one}":[1],"{two}":[0]}}').rows) == 40
-    assert len(same(side_by_side, broker, assign=f'{{"{one}":[1,5]}}').rows) == 20
-    assert len(same(side_by_side, broker, assign="{}").rows) == 0
-    assert len(same(side_by_side, broker, subscribe=new_topic(broker, 4)).rows) == 0
+    assert len(same(comparison_session, broker, subscribe=f" {one}, {two},,{one}").rows) == 60
+    assert len(same(comparison_session, broker, subscribePattern=f"^({one}|{two})$").rows) == 60
+    assert len(same(comparison_session, broker, subscribePattern=f"{two[1:]}$").rows) == 20
+    assert len(same(comparison_session, broker, subscribePattern="^nosuch").rows) == 0
+    assert len(same(comparison_session, broker, assign=f'{{"{one}":[1],"{two}":[0]}}').rows) == 40
+    assert len(same(comparison_session, broker, assign=f'{{"{one}":[1,5]}}').rows) == 20
+    assert len(same(comparison_session, broker, assign="{}").rows) == 0
+    assert len(same(comparison_session, broker, subscribe=new_topic(broker, 4)).rows) == 0
 
 
 EXPLICIT = {"startingOffsets": '{"T":{"0":0,"1":0}}', "endingOffsets": '{"T":{"0":100,"1":900}}'}
@@ -188,15 +187,15 @@ SPLITS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("case", SPLITS)
-def test_splits(side_by_side: Elsewhere, cluster: Broker, our_hundreds: str, case: str) -> None:
-    theirs, ours = both_read(side_by_side, cluster, subscribe=our_hundreds, **of(our_hundreds, SPLITS[case]))
+def test_batch_splits(comparison_session: SparkProcess, cluster: Broker, our_hundreds: str, case: str) -> None:
+    theirs, ours = both_read(comparison_session, cluster, subscribe=our_hundreds, **of(our_hundreds, SPLITS[case]))
     assert isinstance(theirs, Read) and isinstance(ours, Read), (theirs, ours)
     assert sorted(theirs.tasks) == sorted(ours.tasks)
 
 
-def test_tasks_without_options(side_by_side: Elsewhere, cluster: Broker, our_hundreds: str) -> None:
-    """Small partitions share a task of ours."""
-    theirs, ours = both_read(side_by_side, cluster, subscribe=our_hundreds)
+def test_batch_small_partitions_share_a_task(comparison_session: SparkProcess, cluster: Broker, our_hundreds: str) -> None:
+    """Small partitions share a task in odradek's source."""
+    theirs, ours = both_read(comparison_session, cluster, subscribe=our_hundreds)
     assert isinstance(theirs, Read) and isinstance(ours, Read)
     assert (len(theirs.tasks), len(ours.tasks)) == (2, 1)
     assert [sorted(part for task in read.tasks for part in task) for read in (theirs, ours)] == [
@@ -204,9 +203,9 @@ def test_tasks_without_options(side_by_side: Elsewhere, cluster: Broker, our_hun
     ] * 2
 
 
-def test_tasks_of_so_many_records_at_most(side_by_side: Elsewhere, cluster: Broker, our_hundreds: str) -> None:
-    """The official connector compares sizes before it knows the ends, and so does not split; ours does."""
-    theirs, ours = both_read(side_by_side, cluster, subscribe=our_hundreds, maxRecordsPerPartition=100)
+def test_batch_max_records_per_partition_splits_more(comparison_session: SparkProcess, cluster: Broker, our_hundreds: str) -> None:
+    """The official connector does not split, because it compares sizes before it has resolved the ends; odradek does."""
+    theirs, ours = both_read(comparison_session, cluster, subscribe=our_hundreds, maxRecordsPerPartition=100)
     assert isinstance(theirs, Read) and isinstance(ours, Read)
     assert (len(theirs.tasks), len(ours.tasks)) == (2, 10)
     assert theirs.rows == ours.rows
@@ -266,26 +265,28 @@ WRONG_TO_READ: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("options", "text"), WRONG_TO_LOAD, ids=[f"{options}"[:60] for options, _ in WRONG_TO_LOAD])
-def test_wrong_to_load(side_by_side: Elsewhere, cluster: Broker, our_hundreds: str, options: dict[str, Any], text: str) -> None:
-    theirs, ours = both_fail(side_by_side, cluster, our_hundreds, options, text)
+def test_batch_load_errors(
+    comparison_session: SparkProcess, cluster: Broker, our_hundreds: str, options: dict[str, Any], text: str
+) -> None:
+    theirs, ours = both_fail(comparison_session, cluster, our_hundreds, options, text)
     batch_only = "for batch queries" in theirs.text or "The specified start offset" in theirs.text
-    # Ours does not know when it is loaded that it is to be a batch.
+    # When a frame is loaded, odradek's source cannot tell a batch from a stream.
     assert (theirs.at_once, ours.at_once) == (True, not batch_only)
 
 
 @pytest.mark.parametrize(("options", "text"), WRONG_TO_READ, ids=[f"{options}"[:60] for options, _ in WRONG_TO_READ])
-def test_wrong_to_read(side_by_side: Elsewhere, broker: Broker, hundreds: str, options: dict[str, Any], text: str) -> None:
-    theirs, ours = both_fail(side_by_side, broker, hundreds, options, text)
+def test_batch_read_errors(comparison_session: SparkProcess, broker: Broker, hundreds: str, options: dict[str, Any], text: str) -> None:
+    theirs, ours = both_fail(comparison_session, broker, hundreds, options, text)
     assert not theirs.at_once and not ours.at_once
 
 
-def both_fail(session: Elsewhere, broker: Broker, topic: str, options: dict[str, Any], text: str) -> tuple[Failure, Failure]:
-    """Both say the text, in which T stands for the topic."""
+def both_fail(session: SparkProcess, broker: Broker, topic: str, options: dict[str, Any], text: str) -> tuple[Failure, Failure]:
+    """Checks that both errors contain the text, in which T stands for the topic."""
     named = {name: str(value).replace('"T"', f'"{topic}"').replace("T,", f"{topic},") for name, value in options.items()}
     chosen = {"subscribe": topic} if options and not options.keys() & {"subscribe", "assign", "subscribePattern"} else {}
     theirs, ours = both_read(session, broker, **chosen, **named)
     expected = text.replace("T-", f"{topic}-").replace("topic T ", f"topic {topic} ")
-    assert isinstance(theirs, Failure) and officially(expected) in theirs.text, theirs
+    assert isinstance(theirs, Failure) and official_wording(expected) in theirs.text, theirs
     assert isinstance(ours, Failure) and expected in ours.text, ours
     return theirs, ours
 
@@ -297,17 +298,19 @@ def both_fail(session: Elsewhere, broker: Broker, topic: str, options: dict[str,
         {"startingOffsets": '{"T":{"0":300,"1":0}}', "endingOffsets": '{"T":{"0":400,"1":5}}'},
     ],
 )
-def test_offsets_beyond_the_log_that_do_not_matter(side_by_side: Elsewhere, broker: Broker, hundreds: str, options: dict[str, Any]) -> None:
-    same(side_by_side, broker, subscribe=hundreds, failOnDataLoss=False, **of(hundreds, options))
+def test_batch_offsets_beyond_the_log_are_tolerated(
+    comparison_session: SparkProcess, broker: Broker, hundreds: str, options: dict[str, Any]
+) -> None:
+    same(comparison_session, broker, subscribe=hundreds, failOnDataLoss=False, **of(hundreds, options))
 
 
-def test_what_retention_has_taken(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_batch_deleted_records(comparison_session: SparkProcess, broker: Broker) -> None:
     topic = new_topic(broker)
     produce(broker, topic, bodies(40), **{"batch.num.messages": 10})
     delete_before(broker, topic, 20)
-    assert len(same(side_by_side, broker, subscribe=topic).rows) == 20
+    assert len(same(comparison_session, broker, subscribe=topic).rows) == 20
     early = {"subscribe": topic, "startingOffsets": f'{{"{topic}":{{"0":10}}}}'}
-    for said in both_read(side_by_side, broker, **early):
+    for said in both_read(comparison_session, broker, **early):
         assert isinstance(said, Failure) and f"Could not read records in offset [10, 40) for topic partition {topic}-0" in said.text
         assert "KAFKA_DATA_LOSS" in said.text
-    assert len(same(side_by_side, broker, failOnDataLoss=False, **early).rows) == 20
+    assert len(same(comparison_session, broker, failOnDataLoss=False, **early).rows) == 20

@@ -1,4 +1,4 @@
-"""Streams by Spark's own connector and by ours, in one session: the same batches, and one goes on where the other stopped."""
+"""Compares streams of Spark's own connector and odradek's source in one session: batches, errors and shared checkpoints."""
 
 from __future__ import annotations
 
@@ -7,38 +7,38 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from tests.spark import queries
-from tests.spark.decoding import Row
-from tests.spark.elsewhere import Elsewhere
-from tests.spark.producing import Broker, bodies, delete_before, new_topic, produce, transactions
+from tests.spark.decoder_reference import Row
+from tests.spark.kafka_topics import Broker, bodies, delete_before, new_topic, produce, transactions
 from tests.spark.queries import Batch, Failure, place
-from tests.spark.sources import OFFICIAL, OURS, given, officially
+from tests.spark.sources import OFFICIAL, OURS, official_wording, with_broker
+from tests.spark.spark_process import SparkProcess
 
-pytestmark = pytest.mark.spark
 SOURCES = [OFFICIAL, OURS]
 NOW = {"availableNow": True}
 _names = (f"query-{number}" for number in itertools.count())
 
 
 class Streams:
-    """Runs the same stream by both sources, each with a checkpoint of its own."""
+    """Runs a stream with both sources, each with a checkpoint of its own."""
 
-    def __init__(self, session: Elsewhere, broker: Broker, directory: Path) -> None:
+    def __init__(self, session: SparkProcess, broker: Broker, directory: Path) -> None:
         self.session, self.broker, self.directory = session, broker, directory
 
     def run(self, source: str, options: dict[str, Any], *, checkpoint: str) -> list[Batch] | Failure:
-        """By one source, until it has ended by itself."""
-        return self.session.run(queries.run, source, next(_names), given(self.broker, options), str(self.directory), NOW, checkpoint)
+        """Runs a stream with one source until it has read all available records."""
+        return self.session.run(queries.run, source, next(_names), with_broker(self.broker, options), str(self.directory), NOW, checkpoint)
 
     def both(self, options: dict[str, Any], **trigger: Any) -> tuple[list[Batch] | Failure, list[Batch] | Failure]:
-        asked = given(self.broker, options)
+        asked = with_broker(self.broker, options)
         theirs, ours = self.session.run(queries.each, queries.run, SOURCES, next(_names), asked, str(self.directory), trigger or NOW)
         return theirs, ours
 
     def same(self, options: dict[str, Any], **trigger: Any) -> list[Batch]:
-        """The batches, which are the same: rows, starts and ends."""
+        """Runs the stream and checks that rows, starts and ends of batches are equal. Returns odradek's batches."""
         theirs, ours = self.both(options, **trigger)
         assert not isinstance(theirs, Failure) and not isinstance(ours, Failure), (theirs, ours)
         assert [(batch.start, batch.end) for batch in theirs] == [(batch.start, batch.end) for batch in ours]
@@ -46,24 +46,24 @@ class Streams:
         return ours
 
     def both_fail(self, options: dict[str, Any], text: str) -> None:
-        for said, expected in zip(self.both(options), (officially(text), text), strict=True):
+        for said, expected in zip(self.both(options), (official_wording(text), text), strict=True):
             assert isinstance(said, Failure) and expected in said.text, said.text
 
 
 @pytest.fixture
-def streams(side_by_side: Elsewhere, broker: Broker, tmp_path: Path) -> Streams:
-    return Streams(side_by_side, broker, tmp_path)
+def streams(comparison_session: SparkProcess, broker: Broker, tmp_path: Path) -> Streams:
+    return Streams(comparison_session, broker, tmp_path)
 
 
 @pytest.fixture
-def our_streams(side_by_side: Elsewhere, cluster: Broker, tmp_path: Path) -> Streams:
-    """For what no broker decides."""
-    return Streams(side_by_side, cluster, tmp_path)
+def our_streams(comparison_session: SparkProcess, cluster: Broker, tmp_path: Path) -> Streams:
+    """Streams on the emulator only, for results that do not depend on the broker."""
+    return Streams(comparison_session, cluster, tmp_path)
 
 
 @pytest.fixture
 def topic(cluster: Broker) -> str:
-    """100 and 900 records."""
+    """A topic with partitions of 100 and 900 records."""
     name = new_topic(cluster, 2)
     produce(cluster, name, bodies(100), 0)
     produce(cluster, name, bodies(900), 1)
@@ -80,7 +80,7 @@ def admin(broker: Broker) -> AdminClient:
 
 
 @pytest.mark.parametrize("limit", [300, 999, 5000, None])
-def test_what_is_available_in_batches(our_streams: Streams, topic: str, limit: int | None) -> None:
+def test_stream_available_now_batches(our_streams: Streams, topic: str, limit: int | None) -> None:
     limited = {} if limit is None else {"maxOffsetsPerTrigger": limit}
     batches = our_streams.same(
         {"subscribe": topic, "startingOffsets": "earliest", "includeHeaders": True, "minOffsetsPerTrigger": 1} | limited
@@ -89,7 +89,7 @@ def test_what_is_available_in_batches(our_streams: Streams, topic: str, limit: i
     assert len(batches) == {300: 4, 999: 2}.get(limit or 0, 1)
 
 
-def test_at_least_one_record_of_each_partition(streams: Streams, broker: Broker) -> None:
+def test_stream_limit_reads_one_record_of_each_partition(streams: Streams, broker: Broker) -> None:
     topic = new_topic(broker, 2)
     produce(broker, topic, bodies(2), 0)
     produce(broker, topic, bodies(6), 1)
@@ -97,7 +97,7 @@ def test_at_least_one_record_of_each_partition(streams: Streams, broker: Broker)
     assert [batch.end for batch in batches][:2] == [{topic: {"0": 1, "1": 1}}, {topic: {"0": 2, "1": 2}}]
 
 
-def test_all_at_once(our_streams: Streams, topic: str) -> None:
+def test_stream_once_ignores_limits(our_streams: Streams, topic: str) -> None:
     (batch,) = our_streams.same({"subscribe": topic, "startingOffsets": "earliest", "maxOffsetsPerTrigger": 10}, once=True)
     assert len(batch.rows) == 1000
 
@@ -113,14 +113,14 @@ def test_all_at_once(our_streams: Streams, topic: str) -> None:
         {"startingOffsets": "earliest", "endingTimestamp": 1_700_000_000_100},
     ],
 )
-def test_where_a_new_stream_starts(our_streams: Streams, topic: str, start: dict[str, Any]) -> None:
+def test_stream_starting_options(our_streams: Streams, topic: str, start: dict[str, Any]) -> None:
     named = {name: str(value).replace('"T"', f'"{topic}"') for name, value in start.items()}
     (batch,) = our_streams.same({"subscribe": topic} | named)
     assert 0 < len(batch.rows) <= 1000
 
 
-def test_a_stream_starts_at_the_end(streams: Streams, broker: Broker) -> None:
-    """It runs an empty batch, so that it goes on from there."""
+def test_stream_latest_runs_an_empty_batch_first(streams: Streams, broker: Broker) -> None:
+    """A new stream runs an empty batch, so that its checkpoint contains the offset."""
     topic = new_topic(broker, 2)
     produce(broker, topic, bodies(10), 1)
     options = {"subscribe": topic}
@@ -130,14 +130,14 @@ def test_a_stream_starts_at_the_end(streams: Streams, broker: Broker) -> None:
     assert streams.same(options) == []
 
 
-def test_split_as_asked_for(our_streams: Streams, topic: str) -> None:
+def test_stream_min_partitions_splits_equally(our_streams: Streams, topic: str) -> None:
     theirs, ours = our_streams.both({"subscribe": topic, "startingOffsets": "earliest", "minPartitions": 5, "maxOffsetsPerTrigger": 500})
     assert not isinstance(theirs, Failure) and not isinstance(ours, Failure), (theirs, ours)
     assert [sorted(batch.tasks) for batch in theirs] == [sorted(batch.tasks) for batch in ours]
 
 
-def test_transactions(streams: Streams, broker: Broker) -> None:
-    """Offsets of markers and of aborted records count: there are batches without rows."""
+def test_stream_transactions(streams: Streams, broker: Broker) -> None:
+    """Offsets of markers and aborted records count, so some batches have no rows."""
     topic = new_topic(broker)
     transactions(broker, topic, [2, 4, 1], commit=lambda number: number != 1)
     limited = {"subscribe": topic, "startingOffsets": "earliest", "maxOffsetsPerTrigger": 3}
@@ -147,9 +147,9 @@ def test_transactions(streams: Streams, broker: Broker) -> None:
 
 
 def live(streams: Streams, source: str, options: dict[str, Any], steps: list[Any]) -> list[Row]:
-    """What a running stream reads while these things happen one after the other."""
+    """Returns the rows that a running stream reads while the steps are run one after the other."""
     name, checkpoint = next(_names), str(streams.directory / f"live-{source}")
-    assert streams.session.run(queries.start, source, name, given(streams.broker, options), checkpoint) is None
+    assert streams.session.run(queries.start, source, name, with_broker(streams.broker, options), checkpoint) is None
     rows: list[Row] = []
     try:
         for step in [lambda: None, *steps]:
@@ -161,7 +161,7 @@ def live(streams: Streams, source: str, options: dict[str, Any], steps: list[Any
 
 
 @pytest.mark.parametrize("source", [OURS])
-def test_new_partitions_and_topics_are_read_from_their_beginning(streams: Streams, broker: Broker, source: str) -> None:
+def test_stream_new_partitions_and_topics_from_their_start(streams: Streams, broker: Broker, source: str) -> None:
     first, second = (f"live-{source}-{n}-{next(_names)}" for n in (1, 2))
     written: list[Row] = []
 
@@ -193,7 +193,7 @@ def test_new_partitions_and_topics_are_read_from_their_beginning(streams: Stream
 @pytest.mark.parametrize(
     "order", [[OFFICIAL, OURS, OFFICIAL, OURS], [OURS, OFFICIAL, OURS, OFFICIAL]], ids=["official first", "ours first"]
 )
-def test_one_goes_on_where_the_other_stopped(streams: Streams, broker: Broker, order: list[str]) -> None:
+def test_stream_sources_alternate_on_one_checkpoint(streams: Streams, broker: Broker, order: list[str]) -> None:
     topic = new_topic(broker, 2)
     options = {"subscribe": topic, "startingOffsets": "earliest", "maxOffsetsPerTrigger": 70, "includeHeaders": True}
     written: list[Row] = []
@@ -205,8 +205,8 @@ def test_one_goes_on_where_the_other_stopped(streams: Streams, broker: Broker, o
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_a_checkpoint_of_the_other_at_the_end(streams: Streams, broker: Broker, source: str) -> None:
-    """Made where nothing was to be read: what comes afterwards is read by the other, and nothing of before."""
+def test_stream_takes_over_a_checkpoint_at_the_end(streams: Streams, broker: Broker, source: str) -> None:
+    """A checkpoint made at the end of the log: the other source reads later records only."""
     other = SOURCES[1 - SOURCES.index(source)]
     topic = new_topic(broker, 2)
     produce(broker, topic, bodies(20), 1)
@@ -215,7 +215,7 @@ def test_a_checkpoint_of_the_other_at_the_end(streams: Streams, broker: Broker, 
     assert read_by(streams.run(other, {"subscribe": topic, "includeHeaders": True}, checkpoint="shared")) == written
 
 
-def test_a_partition_that_comes_while_nobody_reads(streams: Streams, broker: Broker) -> None:
+def test_stream_partition_added_between_runs(streams: Streams, broker: Broker) -> None:
     topic = new_topic(broker)
     produce(broker, topic, bodies(5))
     options = {"subscribe": topic, "startingOffsets": "earliest"}
@@ -228,7 +228,7 @@ def test_a_partition_that_comes_while_nobody_reads(streams: Streams, broker: Bro
     assert len(read_by(streams.same(options))) == 6
 
 
-def test_a_partition_that_comes_and_has_lost_records(streams: Streams, broker: Broker) -> None:
+def test_stream_added_partition_without_its_first_records(streams: Streams, broker: Broker) -> None:
     topic = new_topic(broker)
     produce(broker, topic, bodies(5))
     options = {"subscribe": topic, "startingOffsets": "earliest"}
@@ -241,7 +241,7 @@ def test_a_partition_that_comes_and_has_lost_records(streams: Streams, broker: B
     assert len(read_by(streams.same(options | {"failOnDataLoss": False}))) == 4
 
 
-def test_what_retention_takes_before_it_is_read(streams: Streams, broker: Broker) -> None:
+def test_stream_records_deleted_before_they_are_read(streams: Streams, broker: Broker) -> None:
     topic = new_topic(broker)
     produce(broker, topic, bodies(20))
     options = {"subscribe": topic, "startingOffsets": "earliest"}
@@ -261,7 +261,7 @@ def recreate(broker: Broker, topic: str, count: int) -> None:
     produce(broker, topic, bodies(count))
 
 
-def test_a_topic_that_was_made_again(streams: Streams, broker: Broker) -> None:
+def test_stream_recreated_topic(streams: Streams, broker: Broker) -> None:
     topic = new_topic(broker)
     produce(broker, topic, bodies(20))
     options = {"subscribe": topic, "startingOffsets": "earliest"}
@@ -273,7 +273,7 @@ def test_a_topic_that_was_made_again(streams: Streams, broker: Broker) -> None:
     assert [row.offset for row in read_by(streams.same(options | {"failOnDataLoss": False}))] == [5, 6, 7, 8]
 
 
-def test_a_topic_that_is_gone(streams: Streams, broker: Broker) -> None:
+def test_stream_deleted_topic(streams: Streams, broker: Broker) -> None:
     topic = new_topic(broker)
     produce(broker, topic, bodies(20))
     options = {"subscribe": topic, "startingOffsets": "earliest"}
@@ -284,7 +284,7 @@ def test_a_topic_that_is_gone(streams: Streams, broker: Broker) -> None:
     streams.both_fail(options | {"failOnDataLoss": False}, "This server does not host this topic-partition.")
 
 
-def test_other_topics_after_a_restart(streams: Streams, broker: Broker) -> None:
+def test_stream_subscription_changed_between_runs(streams: Streams, broker: Broker) -> None:
     one, two = new_topic(broker), new_topic(broker)
     produce(broker, one, bodies(3))
     streams.same({"subscribe": one, "startingOffsets": "earliest"})
@@ -320,7 +320,7 @@ WRONG_TO_RUN: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("options", "text"), WRONG_TO_LOAD + WRONG_TO_RUN, ids=str)
-def test_what_is_wrong(our_streams: Streams, topic: str, options: dict[str, Any], text: str) -> None:
+def test_stream_errors(our_streams: Streams, topic: str, options: dict[str, Any], text: str) -> None:
     named = {name: str(value).replace('"T"', f'"{topic}"') for name, value in options.items()}
     chosen = {} if not options or options.keys() & {"subscribe", "assign"} else {"subscribe": topic}
     our_streams.both_fail(chosen | named, text.replace("T-", f"{topic}-"))

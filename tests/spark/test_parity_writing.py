@@ -1,4 +1,4 @@
-"""Writes by Spark's own connector and by ours: a plain client reads the same of both, and both refuse in the same words."""
+"""Compares writes of Spark's own connector and odradek's source: a plain client reads equal records, and error texts are equal."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from typing import Any
 import pytest
 
 from tests.spark import queries
-from tests.spark.elsewhere import Elsewhere
-from tests.spark.producing import Broker, bodies, consume, new_topic, produce
+from tests.spark.kafka_topics import Broker, bodies, consume, new_topic, produce
 from tests.spark.queries import Failure
-from tests.spark.sources import OFFICIAL, OURS, given, officially
+from tests.spark.sources import OFFICIAL, OURS, official_wording, with_broker
+from tests.spark.spark_process import SparkProcess
 
-pytestmark = pytest.mark.spark
 SCHEMA = "key binary, value binary, headers array<struct<key:string,value:binary>>"
 Written = tuple[int | None, bytes | None, bytes | None, list[tuple[str, bytes | None]]]
-"""(partition, key, value, headers); the partition only where a key says which one."""
+"""(partition, key, value, headers); the partition is None for records without a key."""
 
 
-def write(session: Elsewhere, broker: Broker, source: str, rows: list[Any], schema: str, **options: Any) -> Failure | None:
-    return session.run(queries.write, source, rows, schema, given(broker, options), "append")
+def write(session: SparkProcess, broker: Broker, source: str, rows: list[Any], schema: str, **options: Any) -> Failure | None:
+    return session.run(queries.write, source, rows, schema, with_broker(broker, options), "append")
 
 
 def found(broker: Broker, topic: str, partitions: int) -> list[Written]:
@@ -30,8 +29,8 @@ def found(broker: Broker, topic: str, partitions: int) -> list[Written]:
     return sorted(messages, key=repr)
 
 
-def both_write(session: Elsewhere, broker: Broker, rows: list[Any], schema: str, partitions: int = 1, **options: Any) -> list[Written]:
-    """What both have written, which is the same."""
+def both_write(session: SparkProcess, broker: Broker, rows: list[Any], schema: str, partitions: int = 1, **options: Any) -> list[Written]:
+    """Writes with both sources and checks that the records are equal. Returns them."""
     topics = {source: new_topic(broker, partitions) for source in (OFFICIAL, OURS)}
     for source, topic in topics.items():
         failure = write(session, broker, source, rows, schema, topic=topic, **options)
@@ -41,58 +40,62 @@ def both_write(session: Elsewhere, broker: Broker, rows: list[Any], schema: str,
     return ours
 
 
-def test_rows_of_all_shapes(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_write_all_record_shapes(comparison_session: SparkProcess, broker: Broker) -> None:
     rows = [(key, value, [{"key": name, "value": data} for name, data in headers] or None) for key, value, headers in bodies(300)]
-    assert len(both_write(side_by_side, broker, rows, SCHEMA)) == 300
+    assert len(both_write(comparison_session, broker, rows, SCHEMA)) == 300
 
 
-def test_keys_choose_the_same_partitions(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_write_keys_choose_the_same_partitions(comparison_session: SparkProcess, broker: Broker) -> None:
     rows = [(f"{n * 7919:x}" * (n % 9), f"value {n}") for n in range(400)]
-    written = both_write(side_by_side, broker, rows, "key string, value string", partitions=7)
+    written = both_write(comparison_session, broker, rows, "key string, value string", partitions=7)
     assert {partition for partition, *_ in written} == set(range(7))
 
 
-def test_partitions_that_are_given(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_write_partition_column(comparison_session: SparkProcess, broker: Broker) -> None:
     rows = [(b"%d" % n, b"value", n % 3 if n % 4 else None) for n in range(60)]
-    both_write(side_by_side, broker, rows, "key binary, value binary, partition int", partitions=3)
+    both_write(comparison_session, broker, rows, "key binary, value binary, partition int", partitions=3)
 
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
-def test_codecs(side_by_side: Elsewhere, broker: Broker, codec: str) -> None:
+def test_write_codecs(comparison_session: SparkProcess, broker: Broker, codec: str) -> None:
     rows = [(b"%d" % n, b"value %d " % n * 40, None) for n in range(200)]
-    both_write(side_by_side, broker, rows, SCHEMA, **{"kafka.compression.type": codec})
+    both_write(comparison_session, broker, rows, SCHEMA, **{"kafka.compression.type": codec})
 
 
-def test_topics_by_row_and_by_option(side_by_side: Elsewhere, broker: Broker) -> None:
+def test_write_topic_column_and_option(comparison_session: SparkProcess, broker: Broker) -> None:
     for source in (OFFICIAL, OURS):
         one, two, other = (new_topic(broker) for _ in range(3))
         rows = [(one, "1", "ignored", 1.0), (two, "2", None, 2.0), (two, "3", "", 3.0)]
         schema = "topic string, value string, extra string, timestamp double"
-        assert write(side_by_side, broker, source, rows, schema) is None
+        assert write(comparison_session, broker, source, rows, schema) is None
         assert [len(consume(broker, topic)) for topic in (one, two)] == [1, 2]
-        assert write(side_by_side, broker, source, rows, schema, topic=other) is None
+        assert write(comparison_session, broker, source, rows, schema, topic=other) is None
         assert [len(consume(broker, topic)) for topic in (one, two, other)] == [1, 2, 3]
 
 
-def test_streams(side_by_side: Elsewhere, broker: Broker, tmp_path: Path) -> None:
+def test_write_stream(comparison_session: SparkProcess, broker: Broker, tmp_path: Path) -> None:
     origin, topics = new_topic(broker), {source: new_topic(broker) for source in (OFFICIAL, OURS)}
     produce(broker, origin, bodies(100))
-    reading = given(broker, {"from": OFFICIAL, "subscribe": origin, "startingOffsets": "earliest", "includeHeaders": True})
+    reading = with_broker(broker, {"from": OFFICIAL, "subscribe": origin, "startingOffsets": "earliest", "includeHeaders": True})
     for source, topic in topics.items():
-        failure = side_by_side.run(queries.copy, source, reading, given(broker, {"topic": topic}), str(tmp_path / source), "append")
+        failure = comparison_session.run(
+            queries.copy, source, reading, with_broker(broker, {"topic": topic}), str(tmp_path / source), "append"
+        )
         assert failure is None, failure.text
     theirs, ours = (found(broker, topic, 1) for topic in topics.values())
     assert theirs == ours
     assert len(ours) == 100
 
 
-def test_the_output_mode_update(side_by_side: Elsewhere, cluster: Broker, tmp_path: Path) -> None:
-    """Spark's interface to sources in Python does not know it."""
+def test_write_stream_output_mode_update(comparison_session: SparkProcess, cluster: Broker, tmp_path: Path) -> None:
+    """Spark's interface for Python data sources does not support this mode."""
     topic = new_topic(cluster)
     produce(cluster, topic, bodies(10))
-    reading = given(cluster, {"from": OFFICIAL, "subscribe": topic, "startingOffsets": "earliest"})
+    reading = with_broker(cluster, {"from": OFFICIAL, "subscribe": topic, "startingOffsets": "earliest"})
     said = [
-        side_by_side.run(queries.copy, source, reading, given(cluster, {"topic": new_topic(cluster)}), str(tmp_path / source), "update")
+        comparison_session.run(
+            queries.copy, source, reading, with_broker(cluster, {"topic": new_topic(cluster)}), str(tmp_path / source), "update"
+        )
         for source in (OFFICIAL, OURS)
     ]
     assert said[0] is None
@@ -122,19 +125,21 @@ WRONG: list[tuple[str, list[Any], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("schema", "rows", "options", "text"), WRONG, ids=[text[:50] for *_, text in WRONG])
-def test_what_is_wrong(side_by_side: Elsewhere, cluster: Broker, schema: str, rows: list[Any], options: dict[str, Any], text: str) -> None:
+def test_write_errors(
+    comparison_session: SparkProcess, cluster: Broker, schema: str, rows: list[Any], options: dict[str, Any], text: str
+) -> None:
     topic = new_topic(cluster, 2)
     named = {name: topic if value == "T" else value for name, value in options.items()}
     for source in (OFFICIAL, OURS):
-        failure = write(side_by_side, cluster, source, rows, schema, **named)
-        expected = (officially(text) if source == OFFICIAL else text).replace("topic T ", f"topic {topic} ")
+        failure = write(comparison_session, cluster, source, rows, schema, **named)
+        expected = (official_wording(text) if source == OFFICIAL else text).replace("topic T ", f"topic {topic} ")
         assert failure is not None and expected in failure.text, failure
 
 
 @pytest.mark.parametrize("mode", ["overwrite", "ignore"])
-def test_modes_that_are_refused(side_by_side: Elsewhere, cluster: Broker, mode: str) -> None:
+def test_write_unsupported_save_modes(comparison_session: SparkProcess, cluster: Broker, mode: str) -> None:
     topic = new_topic(cluster)
     for source in (OFFICIAL, OURS):
-        failure = side_by_side.run(queries.write, source, [("a",)], "value string", given(cluster, {"topic": topic}), mode)
+        failure = comparison_session.run(queries.write, source, [("a",)], "value string", with_broker(cluster, {"topic": topic}), mode)
         assert failure is not None
         assert consume(cluster, topic) == []

@@ -1,4 +1,4 @@
-"""`format("odradek")` in a real Spark session, against the emulator: what was produced is what is read."""
+"""Batch reads with `format("odradek")` in a Spark session."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from pyspark.sql.types import IntegerType, StructField, StructType
 from odradek import spark_sink
 from odradek.broker import Cluster
 from odradek.spark_sink.autoload import DefaultSource
+from odradek.spark_sink.batch_reader import BatchReader
 from odradek.spark_sink.client import client_for
-from odradek.spark_sink.reader import BatchReader
 from odradek.spark_sink.source import COLUMNS, HEADERS, OdradekDataSource, arrow_schema, columns
-from tests.spark.decoding import ALL_COLUMNS, Row
-from tests.spark.producing import FIRST_TIMESTAMP, KEEP, TIMESTAMP_STEP, Broker, bodies, delete_before, new_topic, produce
+from tests.spark.decoder_reference import ALL_COLUMNS, Row
+from tests.spark.kafka_topics import BROKER_SETTINGS, FIRST_TIMESTAMP, TIMESTAMP_STEP, Broker, bodies, delete_before, new_topic, produce
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = pytest.mark.spark
-
 
 def load(spark: SparkSession, broker: Broker, **options: Any) -> DataFrame:
-    given = {"kafka.bootstrap.servers": broker.bootstrap_servers} | {name.replace("__", "."): value for name, value in options.items()}
-    return spark.read.format("odradek").options(**given).load()
+    broker_options = {"kafka.bootstrap.servers": broker.bootstrap_servers} | {
+        name.replace("__", "."): value for name, value in options.items()
+    }
+    return spark.read.format("odradek").options(**broker_options).load()
 
 
 def rows(frame: DataFrame) -> list[Row]:
-    """In the order of the log; bytes as bytes and times as whole microseconds."""
+    """Converts rows, in the order of the log; byte strings as `bytes`, timestamps as integers in microseconds."""
     times = frame.selectExpr("*", "unix_micros(timestamp) AS us").orderBy("topic", "partition", "offset").collect()
     return [
         Row(
@@ -48,7 +48,7 @@ def rows(frame: DataFrame) -> list[Row]:
     ]
 
 
-def test_equal_to_what_was_produced(spark: SparkSession, broker: Broker) -> None:
+def test_read_equals_the_produced_records(spark: SparkSession, broker: Broker) -> None:
     topic = new_topic(broker, 3)
     written = produce(broker, topic, bodies(200), 0) + produce(broker, topic, bodies(100), 2, **{"batch.num.messages": 9})
     frame = load(spark, broker, subscribe=topic, includeHeaders=True)
@@ -58,13 +58,13 @@ def test_equal_to_what_was_produced(spark: SparkSession, broker: Broker) -> None
 
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
-def test_codecs(spark: SparkSession, broker: Broker, codec: str) -> None:
+def test_read_codecs(spark: SparkSession, broker: Broker, codec: str) -> None:
     topic = new_topic(broker)
     written = produce(broker, topic, bodies(100), **{"compression.type": codec})
     assert rows(load(spark, broker, subscribe=topic, includeHeaders=True)) == written
 
 
-def test_several_topics_partitions_and_offsets(spark: SparkSession, broker: Broker) -> None:
+def test_read_subscriptions_and_offsets(spark: SparkSession, broker: Broker) -> None:
     one, two = new_topic(broker, 2), new_topic(broker)
     written = [produce(broker, topic, bodies(20), partition) for topic, partition in [(one, 0), (one, 1), (two, 0)]]
     assert load(spark, broker, subscribe=f"{one}, {two}").count() == 60
@@ -82,13 +82,13 @@ def test_several_topics_partitions_and_offsets(spark: SparkSession, broker: Brok
     assert rows(some) == written[1][5:] + written[2][:7]
 
 
-def test_an_empty_topic(spark: SparkSession, cluster: Cluster) -> None:
+def test_read_empty_topic_returns_no_rows(spark: SparkSession, cluster: Cluster) -> None:
     frame = load(spark, cluster, subscribe=new_topic(cluster, 4))
     assert frame.columns == ["key", "value", "topic", "partition", "offset", "timestamp", "timestampType"]
     assert frame.collect() == []
 
 
-def test_log_append_time(spark: SparkSession, broker: Broker) -> None:
+def test_read_log_append_time(spark: SparkSession, broker: Broker) -> None:
     topic = new_topic(broker, message_timestamp_type="LogAppendTime")
     written = produce(broker, topic, bodies(3))
     found = rows(load(spark, broker, subscribe=topic, includeHeaders=True))
@@ -96,7 +96,7 @@ def test_log_append_time(spark: SparkSession, broker: Broker) -> None:
     assert all(mine.timestamp_us > theirs.timestamp_us for mine, theirs in zip(found, written, strict=True))
 
 
-def test_sql_and_show(spark: SparkSession, broker: Broker, capsys: pytest.CaptureFixture[str]) -> None:
+def test_read_sql_and_show(spark: SparkSession, broker: Broker, capsys: pytest.CaptureFixture[str]) -> None:
     topic = new_topic(broker, 2)
     produce(broker, topic, [(b"k%d" % (n % 3), b"%d" % n, []) for n in range(30)], 1)
     load(spark, broker, subscribe=topic).createOrReplaceTempView("records")
@@ -108,7 +108,7 @@ def test_sql_and_show(spark: SparkSession, broker: Broker, capsys: pytest.Captur
     assert "|  v|offset|" in capsys.readouterr().out
 
 
-def test_a_schema_of_fewer_columns(spark: SparkSession, cluster: Cluster) -> None:
+def test_read_schema_of_fewer_columns(spark: SparkSession, cluster: Cluster) -> None:
     topic = new_topic(cluster)
     produce(cluster, topic, bodies(5))
     reader = spark.read.format("odradek").options(**{"kafka.bootstrap.servers": cluster.bootstrap_servers, "subscribe": topic})
@@ -118,15 +118,15 @@ def test_a_schema_of_fewer_columns(spark: SparkSession, cluster: Cluster) -> Non
         reader.schema("offset int").load().collect()
 
 
-def test_registered_by_hand(spark: SparkSession, cluster: Cluster) -> None:
+def test_read_registered_source(spark: SparkSession, cluster: Cluster) -> None:
     topic = new_topic(cluster)
     produce(cluster, topic, bodies(5))
     spark.dataSource.register(spark_sink.OdradekDataSource)
     assert load(spark, cluster, subscribe=topic).count() == 5
 
 
-def test_a_broker_that_was_restarted_between_two_queries(spark: SparkSession) -> None:
-    with Cluster(nodes=2, topics={"t": 2}, settings=KEEP) as cluster:
+def test_read_broker_restarted_between_queries(spark: SparkSession) -> None:
+    with Cluster(nodes=2, topics={"t": 2}, settings=BROKER_SETTINGS) as cluster:
         written = produce(cluster, "t", bodies(50), 0) + produce(cluster, "t", bodies(50), 1)
         frame = load(spark, cluster, subscribe="t", includeHeaders=True)
         for node in (1, 2):
@@ -145,13 +145,13 @@ def test_a_broker_that_was_restarted_between_two_queries(spark: SparkSession) ->
         ({"subscribe": "t", "kafka__enable__auto__commit": "true"}, "Kafka option 'kafka.enable.auto.commit' is not supported"),
     ],
 )
-def test_wrong_options_fail_at_load(spark: SparkSession, cluster: Cluster, options: dict[str, str], text: str) -> None:
+def test_load_invalid_options_raises(spark: SparkSession, cluster: Cluster, options: dict[str, str], text: str) -> None:
     with pytest.raises(Exception) as caught:
         load(spark, cluster, **options)
     assert text in str(caught.value)
 
 
-def test_errors_of_a_query(spark: SparkSession, broker: Broker) -> None:
+def test_read_errors_of_a_query(spark: SparkSession, broker: Broker) -> None:
     topic = new_topic(broker)
     written = produce(broker, topic, bodies(30), **{"batch.num.messages": 10})
     delete_before(broker, topic, 10)
@@ -168,13 +168,13 @@ def test_errors_of_a_query(spark: SparkSession, broker: Broker) -> None:
     assert rows(load(spark, broker, failOnDataLoss=False, includeHeaders=True, **early)) == written[10:]
 
 
-def test_the_schema_for_arrow() -> None:
+def test_arrow_schema_equals_the_columns() -> None:
     assert arrow_schema(columns(include_headers=True), columns(include_headers=True)) == ALL_COLUMNS
     strict = StructType([StructField("partition", IntegerType(), nullable=False)])
     assert arrow_schema(strict, COLUMNS) == pa.schema([pa.field("partition", pa.int32(), nullable=False)])
 
 
-def test_the_source_without_a_session(cluster: Cluster) -> None:
+def test_source_without_a_session_reads(cluster: Cluster) -> None:
     topic = new_topic(cluster, 2)
     written = produce(cluster, topic, bodies(10), 1)
     source = OdradekDataSource({"kafka.bootstrap.servers": cluster.bootstrap_servers, "subscribe": topic})
@@ -189,14 +189,14 @@ def test_the_source_without_a_session(cluster: Cluster) -> None:
     client_for(reader._options.client).close()
 
 
-def test_where_the_source_is() -> None:
+def test_source_import_paths() -> None:
     assert spark_sink.OdradekDataSource is OdradekDataSource
     assert DefaultSource is OdradekDataSource
-    with pytest.raises(AttributeError, match="nobody"):
-        _ = spark_sink.nobody
+    with pytest.raises(AttributeError, match="missing"):
+        _ = spark_sink.missing
 
 
-def test_by_time_and_split(spark: SparkSession, broker: Broker) -> None:
+def test_read_by_time_and_split(spark: SparkSession, broker: Broker) -> None:
     topic = new_topic(broker, 2)
     written = [produce(broker, topic, bodies(count), partition) for partition, count in enumerate([30, 10])]
     bounds = {
@@ -208,7 +208,7 @@ def test_by_time_and_split(spark: SparkSession, broker: Broker) -> None:
     assert frame.rdd.getNumPartitions() == 5
 
 
-def test_filters_are_pushed_down(spark: SparkSession, broker: Broker) -> None:
+def test_read_pushed_filters_reduce_tasks(spark: SparkSession, broker: Broker) -> None:
     topic = new_topic(broker, 2)
     produce(broker, topic, bodies(30), 0)
     produce(broker, topic, bodies(30), 1)

@@ -1,4 +1,4 @@
-"""The Dockerfile without Docker: what it copies, and where a container listens."""
+"""Checks of the Dockerfile without Docker: the copied files, and the listeners of a container."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def copied() -> set[str]:
     return {name for line in lines for name in line.split()}
 
 
-def test_dockerfile_copies_what_the_wheel_is_built_from() -> None:
+def test_dockerfile_copies_the_sources_of_the_wheel() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     project, packages = settings["project"], settings["tool"]["setuptools"]["packages"]
     folders = {name.split(".")[1] for name in packages if name.startswith("odradek.")}
@@ -29,7 +29,7 @@ def test_dockerfile_copies_what_the_wheel_is_built_from() -> None:
     assert copied() == folders | metadata | {"__init__.py", "py.typed"}
 
 
-def test_dockerignore_lets_through_what_is_copied() -> None:
+def test_dockerignore_allows_only_the_copied_files() -> None:
     lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
     rules = [line for line in lines if not line.startswith("#")]
     assert rules[0] == "*"

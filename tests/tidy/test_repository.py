@@ -1,4 +1,4 @@
-"""What nobody should have to watch by eye."""
+"""Checks of the repository: packages, sizes of files and functions, imports, README."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 CODE = ("broker", "protocol", "storage", "spark_sink")
-TABLES = {"broker/settings/rows.py"}  # data, a row a line
+TABLES = {"broker/settings/rows.py"}  # data, one row on each line
 
 
 def sources(*folders: str) -> list[Path]:
@@ -27,7 +27,7 @@ def name_of(path: Path) -> str:
 CODE_FILES = [pytest.param(path, id=name_of(path)) for path in sources(*CODE)]
 
 
-def test_every_package_is_installed() -> None:
+def test_packages_are_all_installed() -> None:
     configured = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
     folders = {path.parent.relative_to(ROOT) for path in sources(*CODE) if path.name == "__init__.py"}
     expected = {"pyspark_odradek" if folder == Path("spark_sink/autoload") else "odradek." + ".".join(folder.parts) for folder in folders}
@@ -35,7 +35,7 @@ def test_every_package_is_installed() -> None:
 
 
 @pytest.mark.parametrize(("section", "command"), [("Quick start", "make run"), ("Tests", "make test")])
-def test_the_readmes_commands(section: str, command: str) -> None:
+def test_readme_sections_contain_one_command(section: str, command: str) -> None:
     (text,) = re.findall(rf"^## {section}\n(.*?)(?=^## |\Z)", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
     assert re.findall(r"```(\w*)\n(.*?)```", text, re.DOTALL) == [("shell", f"{command}\n")]
 
@@ -60,18 +60,18 @@ def test_modules_of_protocol_and_storage_are_in_layers() -> None:
     assert not missing
 
 
-def test_no_drawer_for_odds_and_ends() -> None:
+def test_modules_have_no_catch_all_names() -> None:
     assert not [path for path in sources(*CODE, "tests", "benchmarks") if re.search(r"util|helper|manager|misc|common_", path.stem)]
 
 
 def test_tests_do_not_sleep() -> None:
     sleeping = re.compile(r"time\.sleep|asyncio\.sleep\((?!0\))")
-    waits_for_a_jvm = {ROOT / "tests/apache_kafka.py", ROOT / "tests/differential/playing.py", Path(__file__)}
-    assert not [name_of(path) for path in sources("tests") if path not in waits_for_a_jvm and sleeping.search(path.read_text())]
+    wait_for_a_jvm = {ROOT / "tests/apache_kafka.py", ROOT / "tests/differential/clusters.py", Path(__file__)}
+    assert not [name_of(path) for path in sources("tests") if path not in wait_for_a_jvm and sleeping.search(path.read_text())]
 
 
 def imported_names(path: Path) -> set[str]:
-    """All parts of all names that a file imports."""
+    """Returns all parts of all names that a file imports."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -95,15 +95,15 @@ def test_core_imports_its_dependencies_and_optional_packages() -> None:
     assert imported == dependencies | {"numpy", "uvloop"}
 
 
-def test_every_module_is_imported_somewhere() -> None:
+def test_modules_are_all_imported_somewhere() -> None:
     imported = set().union(*(imported_names(path) for path in sources(*CODE, "tests", "benchmarks")))
-    started = {"cli"}  # by pyproject's entry point
-    found_by_themselves = sources("broker/handlers")
-    modules = [path for path in sources(*CODE) if path.stem != "__init__" and path not in found_by_themselves]
+    started = {"cli"}  # the entry point in pyproject.toml
+    found_by_the_registry = sources("broker/handlers")
+    modules = [path for path in sources(*CODE) if path.stem != "__init__" and path not in found_by_the_registry]
     assert not [name_of(path) for path in modules if path.stem not in imported | started]
 
 
-def test_nothing_names_the_machine_it_was_made_on() -> None:
+def test_files_contain_no_paths_of_a_machine() -> None:
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
     paths = re.compile(r"/(?:work|root|home)/\w")
     own = name_of(Path(__file__))

@@ -1,4 +1,4 @@
-"""`.dev/venv.sh`, which stands before every make target: it makes .venv, or explains why it cannot be used."""
+"""Tests of `.dev/venv.sh`, which runs before every make target: it creates .venv or explains why it cannot be used."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / ".dev/venv.sh"
-OLD_PYTHON = '#!/bin/sh\n[ "$1" = -V ] && echo Python 3.9.2\n[ "$2" = "" ]\n'  # `-c ""` succeeds, the comparison of versions does not
+OLD_PYTHON = '#!/bin/sh\n[ "$1" = -V ] && echo Python 3.9.2\n[ "$2" = "" ]\n'  # `-c ""` succeeds, but the comparison of versions fails
 PYTHON = f"""#!/bin/sh
 case "$1 $2" in
     "-m venv") mkdir -p "$3/bin" && ln -s {sys.executable} "$3/bin/python" && echo "#!$PWD/$3/bin/python" >"$3/bin/pip" ;;
@@ -37,7 +37,7 @@ def venv(folder: Path, python: str) -> tuple[int, str]:
     return done.returncode, done.stdout
 
 
-def test_venv_is_made_once_and_says_so(tmp_path: Path) -> None:
+def test_venv_is_made_once_with_a_message(tmp_path: Path) -> None:
     python = str(executable(tmp_path / "python", PYTHON))
     folder = tmp_path / "a clone"
     folder.mkdir()
@@ -45,7 +45,7 @@ def test_venv_is_made_once_and_says_so(tmp_path: Path) -> None:
     assert venv(folder, python) == (0, "")
 
 
-def test_venv_of_no_python_is_explained(tmp_path: Path) -> None:
+def test_venv_without_a_python_is_explained(tmp_path: Path) -> None:
     code, output = venv(tmp_path, "python-that-is-not-here")
     assert code == 1
     assert output.startswith(
@@ -101,7 +101,7 @@ def test_venv_needs_the_python_of_the_project() -> None:
     assert f"needs Python {major}.{minor} or later" in script
 
 
-def test_make_run_installs_before_it_starts_and_says_so() -> None:
+def test_make_run_installs_before_it_starts() -> None:
     make = ["make", "--dry-run", "--always-make", "run"]
     planned = subprocess.run(make, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
     steps = [planned.index(step) for step in (".dev/venv.sh ", 'echo "Installing odradek', "pip install", ".venv/bin/odradek serve")]

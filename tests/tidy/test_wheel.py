@@ -1,4 +1,4 @@
-"""The package as its users have it: installed from the wheel, as a clone, or as a zip on the path."""
+"""Tests of the package as users have it: installed from the wheel, as a clone, or as a zip on the path."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(program: str, origin: Path, *, cwd: Path, path: list[Path], options: tuple[str, ...] = ()) -> str:
-    """Returns what the program printed; `origin` is where its odradek has to come from."""
+    """Returns what the program printed; `origin` is the expected location of the package odradek."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, path)), "PYTHONDONTWRITEBYTECODE": "1"}
     code = f"ORIGIN = {str(origin)!r}\n{program}"
     done = subprocess.run([sys.executable, *options, "-c", code], cwd=cwd, env=environment, capture_output=True, text=True, check=False)
@@ -61,7 +61,7 @@ def run(program: str, origin: Path, *, cwd: Path, path: list[Path], options: tup
     return done.stdout
 
 
-def test_wheel_holds_the_code_and_nothing_else(wheel: Path, source: Path) -> None:
+def test_wheel_contains_exactly_the_code(wheel: Path, source: Path) -> None:
     expected = {f"odradek/{path.relative_to(source).as_posix()}" for folder in CODE for path in (source / folder).rglob("*.py")}
     expected -= {"odradek/spark_sink/autoload/__init__.py"}
     expected |= {"odradek/__init__.py", "odradek/py.typed", "pyspark_odradek/__init__.py"}
@@ -96,7 +96,7 @@ def test_editable_install_with_the_clone_beside_a_script_serves(source: Path, tm
     subprocess.run([*PYTHON, *install], check=True, capture_output=True)
     dependencies = sysconfig.get_path("purelib")
     program = f"import site, sys; site.addsitedir({str(environment)!r}); sys.path.append({dependencies!r})\n{SERVES}"
-    for folder in (tmp_path, clone, environment):  # without site, because this interpreter may have an editable install of its own
+    for folder in (tmp_path, clone, environment):  # -S disables site, because this interpreter may have its own editable install
         assert run(program, clone, cwd=folder, path=[], options=("-S",)) == f"served {odradek.__version__}\n"
 
 
@@ -106,12 +106,12 @@ def test_zip_of_the_package_has_the_data_source(installed: Path, tmp_path: Path)
     assert run(SERVES, archive, cwd=tmp_path, path=[archive]) == f"served {odradek.__version__}\n"
 
 
-def test_import_loads_neither_the_event_loop_nor_the_broker(installed: Path, tmp_path: Path) -> None:
+def test_import_loads_neither_event_loop_nor_broker(installed: Path, tmp_path: Path) -> None:
     program = 'import odradek, sys; odradek.__version__; print({"asyncio", "importlib.metadata", "odradek.broker"} & set(sys.modules))'
     assert run(program, installed, cwd=tmp_path, path=[installed]) == "set()\n"
 
 
-def test_type_checkers_know_the_exported_names(installed: Path, tmp_path: Path) -> None:
+def test_mypy_finds_the_exported_names(installed: Path, tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="mypy is installed by `make test-all` and `make lint`")
     (tmp_path / "program.py").write_text(
         "from odradek import Cluster, __version__\nreveal_type(Cluster().bootstrap_servers)\nfrom odradek import Nothing\n"
@@ -122,6 +122,6 @@ def test_type_checkers_know_the_exported_names(installed: Path, tmp_path: Path) 
     assert 'Module "odradek" has no attribute "Nothing"' in done.stdout, done.stdout
 
 
-def test_extras_are_those_that_are_used() -> None:
+def test_extras_are_the_documented_ones() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert set(project["optional-dependencies"]) == {"uvloop", "spark", "test", "dev"}

@@ -376,7 +376,7 @@ def test_expensive_regular_expression_is_resolved_in_slices() -> None:
     assert joined.assignment is not None
     assert (joined.error_code, joined.assignment.topic_partitions) == (0, []), "the response does not wait for the matching topics"
     turns = 0
-    while scene.world.core.has_more:
+    while scene.world.turns.has_more:
         scene.world.turn()
         turns += 1
         assert scene.beat(epoch=joined.member_epoch).error_code == 0, "other requests are served between slices"

@@ -1,4 +1,4 @@
-"""Requests of all kinds with the longest names and the largest numbers: whatever they are answered, no rule fails.
+"""Requests of all kinds with the longest names and the largest numbers: any response is accepted, but no exception.
 
 The requests name few groups, topics and members, so that many of them get far; the rest of their values is extreme.
 """
@@ -40,7 +40,7 @@ CLIENT_IDS = ("a", "a", "a", "c" * 32_731, "c" * 32_767)
 
 
 class Requests:
-    """Draws requests; `members` are the ids that brokers have handed out."""
+    """Draws requests. `members` are member ids that brokers have assigned."""
 
     def __init__(self, seed: int, world: World) -> None:
         self.chance, self.world = Random(seed), world
@@ -79,7 +79,7 @@ class Requests:
 
 
 @pytest.mark.parametrize("seed", range(ROUNDS))
-def test_extreme_values_fail_no_rule(seed: int, caplog: pytest.LogCaptureFixture) -> None:
+def test_extreme_values_raise_in_no_handler(seed: int, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.ERROR)
     world = World(nodes=1, settings={"offsets.topic.num.partitions": "1", "transaction.state.log.num.partitions": "1"})
     for topic in "tu":

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -23,20 +23,21 @@ def request(world: World, *wanted: tuple[int, int], version: int = 11, partition
     topic = world.cluster.topics["t"]
     partitions = [FetchPartition(partition=index, fetch_offset=offset, partition_max_bytes=partition_max_bytes) for index, offset in wanted]
     topics = [FetchTopic(topic="t", topic_id=topic.id if version >= 13 else bytes(16), partitions=partitions)]
-    return FetchRequest(**({"max_wait_ms": 0, "min_bytes": 1, "topics": topics} | options))
+    fields: dict[str, Any] = {"max_wait_ms": 0, "min_bytes": 1, "topics": topics}
+    return FetchRequest(**(fields | options))
 
 
 def fetched(response: FetchResponse) -> list[list[bytes | None]]:
-    """The values of each partition."""
+    """Returns the values of each partition."""
     return [
-        [record.value for batch in batches(bytes(partition.records)) for record in batch.records()]
+        [record.value for batch in batches(bytes(cast(bytes, partition.records))) for record in batch.records()]
         for topic in response.responses
         for partition in topic.partitions
     ]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_reads_what_was_produced(world: World, version: int) -> None:
+def test_fetch_returns_produced_records(world: World, version: int) -> None:
     produce(world, "t", b"a", b"b")
     produce(world, "t", b"c")
     response = world.client().call(FETCH, version, request(world, (0, 0), (1, 0), version=version))
@@ -46,7 +47,7 @@ def test_reads_what_was_produced(world: World, version: int) -> None:
     assert response.session_id == 0
 
 
-def test_begins_with_the_batch_that_holds_the_offset(world: World) -> None:
+def test_fetch_begins_with_the_batch_of_the_offset(world: World) -> None:
     produce(world, "t", b"a", b"b")
     produce(world, "t", b"c")
     assert fetched(world.client().call(FETCH, 11, request(world, (0, 1)))) == [[b"a", b"b", b"c"]]
@@ -55,7 +56,7 @@ def test_begins_with_the_batch_that_holds_the_offset(world: World) -> None:
 
 
 @pytest.mark.parametrize("offset", [-1, 4, 1 << 40])
-def test_offsets_outside_the_log(world: World, offset: int) -> None:
+def test_fetch_outside_the_log_gets_an_error(world: World, offset: int) -> None:
     produce(world, "t", b"a", b"b", b"c")
     (partition,) = world.client().call(FETCH, 11, request(world, (0, offset))).responses[0].partitions
     assert partition.error_code == ErrorCode.OFFSET_OUT_OF_RANGE
@@ -63,7 +64,7 @@ def test_offsets_outside_the_log(world: World, offset: int) -> None:
     assert partition.records == b""
 
 
-def test_errors_of_topics_leaders_and_epochs(world: World) -> None:
+def test_fetch_errors_of_topics_leaders_and_epochs(world: World) -> None:
     def code(answer: FetchResponse) -> int:
         return int(answer.responses[0].partitions[0].error_code)
 
@@ -81,7 +82,7 @@ def test_errors_of_topics_leaders_and_epochs(world: World) -> None:
     assert code(client.call(FETCH, 11, behind)) == ErrorCode.FENCED_LEADER_EPOCH
 
 
-def test_the_wrong_broker_says_who_leads() -> None:
+def test_fetch_from_another_broker_returns_the_leader() -> None:
     world = World()
     world.cluster.create_topic("t", 1, 1)
     leader = world.cluster.topics["t"].partitions[0].leader
@@ -93,7 +94,7 @@ def test_the_wrong_broker_says_who_leads() -> None:
     assert [node.node_id for node in response.node_endpoints] == [leader]
 
 
-def test_limits(world: World) -> None:
+def test_fetch_obeys_its_limits(world: World) -> None:
     for index in range(3):
         for _ in range(4):
             produce(world, "t", bytes(1000), partition=index)
@@ -111,7 +112,7 @@ def test_limits(world: World) -> None:
     assert counts(max_bytes=0) == [1, 0, 0]
 
 
-def test_waits_for_min_bytes(world: World) -> None:
+def test_fetch_waits_for_min_bytes(world: World) -> None:
     client = world.client()
     client.send(FETCH, 11, request(world, (0, 0), (1, 0), max_wait_ms=500, min_bytes=1500))
     produce(world, "t", bytes(1000))
@@ -120,7 +121,7 @@ def test_waits_for_min_bytes(world: World) -> None:
     assert [len(values) for values in fetched(client.receive())] == [1, 1]
 
 
-def test_answers_at_once_when_there_is_an_error_or_nothing_to_wait_for(world: World) -> None:
+def test_fetch_with_an_error_does_not_wait(world: World) -> None:
     client = world.client()
     client.send(FETCH, 11, request(world, (0, 0), (1, 5), max_wait_ms=500))
     assert client.receive() is not None
@@ -130,7 +131,7 @@ def test_answers_at_once_when_there_is_an_error_or_nothing_to_wait_for(world: Wo
     assert client.receive() is not None
 
 
-def test_an_unknown_partition_is_answered_last_and_with_those_that_wait(world: World) -> None:
+def test_unknown_partition_comes_last_after_the_wait(world: World) -> None:
     client = world.client()
     client.send(FETCH, 11, request(world, (9, 0), (0, 0), max_wait_ms=500))
     assert client.receive() is None
@@ -140,7 +141,7 @@ def test_an_unknown_partition_is_answered_last_and_with_those_that_wait(world: W
     assert [(partition.partition_index, partition.error_code) for partition in topic.partitions] == [(0, 0), (9, unknown)]
 
 
-def test_followers_serve_from_v11_on() -> None:
+def test_followers_serve_fetches_from_v11_on() -> None:
     world = World()
     world.cluster.create_topic("t", 1, 2)
     produce(world, "t", b"a")
@@ -154,7 +155,7 @@ RACKS = {"replica.selector.class": "org.apache.kafka.common.replica.RackAwareRep
 
 
 @pytest.mark.parametrize(("settings", "near"), [(RACKS, True), ({}, False)])
-def test_the_leader_sends_a_reader_to_the_replica_in_its_rack(settings: dict[str, str], near: bool) -> None:
+def test_leader_returns_the_replica_in_the_clients_rack(settings: dict[str, str], near: bool) -> None:
     world = World(settings=settings)
     world.cluster.create_topic("t", 1, 2)
     produce(world, "t", b"a")
@@ -174,7 +175,7 @@ def test_the_leader_sends_a_reader_to_the_replica_in_its_rack(settings: dict[str
 
 
 @pytest.mark.parametrize(("version", "epoch", "code"), [(10, -1, ErrorCode.NOT_LEADER_OR_FOLLOWER), (11, 0, ErrorCode.FENCED_LEADER_EPOCH)])
-def test_a_leader_change_ends_the_wait(version: int, epoch: int, code: ErrorCode) -> None:
+def test_leader_change_ends_the_wait(version: int, epoch: int, code: ErrorCode) -> None:
     world = World()
     world.cluster.create_topic("t", 1)
     client = world.leader_of("t")
@@ -203,12 +204,12 @@ def test_read_committed_has_a_list_of_aborted_transactions(world: World) -> None
         assert response.responses[0].partitions[0].aborted_transactions == aborted
 
 
-def test_a_session_that_nobody_opened_is_not_found(world: World) -> None:
+def test_unknown_session_id_is_not_found(world: World) -> None:
     response = world.client().call(FETCH, 11, request(world, (0, 0), session_id=5, session_epoch=1))
     assert (response.error_code, response.responses) == (ErrorCode.FETCH_SESSION_ID_NOT_FOUND, [])
 
 
-def test_a_reader_of_another_history_is_told_where_they_part(world: World) -> None:
+def test_diverging_reader_gets_the_diverging_epoch(world: World) -> None:
     partition = world.cluster.topics["t"].partitions[0]
     produce(world, "t", b"a", b"b")
     partition.elect(1)

@@ -1,10 +1,10 @@
-"""A fetch that waits: it reads again only what changed, and what it answers is what a fetch at that moment would get."""
+"""A waiting fetch reads only changed partitions again, and its response equals that of a new fetch at that moment."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -24,7 +24,7 @@ def world() -> World:
 
 @pytest.fixture
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[Log]:
-    """The logs that are read, in order."""
+    """Returns the logs that are read, in order."""
     found: list[Log] = []
     read = Log.read
 
@@ -39,7 +39,8 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[Log]:
 def request(indexes: Sequence[int] = range(PARTITIONS), *, partition_max_bytes: int = 1 << 20, **options: Any) -> FetchRequest:
     wanted = [FetchPartition(partition=index, fetch_offset=0, partition_max_bytes=partition_max_bytes) for index in indexes]
     topics = [FetchTopic(topic="t", topic_id=bytes(16), partitions=wanted)]
-    return FetchRequest(**({"max_wait_ms": 1000, "min_bytes": 1, "max_bytes": 1 << 20, "topics": topics} | options))
+    fields: dict[str, Any] = {"max_wait_ms": 1000, "min_bytes": 1, "max_bytes": 1 << 20, "topics": topics}
+    return FetchRequest(**(fields | options))
 
 
 def polling(world: World, count: int = POLLS, **options: Any) -> list[Client]:
@@ -50,12 +51,12 @@ def polling(world: World, count: int = POLLS, **options: Any) -> list[Client]:
 
 
 def records(response: FetchResponse) -> dict[int, int]:
-    """Partition -> bytes, for those with records."""
-    found = {each.partition_index: len(bytes(each.records)) for topic in response.responses for each in topic.partitions}
+    """Returns the bytes of each partition with records."""
+    found = {each.partition_index: len(cast(bytes, each.records)) for topic in response.responses for each in topic.partitions}
     return {index: size for index, size in found.items() if size}
 
 
-def test_produce_has_each_poll_read_one_partition(world: World, reads: list[Log]) -> None:
+def test_produce_makes_each_fetch_read_one_partition(world: World, reads: list[Log]) -> None:
     clients = polling(world)
     assert len(reads) == POLLS * PARTITIONS
     reads.clear()
@@ -64,7 +65,7 @@ def test_produce_has_each_poll_read_one_partition(world: World, reads: list[Log]
     assert [list(records(client.receive())) for client in clients] == [[7]] * POLLS
 
 
-def test_produce_that_is_not_enough_has_the_poll_wait_on(world: World, reads: list[Log]) -> None:
+def test_produce_below_min_bytes_keeps_the_fetch_waiting(world: World, reads: list[Log]) -> None:
     (client,) = polling(world, 1, min_bytes=300)
     reads.clear()
     for index in (3, 5):
@@ -75,7 +76,7 @@ def test_produce_that_is_not_enough_has_the_poll_wait_on(world: World, reads: li
     assert len(reads) == 3
 
 
-def test_poll_whose_time_is_up_reads_nothing_again(world: World, reads: list[Log]) -> None:
+def test_fetch_at_its_deadline_reads_nothing_again(world: World, reads: list[Log]) -> None:
     clients = polling(world)
     reads.clear()
     world.advance(1000)
@@ -83,7 +84,7 @@ def test_poll_whose_time_is_up_reads_nothing_again(world: World, reads: list[Log
     assert not reads
 
 
-def test_poll_over_a_partition_named_twice_is_answered_for_both(world: World) -> None:
+def test_fetch_listing_a_partition_twice_answers_both(world: World) -> None:
     (client,) = polling(world, 1, indexes=[4, 4, 5])
     produce(world, "t", b"v", partition=4)
     (topic,) = client.receive().responses
@@ -91,7 +92,7 @@ def test_poll_over_a_partition_named_twice_is_answered_for_both(world: World) ->
 
 
 @pytest.mark.parametrize("change", ["delete", "elect", "retention"])
-def test_poll_answers_what_else_changed(world: World, change: str) -> None:
+def test_woken_fetch_returns_other_changes_too(world: World, change: str) -> None:
     topic = world.cluster.topics["t"]
     produce(world, "t", b"v", partition=1)
     (client,) = polling(world, 1, min_bytes=10_000)
@@ -112,7 +113,7 @@ def test_poll_answers_what_else_changed(world: World, change: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_poll_answers_as_a_fetch_at_that_moment(seed: int) -> None:
+def test_woken_fetch_equals_a_new_fetch(seed: int) -> None:
     random = Random(seed)
     world = World(nodes=1)
     world.cluster.create_topic("t", 4)

@@ -20,7 +20,7 @@ VERSIONS = range(LIST_OFFSETS.versions.first, LIST_OFFSETS.versions.last + 1)
 
 @pytest.fixture
 def world() -> World:
-    """Offsets 0 to 4 with timestamps 1000, 1001, 1002, 1000, 1001."""
+    """Returns a world whose topic has the offsets 0 to 4 with the timestamps 1000, 1001, 1002, 1000, 1001."""
     world = World(nodes=1)
     world.cluster.create_topic("t", 1)
     produce(world, "t", b"a", b"b", b"c")
@@ -36,32 +36,32 @@ def ask(world: World, timestamp: int, version: int = 11, *, name: str = "t", tim
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_latest_earliest_and_by_time(world: World, version: int) -> None:
+def test_latest_earliest_and_timestamps_give_offsets(world: World, version: int) -> None:
     found = [(ask(world, timestamp, version).offset, ask(world, timestamp, version).timestamp) for timestamp in (-1, -2, 1001, 1003)]
     assert found == [(5, -1), (0, -1), (1, 1001), (-1, -1)]
 
 
-def test_the_epoch_of_what_was_found(world: World) -> None:
+def test_result_has_the_leader_epoch_of_its_offset(world: World) -> None:
     world.cluster.topics["t"].partitions[0].elect(1)
     produce(world, "t", b"f", b"g", b"h", b"i")
     assert [ask(world, timestamp).leader_epoch for timestamp in (-1, -2, 1001, 1003, 9999)] == [1, 0, 0, 1, -1]
 
 
-def test_maximum_timestamp(world: World) -> None:
+def test_max_timestamp_gives_the_newest_record(world: World) -> None:
     answer = ask(world, -3)
     assert (answer.timestamp, answer.offset) == (1002, 2)
 
 
-def test_special_timestamps_of_tiers(world: World) -> None:
+def test_tiered_storage_timestamps_give_local_offsets(world: World) -> None:
     assert [ask(world, timestamp).offset for timestamp in (-4, -5, -6)] == [0, -1, -1]
 
 
 @pytest.mark.parametrize(("timestamp", "version"), [(-3, 6), (-4, 7), (-5, 8), (-6, 10), (-7, 11)])
-def test_special_timestamps_have_a_first_version(world: World, timestamp: int, version: int) -> None:
+def test_special_timestamps_before_their_version_are_refused(world: World, timestamp: int, version: int) -> None:
     assert ask(world, timestamp, version).error_code == ErrorCode.UNSUPPORTED_VERSION
 
 
-def test_an_empty_log_has_no_maximum() -> None:
+def test_max_timestamp_of_an_empty_log_is_not_found() -> None:
     world = World(nodes=1)
     world.cluster.create_topic("t", 1)
     assert [(ask(world, timestamp).timestamp, ask(world, timestamp).offset) for timestamp in (-3, 0, -1, -2)] == [
@@ -78,12 +78,12 @@ def test_deleted_records_are_not_found(world: World) -> None:
 
 
 @pytest.mark.parametrize("codec", list(Compression))
-def test_looks_into_compressed_batches(world: World, codec: Compression) -> None:
+def test_timestamps_in_compressed_batches_are_found(world: World, codec: Compression) -> None:
     produce(world, "t", *[b"x"] * 10, compression=codec)
     assert (ask(world, 1007).offset, ask(world, 1007).timestamp) == (12, 1007)
 
 
-def test_errors(world: World) -> None:
+def test_list_offsets_errors_of_topics_and_leaders(world: World) -> None:
     assert ask(world, -1, name="nope").error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     assert ask(world, -1, current_leader_epoch=3).error_code == ErrorCode.UNKNOWN_LEADER_EPOCH
     assert [answer.error_code for answer in ask(world, -1, times=2)] == [ErrorCode.INVALID_REQUEST]
@@ -96,7 +96,7 @@ def end_of(world: World, epoch: int, name: str = "t", current: int = -1) -> tupl
     return answer.error_code, answer.leader_epoch, answer.end_offset
 
 
-def test_where_leader_epochs_end(world: World) -> None:
+def test_leader_epochs_have_end_offsets(world: World) -> None:
     partition = world.cluster.topics["t"].partitions[0]
     partition.elect(1)
     partition.elect(1)

@@ -6,14 +6,9 @@ import pytest
 
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.describe_cluster import DESCRIBE_CLUSTER, DescribeClusterRequest
-from odradek.protocol.messages.describe_topic_partitions import (
-    DESCRIBE_TOPIC_PARTITIONS,
-    Cursor,
-    DescribeTopicPartitionsRequest,
-    TopicRequest,
-)
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest, MetadataRequestTopic
 from odradek.protocol.schema import ZERO_UUID
+from tests.broker.handlers.test_topic_partitions import pages
 from tests.broker.harness import World
 
 VERSIONS = range(METADATA.versions.first, METADATA.versions.last + 1)
@@ -35,7 +30,7 @@ def ask(world: World, version: int = 13, topics: list[MetadataRequestTopic] | No
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_describes_brokers_and_topics(world: World, version: int) -> None:
+def test_metadata_describes_brokers_and_topics(world: World, version: int) -> None:
     response = ask(world, version, named("t"))
     assert [(broker.node_id, broker.host, broker.port) for broker in response.brokers] == [(1, "127.0.0.1", 9092), (2, "127.0.0.1", 9093)]
     (topic,) = response.topics
@@ -51,13 +46,13 @@ def test_describes_brokers_and_topics(world: World, version: int) -> None:
         assert topic.topic_id == world.cluster.topics["t"].id
 
 
-def test_all_topics_and_none(world: World) -> None:
+def test_metadata_of_all_topics_and_of_none(world: World) -> None:
     assert [topic.name for topic in ask(world, 0, []).topics] == ["t"]
     assert [topic.name for topic in ask(world, 1, None).topics] == ["t"]
     assert ask(world, 1, []).topics == []
 
 
-def test_by_id(world: World) -> None:
+def test_metadata_by_topic_id(world: World) -> None:
     topic = world.cluster.topics["t"]
     wanted = [MetadataRequestTopic(name=None, topic_id=topic.id), MetadataRequestTopic(name=None, topic_id=b"?" * 16), *named("ignored")]
     unknown, found = ask(world, 12, wanted).topics
@@ -68,13 +63,13 @@ def test_by_id(world: World) -> None:
 @pytest.mark.parametrize(
     "wanted", [MetadataRequestTopic(name=None, topic_id=ZERO_UUID), MetadataRequestTopic(name="t", topic_id=b"x" * 16)]
 )
-def test_before_version_12_ids_are_refused(world: World, wanted: MetadataRequestTopic) -> None:
+def test_metadata_by_topic_id_before_v12_is_refused(world: World, wanted: MetadataRequestTopic) -> None:
     assert [topic.error_code for topic in ask(world, 11, [wanted]).topics] == [ErrorCode.INVALID_REQUEST]
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_metadata_of_an_unknown_topic_creates_and_describes_it(world: World, version: int) -> None:
-    """Apache Kafka describes it tens of milliseconds later: see known_differences.txt."""
+    """Apache Kafka describes the topic only tens of milliseconds later: see known_differences.txt."""
     (topic,) = ask(world, version, named("new")).topics
     assert (topic.error_code, topic.name) == (0, "new")
     (partition,) = topic.partitions
@@ -102,7 +97,7 @@ def test_metadata_creates_topics_in_different_racks() -> None:
     assert {partition.leader_id for partition in topic.partitions} == {1, 2, 3, 4}
 
 
-def test_creation_may_be_forbidden(world: World) -> None:
+def test_metadata_without_auto_creation_creates_nothing(world: World) -> None:
     for _ in range(2):
         (topic,) = ask(world, 13, named("new"), allow_auto_topic_creation=False).topics
         assert topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -112,13 +107,13 @@ def test_creation_may_be_forbidden(world: World) -> None:
 
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a b", "ä", "x" * 250])
-def test_illegal_names(world: World, name: str) -> None:
+def test_metadata_of_invalid_topic_names_gets_errors(world: World, name: str) -> None:
     for automatic in (True, False):
         (topic,) = ask(world, 13, named(name), allow_auto_topic_creation=automatic).topics
         assert topic.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
 
 
-def test_a_partition_without_a_leader() -> None:
+def test_metadata_of_a_partition_without_a_leader() -> None:
     world = World(settings={"default.replication.factor": "1"})
     world.cluster.create_topic("t", 2)
     world.cluster.stop_node(2)
@@ -140,7 +135,7 @@ TWO_LISTENERS = {
 
 
 @pytest.mark.parametrize(("listener", "first"), [("INTERNAL", ("odradek", 29092)), ("EXTERNAL", ("localhost", 9092))])
-def test_addresses_are_those_of_the_listener_that_was_asked(listener: str, first: tuple[str, int]) -> None:
+def test_metadata_has_the_addresses_of_the_clients_listener(listener: str, first: tuple[str, int]) -> None:
     world = World(settings=TWO_LISTENERS)
     host, port = first
     client = world.client(listener=listener)
@@ -150,7 +145,7 @@ def test_addresses_are_those_of_the_listener_that_was_asked(listener: str, first
     assert [(broker.host, broker.port) for broker in described.brokers] == [(host, port), (host, port + 1)]
 
 
-def test_authorized_operations_are_there_if_asked_for(world: World) -> None:
+def test_metadata_lists_operations_on_request(world: World) -> None:
     response = ask(world, 8, named("t"), include_topic_authorized_operations=True, include_cluster_authorized_operations=True)
     assert response.cluster_authorized_operations > 0
     assert response.topics[0].topic_authorized_operations > 0
@@ -162,7 +157,7 @@ def describe_cluster(world: World, version: int, **options: Any) -> Any:
     return world.client().call(DESCRIBE_CLUSTER, version, DescribeClusterRequest(include_cluster_authorized_operations=True, **options))
 
 
-def test_describe_cluster(world: World) -> None:
+def test_describe_cluster_lists_brokers(world: World) -> None:
     world.cluster.stop_node(2)
     response = describe_cluster(world, 2)
     assert [broker.broker_id for broker in response.brokers] == [1]
@@ -177,41 +172,6 @@ def test_describe_cluster(world: World) -> None:
 
 def test_describe_cluster_of_controllers_is_refused(world: World) -> None:
     assert describe_cluster(world, 1, endpoint_type=2).error_code == ErrorCode.MISMATCHED_ENDPOINT_TYPE
-
-
-def pages(world: World, *names: str, limit: int = 2000, cursor: Cursor | None = None) -> Any:
-    request = DescribeTopicPartitionsRequest(
-        topics=[TopicRequest(name=name) for name in names], response_partition_limit=limit, cursor=cursor
-    )
-    return world.client().call(DESCRIBE_TOPIC_PARTITIONS, 0, request)
-
-
-def shape(response: Any) -> list[tuple[str, list[int]]]:
-    return [(topic.name, [partition.partition_index for partition in topic.partitions]) for topic in response.topics]
-
-
-def test_describe_topic_partitions_page_by_page(world: World) -> None:
-    world.cluster.create_topic("a", 3)
-    assert shape(pages(world)) == [("a", [0, 1, 2]), ("t", [0, 1])]
-    assert pages(world).next_cursor is None
-    found, cursor = [], None
-    while True:
-        response = pages(world, limit=2, cursor=cursor)
-        found.append(shape(response))
-        cursor = response.next_cursor
-        if cursor is None:
-            break
-    assert found == [[("a", [0, 1])], [("a", [2]), ("t", [0])], [("t", [1])]]
-    response = pages(world, limit=3)
-    assert shape(response) == [("a", [0, 1, 2])]
-    assert (response.next_cursor.topic_name, response.next_cursor.partition_index) == ("t", 0)
-
-
-def test_describe_topic_partitions_of_unknown_topics_and_bad_cursors(world: World) -> None:
-    codes = {topic.name: topic.error_code for topic in pages(world, "t", "nope", "a b").topics}
-    assert codes == {"t": 0, "nope": ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "a b": ErrorCode.INVALID_TOPIC_EXCEPTION}
-    for cursor in (Cursor(topic_name="t", partition_index=-1), Cursor(topic_name="other", partition_index=0)):
-        assert pages(world, "t", cursor=cursor).topics[0].error_code == ErrorCode.INVALID_REQUEST
 
 
 def test_metadata_internal_topic_no_brokers_unknown() -> None:

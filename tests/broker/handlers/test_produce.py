@@ -20,7 +20,7 @@ def world() -> World:
 
 
 def ask(world: World, request: ProduceRequest, version: int = 9, partition: int = 0, client_id: str = "test") -> PartitionProduceResponse:
-    """The answer for one partition, asked of the leader of `t`."""
+    """Sends a Produce to the leader of `t` and returns the response for one partition."""
     response = world.leader_of("t", partition).call(PRODUCE, version, request, client_id)
     answer: PartitionProduceResponse = response.responses[0].partition_responses[0]
     return answer
@@ -28,7 +28,7 @@ def ask(world: World, request: ProduceRequest, version: int = 9, partition: int 
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("acks", [1, -1])
-def test_appends(world: World, version: int, acks: int) -> None:
+def test_produce_appends(world: World, version: int, acks: int) -> None:
     topic = world.cluster.topics["t"]
     for base_offset in (0, 2):
         request = produce_request("t", a_batch(b"a", b"b"), acks=acks, topic_id=topic.id if version >= 13 else bytes(16))
@@ -41,7 +41,7 @@ def test_appends(world: World, version: int, acks: int) -> None:
     assert second.crc_valid()
 
 
-def test_the_leader_epoch_is_written_into_the_batch(world: World) -> None:
+def test_produce_writes_the_leader_epoch_into_the_batch(world: World) -> None:
     world.cluster.stop_node(2)
     world.cluster.start_node(2)
     partition = next(p for p in world.cluster.topics["t"].partitions if p.leader_epoch == 1)
@@ -50,7 +50,7 @@ def test_the_leader_epoch_is_written_into_the_batch(world: World) -> None:
     assert RecordBatch(view).header.partition_leader_epoch == 1
 
 
-def test_unknown_topics_partitions_and_ids(world: World) -> None:
+def test_produce_to_unknown_topics_gets_errors(world: World) -> None:
     for request, version, code in (
         (produce_request("nope", a_batch(b"x")), 9, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
         (produce_request("t", a_batch(b"x"), partition=7), 9, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
@@ -61,7 +61,7 @@ def test_unknown_topics_partitions_and_ids(world: World) -> None:
         assert (answer.error_code, answer.base_offset, answer.log_start_offset) == (code, -1, -1)
 
 
-def test_the_wrong_broker_says_who_leads(world: World) -> None:
+def test_produce_to_another_broker_returns_the_leader(world: World) -> None:
     partition = world.cluster.topics["t"].partitions[0]
     wrong = next(node for node in world.cluster.brokers if node != partition.leader)
     for version in (9, 10):
@@ -76,7 +76,7 @@ def test_the_wrong_broker_says_who_leads(world: World) -> None:
             assert response.node_endpoints == []
 
 
-def test_several_partitions_have_fates_of_their_own() -> None:
+def test_produce_answers_each_partition_for_itself() -> None:
     world = World(nodes=1)
     world.cluster.create_topic("t", 2)
     data = [produce_request("t", batch, partition=index).topic_data[0].partition_data[0] for index, batch in ((0, b""), (1, a_batch(b"x")))]
@@ -105,38 +105,38 @@ def with_byte(batch: bytes, position: int, value: int) -> bytes:
         (a_batch(bytes(1_048_588)), ErrorCode.MESSAGE_TOO_LARGE),
     ],
 )
-def test_bad_batches_are_refused_and_leave_nothing(world: World, batch: bytes | None, code: ErrorCode) -> None:
+def test_invalid_batches_are_refused_and_not_stored(world: World, batch: bytes | None, code: ErrorCode) -> None:
     answer = ask(world, produce_request("t", batch))
     assert (answer.error_code, answer.base_offset) == (code, -1)
     assert answer.error_message is None
     assert world.cluster.topics["t"].partitions[0].log.end_offset == 0
 
 
-def test_less_than_a_batch_behind_the_batch_is_not_there(world: World) -> None:
+def test_incomplete_second_batch_is_ignored(world: World) -> None:
     batch = a_batch(b"x")
     assert ask(world, produce_request("t", batch + batch[:40])).error_code == 0
     assert world.cluster.topics["t"].partitions[0].log.size == len(batch)
 
 
-def test_max_message_bytes_is_the_topics() -> None:
+def test_max_message_bytes_of_the_topic_applies() -> None:
     world = World()
     world.cluster.create_topic("t", 1, configs={"max.message.bytes": "100"})
     assert ask(world, produce_request("t", a_batch(bytes(10)))).error_code == 0
     assert ask(world, produce_request("t", a_batch(bytes(40)))).error_code == ErrorCode.MESSAGE_TOO_LARGE
 
 
-def test_zstd_needs_version_7(world: World) -> None:
+def test_zstd_before_version_7_is_refused(world: World) -> None:
     batch = a_batch(b"x" * 100, compression=Compression.ZSTD)
     assert ask(world, produce_request("t", batch), version=6).error_code == ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
     assert ask(world, produce_request("t", batch), version=7).error_code == 0
 
 
 @pytest.mark.parametrize("acks", [2, -2, 5])
-def test_acks_are_0_1_or_all(world: World, acks: int) -> None:
+def test_other_acks_are_refused(world: World, acks: int) -> None:
     assert ask(world, produce_request("t", a_batch(b"x"), acks=acks)).error_code == ErrorCode.INVALID_REQUIRED_ACKS
 
 
-def test_internal_topics_are_written_by_the_admin_client_only() -> None:
+def test_internal_topics_accept_only_the_admin_client() -> None:
     world = World(nodes=1)
     world.cluster.ensure_internal("__consumer_offsets")
     for client_id, code in (("test", ErrorCode.INVALID_TOPIC_EXCEPTION), ("__admin_client", 0)):
@@ -145,7 +145,7 @@ def test_internal_topics_are_written_by_the_admin_client_only() -> None:
         assert response.responses[0].partition_responses[0].error_code == code
 
 
-def test_min_insync_replicas_acts() -> None:
+def test_too_few_in_sync_replicas_refuse_acks_all() -> None:
     world = World(settings={"min.insync.replicas": "2"})
     world.cluster.create_topic("t", 1)
     assert ask(world, produce_request("t", a_batch(b"x"))).error_code == 0
@@ -156,11 +156,11 @@ def test_min_insync_replicas_acts() -> None:
     assert ask(world, produce_request("t", a_batch(b"x"))).base_offset == 2
 
 
-def test_acks_0_is_not_answered_and_an_error_ends_the_connection(world: World) -> None:
+def test_acks_0_gets_no_response_and_errors_close(world: World) -> None:
     client = world.leader_of("t")
     client.send(PRODUCE, 9, produce_request("t", a_batch(b"x"), acks=0))
     assert client.sent == b""
-    assert client.closed is None
+    assert client.connection.closing is None
     client.send(PRODUCE, 9, produce_request("t", b"", acks=0))
     assert client.sent == b""
     assert client.closed == "Produce with acks=0 failed with INVALID_RECORD"
@@ -178,7 +178,7 @@ def test_log_append_time_is_written_into_the_batch() -> None:
     assert [record.timestamp for record in batch.records()] == [START_MS, START_MS]
 
 
-def test_a_producers_log_append_time_bit_is_cleared_on_a_create_time_topic(world: World) -> None:
+def test_create_time_topic_clears_the_log_append_time_bit(world: World) -> None:
     ask(world, produce_request("t", a_batch(b"a", timestamp_type=1)))
     (view,) = world.cluster.topics["t"].partitions[0].log.batches(0, 1)
     batch = RecordBatch(view)
@@ -190,7 +190,7 @@ def sequenced(*values: bytes, sequence: int, epoch: int = 0) -> ProduceRequest:
     return produce_request("t", a_batch(*values, producer_id=7, producer_epoch=epoch, base_sequence=sequence))
 
 
-def test_idempotence(world: World) -> None:
+def test_idempotent_producer_is_checked_by_sequence(world: World) -> None:
     offsets = [ask(world, sequenced(b"a", b"b", sequence=number)).base_offset for number in (0, 2, 4)]
     assert offsets == [0, 2, 4]
     assert ask(world, sequenced(b"a", b"b", sequence=2)).base_offset == 2  # sent again

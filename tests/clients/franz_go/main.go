@@ -1,4 +1,4 @@
-// Prints the version of Kafka that franz-go takes a broker for: `franz_go ADDRESS`.
+// Prints the version of Kafka that franz-go detects: `franz_go ADDRESS`.
 package main
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kversion"
 )
 
-const patience = 15 * time.Second
+const patience = 60 * time.Second
 
 func main() {
 	limited, cancel := context.WithTimeout(context.Background(), patience)

@@ -1,4 +1,4 @@
-// Does what child.py writes to its standard input, and answers on its standard output.
+// Reads the calls of child.py from standard input and writes their results to standard output.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/confluentinc/confluent-kafka-go/kafka"
 )
 
-const patience = 30 * time.Second
+const patience = 120 * time.Second
 
 type call struct {
 	On   int
@@ -21,7 +21,7 @@ type call struct {
 	With []json.RawMessage
 }
 
-// What can be called by name; it answers what JSON can hold, or another of its kind.
+// An object whose methods are called by name; results are JSON values or further objects.
 type object interface {
 	do(name string, with arguments) (any, error)
 }
@@ -168,7 +168,7 @@ func (p *producer) settle() error {
 		case event := <-p.Events():
 			message, ok := event.(*kafka.Message)
 			if !ok {
-				p.sent++ // a connection that ended: not the answer of a record
+				p.sent++ // an event about a lost connection, not a delivery report
 			} else if message.TopicPartition.Error != nil {
 				return message.TopicPartition.Error
 			}
@@ -221,7 +221,7 @@ func (m *member) poll(timeoutMs int) []record {
 	return records
 }
 
-// An array of its fields in JSON; bytes are base64, nil is null.
+// The JSON of a record: an array of its fields; bytes are base64, nil is null.
 type record struct {
 	partition   int32
 	key, value  []byte

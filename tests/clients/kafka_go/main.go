@@ -1,4 +1,4 @@
-// A group reader on topics that only requests for their metadata create: `kafka_go ADDRESS SITUATION`.
+// Reads auto-created topics with a group reader: `kafka_go ADDRESS SITUATION`.
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-const patience = 15 * time.Second
+const patience = 60 * time.Second
 
 func main() {
 	address, situation := os.Args[1], os.Args[2]
@@ -25,19 +25,19 @@ func main() {
 }
 
 var situations = map[string]func(context.Context, string) (string, error){
-	// The reader asks first, and the writer comes a little later.
+	// The reader requests the topic first, and the writer starts later.
 	"reader-first": func(limited context.Context, address string) (string, error) {
 		reader := kafka.NewReader(config(address, kafka.ReaderConfig{Topic: "first"}))
 		go writeLater(limited, address, "first")
 		return read(limited, reader)
 	},
-	// The same with two topics, of which only the second is written to.
+	// The same with two topics; records are written only to the second.
 	"two-topics": func(limited context.Context, address string) (string, error) {
 		reader := kafka.NewReader(config(address, kafka.ReaderConfig{GroupTopics: []string{"one", "two"}}))
 		go writeLater(limited, address, "two")
 		return read(limited, reader)
 	},
-	// A connection to the leader of the new topic writes before there is a reader.
+	// A connection to the leader of the new topic writes before the reader starts.
 	"dialled-first": func(limited context.Context, address string) (string, error) {
 		leader, err := kafka.DialLeader(limited, "tcp", address, "dialled", 0)
 		if err != nil {

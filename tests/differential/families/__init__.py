@@ -1,8 +1,8 @@
-"""The cases, a module for each family."""
+"""The families of cases, one module for each."""
 
 from __future__ import annotations
 
-from ..script import Family
+from ..case import Family
 from . import (
     acls,
     admin,
@@ -56,4 +56,4 @@ FAMILIES: dict[str, Family] = {
     "dynamic": Family(dynamic.cases),
     "acls": Family(acls.cases, acls.SETTINGS),
 }
-"""What makes the cases of a family, by its name."""
+"""The families by name."""

@@ -1,4 +1,4 @@
-"""A request of each API whose answer depends on what its client may do, for the family `acls`."""
+"""Requests of all APIs whose answers depend on access rights, for the family `acls`."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from odradek.broker.security.acls import ResourceType
 from odradek.protocol.messages import APIS
 from odradek.protocol.schema import ZERO_UUID, Api
 
-from ..asking import a_batch
-from ..script import id_of
+from ..case import id_of
+from ..requests import batch_of
 
 APIS_BY_NAME = {api.name: api for api in APIS.values()}
 SHARED, OTHER = "acls.shared", "acls.other"
-"""Topics that no request changes."""
+"""Topics that are not changed by any request."""
 
 TOPICS, GROUPS, CLUSTERS = (ResourceType.TOPIC,), (ResourceType.GROUP,), (ResourceType.CLUSTER,)
 
 
-class Guarded(NamedTuple):
-    """A request of one API and version: which rights may matter to it, and what it says, by a name that is the case's own.
+class GuardedRequest(NamedTuple):
+    """A request of one API and version whose answer depends on rights on `types`.
 
-    `own_topic` is for requests that change their topic.
+    `fields` returns the fields of the request for the name of a case. `own_topic` is set for requests that change their topic.
     """
 
     name: str
@@ -33,19 +33,19 @@ class Guarded(NamedTuple):
     own_topic: bool = False
 
 
-def requests() -> Iterator[Guarded]:
+def requests() -> Iterator[GuardedRequest]:
     for rows in (_records(), _topics(), _groups(), _transactions(), _cluster()):
         for api_name, versions, what, types, fields, *own_topic in rows:
             api = APIS_BY_NAME[api_name]
             for version in versions:
-                yield Guarded(f"{api_name}.v{version}{what}", api, version, types, fields, bool(own_topic))
+                yield GuardedRequest(f"{api_name}.v{version}{what}", api, version, types, fields, bool(own_topic))
 
 
 Row = tuple[Any, ...]
 
 
 def _records() -> Iterator[Row]:
-    batch, transactional = a_batch(b"a"), a_batch(b"a", producer_id=900, producer_epoch=0, base_sequence=0, is_transactional=True)
+    batch, transactional = batch_of(b"a"), batch_of(b"a", producer_id=900, producer_epoch=0, base_sequence=0, is_transactional=True)
 
     def produce(records: bytes, transactional_id: str | None, topic: str) -> Mapping[str, Any]:
         data = {"name": topic, "partition_data": [{"index": 0, "records": records}, {"index": 7, "records": records}]}

@@ -1,6 +1,6 @@
-"""With an authorizer: what each API answers to a client with one right alone, and to one who has all but that right; then the ACLs.
+"""Access control: the answers of each API to clients with a single right and with all rights but one, and the APIs for ACLs.
 
-A client is told by the address that it comes from. Brokers and set-up come from 127.0.0.1, which may do all.
+Clients are distinguished by their source addresses. Brokers and set-up requests use 127.0.0.1, which has all rights.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from odradek.protocol.messages.describe_acls import DESCRIBE_ACLS
 from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID
 from odradek.protocol.messages.offset_commit import OFFSET_COMMIT
 
-from ..asking import a_batch, produce, request_of
-from ..script import LOCALHOST, Ask, Case, Topic, all_versions
-from .acl_requests import OTHER, SHARED, Guarded, requests
+from ..case import LOCALHOST, Case, Send, Topic, all_versions
+from ..requests import batch_of, produce, request_of
+from .acl_requests import OTHER, SHARED, GuardedRequest, requests
 
 SETTINGS = {"authorizer.class.name": STANDARD_AUTHORIZER, "allow.everyone.if.no.acl.found": "true"}
 DENY, ALLOW = 2, 3
@@ -30,9 +30,9 @@ RIGHTS = {
     ResourceType.CLUSTER: (5, 6, 7, 8, 9, 10, 11, 12),
     ResourceType.TRANSACTIONAL_ID: (4, 8),
 }
-"""Operations that may matter, by what they are done to."""
+"""The operations that can affect an answer, by resource type."""
 
-NOBODY, ANYBODY = "127.4.0.1", "127.4.0.2"
+HOST_WITHOUT_RIGHTS, HOST_WITH_ALL_RIGHTS = "127.4.0.1", "127.4.0.2"
 Entry = dict[str, object]
 
 
@@ -43,7 +43,7 @@ def cases() -> Iterator[Case]:
             case = f"acls.{guarded.name}.{name}"
             topics = (Topic(case), Topic(SHARED), Topic(OTHER)) if guarded.own_topic else (Topic(SHARED), Topic(OTHER))
             request = request_of(guarded.api, guarded.fields(case))
-            yield Case(case, topics, (Ask(guarded.api, guarded.version, request, host=host),))
+            yield Case(case, topics, (Send(guarded.api, guarded.version, request, host=host),))
     yield from _decisions()
     yield from _entries()
 
@@ -55,28 +55,28 @@ def entry(
     return {**resource, "principal": user, "host": host, "operation": operation, "permission_type": permission}
 
 
-def create(*entries: Entry, version: int = 3) -> Ask:
-    return Ask(CREATE_ACLS, version, request_of(CREATE_ACLS, {"creations": list(entries)}), settles=True)
+def create(*entries: Entry, version: int = 3) -> Send:
+    return Send(CREATE_ACLS, version, request_of(CREATE_ACLS, {"creations": list(entries)}), settles=True)
 
 
-def _set_up() -> Iterator[Ask]:
+def _set_up() -> Iterator[Send]:
     everything = [(kind, CLUSTER_NAME if kind is ResourceType.CLUSTER else "*") for kind in RIGHTS]
-    entries = [entry(kind, name, Operation.ALL, host=host) for host in (LOCALHOST, ANYBODY) for kind, name in everything]
+    entries = [entry(kind, name, Operation.ALL, host=host) for host in (LOCALHOST, HOST_WITH_ALL_RIGHTS) for kind, name in everything]
     for kind, name in everything:
         for operation in RIGHTS[kind]:
             entries.append(entry(kind, name, operation, host=_with(kind, operation)))
             entries += [entry(each, its_name, Operation.ALL, host=_without(kind, operation)) for each, its_name in everything]
             entries.append(entry(kind, name, operation, DENY, host=_without(kind, operation)))
     yield create(*entries)
-    yield produce(SHARED, a_batch(b"a"))
+    yield produce(SHARED, batch_of(b"a"))
     partitions = [{"partition_index": 0, "committed_offset": 1, "committed_metadata": None}]
     topics = [{"name": name, "partitions": partitions} for name in (SHARED, OTHER)]
-    yield Ask(OFFSET_COMMIT, 9, request_of(OFFSET_COMMIT, {"group_id": "committed", "member_id": "", "topics": topics}))
+    yield Send(OFFSET_COMMIT, 9, request_of(OFFSET_COMMIT, {"group_id": "committed", "member_id": "", "topics": topics}))
     known = {"transactional_id": "known", "transaction_timeout_ms": 60_000}
-    yield Ask(INIT_PRODUCER_ID, 5, request_of(INIT_PRODUCER_ID, known))
+    yield Send(INIT_PRODUCER_ID, 5, request_of(INIT_PRODUCER_ID, known))
     beat = {"group_id": "consuming", "member_id": "m", "member_epoch": 0, "rebalance_timeout_ms": 600_000}
     fields = {**beat, "topic_partitions": [], "subscribed_topic_names": [SHARED]}
-    yield Ask(CONSUMER_GROUP_HEARTBEAT, 1, request_of(CONSUMER_GROUP_HEARTBEAT, fields))
+    yield Send(CONSUMER_GROUP_HEARTBEAT, 1, request_of(CONSUMER_GROUP_HEARTBEAT, fields))
 
 
 def _with(kind: ResourceType, operation: int) -> str:
@@ -87,10 +87,10 @@ def _without(kind: ResourceType, operation: int) -> str:
     return f"127.3.{kind}.{operation}"
 
 
-def _clients(guarded: Guarded) -> Iterator[tuple[str, str]]:
-    """Names and addresses: without any right, with one, with all but one, and with all."""
-    yield "nobody", NOBODY
-    yield "anybody", ANYBODY
+def _clients(guarded: GuardedRequest) -> Iterator[tuple[str, str]]:
+    """Yields names and addresses of clients without any right, with all rights, with one right, and with all rights but one."""
+    yield "nobody", HOST_WITHOUT_RIGHTS
+    yield "anybody", HOST_WITH_ALL_RIGHTS
     for kind in guarded.types:
         for operation in RIGHTS[kind]:
             name = f"{kind.name.lower()}-{Operation(operation).name.lower()}"
@@ -99,9 +99,9 @@ def _clients(guarded: Guarded) -> Iterator[tuple[str, str]]:
 
 
 def _decisions() -> Iterator[Case]:
-    """Which entries a name is decided by."""
+    """Yields cases that show which entries decide about a resource."""
     guest = "127.5.0.1"
-    produced = a_batch(b"a")
+    produced = batch_of(b"a")
 
     def case(name: str, *entries: tuple[int, int, int, str]) -> Case:
         topic = f"acls.decided.{name}"
@@ -125,7 +125,7 @@ def _decisions() -> Iterator[Case]:
 def _entries() -> Iterator[Case]:
     for version in all_versions(CREATE_ACLS):
         name = f"acls.entries.v{version}"
-        yield Case(name, (), tuple(_script(name, version)))
+        yield Case(name, (), tuple(_life_of_entries(name, version)))
         for kind, pattern, operation, permission in _odd_entries():
             fields = entry(kind, f"{name}.odd", operation, permission, pattern=pattern)
             case = f"acls.odd.v{version}.{kind}-{pattern}-{operation}-{permission}"
@@ -147,8 +147,8 @@ def _odd_entries() -> Iterator[tuple[int, int, int, int]]:
         yield 2, LITERAL, 3, permission
 
 
-def _script(name: str, version: int) -> Iterator[Ask]:
-    """Entries are made, found by all kinds of filters, and deleted."""
+def _life_of_entries(name: str, version: int) -> Iterator[Send]:
+    """Yields requests that create entries, find them by all kinds of filters, and delete them."""
     literal, prefixed = (
         entry(ResourceType.TOPIC, f"{name}.a", 3),
         entry(ResourceType.TOPIC, f"{name}.", 4, DENY, "10.0.0.1", PREFIXED, "User:b"),
@@ -157,11 +157,11 @@ def _script(name: str, version: int) -> Iterator[Ask]:
     yield create(literal, prefixed, group, literal, entry(ResourceType.TOPIC, "", 3), version=version)
     yield create(literal, version=version)
     for fields in _filters(name):
-        yield Ask(DESCRIBE_ACLS, version, request_of(DESCRIBE_ACLS, fields))
+        yield Send(DESCRIBE_ACLS, version, request_of(DESCRIBE_ACLS, fields))
     gone = [_filter(2, f"{name}.a"), _filter(2, f"{name}.a"), _filter(99, f"{name}.a"), _filter(2, f"{name}.b")]
     for filters in (gone, [_filter(1, f"{name}.a", 2, user="User:b")], [_filter(1, f"{name}.", 1)], []):
-        yield Ask(DELETE_ACLS, version, request_of(DELETE_ACLS, {"filters": filters}), settles=True)
-        yield Ask(DESCRIBE_ACLS, version, request_of(DESCRIBE_ACLS, _filter(1, f"{name}.a", 2, user="User:b")))
+        yield Send(DELETE_ACLS, version, request_of(DELETE_ACLS, {"filters": filters}), settles=True)
+        yield Send(DESCRIBE_ACLS, version, request_of(DESCRIBE_ACLS, _filter(1, f"{name}.a", 2, user="User:b")))
 
 
 def _filter(

@@ -1,4 +1,4 @@
-"""Topics, partitions, replicas and the cluster as administrators change and see them. Their configs are another family."""
+"""Administration of topics, partitions, replicas and the cluster. Configs are in the family `configs`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from odradek.protocol.messages.list_partition_reassignments import LIST_PARTITIO
 from odradek.protocol.messages.metadata import METADATA
 from odradek.protocol.schema import ZERO_UUID, Api
 
-from ..asking import request_of
-from ..script import Ask, Case, Topic, all_versions, id_of
+from ..case import Case, Send, Topic, all_versions, id_of
+from ..requests import request_of
 
 SHARED = Topic("admin.shared", {"retention.ms": "77"}, ((1, 2), (2, 1)))
 Fields = Mapping[str, Any]
@@ -31,17 +31,16 @@ def cases() -> Iterator[Case]:
             yield case._replace(topics=(SHARED, *case.topics))
 
 
-def ask(api: Api, version: int, fields: Fields, **options: Any) -> Ask:
-    return Ask(api, version, request_of(api, fields), **options)
+def send(api: Api, version: int, fields: Fields, **options: Any) -> Send:
+    return Send(api, version, request_of(api, fields), **options)
 
 
-def described(*topics: str) -> Ask:
-    """The partitions of these topics."""
+def described(*topics: str) -> Send:
     wanted = [{"name": name, "topic_id": ZERO_UUID} for name in topics]
-    return ask(METADATA, 9, {"topics": wanted, "allow_auto_topic_creation": False})
+    return send(METADATA, 9, {"topics": wanted, "allow_auto_topic_creation": False})
 
 
-def _topic(name: str, partitions: int = 1, factor: int = 1, assignments: Any = (), **configs: str | None) -> Fields:
+def _topic(name: str, partitions: int = 1, factor: int = 1, assignments: Any = (), /, **configs: str | None) -> Fields:
     placed = [{"partition_index": index, "broker_ids": list(nodes)} for index, nodes in assignments]
     chosen = [{"name": key.replace("_", "."), "value": value} for key, value in configs.items()]
     return {"name": name, "num_partitions": partitions, "replication_factor": factor, "assignments": placed, "configs": chosen}
@@ -54,11 +53,11 @@ def _created() -> Iterator[Case]:
             for validate_only in (True, False):
                 fields = {"topics": topics, "timeout_ms": 10_000, "validate_only": validate_only}
                 seen = () if validate_only else (described(*dict.fromkeys(topic["name"] for topic in topics if topic["name"])),)
-                made = ask(CREATE_TOPICS, version, fields, settles=not validate_only)
-                yield Case(f"{name}.validated" if validate_only else name, (), (made, *(seen if word in _LOOKED_AT else ())))
+                made = send(CREATE_TOPICS, version, fields, settles=not validate_only)
+                yield Case(f"{name}.validated" if validate_only else name, (), (made, *(seen if word in _DESCRIBED else ())))
 
 
-_LOOKED_AT = {"assigned"}
+_DESCRIBED = {"assigned"}
 
 
 def _topics_to_create(prefix: str) -> Iterator[tuple[str, list[Fields]]]:
@@ -134,7 +133,7 @@ def _grown() -> Iterator[Case]:
                 own = Topic(name, {}, ((1, 2), (2, 1)))
                 wanted = [{"name": name if each["name"] is None else each["name"], **_but_name(each)} for each in topics]
                 fields = {"topics": wanted, "timeout_ms": 10_000, "validate_only": validate_only}
-                yield Case(name, (own,), (ask(CREATE_PARTITIONS, version, fields, settles=True), described(name)))
+                yield Case(name, (own,), (send(CREATE_PARTITIONS, version, fields, settles=True), described(name)))
 
 
 def _but_name(fields: Fields) -> Fields:
@@ -142,7 +141,7 @@ def _but_name(fields: Fields) -> Fields:
 
 
 def _topics_to_grow() -> Iterator[tuple[str, list[Fields]]]:
-    """None stands for the name of the case's own topic."""
+    """Yields topics for CreatePartitions. The name None stands for the topic of the case."""
 
     def to(count: int, *assignments: list[int], name: str | None = None) -> Fields:
         return {"name": name, "count": count, "assignments": [{"broker_ids": nodes} for nodes in assignments] if assignments else None}
@@ -171,7 +170,7 @@ def _deleted() -> Iterator[Case]:
             name = f"admin.delete.v{version}.{word}"
             names = [name, *(name if other is None else other for other in others)]
             fields = {"topic_names": names, "timeout_ms": 10_000}
-            yield Case(name, (Topic(name),), (ask(DELETE_TOPICS, version, fields, settles=True), described(name)))
+            yield Case(name, (Topic(name),), (send(DELETE_TOPICS, version, fields, settles=True), described(name)))
     for word, wanted in (
         ("name", [("own", "")]),
         ("id", [(None, "own")]),
@@ -190,7 +189,7 @@ def _deleted() -> Iterator[Case]:
             for text, key in wanted
         ]
         fields = {"topics": states, "timeout_ms": 10_000}
-        yield Case(name, (Topic(name),), (ask(DELETE_TOPICS, 6, fields, settles=True), described(name)))
+        yield Case(name, (Topic(name),), (send(DELETE_TOPICS, 6, fields, settles=True), described(name)))
 
 
 def _reassigned() -> Iterator[Case]:
@@ -208,12 +207,13 @@ def _reassigned() -> Iterator[Case]:
         name = f"admin.reassign.{word}"
         wanted = [{"partition_index": partition[0] if partition else 0, "replicas": replicas}]
         fields = {"topics": [{"name": each, "partitions": wanted} for each in (name, "nobody")]}
-        steps = [ask(ALTER_PARTITION_REASSIGNMENTS, version, fields, settles=True) for version in (0, 1)]
-        listed = ask(LIST_PARTITION_REASSIGNMENTS, 0, {"topics": [{"name": name, "partition_indexes": [0]}]})
+        steps = [send(ALTER_PARTITION_REASSIGNMENTS, version, fields, settles=True) for version in (0, 1)]
+        listed = send(LIST_PARTITION_REASSIGNMENTS, 0, {"topics": [{"name": name, "partition_indexes": [0]}]})
         yield Case(name, (Topic(name, {}, ((1, 2),)),), (*steps, listed, described(name)))
     name = "admin.reassign.factor"
-    fields = {"topics": [{"name": name, "partitions": [{"partition_index": 0, "replicas": [1]}]}], "allow_replication_factor_change": False}
-    yield Case(name, (Topic(name, {}, ((1, 2),)),), (ask(ALTER_PARTITION_REASSIGNMENTS, 1, fields), described(name)))
+    topics = [{"name": name, "partitions": [{"partition_index": 0, "replicas": [1]}]}]
+    unchanged_factor: Fields = {"topics": topics, "allow_replication_factor_change": False}
+    yield Case(name, (Topic(name, {}, ((1, 2),)),), (send(ALTER_PARTITION_REASSIGNMENTS, 1, unchanged_factor), described(name)))
 
 
 def _elected() -> Iterator[Case]:
@@ -222,7 +222,7 @@ def _elected() -> Iterator[Case]:
             topics = [{"topic": SHARED.name, "partitions": [0, 7]}, {"topic": "nobody", "partitions": [0]}]
             for word, wanted in (("some", topics), ("none", []), ("same", [topics[1], topics[1]])):
                 fields = {"election_type": kind, "topic_partitions": wanted, "timeout_ms": 10_000}
-                yield Case(f"admin.elect.v{version}.{kind}.{word}", (), (ask(ELECT_LEADERS, version, fields),))
+                yield Case(f"admin.elect.v{version}.{kind}.{word}", (), (send(ELECT_LEADERS, version, fields),))
 
 
 def _log_dirs() -> Iterator[Case]:
@@ -235,17 +235,17 @@ def _log_dirs() -> Iterator[Case]:
             ("nothing", []),
         ):
             wanted = [{"topic": name, "partitions": partitions} for name, partitions in topics]
-            yield Case(f"admin.log-dirs.v{version}.{word}", (), (ask(DESCRIBE_LOG_DIRS, version, {"topics": wanted}),))
+            yield Case(f"admin.log-dirs.v{version}.{word}", (), (send(DESCRIBE_LOG_DIRS, version, {"topics": wanted}),))
     for word, path in (("elsewhere", "/nowhere"), ("relative", "nowhere"), ("no-path", "")):
-        topics = [{"name": name, "partitions": [0, 7]} for name in (SHARED.name, "nobody")]
-        yield Case(f"admin.move.{word}", (), (ask(ALTER_REPLICA_LOG_DIRS, 2, {"dirs": [{"path": path, "topics": topics}]}),))
+        moved = [{"name": name, "partitions": [0, 7]} for name in (SHARED.name, "nobody")]
+        yield Case(f"admin.move.{word}", (), (send(ALTER_REPLICA_LOG_DIRS, 2, {"dirs": [{"path": path, "topics": moved}]}),))
 
 
 def _cluster() -> Iterator[Case]:
     for version in all_versions(DESCRIBE_CLUSTER):
         for kind in (0, 1, 2, 3):
             fields = {"include_cluster_authorized_operations": True, "endpoint_type": kind, "include_fenced_brokers": True}
-            yield Case(f"admin.cluster.v{version}.{kind}", (), (ask(DESCRIBE_CLUSTER, version, fields),))
+            yield Case(f"admin.cluster.v{version}.{kind}", (), (send(DESCRIBE_CLUSTER, version, fields),))
 
 
 def _quotas() -> Iterator[Case]:
@@ -268,4 +268,4 @@ def _quotas() -> Iterator[Case]:
             for strict in (True, False):
                 fields = {"components": wanted, "strict": strict}
                 name = f"admin.quotas.v{version}.{word}" + ".strict" * strict
-                yield Case(name, (), (ask(DESCRIBE_CLIENT_QUOTAS, version, fields),))
+                yield Case(name, (), (send(DESCRIBE_CLIENT_QUOTAS, version, fields),))

@@ -1,7 +1,7 @@
-"""Batches that Hypothesis made, good and broken, one to a topic each. `generated_batches.txt` keeps them: `topic version hex` a line.
+"""Valid and damaged batches that Hypothesis has generated, each produced to its own topic.
 
-They are made anew by `python -m tests.differential.families.batches`, and are then to be recorded anew. `found_batches.txt` has those
-of which long runs (`long.py`) found that our answer was another one.
+`generated_batches.txt` contains them, with a line `topic version hex` for each. `python -m tests.differential.families.batches` generates
+other ones, which must then be recorded. `found_batches.txt` contains batches for which long runs (`damage_run.py`) found a difference.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, Pro
 from odradek.protocol.record_builder import build_batch
 from odradek.protocol.records import HEADER, Record, write_crc
 
-from ..asking import read
-from ..script import Ask, Case, Topic, id_of
+from ..case import Case, Send, Topic, id_of
+from ..requests import read
 
 GENERATED = Path(__file__).parents[1] / "generated_batches.txt"
 FOUND = GENERATED.with_name("found_batches.txt")
@@ -52,7 +52,7 @@ def cases() -> Iterator[Case]:
         data = [PartitionProduceData(index=0, records=bytes.fromhex(batch))]
         topics = [TopicProduceData(name=name, topic_id=id_of(name), partition_data=data)]
         request = ProduceRequest(acks=-1, timeout_ms=1000, topic_data=topics)
-        yield Case(name, (Topic(name, TOPICS[kind], ((1,),)),), (Ask(PRODUCE, int(version), request), read(name)))
+        yield Case(name, (Topic(name, TOPICS[kind], ((1,),)),), (Send(PRODUCE, int(version), request), read(name)))
 
 
 TIMES = (
@@ -66,7 +66,7 @@ HEADERS = st.lists(st.tuples(st.sampled_from(["", "h", "ü", "name" * 20]), BYTE
 
 @st.composite
 def records(draw: Any) -> list[Record]:
-    """A few of all kinds, or many that are alike but for something."""
+    """Draws a few different records, or many that are alike but for one field."""
     if draw(st.integers(0, 5)):
         count = draw(st.integers(1, 8))
         start = draw(TIMES)
@@ -79,7 +79,7 @@ def records(draw: Any) -> list[Record]:
 
 @st.composite
 def batch(draw: Any) -> bytes:
-    """A batch, and in two of three something that is wrong with it: in its records, its header, or its bytes as they travel."""
+    """Draws a batch. Two of three are damaged: in the records, in the header, or in the encoded bytes."""
     codec = draw(st.sampled_from([*Compression, Compression.NONE, Compression.NONE]))
     producer = draw(st.sampled_from([(-1, -1, -1)] * 3 + [(7, 0, 0), (7, 0, 5), (7, 1, -1)]))
     options = dict(zip(("producer_id", "producer_epoch", "base_sequence"), producer, strict=True))

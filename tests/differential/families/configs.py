@@ -10,8 +10,8 @@ from odradek.protocol.messages.describe_configs import DESCRIBE_CONFIGS
 from odradek.protocol.messages.incremental_alter_configs import INCREMENTAL_ALTER_CONFIGS
 from odradek.protocol.messages.list_config_resources import LIST_CONFIG_RESOURCES
 
-from ..asking import request_of
-from ..script import Ask, Case, Topic, all_versions
+from ..case import Case, Send, Topic, all_versions
+from ..requests import request_of
 
 SHARED = Topic("configs.shared", {"retention.ms": "77", "cleanup.policy": "compact"})
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
@@ -29,9 +29,9 @@ def cases() -> Iterator[Case]:
         yield from make()
 
 
-def describe(kind: int, name: str, keys: list[str] | None, version: int = 4, **options: bool) -> Ask:
+def describe(kind: int, name: str, keys: list[str] | None, version: int = 4, **options: bool) -> Send:
     resource = {"resource_type": kind, "resource_name": name, "configuration_keys": keys}
-    return Ask(DESCRIBE_CONFIGS, version, request_of(DESCRIBE_CONFIGS, {"resources": [resource], **options}))
+    return Send(DESCRIBE_CONFIGS, version, request_of(DESCRIBE_CONFIGS, {"resources": [resource], **options}))
 
 
 def _described() -> Iterator[Case]:
@@ -61,18 +61,18 @@ def _described() -> Iterator[Case]:
             yield Case(f"configs.describe.v{version}.type.{kind}", (), (describe(kind, "1", None, version),))
 
 
-def _altered(kind: int, name: str, configs: list[tuple[Any, ...]], *, validate_only: bool, version: int) -> Ask:
-    """With an operation in each config they are changed, else replaced."""
+def _altered(kind: int, name: str, configs: list[tuple[Any, ...]], *, validate_only: bool, version: int) -> Send:
+    """Returns an IncrementalAlterConfigs request if the configs have operations, otherwise an AlterConfigs request."""
     changes = bool(configs) and len(configs[0]) == 3
     api = INCREMENTAL_ALTER_CONFIGS if changes else ALTER_CONFIGS
     keys = ("name", "value", "config_operation")
     made = [dict(zip(keys, config, strict=False)) for config in configs]
     fields = {"resources": [{"resource_type": kind, "resource_name": name, "configs": made}], "validate_only": validate_only}
-    return Ask(api, version, request_of(api, fields), settles=True)
+    return Send(api, version, request_of(api, fields), settles=True)
 
 
 def _case(name: str, kind: int, resource: str | None, configs: list[tuple[Any, ...]], version: int) -> Iterator[Case]:
-    """Without a resource: the case's own topic or group."""
+    """Yields cases that change configs of `resource`, or of the topic or group of the case if it is None."""
     for validate_only in (True, False):
         own = name + ".validated" * validate_only
         topics = (Topic(own, {"retention.ms": "77", "cleanup.policy": "compact"}),) if kind == TOPIC and resource is None else ()
@@ -163,10 +163,10 @@ def _odd_resources() -> Iterator[Case]:
         other = {**resource, "resource_name": "nobody"}
         for word, resources in (("two", [resource, other]), ("nothing", [])):
             request = request_of(ALTER_CONFIGS, {"resources": resources, "validate_only": True})
-            yield Case(f"configs.resources.v{version}.{word}", (SHARED,), (Ask(ALTER_CONFIGS, version, request),))
+            yield Case(f"configs.resources.v{version}.{word}", (SHARED,), (Send(ALTER_CONFIGS, version, request),))
 
 
 def _listed() -> Iterator[Case]:
     for kinds in ([METRICS], [1], [0], [99], [METRICS, LOGGER], [BROKER], [LOGGER, LOGGER]):
         request = request_of(LIST_CONFIG_RESOURCES, {"resource_types": kinds})
-        yield Case(f"configs.list.{'-'.join(map(str, kinds))}", (), (Ask(LIST_CONFIG_RESOURCES, 1, request),))
+        yield Case(f"configs.list.{'-'.join(map(str, kinds))}", (), (Send(LIST_CONFIG_RESOURCES, 1, request),))

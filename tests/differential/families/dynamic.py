@@ -1,4 +1,4 @@
-"""Settings of brokers that are altered: which may be at all, for one broker or for all, and with the prefix of a listener."""
+"""Dynamic settings of brokers: which of them can be altered, for one broker or all, and with the prefix of a listener."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from odradek.protocol.messages.alter_configs import ALTER_CONFIGS
 from odradek.protocol.messages.incremental_alter_configs import INCREMENTAL_ALTER_CONFIGS
 
-from ..asking import request_of
-from ..script import Ask, Case
+from ..case import Case, Send
+from ..requests import request_of
 from .configs import BROKER, DELETE, SET, describe
 
 LISTENER = "listener.name.external."
@@ -86,7 +86,7 @@ CONFIGS: dict[str, dict[str, str]] = {
 def cases() -> Iterator[Case]:
     for word, configs in CONFIGS.items():
         for where, resource in (("one", "1"), ("all", "")):
-            # The listeners of the two sides have nothing in common.
+            # The listeners of the two clusters have nothing in common.
             shown = describe(BROKER, resource, ["num.partitions"] if word.startswith("listeners") else list(configs), include_synonyms=True)
             undone = _changed(resource, dict.fromkeys(configs), False)
             for validate_only in (True, False):
@@ -96,14 +96,14 @@ def cases() -> Iterator[Case]:
             yield Case(f"dynamic.{where}.{word}.delete", (), (undone, shown))
 
 
-def _changed(resource: str, configs: dict[str, str] | dict[str, None], validate_only: bool) -> Ask:
-    """Sets these, or unsets those that are None."""
+def _changed(resource: str, configs: dict[str, str] | dict[str, None], validate_only: bool) -> Send:
+    """Returns a request that sets configs, and deletes configs whose value is None."""
     made = [{"name": name, "value": value, "config_operation": DELETE if value is None else SET} for name, value in configs.items()]
     fields = {"resources": [{"resource_type": BROKER, "resource_name": resource, "configs": made}], "validate_only": validate_only}
-    return Ask(INCREMENTAL_ALTER_CONFIGS, 1, request_of(INCREMENTAL_ALTER_CONFIGS, fields), settles=not validate_only)
+    return Send(INCREMENTAL_ALTER_CONFIGS, 1, request_of(INCREMENTAL_ALTER_CONFIGS, fields), settles=not validate_only)
 
 
-def _replaced(resource: str, configs: dict[str, str]) -> Ask:
+def _replaced(resource: str, configs: dict[str, str]) -> Send:
     made = [{"name": name, "value": value} for name, value in configs.items()]
     fields = {"resources": [{"resource_type": BROKER, "resource_name": resource, "configs": made}], "validate_only": True}
-    return Ask(ALTER_CONFIGS, 2, request_of(ALTER_CONFIGS, fields))
+    return Send(ALTER_CONFIGS, 2, request_of(ALTER_CONFIGS, fields))

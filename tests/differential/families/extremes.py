@@ -1,4 +1,4 @@
-"""The longest names and the largest numbers, bytes that are no text, and what a refusal leaves behind."""
+"""The longest names and largest numbers, text that is not UTF-8, and the state after a refusal."""
 
 from __future__ import annotations
 
@@ -9,9 +9,19 @@ from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.offset_commit import OFFSET_COMMIT
 from odradek.protocol.schema import Message
 
-from ..grouping import LONG_MS, TOPICS, Classic, Modern, commit, delete_groups, describe, describe_consumers, fetch_offsets
-from ..playing import CORRELATION_ID
-from ..script import Ask, Case, Pause, Raw, Step
+from ..case import Case, Pause, Send, SendRaw, Step
+from ..group_requests import (
+    LONG_MS,
+    TOPICS,
+    ClassicMember,
+    ConsumerMember,
+    commit,
+    delete_groups,
+    describe,
+    describe_consumers,
+    fetch_offsets,
+)
+from ..replay import CORRELATION_ID
 
 SETTINGS = {"offsets.retention.check.interval.ms": "1000"}
 LONGEST, UUID = 32_767, 37
@@ -25,7 +35,7 @@ def cases() -> Iterator[Case]:
 
 
 def retention_times() -> Scripts:
-    """A sum of two times that no 64 bits can hold is a time long ago, in Java."""
+    """Yields retention times whose sum with the present time overflows 64 bits: in Java the sum is then far in the past."""
     for version in (2, 3, 4):
         for name, retention_ms in (("last", LAST), ("next-to-last", LAST - 1), ("first", FIRST)):
             group = f"extremes.retention.v{version}.{name}"
@@ -39,16 +49,16 @@ def retention_times() -> Scripts:
 def names() -> Scripts:
     for version in (3, 5, 9):
         for length in (LONGEST - UUID, LONGEST - UUID + 1, LONGEST):
-            member = Classic(f"extremes.client.{length}.{version}", "m")
+            member = ClassicMember(f"extremes.client.{length}.{version}", "m")
             yield f"client.{length}.v{version}", (member.join("", version=version)._replace(client_id="c" * length),)
     for length in (250, LONGEST - UUID, LONGEST - UUID + 1, LONGEST):
-        yield f"instance.{length}", (Classic(f"extremes.instance.{length}", "m", "i" * length).join(""),)
+        yield f"instance.{length}", (ClassicMember(f"extremes.instance.{length}", "m", "i" * length).join(""),)
     group = "g" * LONGEST
-    member = Classic(group, "m")
+    member = ClassicMember(group, "m")
     yield "group", (member.join(""), member.heartbeat(1), commit(group), describe(group), fetch_offsets(group), delete_groups(group))
-    yield "group.missing", (describe(group), describe_consumers(group), Modern(group, "m").beat(1), delete_groups(group))
+    yield "group.missing", (describe(group), describe_consumers(group), ConsumerMember(group, "m").beat(1), delete_groups(group))
     for length in (20_000, LONGEST):
-        modern = Modern(f"extremes.member.{length}", "m" * length)
+        modern = ConsumerMember(f"extremes.member.{length}", "m" * length)
         yield f"member.{length}", (modern.beat(1), modern.join(), modern.beat(5), modern.leave(), modern.beat(2))
 
 
@@ -62,15 +72,15 @@ def texts() -> Scripts:
         yield f"utf-8.v{version}", (_with_bad_text(commit("QQQQ", version=version).payload, version),)
 
 
-def _with_bad_text(request: Any, version: int) -> Raw:
+def _with_bad_text(request: Any, version: int) -> SendRaw:
     assert isinstance(request, Message)
     frame = b"".join(encode_request(OFFSET_COMMIT, version, CORRELATION_ID, "test", request))
-    return Raw(frame.replace(b"QQQQ", b"Q\xff\xfeQ"))
+    return SendRaw(frame.replace(b"QQQQ", b"Q\xff\xfeQ"))
 
 
 def regexes() -> Scripts:
-    """A member changes its pattern to one that matches nothing: what it gives up, the other one reads as well."""
-    a, b = (Modern("extremes.regex", name) for name in "ab")
+    """Yields a script in which a member changes to a pattern without matches, while another member still reads the topics."""
+    a, b = (ConsumerMember("extremes.regex", name) for name in "ab")
     both, nothing = "groups-(one|two)", "no such topic"
     yield (
         "regex.narrowed",
@@ -92,5 +102,5 @@ def regexes() -> Scripts:
     )
 
 
-def _by_regex(member: Modern, regex: str) -> Ask:
+def _by_regex(member: ConsumerMember, regex: str) -> Send:
     return member.beat(0, rebalance_timeout_ms=LONG_MS, subscribed_topic_regex=regex, owned={})

@@ -1,4 +1,4 @@
-"""What a broker says that it serves, and the finalized versions of its features. Each case puts back what it changed."""
+"""Supported APIs and finalized features of a broker. Each case restores the features that it has changed."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from odradek.protocol.messages.remove_raft_voter import REMOVE_RAFT_VOTER
 from odradek.protocol.messages.unregister_broker import UNREGISTER_BROKER
 from odradek.protocol.messages.update_features import UPDATE_FEATURES
 
-from ..asking import request_of
-from ..grouping import Modern, describe_consumers
-from ..script import Ask, Case, Topic, all_versions
+from ..case import Case, Send, Topic, all_versions
+from ..group_requests import ConsumerMember, describe_consumers
+from ..requests import request_of
 
 UPGRADE, SAFE, UNSAFE = 1, 2, 3
 GROUPS, KRAFT, METADATA = "group.version", "kraft.version", "metadata.version"
@@ -26,19 +26,19 @@ def cases() -> Iterator[Case]:
         yield from make()
 
 
-def listed(version: int = 3) -> Ask:
+def listed(version: int = 3) -> Send:
     fields = {"client_software_name": "test", "client_software_version": "1"}
-    return Ask(API_VERSIONS, version, request_of(API_VERSIONS, fields if version >= 3 else {}))
+    return Send(API_VERSIONS, version, request_of(API_VERSIONS, fields if version >= 3 else {}))
 
 
-def update(*updates: tuple[str, int, int], version: int = 2, validate_only: bool = False) -> Ask:
-    """Of each feature: its name, the level wanted and the kind of change, in version 0 whether it may go down."""
+def update(*updates: tuple[str, int, int], version: int = 2, validate_only: bool = False) -> Send:
+    """Returns an UpdateFeatures request; an update is the name of a feature, the new level and the upgrade type."""
     made: list[Mapping[str, Any]] = [
         {"feature": name, "max_version_level": level, **({"upgrade_type": kind} if version else {"allow_downgrade": kind > UPGRADE})}
         for name, level, kind in updates
     ]
     fields = {"feature_updates": made, **({"validate_only": validate_only} if version else {})}
-    return Ask(UPDATE_FEATURES, version, request_of(UPDATE_FEATURES, fields), settles=True)
+    return Send(UPDATE_FEATURES, version, request_of(UPDATE_FEATURES, fields), settles=True)
 
 
 def _listed() -> Iterator[Case]:
@@ -47,7 +47,7 @@ def _listed() -> Iterator[Case]:
 
 
 def _updated() -> Iterator[Case]:
-    def there_and_back(name: str, down: Ask, up: Ask) -> Case:
+    def there_and_back(name: str, down: Send, up: Send) -> Case:
         return Case(f"features.update.{name}", (), (down, listed(), up, listed()))
 
     for version in all_versions(UPDATE_FEATURES):
@@ -62,12 +62,20 @@ def _updated() -> Iterator[Case]:
         yield Case(f"features.update.v{version}.validated", (), (dry, listed()))
     two = update((TRANSACTIONS, 1, SAFE), (REPLICAS, 0, SAFE)), update((TRANSACTIONS, 2, UPGRADE), (REPLICAS, 1, UPGRADE))
     yield there_and_back("two", *two)
-    member = Modern("features.groups", "m")
-    asked = member.join(TOPIC.name), describe_consumers("features.groups")
+    member = ConsumerMember("features.groups", "m")
+    used = member.join(TOPIC.name), describe_consumers("features.groups")
     yield Case(
         "features.update.groups",
         (TOPIC,),
-        (*asked, update((GROUPS, 0, SAFE)), *asked, describe_consumers("x", "y"), update((GROUPS, 1, UPGRADE)), *asked, member.leave()),
+        (
+            *used,
+            update((GROUPS, 0, SAFE)),
+            *used,
+            describe_consumers("x", "y"),
+            update((GROUPS, 1, UPGRADE)),
+            *used,
+            member.leave(),
+        ),
     )
 
 
@@ -108,11 +116,11 @@ def _refused() -> Iterator[Case]:
 def _unregistered() -> Iterator[Case]:
     for node in (-1, 0, 9):
         request = request_of(UNREGISTER_BROKER, {"broker_id": node})
-        yield Case(f"features.unregister.{node}", (), (Ask(UNREGISTER_BROKER, 0, request),))
+        yield Case(f"features.unregister.{node}", (), (Send(UNREGISTER_BROKER, 0, request),))
 
 
 def _voters() -> Iterator[Case]:
-    """The quorum has dynamic voters only from kraft.version 1 on, which cannot be taken back: these cases come last."""
+    """Yields the last cases, because they set kraft.version 1 (dynamic voters), which cannot be downgraded."""
     voter = {"cluster_id": None, "voter_id": 7, "voter_directory_id": bytes(range(16))}
     listener = {"name": "CONTROLLER", "host": "localhost", "port": 1}
     added = {**voter, "timeout_ms": 100, "listeners": [listener]}
@@ -124,18 +132,18 @@ def _voters() -> Iterator[Case]:
         ("directory", {"voter_directory_id": bytes(16)}),
     )
 
-    def asked(when: str) -> Iterator[Case]:
+    def voter_requests(when: str) -> Iterator[Case]:
         for word, fields in strange:
             request = request_of(REMOVE_RAFT_VOTER, {**voter, **fields})
-            yield Case(f"features.voters.{when}.remove.{word}", (), (Ask(REMOVE_RAFT_VOTER, 0, request),))
+            yield Case(f"features.voters.{when}.remove.{word}", (), (Send(REMOVE_RAFT_VOTER, 0, request),))
         for word, fields in (*strange, ("listeners", {"listeners": []}), ("listener", {"listeners": [{**listener, "name": "OTHER"}]})):
             for version in all_versions(ADD_RAFT_VOTER):
                 request = request_of(ADD_RAFT_VOTER, {**added, **fields})
-                yield Case(f"features.voters.{when}.add.v{version}.{word}", (), (Ask(ADD_RAFT_VOTER, version, request),))
+                yield Case(f"features.voters.{when}.add.v{version}.{word}", (), (Send(ADD_RAFT_VOTER, version, request),))
 
-    yield from asked("static")
+    yield from voter_requests("static")
     up, dry = update((KRAFT, 1, UPGRADE)), update((KRAFT, 1, UPGRADE), validate_only=True)
     yield Case("features.voters.upgrade", (), (dry, listed(), up, listed(), up))
     for word, kind in (("upgrade", UPGRADE), ("safe", SAFE), ("unsafe", UNSAFE)):
         yield Case(f"features.voters.downgrade.{word}", (), (update((KRAFT, 0, kind)), listed()))
-    yield from asked("dynamic")
+    yield from voter_requests("dynamic")

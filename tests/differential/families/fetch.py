@@ -1,4 +1,4 @@
-"""Fetch in every version: where reading begins and ends, what is refused. Sessions are not among it."""
+"""Fetch in every version: the range that is read, and refused requests. Fetch sessions are not covered."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 
-from ..asking import a_batch, delete_records, produce
-from ..script import Ask, Case, Topic, all_versions, id_of
+from ..case import Case, Send, Topic, all_versions, id_of
+from ..requests import batch_of, delete_records, produce
 
 FULL, EMPTY, CUT = Topic("fetch.full"), Topic("fetch.empty"), Topic("fetch.cut")
 TOPICS = (FULL, EMPTY, CUT)
-BATCHES = [a_batch(b"a"), a_batch(b"b", b"c"), a_batch(b"d" * 500, b"e" * 500), a_batch(b"f")]
+BATCHES = [batch_of(b"a"), batch_of(b"b", b"c"), batch_of(b"d" * 500, b"e" * 500), batch_of(b"f")]
 HALF, ALL = 1 << 10, 1 << 20
 
 
@@ -21,13 +21,13 @@ def cases() -> Iterator[Case]:
     yield Case("fetch.filled", TOPICS, (*filled, delete_records(CUT.name, 2)))
     for version in all_versions(FETCH):
         for name, request in _requests():
-            yield Case(f"fetch.v{version}.{name}", TOPICS, (Ask(FETCH, version, request),))
+            yield Case(f"fetch.v{version}.{name}", TOPICS, (Send(FETCH, version, request),))
         other_node = request_of((FULL.name, [wanted(0)]), (FULL.name, [wanted(0, partition=1)]))
-        yield Case(f"fetch.v{version}.wrong-leader", TOPICS, (Ask(FETCH, version, other_node, node=2),))
-    late = a_batch(b"late")
+        yield Case(f"fetch.v{version}.wrong-leader", TOPICS, (Send(FETCH, version, other_node, node=2),))
+    late = batch_of(b"late")
     for version in (4, 12, 17):
         topic = Topic(f"fetch.v{version}.waits")
-        wait = Ask(FETCH, version, request_of((topic.name, [wanted(1)]), max_wait_ms=300, min_bytes=1))
+        wait = Send(FETCH, version, request_of((topic.name, [wanted(1)]), max_wait_ms=300, min_bytes=1))
         yield Case(f"fetch.v{version}.waits", (topic,), (produce(topic.name, late), wait, produce(topic.name, late), wait))
 
 
@@ -36,8 +36,8 @@ def wanted(offset: int, *, partition: int = 0, most: int = ALL, **fields: Any) -
 
 
 def request_of(*topics: tuple[str, list[FetchPartition]], max_wait_ms: int = 0, **fields: Any) -> FetchRequest:
-    asked = [FetchTopic(topic=name, topic_id=id_of(name), partitions=partitions) for name, partitions in topics]
-    return FetchRequest(max_wait_ms=max_wait_ms, min_bytes=fields.pop("min_bytes", 0), topics=asked, **fields)
+    requested = [FetchTopic(topic=name, topic_id=id_of(name), partitions=partitions) for name, partitions in topics]
+    return FetchRequest(max_wait_ms=max_wait_ms, min_bytes=fields.pop("min_bytes", 0), topics=requested, **fields)
 
 
 def _requests() -> Iterator[tuple[str, FetchRequest]]:

@@ -1,4 +1,4 @@
-"""ListGroups, DescribeGroups and DeleteGroups over groups in every state. The first cases make the groups for the others."""
+"""ListGroups, DescribeGroups and DeleteGroups over groups in every state. The first cases create the groups for the others."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from odradek.protocol.messages.delete_groups import DELETE_GROUPS
 from odradek.protocol.messages.describe_groups import DESCRIBE_GROUPS
 from odradek.protocol.messages.list_groups import LIST_GROUPS
 
-from ..grouping import TOPICS, Modern, delete_groups, describe, describe_consumers, list_groups
-from ..script import Case, all_versions
+from ..case import Case, all_versions
+from ..group_requests import TOPICS, ConsumerMember, delete_groups, describe, describe_consumers, list_groups
 from .group_states import STATES
 
 GROUPS = [f"group_lists.{state}" for state in STATES]
@@ -40,7 +40,7 @@ def filters() -> Iterator[Case]:
     for kind in TYPE_FILTERS:
         yield Case(f"group_lists.types.{kind}", TOPICS, (list_groups(types=[kind]), list_groups(["Stable"], [kind])))
     yield Case("group_lists.types", TOPICS, (list_groups(types=["classic", "consumer"]), list_groups(types=["classic", "nonsense"])))
-    n = Modern("group_lists.consumer", "n")
+    n = ConsumerMember("group_lists.consumer", "n")
     yield Case(
         "group_lists.reconciling", TOPICS, (n.join(), list_groups(["Reconciling"]), list_groups(["Stable"], ["consumer"]), n.leave())
     )
@@ -48,11 +48,11 @@ def filters() -> Iterator[Case]:
 
 def descriptions() -> Iterator[Case]:
     for version in all_versions(DESCRIBE_GROUPS):
-        asked = tuple(describe(group, version=version, operations=True) for group in GROUPS)
-        yield Case(f"group_lists.describe.v{version}", TOPICS, asked)
+        requests = tuple(describe(group, version=version, operations=True) for group in GROUPS)
+        yield Case(f"group_lists.describe.v{version}", TOPICS, requests)
     for version in all_versions(CONSUMER_GROUP_DESCRIBE):
-        asked = tuple(describe_consumers(group, version=version, operations=True) for group in GROUPS)
-        yield Case(f"group_lists.describe-consumers.v{version}", TOPICS, asked)
+        requests = tuple(describe_consumers(group, version=version, operations=True) for group in GROUPS)
+        yield Case(f"group_lists.describe-consumers.v{version}", TOPICS, requests)
     several = ("group_lists.stable", "none", "group_lists.consumer", "", "group_lists.emptied")
     yield Case("group_lists.describe.several", TOPICS, (describe(*several), describe_consumers(*several), describe("x", "x")))
 

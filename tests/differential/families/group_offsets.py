@@ -1,4 +1,4 @@
-"""Committed offsets: what may be committed, in every version, what is fetched and deleted, and what open transactions hide."""
+"""Committed offsets in every version: commit, fetch, deletion, and offsets in open transactions."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from odradek.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestTopic,
 )
 
-from ..grouping import ONE, TOPICS, TWO, Classic, commit, delete_groups, delete_offsets, describe, fetch_groups, fetch_offsets
-from ..script import Ask, Case, Pause, Step, all_versions, number_of
+from ..case import Case, Pause, Send, Step, all_versions, number_of
+from ..group_requests import ONE, TOPICS, TWO, ClassicMember, commit, delete_groups, delete_offsets, describe, fetch_groups, fetch_offsets
 
 
 def cases() -> Iterator[Case]:
@@ -77,7 +77,7 @@ def commits() -> Scripts:
     for name, group in (("empty", ""), ("space", " ")):
         steps = (commit(group, version=version) for version in all_versions(OFFSET_COMMIT))
         yield f"commit.group.{name}", (*steps, fetch_offsets(group), delete_offsets(group, ALL), delete_groups(group), fetch_offsets(group))
-    a = Classic("group_offsets.commit.emptied", "a")
+    a = ClassicMember("group_offsets.commit.emptied", "a")
     emptied = (
         *a.enter(),
         a.sync(1),
@@ -108,14 +108,14 @@ def fetches() -> Scripts:
         }
         for name, partitions in wanted.items():
             if partitions is not None or version >= 2:
-                asked = tuple(fetch_offsets(each, partitions, version=version) for each in (group, group + ".none", ""))
-                yield f"fetch.v{version}.{name}", (made, *asked)
+                requests = tuple(fetch_offsets(each, partitions, version=version) for each in (group, group + ".none", ""))
+                yield f"fetch.v{version}.{name}", (made, *requests)
     for version in range(8, OFFSET_FETCH.versions.last + 1):
         one, two = f"group_offsets.groups.v{version}.one", f"group_offsets.groups.v{version}.two"
-        made = (commit(one, BOTH), commit(two, {TWO.name: {0: 5}}))
-        yield f"groups.v{version}", (*made, fetch_groups({one: None, two: ALL, "none": ALL, "other": None, "": None}, version=version))
+        both = (commit(one, BOTH), commit(two, {TWO.name: {0: 5}}))
+        yield f"groups.v{version}", (*both, fetch_groups({one: None, two: ALL, "none": ALL, "other": None, "": None}, version=version))
         yield f"groups.v{version}.none", (fetch_groups({}, version=version),)
-        yield f"groups.v{version}.stable", (*made, fetch_groups({one: None, two: ALL}, version=version, stable=True))
+        yield f"groups.v{version}.stable", (*both, fetch_groups({one: None, two: ALL}, version=version, stable=True))
     for version in (7, 8, 9):
         group = f"group_offsets.stable.v{version}"
         yield (
@@ -133,23 +133,27 @@ def fetches() -> Scripts:
 
 def deletes() -> Scripts:
     group = "group_offsets.delete"
-    asked = tuple(delete_offsets(group, partitions) for partitions in ({}, {ONE.name: []}, {ONE.name: [0, 0, 5, -1], "unknown": [0]}, ALL))
-    yield "delete", (delete_offsets(group, ALL), commit(group, BOTH), *asked, fetch_offsets(group), describe(group), delete_groups(group))
-    a = Classic("group_offsets.delete.subscribed", "a")
+    deleted: list[dict[str, list[int]]] = [{}, {ONE.name: []}, {ONE.name: [0, 0, 5, -1], "unknown": [0]}, ALL]
+    requests = tuple(delete_offsets(group, partitions) for partitions in deleted)
+    yield (
+        "delete",
+        (delete_offsets(group, ALL), commit(group, BOTH), *requests, fetch_offsets(group), describe(group), delete_groups(group)),
+    )
+    a = ClassicMember("group_offsets.delete.subscribed", "a")
     subscribed = (*a.enter(), a.commit(1), a.sync(1), a.commit(1, offsets=BOTH), delete_offsets(a.group, ALL), fetch_offsets(a.group))
     yield "delete.subscribed", (*subscribed, delete_groups(a.group), a.leave(), delete_offsets(a.group, ALL), fetch_offsets(a.group))
-    a = Classic("group_offsets.delete.other-type", "a")
+    a = ClassicMember("group_offsets.delete.other-type", "a")
     other = (*a.enter(kind="connect"), a.sync(1, kind="connect"), a.commit(1, offsets=BOTH), delete_offsets(a.group, ALL))
     yield "delete.other-type", (*other, a.leave(), delete_offsets(a.group, ALL), fetch_offsets(a.group))
-    a = Classic("group_offsets.delete.not-a-subscription", "a")
+    a = ClassicMember("group_offsets.delete.not-a-subscription", "a")
     garbage = (*a.enter(protocols={"range": b"?"}), a.sync(1), a.commit(1, offsets=BOTH), delete_offsets(a.group, ALL))
     yield "delete.not-a-subscription", (*garbage, fetch_offsets(a.group))
-    a = Classic("group_offsets.delete.pending", "a")
+    a = ClassicMember("group_offsets.delete.pending", "a")
     yield "delete.pending", (commit(a.group), a.join(""), delete_offsets(a.group, ALL), delete_groups(a.group), a.join())
 
 
 def transactions() -> Scripts:
-    """A consumer's offsets that a producer commits (KIP-98, KIP-447)."""
+    """Yields scripts in which a producer commits offsets of a consumer (KIP-98, KIP-447)."""
     for version in (2, 3, 4):
         for committed in (True, False):
             group = f"group_offsets.transaction.v{version}.{committed}"
@@ -160,7 +164,7 @@ def transactions() -> Scripts:
                 (*begun(group), commit(group, {ONE.name: {0: 3}}), *sent, end(group, committed), Pause(100), *seen),
             )
     for name, options in TXN_COMMITS.items():
-        a = Classic(f"group_offsets.transaction.{name}", "a")
+        a = ClassicMember(f"group_offsets.transaction.{name}", "a")
         joined = (*a.enter(), a.sync(1), txn_commit(a.group, {ONE.name: {0: 1}}, **options))
         yield f"transaction.{name}", (*begun(a.group), *joined, end(a.group, True), Pause(100), fetch_offsets(a.group))
     group = "group_offsets.transaction.deleted"
@@ -181,18 +185,18 @@ TXN_COMMITS: dict[str, dict[str, Any]] = {
 
 
 def begun(group: str) -> tuple[Step, ...]:
-    """A transaction of a producer that is named after the group."""
+    """Returns the steps that begin a transaction of a producer with the name of the group."""
     request = InitProducerIdRequest(transactional_id=group, transaction_timeout_ms=60_000)
     added = AddOffsetsToTxnRequest(transactional_id=group, producer_id=number_of("p"), producer_epoch=0, group_id=group)
     return (
-        Ask(INIT_PRODUCER_ID, 4, request, binds={"p": "producer_id"}),
-        Ask(ADD_OFFSETS_TO_TXN, 3, added),
+        Send(INIT_PRODUCER_ID, 4, request, binds={"p": "producer_id"}),
+        Send(ADD_OFFSETS_TO_TXN, 3, added),
     )
 
 
 def txn_commit(
     group: str, offsets: dict[str, dict[int, int]], *, version: int = 3, member: str = "", epoch: int = -1, instance: str | None = None
-) -> Ask:
+) -> Send:
     topics = [
         TxnOffsetCommitRequestTopic(
             name=name,
@@ -213,8 +217,8 @@ def txn_commit(
         group_instance_id=instance,
         topics=topics,
     )
-    return Ask(TXN_OFFSET_COMMIT, version, request)
+    return Send(TXN_OFFSET_COMMIT, version, request)
 
 
-def end(group: str, committed: bool) -> Ask:
-    return Ask(END_TXN, 3, EndTxnRequest(transactional_id=group, producer_id=number_of("p"), producer_epoch=0, committed=committed))
+def end(group: str, committed: bool) -> Send:
+    return Send(END_TXN, 3, EndTxnRequest(transactional_id=group, producer_id=number_of("p"), producer_epoch=0, committed=committed))

@@ -1,14 +1,14 @@
-"""The order in which groups and their members are told, which is that of Kafka's hash tables."""
+"""The order of groups and members in answers, which follows from Kafka's hash tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..grouping import ONE, TOPICS, Modern, commit, delete_groups, describe, describe_consumers, list_groups
-from ..script import Ask, Case
+from ..case import Case, Send
+from ..group_requests import ONE, TOPICS, ConsumerMember, commit, delete_groups, describe, describe_consumers, list_groups
 
 COORDINATORS = tuple((2,) if index % 3 == 0 else (1,) for index in range(20))
-"""Node 1 coordinates so many partitions of groups that the table of their coordinators has grown."""
+"""Node 1 coordinates so many partitions that the hash table of their coordinators has been enlarged."""
 SETTINGS = {"offsets.topic.num.partitions": str(len(COORDINATORS)), "group.consumer.max.size": "40"}
 NODES = (1, 2)
 WORDS = ("orders", "billing", "g", "grüße", "a-rather-long-name-of-a-group", "console-consumer")
@@ -17,8 +17,8 @@ FEW = ["few-a", "few-b", "few-c"]
 GROUP = "group_order.members"
 
 
-def ordered(ask: Ask, node: int = 1) -> Ask:
-    return ask._replace(node=node, in_order=True)
+def ordered(request: Send, node: int = 1) -> Send:
+    return request._replace(node=node, in_order=True)
 
 
 def cases() -> Iterator[Case]:
@@ -26,12 +26,12 @@ def cases() -> Iterator[Case]:
         commits = [commit(name)._replace(node=node) for name in names for node in NODES]
         yield Case(f"group_order.make.{word}", TOPICS, (), tuple(commits))
         yield Case(f"group_order.list.{word}", TOPICS, tuple(ordered(list_groups(), node) for node in NODES))
-        asked = [*names[::7], "nobody", *names[:5], "", "nobody-else"]
+        requests = [*names[::7], "nobody", *names[:5], "", "nobody-else"]
         for node in NODES:
-            steps = describe(*asked), describe_consumers(*asked), delete_groups("no-a", "no-b", "", "no-c", "no-d")
+            steps = describe(*requests), describe_consumers(*requests), delete_groups("no-a", "no-b", "", "no-c", "no-d")
             yield Case(f"group_order.describe.{word}.{node}", TOPICS, tuple(ordered(step, node) for step in steps))
     for count in (2, 3, 12, 30):
-        members = [Modern(f"{GROUP}.{count}", f"member-{number}") for number in range(count)]
+        members = [ConsumerMember(f"{GROUP}.{count}", f"member-{number}") for number in range(count)]
         joins = [member.join(ONE.name)._replace(node=node, connection="") for member in members for node in NODES]
         shown = tuple(ordered(describe_consumers(f"{GROUP}.{count}"), node) for node in NODES)
         yield Case(f"group_order.members.{count}", TOPICS, shown, tuple(joins))

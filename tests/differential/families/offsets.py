@@ -16,8 +16,8 @@ from odradek.protocol.messages.offset_for_leader_epoch import (
 from odradek.protocol.record_builder import build_batch
 from odradek.protocol.records import Record
 
-from ..asking import a_batch, delete_records, produce, read
-from ..script import Ask, Case, Topic, all_versions
+from ..case import Case, Send, Topic, all_versions
+from ..requests import batch_of, delete_records, produce, read
 
 FULL, EMPTY, CUT, DROPPED, APPEND = (*(Topic(f"offsets.{name}") for name in ("full", "empty", "cut", "dropped")), "offsets.append-time")
 TOPICS = (FULL, EMPTY, CUT, DROPPED, Topic(APPEND, {"message.timestamp.type": "LogAppendTime"}))
@@ -52,9 +52,9 @@ def cases() -> Iterator[Case]:
 
 def _list_offsets(version: int) -> Iterator[Case]:
     def case(name: str, *topics: tuple[str, list[ListOffsetsPartition]], replica: int = -1, isolation: int = 0, node: int = 1) -> Case:
-        asked = [ListOffsetsTopic(name=topic, partitions=partitions) for topic, partitions in topics]
-        request = ListOffsetsRequest(replica_id=replica, isolation_level=isolation, topics=asked)
-        return Case(f"offsets.list.v{version}.{name}", TOPICS, (Ask(LIST_OFFSETS, version, request, node=node),))
+        requested = [ListOffsetsTopic(name=topic, partitions=partitions) for topic, partitions in topics]
+        request = ListOffsetsRequest(replica_id=replica, isolation_level=isolation, topics=requested)
+        return Case(f"offsets.list.v{version}.{name}", TOPICS, (Send(LIST_OFFSETS, version, request, node=node),))
 
     def at(timestamp: int, partition: int = 0, epoch: int = -1) -> ListOffsetsPartition:
         return ListOffsetsPartition(partition_index=partition, current_leader_epoch=epoch, timestamp=timestamp)
@@ -78,9 +78,9 @@ def _list_offsets(version: int) -> Iterator[Case]:
 
 def _epochs(version: int) -> Iterator[Case]:
     def case(name: str, *topics: tuple[str, list[OffsetForLeaderPartition]], node: int = 1) -> Case:
-        asked = [OffsetForLeaderTopic(topic=topic, partitions=partitions) for topic, partitions in topics]
-        request = OffsetForLeaderEpochRequest(topics=asked)
-        return Case(f"offsets.epoch.v{version}.{name}", TOPICS, (Ask(OFFSET_FOR_LEADER_EPOCH, version, request, node=node),))
+        requested = [OffsetForLeaderTopic(topic=topic, partitions=partitions) for topic, partitions in topics]
+        request = OffsetForLeaderEpochRequest(topics=requested)
+        return Case(f"offsets.epoch.v{version}.{name}", TOPICS, (Send(OFFSET_FOR_LEADER_EPOCH, version, request, node=node),))
 
     def of(epoch: int, partition: int = 0, current: int = -1) -> OffsetForLeaderPartition:
         return OffsetForLeaderPartition(partition=partition, current_leader_epoch=current, leader_epoch=epoch)
@@ -98,11 +98,13 @@ def _epochs(version: int) -> Iterator[Case]:
 def _delete_records(version: int) -> Iterator[Case]:
     def case(name: str, *wanted: tuple[int, int], node: int = 1, config: str = "delete", records: int = 5) -> Case:
         topic = Topic(f"offsets.delete.v{version}.{name}", {"cleanup.policy": config})
-        batches = [produce(topic.name, a_batch(b"x", b"y", key=b"k")) for _ in range(records // 2)]
+        batches = [produce(topic.name, batch_of(b"x", b"y", key=b"k")) for _ in range(records // 2)]
         partitions = [DeleteRecordsPartition(partition_index=index, offset=offset) for index, offset in wanted]
         request = DeleteRecordsRequest(topics=[DeleteRecordsTopic(name=topic.name, partitions=partitions)], timeout_ms=1000)
         return Case(
-            topic.name, (topic,), (*batches, Ask(DELETE_RECORDS, version, request, node=node), read(topic.name), read(topic.name, offset=3))
+            topic.name,
+            (topic,),
+            (*batches, Send(DELETE_RECORDS, version, request, node=node), read(topic.name), read(topic.name, offset=3)),
         )
 
     for offset in (-2, -1, 0, 1, 2, 3, 4, 5, 1 << 40):
@@ -116,6 +118,6 @@ def _delete_records(version: int) -> Iterator[Case]:
     yield case("compact-delete", (0, 1), config="compact,delete")
     for name, topics in (("nothing", []), ("unknown-topic", ["nobody"]), ("internal", ["__consumer_offsets"])):
         partition = DeleteRecordsPartition(partition_index=0, offset=0)
-        asked = [DeleteRecordsTopic(name=topic, partitions=[partition]) for topic in topics]
-        ask = Ask(DELETE_RECORDS, version, DeleteRecordsRequest(topics=asked, timeout_ms=1000))
-        yield Case(f"offsets.delete.v{version}.{name}", (), (ask,))
+        requested = [DeleteRecordsTopic(name=topic, partitions=[partition]) for topic in topics]
+        send = Send(DELETE_RECORDS, version, DeleteRecordsRequest(topics=requested, timeout_ms=1000))
+        yield Case(f"offsets.delete.v{version}.{name}", (), (send,))

@@ -1,4 +1,4 @@
-"""Produce in every version: what is refused at which point, what is stored, what the answer says."""
+"""Produce in every version: refused batches, stored records, and the fields of answers."""
 
 from __future__ import annotations
 
@@ -10,28 +10,30 @@ from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, Pro
 from odradek.protocol.record_builder import build_batch
 from odradek.protocol.records import HEADER, Record, write_crc
 
-from ..asking import a_batch, read
-from ..script import Ask, Case, Topic, all_versions, id_of
+from ..case import Case, Send, Topic, all_versions, id_of
+from ..requests import batch_of, read
 
 LONG = (1 << 63) - 1
 CODECS = [codec for codec in Compression if codec]
 
 
 EDGES = (3, 6, 7, 13)
-"""Versions before and after which what happens to a batch differs; how it is told differs in others too."""
+"""Versions in which the handling of batches changes. Other versions only change the format of the answer."""
 
 
 def cases() -> Iterator[Case]:
     for version in all_versions(PRODUCE):
-        for name, configs, steps in _scripts() if version in EDGES else _told():
+        for name, configs, steps in _scripts() if version in EDGES else _with_all_fields():
             yield _case(version, name, configs, steps)
         yield from _requests(version)
 
 
-def ask(topic: str, version: int, batch: bytes | None, *, partition: int = 0, acks: int = -1, node: int = 1, answered: bool = True) -> Ask:
-    """One batch to one partition."""
+def send(
+    topic: str, version: int, batch: bytes | None, *, partition: int = 0, acks: int = -1, node: int = 1, answered: bool = True
+) -> Send:
+    """Returns a request with one batch for one partition."""
     data = [PartitionProduceData(index=partition, records=batch)]
-    return Ask(PRODUCE, version, request([(topic, data)], acks=acks), node=node, answered=answered)
+    return Send(PRODUCE, version, request([(topic, data)], acks=acks), node=node, answered=answered)
 
 
 def request(topics: list[tuple[str, list[PartitionProduceData]]], *, acks: int = -1, transactional_id: str | None = None) -> ProduceRequest:
@@ -40,31 +42,31 @@ def request(topics: list[tuple[str, list[PartitionProduceData]]], *, acks: int =
 
 
 def _case(version: int, name: str, configs: dict[str, str], batches: list[bytes | None]) -> Case:
-    """Batches one after another to a topic of their own, and what is in it then."""
+    """Returns a case that produces batches one after another to its own topic, and then reads the topic."""
     full_name = f"produce.v{version}.{name}"
     topic = Topic(full_name, configs, ((1,),))
-    return Case(full_name, (topic,), (*(ask(full_name, version, batch) for batch in batches), read(full_name)))
+    return Case(full_name, (topic,), (*(send(full_name, version, batch) for batch in batches), read(full_name)))
 
 
 def _scripts() -> Iterator[tuple[str, dict[str, str], list[bytes | None]]]:
-    """Name, configs of the topic, batches."""
-    one = a_batch(b"x")
-    yield "two", {}, [one, a_batch(b"a", b"b", b"c")]
+    """Yields names, configs of the topic, and batches."""
+    one = batch_of(b"x")
+    yield "two", {}, [one, batch_of(b"a", b"b", b"c")]
     yield "null", {}, [None]
     yield "empty", {}, [b""]
     yield from _damaged(one)
     yield from _compressed()
     yield from _timed()
     yield from _sequenced()
-    yield from _told()
+    yield from _with_all_fields()
 
 
-def _told() -> Iterator[tuple[str, dict[str, str], list[bytes | None]]]:
-    """What is told with all fields there are."""
+def _with_all_fields() -> Iterator[tuple[str, dict[str, str], list[bytes | None]]]:
+    """Yields the batches whose answers use all fields."""
     no_key = [Record(0, 1000, b"k", b"v", []), Record(1, 1000, None, b"v", []), Record(2, 1000, None, None, [])]
     for codec in Compression:
         batch = bytes(build_batch(no_key, compression=codec))
-        yield f"no-key.{codec.name}", {"cleanup.policy": "compact"}, [batch, a_batch(b"x", key=b"k"), a_batch(b"x")]
+        yield f"no-key.{codec.name}", {"cleanup.policy": "compact"}, [batch, batch_of(b"x", key=b"k"), batch_of(b"x")]
     yield "no-key.both", {"cleanup.policy": "compact,delete"}, [bytes(build_batch(no_key))]
 
 
@@ -102,9 +104,9 @@ def _damaged(one: bytes) -> Iterator[tuple[str, dict[str, str], list[bytes | Non
     ):
         yield name, {}, [changed(one, (position, kind, value))]
     yield "count-and-delta-2", {}, [changed(one, (57, "i", 2), (23, "i", 1))]
-    yield "count-and-delta-less", {}, [changed(a_batch(b"a", b"b"), (57, "i", 1), (23, "i", 0))]
-    yield "too-large", {"max.message.bytes": "100"}, [a_batch(bytes(32)), a_batch(bytes(33)), a_batch(bytes(1000))]
-    yield "too-large-and-crc", {"max.message.bytes": "100"}, [a_batch(bytes(1000))[:-1] + b"\1"]
+    yield "count-and-delta-less", {}, [changed(batch_of(b"a", b"b"), (57, "i", 1), (23, "i", 0))]
+    yield "too-large", {"max.message.bytes": "100"}, [batch_of(bytes(32)), batch_of(bytes(33)), batch_of(bytes(1000))]
+    yield "too-large-and-crc", {"max.message.bytes": "100"}, [batch_of(bytes(1000))[:-1] + b"\1"]
     yield "no-records", {}, [sealed(one[: HEADER.size])]
     for name, payload in (
         ("size-negative", b"\1\0\0\0\1\2x\0"),
@@ -132,7 +134,7 @@ def _compressed() -> Iterator[tuple[str, dict[str, str], list[bytes | None]]]:
     values = [b"abc" * 20] * 5
     gaps = [Record(offset, 1000, None, b"x" * 30, []) for offset in (0, 2, 3)]
     for codec in CODECS:
-        batch = a_batch(*values, compression=codec)
+        batch = batch_of(*values, compression=codec)
         yield f"codec.{codec.name}", {}, [batch]
         yield f"codec.{codec.name}.garbage", {}, [sealed(batch[: HEADER.size] + b"garbage!")]
         yield f"codec.{codec.name}.nothing", {}, [sealed(batch[: HEADER.size])]
@@ -146,9 +148,9 @@ def _compressed() -> Iterator[tuple[str, dict[str, str], list[bytes | None]]]:
         for wanted in ("uncompressed", "gzip", "zstd"):
             yield f"codec.{codec.name}.to-{wanted}", {"compression.type": wanted}, [batch, gap]
     for wanted in ("uncompressed", "gzip", "snappy", "lz4", "zstd"):
-        yield f"codec.NONE.to-{wanted}", {"compression.type": wanted}, [a_batch(*values)]
+        yield f"codec.NONE.to-{wanted}", {"compression.type": wanted}, [batch_of(*values)]
         late = {"compression.type": wanted, "message.timestamp.type": "LogAppendTime"}
-        yield f"codec.NONE.to-{wanted}.log-append-time", late, [a_batch(*values)]
+        yield f"codec.NONE.to-{wanted}.log-append-time", late, [batch_of(*values)]
     yield "codec.NONE.gap", {}, [changed(bytes(build_batch(gaps)), (23, "i", 2))]
     yield "codec.NONE.gap.to-gzip", {"compression.type": "gzip"}, [changed(bytes(build_batch(gaps)), (23, "i", 2))]
 
@@ -158,9 +160,9 @@ def _timed() -> Iterator[tuple[str, dict[str, str], list[bytes | None]]]:
     future = [Record(0, 1000, None, b"a", []), Record(1, 4_000_000_000_000, None, b"b", []), Record(2, -1, None, b"c", [])]
     for codec in (Compression.NONE, Compression.LZ4):
         end = codec.name
-        yield f"time.append.{end}", append, [a_batch(b"a", b"b", compression=codec)]
-        yield f"time.append-bit.{end}", append, [a_batch(b"a", compression=codec, timestamp_type=1)]
-        yield f"time.bit.{end}", {}, [a_batch(b"a", b"b", compression=codec, timestamp_type=1)]
+        yield f"time.append.{end}", append, [batch_of(b"a", b"b", compression=codec)]
+        yield f"time.append-bit.{end}", append, [batch_of(b"a", compression=codec, timestamp_type=1)]
+        yield f"time.bit.{end}", {}, [batch_of(b"a", b"b", compression=codec, timestamp_type=1)]
         yield f"time.future.{end}", {}, [bytes(build_batch(future, compression=codec))]
         yield f"time.future-allowed.{end}", {"message.timestamp.after.max.ms": str(LONG)}, [bytes(build_batch(future, compression=codec))]
         yield f"time.past.{end}", {"message.timestamp.before.max.ms": "1000"}, [bytes(build_batch(future, compression=codec))]
@@ -176,12 +178,12 @@ def _timed() -> Iterator[tuple[str, dict[str, str], list[bytes | None]]]:
             [bytes(build_batch([Record(0, 4_000_000_000_000, b"k", b"", []), Record(1, 0, None, b"", [])], compression=codec))],
         )
         yield f"time.negative.{end}", {}, [bytes(build_batch([Record(0, -1000, None, b"x", [])], compression=codec))]
-    yield "time.wraps", {}, [changed(a_batch(b"a", b"b"), (27, "q", LONG))]
+    yield "time.wraps", {}, [changed(batch_of(b"a", b"b"), (27, "q", LONG))]
 
 
 def _sequenced() -> Iterator[tuple[str, dict[str, str], list[bytes | None]]]:
     def batch(sequence: int, *values: bytes, epoch: int = 0, producer_id: int = 7) -> bytes:
-        return a_batch(*(values or (b"x",)), producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence)
+        return batch_of(*(values or (b"x",)), producer_id=producer_id, producer_epoch=epoch, base_sequence=sequence)
 
     yield "sequence.next", {}, [batch(0, b"a", b"b"), batch(2), batch(3)]
     yield "sequence.first-is-5", {}, [batch(5), batch(6)]
@@ -197,10 +199,10 @@ def _sequenced() -> Iterator[tuple[str, dict[str, str], list[bytes | None]]]:
 
 
 def _requests(version: int) -> Iterator[Case]:
-    """Requests of other shapes than one batch to one partition."""
-    one, bad = a_batch(b"x"), a_batch(b"x")[:-1] + b"\xff"
+    """Yields cases whose requests do not consist of one batch for one partition."""
+    one, bad = batch_of(b"x"), batch_of(b"x")[:-1] + b"\xff"
 
-    def case(name: str, *steps: Ask, topic: Topic | None = None) -> Case:
+    def case(name: str, *steps: Send, topic: Topic | None = None) -> Case:
         return Case(f"produce.v{version}.{name}", (topic or Topic(named(name)),), steps)
 
     def named(name: str) -> str:
@@ -209,51 +211,51 @@ def _requests(version: int) -> Iterator[Case]:
     def partitions(*batches: tuple[int, bytes | None]) -> list[PartitionProduceData]:
         return [PartitionProduceData(index=index, records=batch) for index, batch in batches]
 
-    def whole(name: str, *topics: tuple[str, list[PartitionProduceData]], acks: int = -1, transactional_id: str | None = None) -> Ask:
-        return Ask(PRODUCE, version, request(list(topics), acks=acks, transactional_id=transactional_id))
+    def whole(name: str, *topics: tuple[str, list[PartitionProduceData]], acks: int = -1, transactional_id: str | None = None) -> Send:
+        return Send(PRODUCE, version, request(list(topics), acks=acks, transactional_id=transactional_id))
 
     for acks in (1, 2, -2, 127):
-        yield case(name := f"acks.{acks}", ask(named(name), version, one, acks=acks), read(named(name)))
-        yield case(name := f"acks.{acks}.bad", ask(named(name), version, bad, acks=acks), read(named(name)))
+        yield case(name := f"acks.{acks}", send(named(name), version, one, acks=acks), read(named(name)))
+        yield case(name := f"acks.{acks}.bad", send(named(name), version, bad, acks=acks), read(named(name)))
     for kind, batch in (("good", one), ("bad", bad), ("empty", b"")):
-        yield case(name := f"acks.0.{kind}", ask(named(name), version, batch, acks=0, answered=False), read(named(name)))
-    yield case("unknown-topic", ask("nobody", version, one))
-    yield case("unknown-topic.bad", ask("nobody", version, bad))
-    yield case("unknown-topic.acks-2", ask("nobody", version, one, acks=2))
-    yield case("illegal-topic", ask("no body/", version, one))
-    yield case("no-topic-name", ask("", version, one))
+        yield case(name := f"acks.0.{kind}", send(named(name), version, batch, acks=0, answered=False), read(named(name)))
+    yield case("unknown-topic", send("nobody", version, one))
+    yield case("unknown-topic.bad", send("nobody", version, bad))
+    yield case("unknown-topic.acks-2", send("nobody", version, one, acks=2))
+    yield case("illegal-topic", send("no body/", version, one))
+    yield case("no-topic-name", send("", version, one))
     for index in (-1, 7):
-        yield case(name := f"partition.{index}", ask(named(name), version, one, partition=index))
-    yield case("wrong-leader", ask(named("wrong-leader"), version, one, node=2), ask(named("wrong-leader"), version, one, partition=1))
-    yield case("wrong-leader.empty", ask(named("wrong-leader.empty"), version, b"", node=2))
-    yield case("acks.2.empty", ask(named("acks.2.empty"), version, b"", acks=2))
-    yield case("unknown-topic.empty", ask("nobody", version, b""))
-    yield case("internal.empty", ask("__consumer_offsets", version, b""), topic=Topic("__consumer_offsets", {}, ((1,),)))
-    yield case("internal.wrong-leader", ask("__consumer_offsets", version, one, node=2), topic=Topic("__consumer_offsets", {}, ((1,),)))
-    yield case("wrong-leader.bad", ask(named("wrong-leader.bad"), version, bad, node=2))
-    yield case("wrong-leader.acks-2", ask(named("wrong-leader.acks-2"), version, one, node=2, acks=2))
-    yield case("internal", ask("__consumer_offsets", version, one), topic=Topic("__consumer_offsets", {}, ((1,),)))
+        yield case(name := f"partition.{index}", send(named(name), version, one, partition=index))
+    yield case("wrong-leader", send(named("wrong-leader"), version, one, node=2), send(named("wrong-leader"), version, one, partition=1))
+    yield case("wrong-leader.empty", send(named("wrong-leader.empty"), version, b"", node=2))
+    yield case("acks.2.empty", send(named("acks.2.empty"), version, b"", acks=2))
+    yield case("unknown-topic.empty", send("nobody", version, b""))
+    yield case("internal.empty", send("__consumer_offsets", version, b""), topic=Topic("__consumer_offsets", {}, ((1,),)))
+    yield case("internal.wrong-leader", send("__consumer_offsets", version, one, node=2), topic=Topic("__consumer_offsets", {}, ((1,),)))
+    yield case("wrong-leader.bad", send(named("wrong-leader.bad"), version, bad, node=2))
+    yield case("wrong-leader.acks-2", send(named("wrong-leader.acks-2"), version, one, node=2, acks=2))
+    yield case("internal", send("__consumer_offsets", version, one), topic=Topic("__consumer_offsets", {}, ((1,),)))
     yield case("nothing", whole("nothing"))
     yield case("no-partitions", whole("no-partitions", (named("no-partitions"), [])))
     yield case("fates", whole("fates", (named("fates"), partitions((0, one), (1, one), (2, one)))), read(named("fates")))
     mixed = Topic(named("mixed"), {}, ((1,),) * 5)
-    fates = whole("mixed", (named("mixed"), partitions((0, one), (1, bad), (2, b""), (3, a_batch(b"y")), (4, one[:12]), (9, one))))
+    fates = whole("mixed", (named("mixed"), partitions((0, one), (1, bad), (2, b""), (3, batch_of(b"y")), (4, one[:12]), (9, one))))
     yield case("mixed", fates, read(named("mixed")), read(named("mixed"), partition=3), topic=mixed)
     yield case("length.mixed", whole("", (named("length.mixed"), partitions((0, one), (1, bytes(20))))), read(named("length.mixed")))
-    yield case("twice", whole("twice", (named("twice"), partitions((0, one), (0, a_batch(b"y"))))), read(named("twice")))
+    yield case("twice", whole("twice", (named("twice"), partitions((0, one), (0, batch_of(b"y"))))), read(named("twice")))
     again = (named("twice.topic"), partitions((0, one)))
     yield case("twice.topic", whole("twice", again, again), read(named("twice.topic")))
     two = (named("two-topics"), partitions((0, one)))
     yield case("two-topics", whole("two", two, ("nobody", partitions((0, one), (1, one)))), read(named("two-topics")))
     with_id = whole("", (named("transactional-id"), partitions((0, one))), transactional_id="t")
     yield case("transactional-id", with_id, read(named("transactional-id")))
-    in_transaction = a_batch(b"x", producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True)
+    in_transaction = batch_of(b"x", producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True)
     both = (named("transactional"), partitions((0, in_transaction), (1, one)))
     yield case("transactional.no-id", whole("", both), read(named("transactional")), topic=Topic(named("transactional")))
 
 
 def changed(batch: bytes, *fields: tuple[int, str, int]) -> bytes:
-    """The batch with other values in its header, and the CRC to them."""
+    """Returns the batch with changed header fields and a matching CRC."""
     data = bytearray(batch)
     for position, kind, value in fields:
         pack_into(f">{kind}", data, position, value)
@@ -262,12 +264,12 @@ def changed(batch: bytes, *fields: tuple[int, str, int]) -> bytes:
 
 
 def sealed(batch: bytes) -> bytes:
-    """The batch with the length and the CRC that it should have."""
+    """Returns the batch with the correct length and CRC."""
     return changed(batch, (8, "i", len(batch) - 12))
 
 
 def compressed(batch: bytes, codec: Compression, payload: bytes) -> bytes:
-    """The batch with other records, compressed."""
+    """Returns the batch with other records, compressed."""
     from odradek.protocol.compression import compress
 
     return sealed(changed(batch, (21, "h", codec))[: HEADER.size] + compress(codec, payload))

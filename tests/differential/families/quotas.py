@@ -1,4 +1,4 @@
-"""The quotas of users, client ids and addresses: altered, refused, and found by filters."""
+"""Quotas of users, client ids and addresses: altering, refusals, and filters."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from odradek.protocol.messages.alter_client_quotas import ALTER_CLIENT_QUOTAS
 from odradek.protocol.messages.describe_client_quotas import DESCRIBE_CLIENT_QUOTAS
 
-from ..asking import request_of
-from ..script import Ask, Case, all_versions
+from ..case import Case, Send, all_versions
+from ..requests import request_of
 
 Entity = Sequence[tuple[str, str | None]]
 EXACT, DEFAULT, ANY = 0, 1, 2
@@ -34,19 +34,19 @@ def cases() -> Iterator[Case]:
 
 
 def op(key: str, value: float | None) -> Mapping[str, Any]:
-    """A quota to be set, or to be removed if it has no value."""
+    """Returns an operation that sets a quota, or removes it if it has no value."""
     return {"key": key, "value": value or 0.0, "remove": value is None}
 
 
-def alter(*entries: tuple[Entity, Sequence[Mapping[str, Any]]], version: int = 1, validate_only: bool = False) -> Ask:
+def alter(*entries: tuple[Entity, Sequence[Mapping[str, Any]]], version: int = 1, validate_only: bool = False) -> Send:
     made = [{"entity": [{"entity_type": kind, "entity_name": name} for kind, name in entity], "ops": list(ops)} for entity, ops in entries]
     request = request_of(ALTER_CLIENT_QUOTAS, {"entries": made, "validate_only": validate_only})
-    return Ask(ALTER_CLIENT_QUOTAS, version, request, settles=True)
+    return Send(ALTER_CLIENT_QUOTAS, version, request, settles=True)
 
 
-def describe(*components: tuple[str, int, str | None], strict: bool = False, version: int = 1) -> Ask:
+def describe(*components: tuple[str, int, str | None], strict: bool = False, version: int = 1) -> Send:
     made = [{"entity_type": kind, "match_type": how, "match": match} for kind, how, match in components]
-    return Ask(DESCRIBE_CLIENT_QUOTAS, version, request_of(DESCRIBE_CLIENT_QUOTAS, {"components": made, "strict": strict}))
+    return Send(DESCRIBE_CLIENT_QUOTAS, version, request_of(DESCRIBE_CLIENT_QUOTAS, {"components": made, "strict": strict}))
 
 
 def _altered() -> Iterator[Case]:

@@ -1,4 +1,4 @@
-"""SASL, delegation tokens and client metrics on a listener without security: Kafka refuses them, and the connection goes on."""
+"""SASL, delegation tokens and client metrics on a listener without security: Kafka refuses them and keeps the connection open."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from odradek.protocol.messages.sasl_authenticate import SASL_AUTHENTICATE
 from odradek.protocol.messages.sasl_handshake import SASL_HANDSHAKE
 from odradek.protocol.schema import Api
 
-from ..asking import request_of
-from ..script import Ask, Case, all_versions
+from ..case import Case, Send, all_versions
+from ..requests import request_of
 
 ALICE = {"principal_type": "User", "principal_name": "alice"}
 GROUP = {"principal_type": "Group", "principal_name": "staff"}
-STILL_THERE = Ask(METADATA, 1, request_of(METADATA, {"topics": []}))
+STILL_THERE = Send(METADATA, 1, request_of(METADATA, {"topics": []}))
 
 SUBSCRIPTIONS = {1: -725132338, 60: -1531499602, 80: -725132322}
-"""The subscription that Kafka gives to a client, by the first byte of its id."""
+"""The subscription id that Kafka assigns to a client, by the first byte of the client instance id."""
 
 
 def cases() -> Iterator[Case]:
@@ -34,7 +34,7 @@ def cases() -> Iterator[Case]:
 
 def _each_version(name: str, api: Api, fields: Mapping[str, Any]) -> Iterator[Case]:
     for version in all_versions(api):
-        yield Case(f"security.{name}.v{version}", (), (Ask(api, version, request_of(api, fields)), STILL_THERE))
+        yield Case(f"security.{name}.v{version}", (), (Send(api, version, request_of(api, fields)), STILL_THERE))
 
 
 def _sasl() -> Iterator[Case]:
@@ -42,8 +42,8 @@ def _sasl() -> Iterator[Case]:
         yield from _each_version(f"handshake.{mechanism}", SASL_HANDSHAKE, {"mechanism": mechanism})
     for word, token in (("plain", b"\0alice\0secret"), ("empty", b"")):
         yield from _each_version(f"authenticate.{word}", SASL_AUTHENTICATE, {"auth_bytes": token})
-    handshake = Ask(SASL_HANDSHAKE, 1, request_of(SASL_HANDSHAKE, {"mechanism": "PLAIN"}))
-    authenticate = Ask(SASL_AUTHENTICATE, 2, request_of(SASL_AUTHENTICATE, {"auth_bytes": b"\0alice\0secret"}))
+    handshake = Send(SASL_HANDSHAKE, 1, request_of(SASL_HANDSHAKE, {"mechanism": "PLAIN"}))
+    authenticate = Send(SASL_AUTHENTICATE, 2, request_of(SASL_AUTHENTICATE, {"auth_bytes": b"\0alice\0secret"}))
     yield Case("security.login", (), (handshake, authenticate, handshake, authenticate, STILL_THERE))
 
 
@@ -56,8 +56,8 @@ def _tokens() -> Iterator[Case]:
         ("owner-half", {"owner_principal_type": "User"}),
         ("owner-empty", {**owner, "owner_principal_name": ""}),
     ):
-        asked = request_of(CREATE_DELEGATION_TOKEN, {"renewers": [], "max_lifetime_ms": 1000, **fields})
-        yield Case(f"security.create.{word}", (), (Ask(CREATE_DELEGATION_TOKEN, 3, asked), STILL_THERE))
+        requested = request_of(CREATE_DELEGATION_TOKEN, {"renewers": [], "max_lifetime_ms": 1000, **fields})
+        yield Case(f"security.create.{word}", (), (Send(CREATE_DELEGATION_TOKEN, 3, requested), STILL_THERE))
     yield from _each_version("renew", RENEW_DELEGATION_TOKEN, {"hmac": b"secret", "renew_period_ms": 1000})
     yield from _each_version("expire", EXPIRE_DELEGATION_TOKEN, {"hmac": b"secret", "expiry_time_period_ms": 1000})
     for word, owners in (("all", None), ("none", []), ("one", [ALICE])):
@@ -65,10 +65,10 @@ def _tokens() -> Iterator[Case]:
 
 
 def _telemetry() -> Iterator[Case]:
-    def subscriptions(client: bytes, **options: Any) -> Ask:
-        return Ask(GET_TELEMETRY_SUBSCRIPTIONS, 0, request_of(GET_TELEMETRY_SUBSCRIPTIONS, {"client_instance_id": client}), **options)
+    def subscriptions(client: bytes, **options: Any) -> Send:
+        return Send(GET_TELEMETRY_SUBSCRIPTIONS, 0, request_of(GET_TELEMETRY_SUBSCRIPTIONS, {"client_instance_id": client}), **options)
 
-    def push(client: bytes, subscription: int, terminating: bool = False, compression: int = 0, size: int = 2, **options: Any) -> Ask:
+    def push(client: bytes, subscription: int, terminating: bool = False, compression: int = 0, size: int = 2, **options: Any) -> Send:
         fields = {
             "client_instance_id": client,
             "subscription_id": subscription,
@@ -76,13 +76,13 @@ def _telemetry() -> Iterator[Case]:
             "compression_type": compression,
             "metrics": bytes(size),
         }
-        return Ask(PUSH_TELEMETRY, 0, request_of(PUSH_TELEMETRY, fields), **options)
+        return Send(PUSH_TELEMETRY, 0, request_of(PUSH_TELEMETRY, fields), **options)
 
     def client(number: int) -> bytes:
         return bytes(range(number, number + 16))
 
     zero, one, known = bytes(16), bytes(15) + b"\1", client(1)
-    for word, asks in (
+    for word, requests in (
         ("reserved", (subscriptions(one), push(one, 1), push(zero, 1))),
         ("known", (subscriptions(known), subscriptions(known), push(known, -1), push(known, -1))),
         ("push-first", (push(client(20), 5), subscriptions(client(20)), subscriptions(client(20)), push(client(20), 5))),
@@ -92,4 +92,4 @@ def _telemetry() -> Iterator[Case]:
         ("large", (push(client(80), SUBSCRIPTIONS[80], size=1_048_577), push(client(80), SUBSCRIPTIONS[80], True, size=1_048_576))),
         ("empty", (push(client(100), 5, size=0),)),
     ):
-        yield Case(f"security.telemetry.{word}", (), (*asks, STILL_THERE))
+        yield Case(f"security.telemetry.{word}", (), (*requests, STILL_THERE))

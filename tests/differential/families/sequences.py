@@ -1,4 +1,4 @@
-"""Random sequences of Produce, Fetch, ListOffsets and DeleteRecords, a topic for each; the seed is in the name."""
+"""Random sequences of Produce, Fetch, ListOffsets and DeleteRecords, each for its own topic. The name of a case contains the seed."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPart
 from odradek.protocol.record_builder import build_batch
 from odradek.protocol.records import Record
 
-from ..asking import delete_records, produce
-from ..script import Ask, Case, Topic
+from ..case import Case, Send, Topic
+from ..requests import delete_records, produce
 from .fetch import request_of, wanted
 
 SEQUENCES, STEPS = 150, 12
@@ -27,19 +27,22 @@ def cases() -> Iterator[Case]:
 
 
 class Sequence:
-    """Chooses what is likely to be good, with some guess of where the log ends."""
+    """Draws requests that are probably valid, from an estimate of the end of the log."""
 
     def __init__(self, random: Random, topic: str, has_latest: bool) -> None:
         self.random, self.topic = random, topic
         self.end = 0
         self.has_latest = has_latest
-        """Whether one can ask for the latest timestamp. By the clock, several batches may have it; and Kafka's may be deleted."""
+        """Whether ListOffsets may request the latest timestamp.
+
+        With LogAppendTime several batches may have it, and Kafka may report the timestamp of a deleted record.
+        """
         self.sequences = {7: 0, 8: 0}
 
     def one_of(self, *choices: int) -> int:
         return choices[int(self.random.random() * len(choices))]
 
-    def step(self) -> Ask:
+    def step(self) -> Send:
         kind = self.random.random()
         if kind < 0.45:
             return self.produce()
@@ -53,7 +56,7 @@ class Sequence:
     def offset(self) -> int:
         return self.one_of(-1, 0, 1, self.end // 2, self.end - 1, self.end, self.end, self.end + 1)
 
-    def produce(self) -> Ask:
+    def produce(self) -> Send:
         count, start = self.one_of(1, 1, 2, 3, 7), self.one_of(-1, 0, 1000, 2000, 2000, 3000)
         times = [start + self.one_of(0, 0, 1, 500, 70) if start >= 0 else start for _ in range(count)]
         records = [Record(n, time, None, b"v" * self.one_of(0, 1, 100), []) for n, time in enumerate(times)]
@@ -69,13 +72,13 @@ class Sequence:
         )
         return produce(self.topic, bytes(batch))
 
-    def fetch(self) -> Ask:
+    def fetch(self) -> Send:
         most = self.one_of(1, 100, 200, 500, 1 << 20, 1 << 20)
-        asked = wanted(self.offset(), most=most, last_fetched_epoch=self.one_of(-1, -1, 0))
-        return Ask(FETCH, 12, request_of((self.topic, [asked]), isolation_level=self.one_of(0, 1)))
+        requested = wanted(self.offset(), most=most, last_fetched_epoch=self.one_of(-1, -1, 0))
+        return Send(FETCH, 12, request_of((self.topic, [requested]), isolation_level=self.one_of(0, 1)))
 
-    def list_offsets(self) -> Ask:
+    def list_offsets(self) -> Send:
         time = self.one_of(-1, -2, -3 if self.has_latest else -1, 0, 1000, 1500, 2000, 2001, 2500, 3000, 3001)
         partition = ListOffsetsPartition(partition_index=0, timestamp=time)
         topic = ListOffsetsTopic(name=self.topic, partitions=[partition])
-        return Ask(LIST_OFFSETS, 9, ListOffsetsRequest(replica_id=-1, topics=[topic]))
+        return Send(LIST_OFFSETS, 9, ListOffsetsRequest(replica_id=-1, topics=[topic]))

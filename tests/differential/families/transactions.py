@@ -1,8 +1,8 @@
-"""Transactions: every request of producers in every version, in and out of season, and what readers and administrators see then."""
+"""Transactions: every request of producers in every version and state, and the results for readers and administrators."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 from odradek.protocol.messages.add_offsets_to_txn import ADD_OFFSETS_TO_TXN
@@ -13,12 +13,12 @@ from odradek.protocol.messages.produce import PRODUCE
 from odradek.protocol.messages.txn_offset_commit import TXN_OFFSET_COMMIT
 from odradek.protocol.messages.write_txn_markers import WRITE_TXN_MARKERS
 
-from ..script import Ask, Case, Step, Topic, all_versions, number_of
-from ..transacting import NOBODY, SETTLED, Producer, ends, reading, seen
+from ..case import Case, Send, Step, Topic, all_versions, number_of
+from ..transaction_requests import SETTLED, UNUSED_PRODUCER_ID, Producer, ends, reading, seen
 
 A, B = number_of("a"), number_of("b")
 ONE_FILE = {"segment.ms": str((1 << 63) - 1)}
-"""Markers have the present time and records do not; a Fetch reads one file of Apache Kafka's."""
+"""Keeps the log in one segment: markers have the present time and records do not, and a Fetch of Apache Kafka reads only one segment."""
 
 
 def cases() -> Iterator[Case]:
@@ -28,12 +28,8 @@ def cases() -> Iterator[Case]:
             yield Case(topic, (Topic(topic, ONE_FILE),), tuple(script(Producer(topic))))
 
 
-Script = tuple[str, Callable[[Producer], list[Step]]]
-"""The name of a case, and its steps for a producer of the topic of that name."""
-
-
-def _script(name: str, steps: Callable[[Producer], list[Step]]) -> Script:
-    return name, steps
+Script = tuple[str, Callable[..., Sequence[Step]]]
+"""The name of a case, and its steps for a producer of the topic of the same name."""
 
 
 def _inits() -> Iterator[Script]:
@@ -49,7 +45,7 @@ def _inits() -> Iterator[Script]:
             f"init.v{version}.open",
             lambda a, v=version: [a.init(v), a.add(), a.write(), a.init(v, binds=False), SETTLED, a.init(v), *a.seen()],
         )
-    for version, expects in product((3, 4, 5), [(A, 0), (A, 1), (A, 2), (A, -1), (-1, 0), (NOBODY, 1), (B, 1)]):
+    for version, expects in product((3, 4, 5), [(A, 0), (A, 1), (A, 2), (A, -1), (-1, 0), (UNUSED_PRODUCER_ID, 1), (B, 1)]):
         name = {A: "a", B: "b", -1: "none"}.get(expects[0], "nobody")
         yield (
             f"init.v{version}.expects.{name}.{expects[1]}",
@@ -67,12 +63,12 @@ def _inits() -> Iterator[Script]:
     )
 
 
-def _plain(version: int, timeout_ms: int, id: str | None = None) -> Ask:  # noqa: A002
-    return Ask(INIT_PRODUCER_ID, version, InitProducerIdRequest(transactional_id=id, transaction_timeout_ms=timeout_ms))
+def _plain(version: int, timeout_ms: int, id: str | None = None) -> Send:  # noqa: A002
+    return Send(INIT_PRODUCER_ID, version, InitProducerIdRequest(transactional_id=id, transaction_timeout_ms=timeout_ms))
 
 
 def _first_version() -> Iterator[Script]:
-    """Transactions of clients that add partitions themselves."""
+    """Yields transactions of clients that send AddPartitionsToTxn themselves."""
     for version, commit in product(range(END_TXN.versions.first, 5), (True, False)):
         yield (
             f"v1.end.v{version}.{'commit' if commit else 'abort'}",
@@ -108,7 +104,7 @@ def _first_version() -> Iterator[Script]:
                 a.verify(v, (0, 1)),
                 a.verify(v, (0, 7)),
                 a._replace(epoch=1).verify(v),
-                a._replace(claims=NOBODY).verify(v),
+                a._replace(claims=UNUSED_PRODUCER_ID).verify(v),
                 a._replace(name="b").verify(v),
                 a.described(),
             ],
@@ -116,7 +112,7 @@ def _first_version() -> Iterator[Script]:
 
 
 def _second_version() -> Iterator[Script]:
-    """Transactions of clients that leave it to the brokers (KIP-890)."""
+    """Yields transactions whose partitions are added by the brokers (KIP-890)."""
     for version, commit in product((12, 13), (True, False)):
         yield (
             f"v2.produce.v{version}.{'commit' if commit else 'abort'}",
@@ -142,7 +138,7 @@ def _second_version() -> Iterator[Script]:
 
 
 def _ends() -> Iterator[Script]:
-    """EndTxn in every state: which epoch, how, by which kind of client."""
+    """Yields EndTxn in every state, with each epoch, outcome and kind of client."""
     states: dict[str, Callable[[Producer], list[Step]]] = {
         "empty": lambda a: [a.init()],
         "open": lambda a: [a.init(), a.add(), a.write()],
@@ -159,25 +155,23 @@ def _ends() -> Iterator[Script]:
 
 
 def _strangers() -> Iterator[Script]:
-    """Who has another id, another epoch, no transaction, or asks the wrong node."""
-    requests: dict[str, Callable[[Producer, int], Ask]] = {
-        f"add.v{version}": lambda a, node, v=version: a.add(v, node=node) for version in range(4)
-    }
+    """Yields requests with a wrong producer id or epoch, without a transaction, or to the wrong node."""
+    requests: dict[str, Callable[..., Send]] = {f"add.v{version}": lambda a, node, v=version: a.add(v, node=node) for version in range(4)}
     requests |= {f"add-offsets.v{v}": lambda a, node, v=v: a.add_offsets(v, node=node) for v in all_versions(ADD_OFFSETS_TO_TXN)}
     requests |= {f"commit-offsets.v{v}": lambda a, node, v=v: a.commit_offsets(v, node=node) for v in all_versions(TXN_OFFSET_COMMIT)}
     requests |= {f"end.v{v}": lambda a, node, v=v: a.end(v, node=node) for v in all_versions(END_TXN)}
     requests |= {f"produce.v{v}": lambda a, node, v=v: a.write(v)._replace(node=node) for v in all_versions(PRODUCE)}
-    for name, ask in requests.items():
+    for name, send in requests.items():
         yield (
             f"strangers.{name}",
-            lambda a, ask=ask: [
-                ask(a._replace(claims=NOBODY), 1),
+            lambda a, send=send: [
+                send(a._replace(claims=UNUSED_PRODUCER_ID), 1),
                 a.init(),
-                ask(a._replace(claims=NOBODY), 1),
-                ask(a._replace(epoch=1), 1),
-                ask(a._replace(epoch=-1), 1),
-                ask(a._replace(name="b", claims=A), 1),
-                ask(a, 2),
+                send(a._replace(claims=UNUSED_PRODUCER_ID), 1),
+                send(a._replace(epoch=1), 1),
+                send(a._replace(epoch=-1), 1),
+                send(a._replace(name="b", claims=A), 1),
+                send(a, 2),
                 a.described(2),
                 a.described(),
             ],
@@ -287,7 +281,7 @@ def _markers() -> Iterator[Script]:
                 a.mark(v, commit=c, coordinator_epoch=6),
                 a.mark(v, commit=c, coordinator_epoch=7),
                 a._replace(epoch=3).mark(v, commit=c, coordinator_epoch=8),
-                a._replace(claims=NOBODY).mark(v, commit=c),
+                a._replace(claims=UNUSED_PRODUCER_ID).mark(v, commit=c),
                 a._replace(topic="transactions.none").mark(v, commit=c),
                 a.write(11, 1),
                 *a.seen(),
@@ -308,7 +302,7 @@ def _markers() -> Iterator[Script]:
 
 
 def _aborted() -> Iterator[Script]:
-    """Two producers whose transactions lie across each other: what readers are told from where."""
+    """Yields overlapping transactions of two producers, and the aborted transactions in Fetch answers from each offset."""
     for kinds in product((True, False), repeat=2):
         name = ".".join("commit" if commit else "abort" for commit in kinds)
         yield f"aborted.{name}", lambda a, kinds=kinds: _crossed(a, a._replace(name="b"), *kinds)
@@ -325,7 +319,8 @@ def _crossed(a: Producer, b: Producer, first: bool, second: bool) -> list[Step]:
 
 def _listed() -> Iterator[Script]:
     for version in all_versions(LIST_TRANSACTIONS):
-        filters = [((), -1, None), (("Ongoing",), -1, None), (("Empty", "Nonsense"), -1, None), ((), 1 << 40, None), ((), 0, None)]
+        filters: list[tuple[tuple[str, ...], int, str | None]] = [((), -1, None)]
+        filters += [(("Ongoing",), -1, None), (("Empty", "Nonsense"), -1, None), ((), 1 << 40, None), ((), 0, None)]
         patterns = ["", ".*", "transactions", "transactions.*", "(", "[a-z.0-9-]+", "transactions\\.listed\\..*"]
         filters += [((), -1, pattern) for pattern in patterns]
         yield (

@@ -1,0 +1,1 @@
+"""Reading record batches for Fetch: one pass over the requested partitions."""

@@ -1,0 +1,244 @@
+"""One pass over the partitions of a Fetch request: what each of them answers, and whether the response is complete.
+
+Limits. `max_bytes` of the request and `fetch.max.bytes` of the broker limit the response, and `partition_max_bytes` limits a partition.
+The first batch of the first partition that has records is returned whatever its size, so that a consumer always makes progress (KIP-74).
+So what one partition gets may depend on what the partitions before it got.
+
+Waiting. A response that is not complete is kept until one of `partitions` is woken. Then `update` reads only the woken partitions again
+and replaces their data in place. That is wrong if a partition's data depends on others (`_depends`): when a limit was reached, when the
+first batch was larger than its limit, or when a partition is listed twice. `update` then returns False and the handler starts a new pass.
+
+Errors. Kafka places the partitions that it cannot find, or that the client may not read, behind all others (`_unknown`), and continues to
+wait if there are such errors. Any other error completes the response at once (`failed`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import NamedTuple, cast
+
+from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.messages.fetch import (
+    AbortedTransaction,
+    EpochEndOffset,
+    FetchableTopicResponse,
+    FetchPartition,
+    FetchRequest,
+    FetchTopic,
+    PartitionData,
+)
+from ...storage.segments import end_offset_of
+from ..context import Context
+from ..lookup import current_leader, find_led_partition, find_topic
+from ..security.acls import Operation, ResourceType
+from ..topics.topic import Partition, Topic
+
+READ_COMMITTED = 1
+UNDEFINED_EPOCH = -1
+NO_FOLLOWER = -1
+FOLLOWERS_SINCE = 11  # KIP-392: consumers may read from any replica
+LEADERS_SINCE = 16  # KIP-951: the field exists from v12 on, but Kafka fills it from v16 on
+# The errors that come last, with their order.
+_UNKNOWN = {ErrorCode.UNKNOWN_TOPIC_ID: 0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: 1, ErrorCode.TOPIC_AUTHORIZATION_FAILED: 1}
+
+
+class PartitionRead(NamedTuple):
+    """The data that was read of a partition, with its topic and its entry in the request."""
+
+    topic: FetchTopic
+    wanted: FetchPartition
+    data: PartitionData
+
+
+class FetchRead:
+    """The result of one pass over the partitions of `topics`.
+
+    `quiet` are partitions of a session that are known to have nothing new; they are only waited for. `topics` is the response,
+    `partitions` are the partitions that may be waited for, and `leaders` are the current leaders that the response refers to.
+    """
+
+    __slots__ = (
+        *("_depends", "_follower", "_limit", "_or_followed", "_rack", "_unknown", "bytes", "context", "failed", "leaders"),
+        *("partitions", "request", "topics"),
+    )
+
+    def __init__(self, request: FetchRequest, context: Context, topics: Sequence[FetchTopic], quiet: Sequence[Partition] = ()) -> None:
+        self.request = request
+        self.context = context
+        self.topics: list[FetchableTopicResponse] = []
+        self.partitions: dict[Partition, PartitionRead | None] = dict.fromkeys(quiet)
+        self.leaders: list[int] = []
+        self._depends = False
+        self.bytes = 0
+        self.failed = False
+        broker = context.broker
+        self._follower = request.replica_id if request.replica_state is None else request.replica_state.replica_id
+        self._or_followed = context.version >= FOLLOWERS_SINCE
+        self._rack = request.rack_id if broker.rack_aware and self._or_followed else ""
+        self._unknown: list[tuple[FetchTopic, PartitionData]] = []
+        self._limit = min(request.max_bytes, broker.config.integers["fetch.max.bytes"])
+        for topic in topics:
+            found = [data for wanted in topic.partitions if (data := self._partition(topic, wanted)) is not None]
+            if found:
+                self.topics.append(FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id, partitions=found))
+        if self._unknown:
+            self._append_unknown()
+
+    @property
+    def complete(self) -> bool:
+        """Whether the response need not wait: it has enough bytes or an error, or there is no partition to wait for."""
+        return self.failed or not self.partitions or self.bytes >= self.request.min_bytes or self.bytes >= self._limit
+
+    def update(self, partitions: Iterable[Hashable]) -> bool:
+        """Reads these partitions again and replaces their data. Returns False if a new pass is needed instead."""
+        for partition in dict.fromkeys(partitions):
+            earlier = self.partitions.get(cast(Partition, partition))
+            if earlier is None or self._depends or self._rack:
+                return False
+            del self.partitions[cast(Partition, partition)]
+            self.bytes -= _size(earlier.data)
+            data = self._partition(earlier.topic, earlier.wanted)
+            if data is None or self.failed or self._depends:
+                return False
+            vars(earlier.data).update(vars(data))
+            self.partitions[cast(Partition, partition)] = earlier
+        return True
+
+    def _append_unknown(self) -> None:
+        for topic, data in sorted(self._unknown, key=lambda pair: _UNKNOWN[ErrorCode(pair[1].error_code)]):
+            last = self.topics[-1] if self.topics else None
+            if last and last.topic == topic.topic and last.topic_id == topic.topic_id:
+                last.partitions.append(data)
+            else:
+                self.topics.append(FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id, partitions=[data]))
+
+    def _partition(self, named: FetchTopic, wanted: FetchPartition) -> PartitionData | None:
+        """Returns the response for a partition, or None for an error that comes last and was added to `_unknown`."""
+        topic, broker = None, self.context.broker
+        try:
+            if self._follower == NO_FOLLOWER:
+                topic = find_topic(self.context, Operation.READ, named.topic, named.topic_id)
+            else:
+                topic = self._find_followed(named, wanted.partition)
+            epoch = wanted.current_leader_epoch if wanted.current_leader_epoch >= 0 else -1  # Fetch takes any negative epoch for none
+            partition = find_led_partition(broker, topic, wanted.partition, epoch, or_followed=self._or_followed)
+            return self._read(partition, named, wanted)
+        except KafkaError as error:
+            code = error.code
+            if code == ErrorCode.UNKNOWN_TOPIC_ID and named.topic:
+                # A session stores the name of each topic id: a deleted topic is unknown, one created anew has another id.
+                anew = named.topic in broker.cluster.topics
+                code = ErrorCode.INCONSISTENT_TOPIC_ID if anew else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            refusal = self._refusal(topic, wanted.partition, code)
+        if refusal.error_code in _UNKNOWN:
+            self._unknown.append((named, refusal))
+            return None
+        self.failed = True
+        return refusal
+
+    def _find_followed(self, named: FetchTopic, index: int) -> Topic:
+        """Returns the topic for a client that sends the id of a replica. Its fetches do not change the state of that replica."""
+        if not self.context.may(Operation.CLUSTER_ACTION, ResourceType.CLUSTER):
+            raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+        topic = find_topic(self.context, None, named.topic, named.topic_id)
+        partition = topic.partition(index)
+        if partition is not None and self._follower not in partition.replicas:
+            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        return topic
+
+    def _read(self, partition: Partition, named: FetchTopic, wanted: FetchPartition) -> PartitionData:
+        log = partition.log
+        read_committed = self.request.isolation_level == READ_COMMITTED
+        high_watermark, last_stable_offset = partition.high_watermark, partition.last_stable_offset
+        end_offset = last_stable_offset if read_committed else high_watermark
+        data = PartitionData(
+            partition_index=partition.index,
+            high_watermark=high_watermark,
+            last_stable_offset=last_stable_offset,
+            log_start_offset=log.start_offset,
+            aborted_transactions=[] if read_committed else None,
+            records=b"",
+        )
+        if self._rack and (preferred := self._near_replica(partition, wanted.fetch_offset)) is not None:
+            self.failed = True
+            data.preferred_read_replica = preferred
+            return data
+        if wanted.last_fetched_epoch >= 0 and (diverging := _divergence(partition, wanted)):
+            self.failed = True
+            data.diverging_epoch, data.aborted_transactions = diverging, None
+            return data
+        if not log.start_offset <= wanted.fetch_offset <= log.end_offset:
+            raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
+        self._depends |= partition in self.partitions  # it is listed twice
+        self.partitions[partition] = PartitionRead(named, wanted, data)
+        left = self._limit - self.bytes
+        room = wanted.partition_max_bytes if wanted.partition_max_bytes < left else left
+        if room < 0:
+            negative = self._limit < 0 or wanted.partition_max_bytes < 0
+            self._limit = max(self._limit, 0)
+            if negative:
+                raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # Kafka fails on a negative limit too
+            room = 0
+        records = log.read(wanted.fetch_offset, room, end_offset, at_least_one=not self.bytes)
+        size = sum(map(len, records))
+        # Only the first partition with records may exceed its limit, and only if nothing was read before it.
+        self._depends |= size > room
+        if room < wanted.partition_max_bytes or not records:
+            self._depends |= size < log.available(wanted.fetch_offset, end_offset)
+        if records:
+            self.bytes += size
+            data.records = records
+            if read_committed:
+                data.aborted_transactions = _aborted(partition, wanted.fetch_offset, records[-1], end_offset)
+        return data
+
+    def _near_replica(self, partition: Partition, offset: int) -> int | None:
+        """Returns an in-sync replica in the client's rack, unless this broker follows the partition or is in that rack (KIP-392)."""
+        broker, rack = self.context.broker, self._rack
+        if (
+            partition.leader != broker.node_id
+            or broker.rack == rack
+            or not partition.log.start_offset <= offset <= partition.log.end_offset
+        ):
+            return None
+        brokers = broker.cluster.brokers
+        return next((node for node in partition.isr if brokers[node].running and brokers[node].rack == rack), None)
+
+    def _refusal(self, topic: Topic | None, index: int, code: ErrorCode) -> PartitionData:
+        moved = self.context.version >= LEADERS_SINCE and code in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
+        leader = current_leader(topic.partition(index)) if topic and moved else None
+        if leader:
+            self.leaders.append(leader.leader_id)
+        return PartitionData(
+            partition_index=index,
+            error_code=code,
+            high_watermark=-1,
+            current_leader=leader,
+            aborted_transactions=[] if code in _UNKNOWN else None,
+            records=b"",
+        )
+
+
+def _size(data: PartitionData) -> int:
+    return sum(map(len, cast("list[memoryview]", data.records)))
+
+
+def _aborted(partition: Partition, fetch_offset: int, last: memoryview, end_offset: int) -> list[AbortedTransaction]:
+    """Returns the aborted transactions in the range that was read, whose records the client has to skip.
+
+    The end of the range is in the header of the last batch, which is searched for only if there are aborted transactions at all.
+    """
+    if not partition.producers.aborted(fetch_offset, end_offset):
+        return []
+    aborted = partition.producers.aborted(fetch_offset, end_offset_of(last))
+    return [AbortedTransaction(producer_id=each.producer_id, first_offset=each.first_offset) for each in aborted]
+
+
+def _divergence(partition: Partition, wanted: FetchPartition) -> EpochEndOffset | None:
+    """Returns the epoch and offset at which the reader's log diverges from this one, None if it does not (KIP-595)."""
+    epoch, end_offset = partition.log.end_offset_for_epoch(wanted.last_fetched_epoch)
+    if epoch == UNDEFINED_EPOCH:
+        raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
+    if epoch < wanted.last_fetched_epoch or end_offset < wanted.fetch_offset:
+        return EpochEndOffset(epoch=epoch, end_offset=end_offset)
+    return None

@@ -1,0 +1,16 @@
+"""Recognises other protocols by their first bytes, so that the log says why a client gets no response.
+
+TLS on a PLAINTEXT listener and HTTP probes are the usual cases. Their first four bytes make no valid frame length.
+"""
+
+from __future__ import annotations
+
+_TLS_HANDSHAKE = b"\x16\x03"
+_HTTP_METHODS = (b"GET ", b"HEAD", b"POST", b"PUT ", b"DELE", b"OPTI", b"PATC", b"CONN", b"TRAC", b"PRI ")
+
+
+def sniff_protocol(start: bytes) -> str:
+    """Returns "TLS" or "HTTP" if a connection of that protocol may begin with these four bytes, otherwise ""."""
+    if start.startswith(_TLS_HANDSHAKE):
+        return "TLS"
+    return "HTTP" if start in _HTTP_METHODS else ""

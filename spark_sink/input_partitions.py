@@ -1,0 +1,36 @@
+"""The input partitions of Spark: what one task of a batch or a stream reads, planned in the driver and read in a Python worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from pyspark.sql.datasource import InputPartition
+
+from .client import client_for
+from .garbage_collection import freeze_imported_modules
+from .offset_ranges import OffsetRange
+from .source_options import ReadOptions
+from .task_reader import read_ranges
+from .task_splitting import split_into_tasks
+
+
+class OffsetRanges(InputPartition):
+    """The ranges of offsets that one task reads."""
+
+    def __init__(self, ranges: list[OffsetRange]) -> None:
+        super().__init__(ranges)
+        self.ranges = ranges
+
+
+def partitions_of(ranges: Iterable[OffsetRange], options: ReadOptions) -> list[InputPartition]:
+    """Returns one input partition for each task."""
+    return [OffsetRanges(of_task) for of_task in split_into_tasks(ranges, options.min_partitions, options.max_records_per_partition)]
+
+
+def read_partition(partition: InputPartition, options: ReadOptions, schema: Any) -> Iterator[Any]:
+    """Yields the `pyarrow.RecordBatch`es of one task. Raises KafkaCondition, KafkaError, OSError, InvalidRecords."""
+    assert isinstance(partition, OffsetRanges)
+    freeze_imported_modules()
+    client = client_for(options.client)
+    yield from read_ranges(client, partition.ranges, schema, fail_on_data_loss=options.fail_on_data_loss)

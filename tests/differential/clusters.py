@@ -1,0 +1,156 @@
+"""The clusters that cases are sent to: our broker in the same process, or any cluster behind sockets (Apache Kafka's or ours)."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from struct import unpack
+from typing import Protocol
+
+from tests.broker.harness import World
+
+from .case import LOCALHOST
+
+STEP_MS = 10
+SETTINGS = {
+    "auto.create.topics.enable": "false",
+    "log.retention.ms": "-1",
+    "group.consumer.assignment.interval.ms": "0",
+    "group.consumer.max.size": "3",
+    "group.consumer.min.heartbeat.interval.ms": "50",
+    "group.consumer.min.session.timeout.ms": "100",
+    "group.initial.rebalance.delay.ms": "0",
+    "group.max.size": "3",
+    "group.min.session.timeout.ms": "100",
+    "offsets.topic.num.partitions": "1",
+    "offsets.topic.replication.factor": "1",
+    "transaction.state.log.num.partitions": "1",
+    "transaction.state.log.replication.factor": "1",
+}
+"""Settings of every cluster, beside those of the family."""
+
+
+class Connection(Protocol):
+    """A connection to a node."""
+
+    def send(self, frames: bytes) -> None: ...
+
+    def receive(self, patience_s: float) -> bytes | None:
+        """Returns the next frame without its length, b"" if the connection was closed, None if nothing was received in time."""
+
+
+class TargetCluster(Protocol):
+    """A cluster of `nodes` nodes that cases are sent to."""
+
+    nodes: int
+
+    def connect(self, node: int, host: str = LOCALHOST) -> Connection: ...
+
+    def now_ms(self) -> int: ...
+
+    def pause(self, milliseconds: int) -> None: ...
+
+    def stop(self, node: int) -> None: ...
+
+    def start(self, node: int) -> None: ...
+
+
+class EmulatedConnection:
+    def __init__(self, world: World, node: int, host: str) -> None:
+        self.world, self.client = world, world.client(node, host=host)
+
+    def send(self, frames: bytes) -> None:
+        self.world.advance(1)  # otherwise records of different requests would have the same timestamp
+        self.client.feed(frames)
+
+    def receive(self, patience_s: float) -> bytes | None:
+        for waited_ms in (0, *[STEP_MS] * int(patience_s * 1000 / STEP_MS)):
+            if not self.client.sent and not self.client.closed:
+                self.world.advance(waited_ms)
+        sent = self.client.sent
+        if not sent:
+            return b"" if self.client.closed else None
+        size = int.from_bytes(sent[:4], "big")
+        frame = bytes(sent[4 : 4 + size])
+        del sent[: 4 + size]
+        return frame
+
+
+class EmulatedCluster:
+    """Our broker, without sockets."""
+
+    def __init__(self, settings: Mapping[str, str], nodes: int = 2) -> None:
+        self.nodes = nodes
+        self.world = World(nodes=nodes, settings={**SETTINGS, **settings})
+
+    def connect(self, node: int, host: str = LOCALHOST) -> EmulatedConnection:
+        return EmulatedConnection(self.world, node, host)
+
+    def now_ms(self) -> int:
+        return self.world.timers.now_ms
+
+    def pause(self, milliseconds: int) -> None:
+        self.world.advance(milliseconds)
+
+    def stop(self, node: int) -> None:
+        self.world.cluster.stop_node(node)
+
+    def start(self, node: int) -> None:
+        self.world.cluster.start_node(node)
+
+
+class SocketConnection:
+    def __init__(self, port: int, host: str) -> None:
+        self.socket = socket.create_connection((LOCALHOST, port), 10, (host, 0))
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def __del__(self) -> None:
+        self.socket.close()
+
+    def send(self, frames: bytes) -> None:
+        with suppress(ConnectionError):
+            self.socket.sendall(frames)
+
+    def receive(self, patience_s: float) -> bytes | None:
+        self.socket.settimeout(patience_s)
+        try:
+            head = self._receive(4)
+            return self._receive(unpack(">i", head)[0]) if head else b""
+        except TimeoutError:
+            return None
+        except ConnectionError:
+            return b""
+
+    def _receive(self, size: int) -> bytes:
+        data = bytearray()
+        while len(data) < size:
+            part = self.socket.recv(size - len(data))
+            if not part:
+                return b""
+            data += part
+        return bytes(data)
+
+
+class ServedCluster:
+    """A cluster behind sockets, Apache Kafka's or ours. Its addresses are in the order of the node ids."""
+
+    def __init__(self, bootstrap_servers: str) -> None:
+        self.ports = [int(address.rpartition(":")[2]) for address in bootstrap_servers.split(",")]
+        self.nodes = len(self.ports)
+
+    def connect(self, node: int, host: str = LOCALHOST) -> SocketConnection:
+        return SocketConnection(self.ports[node - 1], host)
+
+    def now_ms(self) -> int:
+        return time.time_ns() // 1_000_000
+
+    def pause(self, milliseconds: int) -> None:
+        time.sleep(milliseconds / 1000)
+
+    def stop(self, node: int) -> None:
+        raise NotImplementedError("only nodes of a recorded Apache Kafka can be stopped")
+
+    def start(self, node: int) -> None:
+        raise NotImplementedError("only nodes of a recorded Apache Kafka can be started")
