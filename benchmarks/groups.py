@@ -193,7 +193,7 @@ def idle_groups() -> int:
     tracemalloc.start()
     for number in range(GROUPS):
         group_id = f"group-{number}"
-        groups.commit(group_id, {("t", 0): CommittedOffset(5, -1, "", 0)})
+        groups.offsets.commit(group_id, {("t", 0): CommittedOffset(5, -1, "", 0)})
     used, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return used

@@ -96,11 +96,11 @@ def cluster_state(cluster: ClusterState, excluded: Excluded = Excluded()) -> dic
     """Returns all state of a cluster except its timers. Of excluded objects only the names are contained."""
     groups, transactions = cluster.groups, cluster.transactions._transactions
     return {
-        "names": [list(cluster.topics), list(groups._groups), list(transactions)],
+        "names": [list(cluster.topics), list(groups._table._groups), list(transactions)],
         "topics": {name: topic_state(cluster.topics[name]) for name in cluster.topics.keys() - excluded.topics},
         "topics_version": cluster.topics_version,
-        "groups": {group_id: captured(groups.get(group_id)) for group_id in groups._groups.keys() - excluded.groups},
-        "offsets": {group_id: captured(groups.offsets(group_id)) for group_id in groups._offsets.keys() - excluded.groups},
+        "groups": {group_id: captured(groups.get(group_id)) for group_id in groups._table._groups.keys() - excluded.groups},
+        "offsets": {group_id: captured(groups.offsets.of(group_id)) for group_id in groups.offsets._offsets.keys() - excluded.groups},
         "transactions": {name: captured(transactions[name]) for name in transactions.keys() - excluded.transactions},
         "next_producer_id": cluster.producer_ids.next_id,
         "group_configs": captured(cluster.group_configs),

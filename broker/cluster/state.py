@@ -228,7 +228,7 @@ class ClusterState:
             self.replica_control.deleted(partition)
             partition.delete_before(partition.log.end_offset)
             self.wake(partition)
-        self.groups.topic_deleted(topic.name)
+        self.groups.offsets.topic_deleted(topic.name)
         self.transactions.write_missing_markers()
         log.info("deleted topic %s", topic.name)
 

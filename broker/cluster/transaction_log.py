@@ -66,6 +66,6 @@ class TransactionLog:
         partition.append_marker(marker, cluster.timers.now_ms)
         cluster.wake(partition)
         if partition.topic.name == CONSUMER_OFFSETS:
-            for group_id in cluster.groups.waiting_for(marker.producer.id):
+            for group_id in cluster.groups.offsets.groups_in_transaction(marker.producer.id):
                 if cluster.coordinator(group_id, CONSUMER_OFFSETS) is partition:
-                    cluster.groups.end_transaction(group_id, marker.producer.id, committed=marker.committed)
+                    cluster.groups.offsets.end_transaction(group_id, marker.producer.id, committed=marker.committed)

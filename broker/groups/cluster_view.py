@@ -1,4 +1,4 @@
-"""What groups see of the cluster that they live in."""
+"""The part of the cluster that groups read, and the method by which they write records. `ClusterState` implements it."""
 
 from __future__ import annotations
 
@@ -15,27 +15,30 @@ if TYPE_CHECKING:
 
 
 class ClusterView(Protocol):
-    """Topics by name and id, settings of single groups by their names, and where records go."""
+    """Topics, settings of single groups, and the log of the group coordinator."""
 
     @property
-    def topics(self) -> Mapping[str, Topic]: ...
+    def topics(self) -> Mapping[str, Topic]:
+        """Topics by name."""
 
     @property
-    def topics_by_id(self) -> Mapping[bytes, Topic]: ...
+    def topics_by_id(self) -> Mapping[bytes, Topic]:
+        """Topics by topic id (16 bytes)."""
 
     @property
     def topics_version(self) -> int:
-        """Another number whenever a topic or a partition came or went."""
+        """A number that changes whenever a topic or a partition is created or deleted."""
 
     @property
     def regexes(self) -> Resolutions:
-        """The regular expressions of all groups, and the topics that match them."""
+        """The regular expressions that members of any group subscribe to, with the topics that match."""
 
     @property
-    def group_configs(self) -> Mapping[str, GroupConfig]: ...
+    def group_configs(self) -> Mapping[str, GroupConfig]:
+        """Settings of single groups (config resource GROUP), by group id. A group without settings has no entry."""
 
     def write(self, group_id: str, records: Sequence[CoordinatorRecord], producer: Producer | None = None) -> None:
-        """Appends to the group's partition of `__consumer_offsets`; what comes with a producer is part of its transaction.
+        """Appends records to the partition of `__consumer_offsets` that belongs to the group.
 
-        Raises StaleProducerEpoch.
+        With a producer, the records are part of the producer's transaction. Raises StaleProducerEpoch.
         """

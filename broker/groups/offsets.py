@@ -1,12 +1,10 @@
-"""The offsets that one group has committed, and when they go."""
+"""The committed offsets of one group, and those that wait for a transaction to end (KIP-447)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import count
-from typing import NamedTuple, TypeVar
-
-K = TypeVar("K", str, int)
+from typing import NamedTuple
 
 
 class CommittedOffset(NamedTuple):
@@ -14,27 +12,30 @@ class CommittedOffset(NamedTuple):
 
     offset: int
     leader_epoch: int
-    """Of the last record before it; -1 if the client did not say."""
+    """Leader epoch of the last consumed record; -1 if the client did not send it."""
     metadata: str
     commit_timestamp_ms: int
     expire_timestamp_ms: int | None = None
-    """When it goes, whatever the group does (OffsetCommit v2 to v4); None: by the rules of the group."""
+    """When the commit expires (OffsetCommit v2 to v4); None if `offset_expiration` decides by the state of the group."""
 
 
 class PendingOffset(NamedTuple):
-    """A commit that waits, and its place among all commits that did."""
+    """A commit of an open transaction, and its position in the order of all such commits of the group."""
 
     committed: CommittedOffset
     number: int
 
 
 class PendingOffsets:
-    """Commits of open transactions: producer id -> (topic, partition) -> commit. None: a later commit has replaced it already."""
+    """The commits of open transactions: producer id -> (topic, partition) -> commit.
+
+    A commit is None once a later commit of the same partition has taken effect; its transaction no longer changes the partition then.
+    """
 
     def __init__(self) -> None:
         self._producers: dict[int, dict[tuple[str, int], PendingOffset | None]] = {}
         self._waiting: dict[str, dict[int, set[int]]] = {}
-        """Topic -> partition -> the producers that have a commit for it."""
+        """Topic -> partition -> ids of the producers that have a commit for it."""
         self._numbers = count()
 
     def __contains__(self, producer_id: int) -> bool:
@@ -44,28 +45,26 @@ class PendingOffsets:
         return sum(map(len, self._producers.values()))
 
     def on(self, topic: str, partition: int) -> bool:
-        """Whether an open transaction will decide what a partition's commit is."""
+        """Returns whether an open transaction has a commit for the partition."""
         return partition in self._waiting.get(topic, ())
 
     def concerns(self, topic: str) -> bool:
-        """Whether a commit waits for any partition of a topic."""
+        """Returns whether an open transaction has a commit for any partition of the topic."""
         return topic in self._waiting
 
     def add(self, producer_id: int, topic: str, partition: int, committed: CommittedOffset) -> None:
-        """Keeps a commit until `pop`."""
         self._producers.setdefault(producer_id, {})[topic, partition] = PendingOffset(committed, next(self._numbers))
         self._waiting.setdefault(topic, {}).setdefault(partition, set()).add(producer_id)
 
     def of(self, producer_id: int) -> Collection[tuple[str, int]]:
-        """The partitions whose commits wait for a producer."""
+        """Returns the partitions for which the producer's transaction has commits."""
         return self._producers.get(producer_id, {})
 
     def topics(self) -> Collection[str]:
-        """The topics of all commits that wait."""
         return self._waiting
 
     def pop(self, producer_id: int) -> list[tuple[str, int, PendingOffset]]:
-        """Takes out the commits of a producer, but for those that later ones have replaced."""
+        """Removes the commits of a producer and returns (topic, partition, commit) for those that no later commit has replaced."""
         waiting = self._producers.pop(producer_id, {})
         for topic, partition in waiting:
             partitions = self._waiting[topic]
@@ -77,7 +76,10 @@ class PendingOffsets:
         return [(topic, partition, pending) for (topic, partition), pending in waiting.items() if pending is not None]
 
     def replace(self, topic: str, partition: int, before: int | None = None) -> None:
-        """A commit stands that is later than those that wait, or than those with a number below `before`."""
+        """Sets to None all commits of a partition that are older than one that takes effect now.
+
+        `before` is the number of the commit that takes effect; None if it is not transactional, and so later than all others.
+        """
         for producer_id in self._waiting.get(topic, {}).get(partition, ()):
             offsets = self._producers[producer_id]
             pending = offsets[topic, partition]
@@ -85,7 +87,7 @@ class PendingOffsets:
                 offsets[topic, partition] = None
 
     def delete(self, topic: str, partition: int | None = None) -> None:
-        """Forgets what waits for a topic, or for one of its partitions."""
+        """Removes the commits of a partition, or of all partitions of a topic."""
         partitions = self._waiting.get(topic, {})
         for index in list(partitions) if partition is None else [partition]:
             for producer_id in partitions.pop(index, ()):
@@ -97,45 +99,11 @@ class PendingOffsets:
             self._waiting.pop(topic, None)
 
 
-class OffsetIndex:
-    """The groups that may have offsets of a topic, or such as wait for a producer, so that not all groups are asked."""
-
-    def __init__(self) -> None:
-        self._topics: dict[str, dict[str, None]] = {}
-        self._producers: dict[int, dict[str, None]] = {}
-
-    def add(self, group_id: str, topic: str, producer_id: int | None = None) -> None:
-        """Notes that a group has an offset of a topic; with a producer it waits for the producer's transaction."""
-        self._topics.setdefault(topic, {})[group_id] = None
-        if producer_id is not None:
-            self._producers.setdefault(producer_id, {})[group_id] = None
-
-    def with_offsets_of(self, topic: str) -> list[str]:
-        """The groups that may have offsets of a topic."""
-        return list(self._topics.get(topic, ()))
-
-    def waiting_for(self, producer_id: int) -> list[str]:
-        """The groups that may have offsets in a producer's open transaction."""
-        return list(self._producers.get(producer_id, ()))
-
-    def forget_topic(self, group_id: str, topic: str) -> None:
-        """A group has no offsets of a topic any more."""
-        _discard(self._topics, topic, group_id)
-
-    def forget_producer(self, group_id: str, producer_id: int) -> None:
-        """A group waits no longer for a producer."""
-        _discard(self._producers, producer_id, group_id)
-
-
-def _discard(index: dict[K, dict[str, None]], key: K, group_id: str) -> None:
-    groups = index.get(key, {})
-    groups.pop(group_id, None)
-    if not groups:
-        index.pop(key, None)
-
-
 class CommittedOffsets:
-    """topic -> partition -> commit. Topics are known by name: a topic that is made anew must be deleted here first."""
+    """Topic -> partition -> commit. Topics are identified by name, so the offsets of a deleted topic must be removed.
+
+    `pending` are the commits of open transactions.
+    """
 
     __slots__ = ("_topics", "pending")
 
@@ -147,24 +115,26 @@ class CommittedOffsets:
         return sum(map(len, self._topics.values()))
 
     def __bool__(self) -> bool:
-        """Whether there is anything to keep: commits, or such as wait for a transaction to end."""
+        """Returns whether there are any commits, including those of open transactions."""
         return bool(self._topics) or bool(self.pending)
 
     def __iter__(self) -> Iterator[tuple[str, dict[int, CommittedOffset]]]:
-        """The topics with their partitions, in the order of their first commits."""
+        """Iterates over (topic, partition -> commit) in the order in which topics were first committed."""
         return iter(self._topics.items())
 
     def get(self, topic: str, partition: int) -> CommittedOffset | None:
-        """The last commit of a partition."""
         return self._topics.get(topic, {}).get(partition)
 
     def commit(self, topic: str, partition: int, committed: CommittedOffset) -> None:
-        """Replaces what was committed before, even by a smaller offset."""
+        """Replaces the commit of a partition. The new offset may be smaller than the old one."""
         self._topics.setdefault(topic, {})[partition] = committed
         self.pending.replace(topic, partition)
 
     def end_transaction(self, producer_id: int, *, committed: bool) -> Iterable[str]:
-        """Commits what waited for a producer's transaction, or forgets it, and returns the topics. What was committed later stands."""
+        """Lets the commits of a producer's transaction take effect, or discards them; returns their topics.
+
+        A commit that was made later than one of the transaction is kept.
+        """
         topics = dict.fromkeys(topic for topic, _ in self.pending.of(producer_id))
         for topic, partition, offset in self.pending.pop(producer_id):
             if committed:
@@ -173,19 +143,19 @@ class CommittedOffsets:
         return topics
 
     def topics(self) -> list[str]:
-        """The topics of all commits, those that wait among them."""
+        """Returns the topics of all commits, including those of open transactions."""
         return list(dict.fromkeys([*self._topics, *self.pending.topics()]))
 
     def concerns(self, topic: str) -> bool:
-        """Whether there is a commit of a topic, or one that waits for a transaction to end."""
+        """Returns whether there is a commit for any partition of the topic, including those of open transactions."""
         return topic in self._topics or self.pending.concerns(topic)
 
     def partitions(self, topic: str) -> list[int]:
-        """The partitions of a topic for which something is committed."""
+        """Returns the partitions of a topic that have a commit, without those of open transactions."""
         return list(self._topics.get(topic, ()))
 
     def delete(self, topic: str, partition: int) -> bool:
-        """Forgets one partition; False if nothing was committed."""
+        """Removes the commits of a partition; returns False if there was none but those of open transactions."""
         self.pending.delete(topic, partition)
         partitions = self._topics.get(topic, {})
         found = partitions.pop(partition, None) is not None
@@ -193,11 +163,11 @@ class CommittedOffsets:
             self._topics.pop(topic, None)
         return found
 
-    def expired(self, expired: Callable[[str, CommittedOffset], bool]) -> list[tuple[str, int]]:
-        """The partitions of the commits of which `expired(topic, commit)` holds."""
+    def expired(self, has_expired: Callable[[str, CommittedOffset], bool]) -> list[tuple[str, int]]:
+        """Returns the partitions whose commit has expired. Partitions with a commit in an open transaction are left out."""
         return [
             (topic, partition)
             for topic, partitions in self._topics.items()
             for partition, committed in partitions.items()
-            if not self.pending.on(topic, partition) and expired(topic, committed)
+            if not self.pending.on(topic, partition) and has_expired(topic, committed)
         ]

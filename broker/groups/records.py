@@ -1,4 +1,4 @@
-"""Groups and offsets as records of `__consumer_offsets`, with Kafka's own keys and values (GroupCoordinatorRecordHelpers)."""
+"""The records of groups and offsets in `__consumer_offsets`, with the keys and values that Kafka writes (GroupCoordinatorRecordHelpers)."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from .consumer.journal import RecordType
 from .consumer.member import ConsumerMember
 from .offsets import CommittedOffset
 
-_OF_GROUPS = (RecordType.CONSUMER_GROUP_METADATA, RecordType.TARGET_ASSIGNMENT_METADATA)
+_GROUP_RECORDS = (RecordType.CONSUMER_GROUP_METADATA, RecordType.TARGET_ASSIGNMENT_METADATA)
 
 
 def offset_record(
     group_id: str, topic: str, partition: int, committed: CommittedOffset | None, topic_id: bytes = ZERO_UUID
 ) -> CoordinatorRecord:
-    """A commit; None deletes it."""
+    """Returns the record of a commit, or a tombstone if `committed` is None."""
     key = write_key(RecordType.OFFSET_COMMIT, OffsetCommitKey(group=group_id, topic=topic, partition=partition))
     if committed is None:
         return CoordinatorRecord(key, None)
@@ -55,7 +55,7 @@ def offset_record(
 
 
 def classic_record(group: ClassicGroup, now_ms: int) -> CoordinatorRecord:
-    """A classic group with its members."""
+    """Returns the record of a classic group with its members."""
     value = GroupMetadataValue(
         protocol_type=group.protocol_type or "",
         generation=group.generation_id,
@@ -80,12 +80,11 @@ def classic_record(group: ClassicGroup, now_ms: int) -> CoordinatorRecord:
 
 
 def classic_tombstone(group_id: str) -> CoordinatorRecord:
-    """A classic group is no more."""
     return CoordinatorRecord(_group_key(RecordType.GROUP_METADATA, group_id), None)
 
 
 def tombstones(group: ClassicGroup | ConsumerGroup) -> list[CoordinatorRecord]:
-    """A group without members is no more."""
+    """Returns the tombstones of a group without members."""
     if isinstance(group, ClassicGroup):
         return [classic_tombstone(group.group_id)]
     kinds = (RecordType.TARGET_ASSIGNMENT_METADATA, RecordType.CONSUMER_GROUP_METADATA)
@@ -93,11 +92,13 @@ def tombstones(group: ClassicGroup | ConsumerGroup) -> list[CoordinatorRecord]:
 
 
 def consumer_records(group: ConsumerGroup, now_ms: int) -> list[CoordinatorRecord]:
-    """What of a consumer group has changed since this was last asked."""
+    """Returns a record for each part of a consumer group that has changed since the last call, tombstones for removed parts."""
     return [
         CoordinatorRecord(
-            _group_key(kind, group.group_id) if kind in _OF_GROUPS else write_key(kind, MemberKey(group_id=group.group_id, member_id=name)),
-            None if (value := _value(group, kind, name, now_ms)) is None else write_value(0, value),
+            _group_key(kind, group.group_id)
+            if kind in _GROUP_RECORDS
+            else write_key(kind, MemberKey(group_id=group.group_id, member_id=name)),
+            None if (value := _changed_value(group, kind, name, now_ms)) is None else write_value(0, value),
         )
         for kind, name in group.journal.drain()
     ]
@@ -107,17 +108,17 @@ def _group_key(kind: RecordType, group_id: str) -> bytes:
     return write_key(kind, GroupKey(group=group_id))
 
 
-def _value(group: ConsumerGroup, kind: RecordType, name: str, now_ms: int) -> Message | None:
+def _changed_value(group: ConsumerGroup, kind: RecordType, name: str, now_ms: int) -> Message | None:
     if kind is RecordType.REGULAR_EXPRESSION:
         topics = group.subscriptions.regexes.get(name)
         return None if topics is None else ConsumerGroupRegularExpressionValue(topics=sorted(topics), version=0, timestamp=now_ms)
-    if kind in _OF_GROUPS:
-        return _epoch(group, kind)
+    if kind in _GROUP_RECORDS:
+        return _epoch_value(group, kind)
     member = group.members.get(name)
     if member is None:
         return None
     if kind is RecordType.MEMBER_METADATA:
-        return _member(member)
+        return _metadata_value(member)
     if kind is RecordType.TARGET_ASSIGNMENT_MEMBER:
         target = by_topic(group.targets.get(name, ()))
         partitions = [TargetPartitions(topic_id=topic_id, partitions=indexes) for topic_id, indexes in target.items()]
@@ -131,7 +132,7 @@ def _value(group: ConsumerGroup, kind: RecordType, name: str, now_ms: int) -> Me
     )
 
 
-def _epoch(group: ConsumerGroup, kind: RecordType) -> Message | None:
+def _epoch_value(group: ConsumerGroup, kind: RecordType) -> Message | None:
     if group.is_dead:
         return None
     if kind is RecordType.CONSUMER_GROUP_METADATA:
@@ -141,7 +142,7 @@ def _epoch(group: ConsumerGroup, kind: RecordType) -> Message | None:
     )
 
 
-def _member(member: ConsumerMember) -> ConsumerGroupMemberMetadataValue:
+def _metadata_value(member: ConsumerMember) -> ConsumerGroupMemberMetadataValue:
     classic = member.classic and ClassicMemberMetadata(
         session_timeout_ms=member.classic.session_timeout_ms,
         supported_protocols=[ClassicProtocol(name=protocol.name, metadata=protocol.metadata) for protocol in member.classic.protocols],

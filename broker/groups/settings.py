@@ -1,4 +1,4 @@
-"""The broker settings that groups obey."""
+"""The broker settings that concern groups."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from ..settings.values import BrokerConfig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSettings:
-    """Kafka's names, with `_` for `.`, and Kafka's defaults but one: the first member of a group need not wait 3 s for others."""
+    """Broker settings under Kafka's names, with `_` for `.`.
+
+    The defaults are Kafka's, except that the first member of a group does not wait 3 s for others (group.initial.rebalance.delay.ms).
+    """
 
     group_min_session_timeout_ms: int = 6_000
     group_max_session_timeout_ms: int = 1_800_000
@@ -28,6 +31,5 @@ class GroupSettings:
 
     @classmethod
     def of(cls, config: BrokerConfig) -> GroupSettings:
-        """Those of a broker."""
         values: dict[str, Any] = {field.name: config.values[field.name.replace("_", ".")] for field in fields(cls)}
         return cls(**values)

@@ -1,4 +1,4 @@
-"""The states of groups, spelled as clients see them: what each means, and what follows it."""
+"""The states of groups, spelled as clients see them. Each docstring says what a group does in the state and which states follow."""
 
 from __future__ import annotations
 
@@ -6,42 +6,67 @@ from enum import Enum
 
 
 class GroupState(Enum):
-    """The states, spelled as DescribeGroups and ListGroups show them."""
+    """The states of a classic group, as DescribeGroups and ListGroups return them (Kafka's ClassicGroupState)."""
 
     EMPTY = "Empty"
-    """No members; committed offsets may remain, and commits without a generation are taken.
-    The first member to be added -> PREPARING_REBALANCE; deleted or all offsets expired -> DEAD."""
+    """The group has no members. Committed offsets may remain, and commits without a generation are accepted.
+
+    The first member joins -> PREPARING_REBALANCE; the group is deleted or all its offsets have expired -> DEAD.
+    """
 
     PREPARING_REBALANCE = "PreparingRebalance"
-    """JoinGroup is parked, heartbeats and SyncGroup answer REBALANCE_IN_PROGRESS.
-    All known members joined, or the time is up -> COMPLETING_REBALANCE; nobody is left -> EMPTY."""
+    """JoinGroup requests wait. Heartbeat and SyncGroup return REBALANCE_IN_PROGRESS.
+
+    All known members have joined or the rebalance timeout is over -> COMPLETING_REBALANCE; no member is left -> EMPTY.
+    """
 
     COMPLETING_REBALANCE = "CompletingRebalance"
-    """A new generation is told to its members; their SyncGroups are parked until the leader's comes.
-    The leader's assignment -> STABLE; a join with news, a leave, an expiry, a missing SyncGroup -> PREPARING_REBALANCE."""
+    """Members have received the new generation. Their SyncGroup requests wait for the leader's.
+
+    The leader's SyncGroup -> STABLE; a new member, a changed protocol, a leave, an expired session or a missing SyncGroup
+    -> PREPARING_REBALANCE.
+    """
 
     STABLE = "Stable"
-    """SyncGroup answers the stored assignment, unchanged followers may join without consequences.
-    A join of the leader or with news, a leave, an expiry, a missing SyncGroup -> PREPARING_REBALANCE."""
+    """SyncGroup returns the stored assignment. A follower that joins again without changes gets the current generation at once.
+
+    The leader joins again, or a new member, a changed protocol, a leave, an expired session or a missing SyncGroup
+    -> PREPARING_REBALANCE.
+    """
 
     DEAD = "Dead"
-    """Deleted: nothing follows, and whoever comes next meets a new group."""
+    """The group is deleted. No state follows; a later request creates a new group."""
 
 
 class ConsumerGroupState(Enum):
-    """The states, spelled as ConsumerGroupDescribe and ListGroups show them. They follow from epochs and members."""
+    """The states of a consumer group, as ConsumerGroupDescribe and ListGroups return them (Kafka's ConsumerGroupState).
+
+    The state is computed from the epochs of the group and its members (`ConsumerGroup.state`).
+    """
 
     EMPTY = "Empty"
-    """No members. The first to join -> ASSIGNING and further; a classic member -> the group is made anew as a classic one."""
+    """The group has no members.
+
+    The first member joins -> ASSIGNING, or a later state; a member of the classic protocol joins -> a classic group replaces this one.
+    """
 
     ASSIGNING = "Assigning"
-    """The group's epoch is ahead of the target assignment: the next heartbeat for which it may be computed does so -> RECONCILING."""
+    """The group epoch is greater than the epoch of the target assignment.
+
+    The first heartbeat after group.consumer.assignment.interval.ms computes a new target -> RECONCILING.
+    """
 
     RECONCILING = "Reconciling"
-    """There is a target, and members that have not reached it: they revoke, then take what is free -> STABLE."""
+    """Some members do not own their target assignment yet: they revoke partitions first, then get those that are free.
+
+    All members own their target assignment -> STABLE.
+    """
 
     STABLE = "Stable"
-    """All members own what they shall own. A join, a leave, a new subscription, a new partition -> ASSIGNING; the last leaves -> EMPTY."""
+    """All members own their target assignment.
+
+    A member joins or leaves, or subscriptions, topics or partitions change -> ASSIGNING; the last member leaves -> EMPTY.
+    """
 
     DEAD = "Dead"
-    """Deleted."""
+    """The group is deleted or has been converted."""

@@ -1,7 +1,10 @@
-"""Consumer groups (KIP-848): ConsumerGroupHeartbeat and ConsumerGroupDescribe. The rules are in groups/consumer.py.
+"""ConsumerGroupHeartbeat and ConsumerGroupDescribe (KIP-848). The rules are in groups/consumer_requests.py and groups/consumer/.
 
-ConsumerGroupHeartbeat: v1 has clients make their member ids (KIP-1082; in v0 the broker gives one to who joins without) and subscribe
-by a regular expression. ConsumerGroupDescribe: v1 tells which protocol a member speaks.
+Differences between versions:
+
+* ConsumerGroupHeartbeat: from v1 on clients generate their member ids (KIP-1082; in v0 the broker generates one for a member that joins
+  without) and may subscribe by a regular expression.
+* ConsumerGroupDescribe: v1 returns the protocol of each member.
 """
 
 from __future__ import annotations
@@ -10,8 +13,8 @@ from collections.abc import Generator, Iterable, Mapping
 from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError, shortened
-from ...protocol.messages import consumer_group_describe as describing
-from ...protocol.messages import consumer_group_heartbeat as beating
+from ...protocol.messages import consumer_group_describe as describe_messages
+from ...protocol.messages import consumer_group_heartbeat as heartbeat_messages
 from ...protocol.messages.consumer_group_describe import (
     CONSUMER_GROUP_DESCRIBE,
     ConsumerGroupDescribeRequest,
@@ -25,25 +28,27 @@ from ...protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatResponse,
 )
 from ..cluster.features import GROUP_VERSION
-from ..cluster.group_order import by_coordinator
 from ..context import Context
 from ..groups.consumer.assignors import Slot, by_topic
 from ..groups.consumer.group import ConsumerGroup
-from ..groups.consumer.member import LEAVES, LEAVES_FOR_A_WHILE, Beat, ConsumerMember
+from ..groups.consumer.heartbeat import LEAVE_EPOCH, LEAVE_STATIC_EPOCH, Heartbeat
+from ..groups.consumer.member import ConsumerMember
+from ..groups.listing_order import response_order
 from ..kafka_quirks.java_hash import timeline_order
 from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
 from ..slices import Slices
-from ..topics.topic import Topic
+from ..topics.names import CONSUMER_OFFSETS, Topic
 
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
-_TOLD_FIRST: dict[int, int] = {ErrorCode.GROUP_AUTHORIZATION_FAILED: 0, ErrorCode.INVALID_GROUP_ID: 1}
+_ERROR_ORDER: dict[int, int] = {ErrorCode.GROUP_AUTHORIZATION_FAILED: 0, ErrorCode.INVALID_GROUP_ID: 1}
+"""Kafka returns groups with these errors before all others."""
 
 
 @handles(CONSUMER_GROUP_HEARTBEAT)
 def consumer_group_heartbeat(request: ConsumerGroupHeartbeatRequest, context: Context) -> ConsumerGroupHeartbeatResponse:
-    """Joins, beats or leaves; the assignment comes with the answer when it has changed."""
+    """Lets a member join, continue or leave. The response contains the assignment when it has changed."""
     if not _is_enabled(context):
         return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
     if not context.may(Operation.READ, ResourceType.GROUP, request.group_id):
@@ -52,14 +57,14 @@ def consumer_group_heartbeat(request: ConsumerGroupHeartbeatRequest, context: Co
         return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     try:
         _check(request, context)
-        result = context.broker.groups.beat(request.group_id, _beat(request, context))
+        result = context.broker.groups.consumer.heartbeat(request.group_id, _heartbeat(request, context))
     except KafkaError as error:
         return ConsumerGroupHeartbeatResponse(error_code=error.code, error_message=error.message)
     assignment = None
     if result.assignment is not None:
         assigned = by_topic(result.assignment).items()
-        partitions = [beating.TopicPartitions(topic_id=topic_id, partitions=indexes) for topic_id, indexes in assigned]
-        assignment = beating.Assignment(topic_partitions=partitions)
+        partitions = [heartbeat_messages.TopicPartitions(topic_id=topic_id, partitions=indexes) for topic_id, indexes in assigned]
+        assignment = heartbeat_messages.Assignment(topic_partitions=partitions)
     return ConsumerGroupHeartbeatResponse(
         member_id=result.member_id,
         member_epoch=result.epoch,
@@ -69,17 +74,17 @@ def consumer_group_heartbeat(request: ConsumerGroupHeartbeatRequest, context: Co
 
 
 def _is_enabled(context: Context) -> bool:
-    """Whether there may be consumer groups: they come with group.version 1 (KIP-1022), and a setting can rule them out."""
+    """Returns whether consumer groups are enabled, by group.version 1 (KIP-1022) and by group.coordinator.rebalance.protocols."""
     broker = context.broker
     enabled = "consumer" in broker.config.lists["group.coordinator.rebalance.protocols"]
     return enabled and broker.cluster.features.levels[GROUP_VERSION] > 0
 
 
 def _check(request: ConsumerGroupHeartbeatRequest, context: Context) -> None:
-    """Raises INVALID_REQUEST, UNSUPPORTED_ASSIGNOR, NOT_COORDINATOR (GroupCoordinatorService, KafkaApis)."""
-    makes_own_id = context.version >= 1 or request.member_epoch > 0 or request.member_epoch == LEAVES
+    """Raises KafkaError with INVALID_REQUEST, UNSUPPORTED_ASSIGNOR or NOT_COORDINATOR (GroupCoordinatorService, KafkaApis)."""
+    requires_member_id = context.version >= 1 or request.member_epoch > 0 or request.member_epoch == LEAVE_EPOCH
     for value, name in (
-        (request.member_id if makes_own_id else None, "MemberId"),
+        (request.member_id if requires_member_id else None, "MemberId"),
         (request.group_id, "GroupId"),
         (request.instance_id, "InstanceId"),
         (request.rack_id, "RackId"),
@@ -88,9 +93,9 @@ def _check(request: ConsumerGroupHeartbeatRequest, context: Context) -> None:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"{name} can't be empty.")
     if request.member_epoch == 0:
         _check_first(request)
-    elif request.member_epoch == LEAVES_FOR_A_WHILE and request.instance_id is None:
+    elif request.member_epoch == LEAVE_STATIC_EPOCH and request.instance_id is None:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "InstanceId can't be null.")
-    elif request.member_epoch < LEAVES_FOR_A_WHILE:
+    elif request.member_epoch < LEAVE_STATIC_EPOCH:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "MemberEpoch is invalid.")
     assignors = context.broker.groups.settings.group_consumer_assignors
     if request.server_assignor is not None and request.server_assignor not in assignors:
@@ -114,10 +119,10 @@ def _check_first(request: ConsumerGroupHeartbeatRequest) -> None:
     raise KafkaError(ErrorCode.INVALID_REQUEST, problem)
 
 
-def _beat(request: ConsumerGroupHeartbeatRequest, context: Context) -> Beat:
-    guarded = context.cluster.authorizer is not None
+def _heartbeat(request: ConsumerGroupHeartbeatRequest, context: Context) -> Heartbeat:
+    has_authorizer = context.cluster.authorizer is not None
     owned, names = request.topic_partitions, request.subscribed_topic_names
-    return Beat(
+    return Heartbeat(
         member_id=request.member_id,
         epoch=request.member_epoch,
         instance_id=request.instance_id,
@@ -129,7 +134,7 @@ def _beat(request: ConsumerGroupHeartbeatRequest, context: Context) -> Beat:
         owned=None if owned is None else frozenset((topic.topic_id, index) for topic in owned for index in topic.partitions),
         client_id=context.client.client_id,
         client_host=f"/{context.client.client_host}",
-        may_describe=partial(context.may, Operation.DESCRIBE, ResourceType.TOPIC) if guarded else None,
+        may_describe=partial(context.may, Operation.DESCRIBE, ResourceType.TOPIC) if has_authorizer else None,
     )
 
 
@@ -137,20 +142,20 @@ def _beat(request: ConsumerGroupHeartbeatRequest, context: Context) -> Beat:
 def consumer_group_describe(
     request: ConsumerGroupDescribeRequest, context: Context
 ) -> Generator[Wait, None, ConsumerGroupDescribeResponse]:
-    """What this broker knows of each group, and of what its members own and shall own."""
+    """Describes consumer groups, with the current and the target assignment of each member."""
     if not _is_enabled(context):
         return ConsumerGroupDescribeResponse(
             groups=[_undescribed(group_id, ErrorCode.UNSUPPORTED_VERSION) for group_id in request.group_ids]
         )
     described, slices = [], Slices()
-    for group_id in by_coordinator(request.group_ids, context.broker):
+    for group_id in response_order(request.group_ids, context.cluster.topics.get(CONSUMER_OFFSETS)):
         group = _describe(group_id, context)
         if request.include_authorized_operations and not group.error_code:
             group.authorized_operations = context.allowed(ResourceType.GROUP, group_id)
         described.append(group)
         if slices.full(1 + 4 * len(group.members)):
             yield NEXT_TURN
-    described.sort(key=lambda group: _TOLD_FIRST.get(group.error_code, len(_TOLD_FIRST)))
+    described.sort(key=lambda group: _ERROR_ORDER.get(group.error_code, len(_ERROR_ORDER)))
     return ConsumerGroupDescribeResponse(groups=described)
 
 
@@ -166,13 +171,13 @@ def _describe(group_id: str, context: Context) -> DescribedGroup:
     group = context.broker.groups.get(group_id)
     if isinstance(group, ConsumerGroup):
         described = _described(group, context.cluster.topics_by_id)
-        told = {
+        topic_names = {
             topic.topic_name
             for member in described.members
             for assignment in (member.assignment, member.target_assignment)
             for topic in assignment.topic_partitions
         }
-        if all(context.may(Operation.DESCRIBE, ResourceType.TOPIC, name) for name in told):
+        if all(context.may(Operation.DESCRIBE, ResourceType.TOPIC, name) for name in topic_names):
             return described
         return _undescribed(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, "The group has topics that the client may not describe.")
     reason = "not found" if group is None else "is not a consumer group"
@@ -219,10 +224,10 @@ def _member(member: ConsumerMember, group: ConsumerGroup, topics: Mapping[bytes,
     )
 
 
-def _assignment(slots: Iterable[Slot], topics: Mapping[bytes, Topic]) -> describing.Assignment:
-    return describing.Assignment(
+def _assignment(slots: Iterable[Slot], topics: Mapping[bytes, Topic]) -> describe_messages.Assignment:
+    return describe_messages.Assignment(
         topic_partitions=[
-            describing.TopicPartitions(topic_id=topic_id, topic_name=topics[topic_id].name, partitions=indexes)
+            describe_messages.TopicPartitions(topic_id=topic_id, topic_name=topics[topic_id].name, partitions=indexes)
             for topic_id, indexes in by_topic(slots).items()
             if topic_id in topics
         ]

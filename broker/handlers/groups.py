@@ -1,16 +1,18 @@
-"""Classic groups: JoinGroup, SyncGroup, Heartbeat, LeaveGroup, and what administrators ask. The rules are in groups/classic.py.
+"""JoinGroup, SyncGroup, Heartbeat, LeaveGroup, and the requests of administrators: DescribeGroups, ListGroups, DeleteGroups.
 
-JoinGroup: v1 has a rebalance timeout of its own (before, the session's served for both), v4 tells a new member its id first (KIP-394),
-v5 knows static members (KIP-345), v7 names the protocol's type and, in an error, no protocol (before: an empty name), v8 gives a
-reason (KIP-800), v9 lets a leader skip the assignment (KIP-814).
-SyncGroup: v3 knows static members, from v5 on the protocol must be named and right (KIP-559). Heartbeat: v3 knows static members.
-LeaveGroup: v3 lets several leave, each with its own error; before, the one error is at the top. v5 gives reasons.
-DescribeGroups: v3 tells authorized operations, v4 instance ids, v6 answers GROUP_ID_NOT_FOUND for what was a Dead group before.
-ListGroups: v4 filters by state, v5 by type. DeleteGroups: nothing but formats changed.
+The rules of the first four are in groups/classic_requests.py and groups/classic/. Differences between versions:
 
-Members of a consumer group may be classic ones too (groups/emulation.py).
+* JoinGroup: v1 has a separate rebalance timeout (v0 uses the session timeout), v4 returns MEMBER_ID_REQUIRED with the id of a new member
+  (KIP-394), v5 has static members (KIP-345), v7 returns the protocol type and a null protocol name in errors (an empty name before),
+  v8 has a reason (KIP-800), v9 lets a leader skip the assignment (KIP-814).
+* SyncGroup: v3 has static members, v5 requires the protocol type and name (KIP-559).
+* Heartbeat: v3 has static members.
+* LeaveGroup: v3 has several members with an error for each (a single error at the top before), v5 has reasons.
+* DescribeGroups: v3 returns authorized operations, v4 instance ids; v6 returns GROUP_ID_NOT_FOUND where it was the state Dead before.
+* ListGroups: v4 filters by state, v5 by type.
+* DeleteGroups: versions differ in their format only.
 
-Not done: share groups.
+Share groups are not implemented.
 """
 
 from __future__ import annotations
@@ -32,16 +34,17 @@ from ...protocol.messages.join_group import JOIN_GROUP, JoinGroupRequest, JoinGr
 from ...protocol.messages.leave_group import LEAVE_GROUP, LeaveGroupRequest, LeaveGroupResponse, MemberIdentity, MemberResponse
 from ...protocol.messages.list_groups import LIST_GROUPS, ListedGroup, ListGroupsRequest, ListGroupsResponse
 from ...protocol.messages.sync_group import SYNC_GROUP, SyncGroupRequest, SyncGroupResponse
-from ..cluster.group_order import by_coordinator, coordinated_groups
 from ..context import Context
 from ..groups.classic.group import ClassicGroup
-from ..groups.classic.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from ..groups.classic.messages import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from ..groups.listing_order import coordinated_groups, response_order
 from ..groups.states import GroupState
 from ..kafka_quirks.java_hash import hash_map_order
 from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Reply, Wait
 from ..security.acls import Operation, ResourceType
 from ..slices import Slices, chunks
+from ..topics.names import CONSUMER_OFFSETS
 
 NO_REASON = "not provided"
 
@@ -50,15 +53,15 @@ T = TypeVar("T")
 
 @handles(JOIN_GROUP)
 def join_group(request: JoinGroupRequest, context: Context) -> Generator[Wait, None, JoinGroupResponse]:
-    """Waits until the group's rebalance is complete."""
+    """Responds when the group's rebalance is complete."""
     reply: Reply[JoinResult] = context.reply()
     if not context.may(Operation.READ, ResourceType.GROUP, request.group_id):
         reply.set(JoinResult(ErrorCode.GROUP_AUTHORIZATION_FAILED))
-    elif _is_for_us(request.group_id, context):
-        context.broker.groups.join(request.group_id, _join(request, context), reply)
+    elif _is_coordinator(request.group_id, context):
+        context.broker.groups.classic.join(request.group_id, _join(request, context), reply)
     else:
         reply.set(JoinResult(ErrorCode.NOT_COORDINATOR))
-    result = yield from _answer(reply)
+    result = yield from _await_reply(reply)
     return JoinGroupResponse(
         error_code=result.error,
         generation_id=result.generation_id,
@@ -92,13 +95,13 @@ def _join(request: JoinGroupRequest, context: Context) -> Join:
 
 @handles(SYNC_GROUP)
 def sync_group(request: SyncGroupRequest, context: Context) -> Generator[Wait, None, SyncGroupResponse]:
-    """Waits until the leader has assigned."""
+    """Responds when the leader has sent the assignment."""
     reply: Reply[SyncResult] = context.reply()
     if context.version >= 5 and (request.protocol_type is None or request.protocol_name is None):
         reply.set(SyncResult(ErrorCode.INCONSISTENT_GROUP_PROTOCOL))
     elif not context.may(Operation.READ, ResourceType.GROUP, request.group_id):
         reply.set(SyncResult(ErrorCode.GROUP_AUTHORIZATION_FAILED))
-    elif _is_for_us(request.group_id, context):
+    elif _is_coordinator(request.group_id, context):
         sync = Sync(
             member_id=request.member_id,
             generation_id=request.generation_id,
@@ -107,10 +110,10 @@ def sync_group(request: SyncGroupRequest, context: Context) -> Generator[Wait, N
             protocol_name=request.protocol_name,
             assignments={each.member_id: each.assignment for each in request.assignments},
         )
-        context.broker.groups.sync(request.group_id, sync, reply)
+        context.broker.groups.classic.sync(request.group_id, sync, reply)
     else:
         reply.set(SyncResult(ErrorCode.NOT_COORDINATOR))
-    result = yield from _answer(reply)
+    result = yield from _await_reply(reply)
     return SyncGroupResponse(
         error_code=result.error, protocol_type=result.protocol_type, protocol_name=result.protocol_name, assignment=result.assignment
     )
@@ -118,17 +121,17 @@ def sync_group(request: SyncGroupRequest, context: Context) -> Generator[Wait, N
 
 @handles(HEARTBEAT)
 def heartbeat(request: HeartbeatRequest, context: Context) -> HeartbeatResponse:
-    """Renews a member's session."""
+    """Renews a member's session; returns REBALANCE_IN_PROGRESS if the member has to join again."""
     context.demand(Operation.READ, ResourceType.GROUP, request.group_id)
-    if not _is_for_us(request.group_id, context):
+    if not _is_coordinator(request.group_id, context):
         return HeartbeatResponse(error_code=ErrorCode.NOT_COORDINATOR)
-    error = context.broker.groups.heartbeat(request.group_id, request.member_id, request.group_instance_id, request.generation_id)
+    error = context.broker.groups.classic.heartbeat(request.group_id, request.member_id, request.group_instance_id, request.generation_id)
     return HeartbeatResponse(error_code=error)
 
 
 @handles(LEAVE_GROUP)
 def leave_group(request: LeaveGroupRequest, context: Context) -> LeaveGroupResponse:
-    """Removes members at once."""
+    """Removes members; administrators use it as well."""
     if not context.may(Operation.READ, ResourceType.GROUP, request.group_id):
         return LeaveGroupResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
     if not request.group_id:
@@ -140,7 +143,7 @@ def leave_group(request: LeaveGroupRequest, context: Context) -> LeaveGroupRespo
         Leave(member_id=member.member_id, group_instance_id=member.group_instance_id, reason=member.reason or NO_REASON)
         for member in members
     ]
-    errors = context.broker.groups.leave(request.group_id, leaves)
+    errors = context.broker.groups.classic.leave(request.group_id, leaves)
     if context.version < 3:
         return LeaveGroupResponse(error_code=errors[0])
     return LeaveGroupResponse(
@@ -153,9 +156,9 @@ def leave_group(request: LeaveGroupRequest, context: Context) -> LeaveGroupRespo
 
 @handles(DESCRIBE_GROUPS)
 def describe_groups(request: DescribeGroupsRequest, context: Context) -> Generator[Wait, None, DescribeGroupsResponse]:
-    """What this broker knows of each group; the protocol and the members' metadata only once the group is stable."""
+    """Describes classic groups. The protocol and the members' metadata are returned only if the group is stable."""
     described, slices = [], Slices()
-    for group_id in by_coordinator(request.groups, context.broker):
+    for group_id in response_order(request.groups, context.cluster.topics.get(CONSUMER_OFFSETS)):
         group = _describe(group_id, context)
         if request.include_authorized_operations and not group.error_code:
             group.authorized_operations = context.allowed(ResourceType.GROUP, group_id)
@@ -209,18 +212,19 @@ def _described(group: ClassicGroup) -> DescribedGroup:
 
 @handles(LIST_GROUPS)
 def list_groups(request: ListGroupsRequest, context: Context) -> Generator[Wait, None, ListGroupsResponse]:
-    """The groups that this broker coordinates; an empty filter is none."""
+    """Lists the groups that this broker coordinates. An empty filter admits all groups."""
     states = {state.strip().lower() for state in request.states_filter}
     may_describe_all = context.may(Operation.DESCRIBE, ResourceType.CLUSTER)
     types = {group_type.lower() for group_type in request.types_filter}
-    response, slices = ListGroupsResponse(groups=[]), Slices()
-    for some in chunks((yield from coordinated_groups(context.broker, slices))):
+    response, slices, broker = ListGroupsResponse(groups=[]), Slices(), context.broker
+    offsets = context.cluster.topics.get(CONSUMER_OFFSETS)
+    for some in chunks((yield from coordinated_groups(broker.groups, offsets, broker.node_id, slices))):
         response.groups += [
             ListedGroup(
                 group_id=group.group_id, protocol_type=group.protocol_type or "", group_state=group.state.value, group_type=group.type
             )
             for group in some
-            if context.broker.groups.get(group.group_id) is group  # it was not deleted meanwhile
+            if broker.groups.get(group.group_id) is group  # False if the group was deleted between two slices
             and (not states or group.state.value.lower() in states)
             and (not types or group.type in types)
             and (may_describe_all or context.may(Operation.DESCRIBE, ResourceType.GROUP, group.group_id))
@@ -232,8 +236,8 @@ def list_groups(request: ListGroupsRequest, context: Context) -> Generator[Wait,
 
 @handles(DELETE_GROUPS)
 def delete_groups(request: DeleteGroupsRequest, context: Context) -> DeleteGroupsResponse:
-    """Deletes groups without members; one that is named twice is deleted once. Refusals for want of rights are told last."""
-    named = by_coordinator(dict.fromkeys(request.groups_names), context.broker)
+    """Deletes groups without members. A group that is named twice is deleted once. Authorization errors come last, as in Kafka."""
+    named = response_order(dict.fromkeys(request.groups_names), context.cluster.topics.get(CONSUMER_OFFSETS))
     results = [DeletableGroupResult(group_id=group_id, error_code=_delete(group_id, context)) for group_id in named]
     results.sort(key=lambda result: result.error_code == ErrorCode.GROUP_AUTHORIZATION_FAILED)
     return DeleteGroupsResponse(results=results)
@@ -246,13 +250,16 @@ def _delete(group_id: str, context: Context) -> ErrorCode:
     return broker.groups.delete(group_id) if broker.is_coordinator(group_id) else ErrorCode.NOT_COORDINATOR
 
 
-def _is_for_us(group_id: str, context: Context) -> bool:
-    """An empty id is refused by whichever broker is asked."""
+def _is_coordinator(group_id: str, context: Context) -> bool:
+    """Returns True for an empty id as well, because every broker answers it with INVALID_GROUP_ID."""
     return not group_id or context.broker.is_coordinator(group_id)
 
 
-def _answer(reply: Reply[T]) -> Generator[Wait, None, T]:
-    """What a group says, now or later. If the connection closes before, the member stays until its session ends, as in Kafka."""
+def _await_reply(reply: Reply[T]) -> Generator[Wait, None, T]:
+    """Returns the value of a reply once it is set.
+
+    If the connection closes before that, the member stays in the group until its session ends, as in Kafka.
+    """
     while not reply.done:
         yield Wait((reply,))
     return reply.value

@@ -1,9 +1,11 @@
-"""Committed offsets: OffsetCommit, OffsetFetch and OffsetDelete.
+"""OffsetCommit, OffsetFetch and OffsetDelete. The rules are in groups/offset_requests.py.
 
-OffsetCommit: v2 to v4 name a retention time, v6 has leader epochs, v7 knows static members (KIP-345), v9 answers GROUP_ID_NOT_FOUND
-where it was ILLEGAL_GENERATION (KIP-848), v10 names topics by id.
-OffsetFetch: from v2 on null topics mean all, and an error of the group is at the top instead of on every partition; v5 has leader
-epochs, v7 asks for stable offsets (KIP-447), v8 for several groups (KIP-709), v9 as a member of a consumer group, v10 by topic id.
+Differences between versions:
+
+* OffsetCommit: v2 to v4 have a retention time, v6 has leader epochs, v7 static members (KIP-345); v9 returns GROUP_ID_NOT_FOUND where it
+  was ILLEGAL_GENERATION before (KIP-848), v10 has topic ids.
+* OffsetFetch: from v2 on null topics mean all topics, and an error of the group is at the top instead of on every partition; v5 has leader
+  epochs, v7 can require stable offsets (KIP-447), v8 has several groups (KIP-709), v9 the member of a consumer group, v10 topic ids.
 """
 
 from __future__ import annotations
@@ -50,18 +52,19 @@ from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
 from ..slices import Slices, chunks
 
-BY_MEMBER_EPOCH, BY_TOPIC_ID = 9, 10
+MEMBER_EPOCH_VERSION, TOPIC_ID_VERSION = 9, 10
+"""The versions of OffsetCommit and OffsetFetch that introduced member epochs and topic ids."""
 NOTHING_COMMITTED = CommittedOffset(-1, -1, "", -1)
 UNSTABLE = CommittedOffset(-1, -1, "", -2)
-"""Stands for a commit that an open transaction will decide, where a client wants to know nothing before."""
+"""Takes the place of a commit that an open transaction may change, if the client requires stable offsets (KIP-447)."""
 
 
 @handles(OFFSET_COMMIT)
 def offset_commit(request: OffsetCommitRequest, context: Context) -> OffsetCommitResponse:
-    """Unknown partitions are refused each for itself; what is wrong with the group or the member refuses all others."""
+    """Commits offsets. Unknown partitions get their own errors; an error of the group or the member is returned for all others."""
     context.demand(Operation.READ, ResourceType.GROUP, request.group_id)
     topics = [((topic.name, topic.topic_id), topic.partitions) for topic in request.topics]
-    found, answers = find_partitions(topics, context, by_id=context.version >= BY_TOPIC_ID)
+    found, answers = find_partitions(topics, context, by_id=context.version >= TOPIC_ID_VERSION)
     error = _check_commit(request, found, context)
     errors = [error] * len(found) if error else _commit(request, found, context)
     for (key, _, wanted), each in zip(found, errors, strict=True):
@@ -81,42 +84,42 @@ def offset_commit(request: OffsetCommitRequest, context: Context) -> OffsetCommi
 def _check_commit(request: OffsetCommitRequest, found: list[Found[OffsetCommitRequestPartition]], context: Context) -> ErrorCode:
     broker = context.broker
     if not found:
-        return ErrorCode.NONE  # Kafka does not even look for the group.
+        return ErrorCode.NONE  # Kafka does not check the group then.
     if not broker.is_coordinator(request.group_id):
         return ErrorCode.NOT_COORDINATOR
-    error = broker.groups.check_commit(
+    error = broker.groups.offsets.check_commit(
         request.group_id,
         request.member_id,
         request.group_instance_id,
         request.generation_id_or_member_epoch,
         [(topic.id, wanted.partition_index) for _, topic, wanted in found],
-        understands_epochs=context.version >= BY_MEMBER_EPOCH,
+        understands_epochs=context.version >= MEMBER_EPOCH_VERSION,
     )
-    if error is ErrorCode.GROUP_ID_NOT_FOUND and context.version < BY_MEMBER_EPOCH:
+    if error is ErrorCode.GROUP_ID_NOT_FOUND and context.version < MEMBER_EPOCH_VERSION:
         return ErrorCode.ILLEGAL_GENERATION
     return error
 
 
 def _commit(request: OffsetCommitRequest, found: list[Found[OffsetCommitRequestPartition]], context: Context) -> list[ErrorCode]:
-    """An error for each partition. Those without are committed together, the last one if a partition is named twice."""
-    groups = context.broker.groups
+    """Commits offsets and returns an error for each partition. If a partition occurs twice, its last offset is committed."""
+    offsets = context.broker.groups.offsets
     expires_ms = None if request.retention_time_ms == -1 else wrapped_long(context.now_ms + request.retention_time_ms)
     accepted: dict[tuple[str, int], CommittedOffset] = {}
     errors = []
     for _, topic, each in found:
         metadata = each.committed_metadata or ""
-        error = groups.check_metadata(metadata)
+        error = offsets.check_metadata(metadata)
         if not error:
             committed = CommittedOffset(each.committed_offset, each.committed_leader_epoch, metadata, context.now_ms, expires_ms)
             accepted[topic.name, each.partition_index] = committed
         errors.append(error)
     if accepted:
-        groups.commit(request.group_id, accepted)
+        offsets.commit(request.group_id, accepted)
     return errors
 
 
 class _Fetched(NamedTuple):
-    """A topic of an answer: (partition, commit) for each."""
+    """A topic of the response, with (partition, commit) for each partition."""
 
     name: str
     topic_id: bytes
@@ -124,13 +127,13 @@ class _Fetched(NamedTuple):
     error: ErrorCode = ErrorCode.NONE
 
     def error_of(self, committed: CommittedOffset) -> ErrorCode:
-        """The error code that goes with one of the commits."""
+        """Returns the error code of a partition with this commit."""
         return ErrorCode.UNSTABLE_OFFSET_COMMIT if committed is UNSTABLE else self.error
 
 
 @handles(OFFSET_FETCH)
 def offset_fetch(request: OffsetFetchRequest, context: Context) -> Generator[Wait, None, OffsetFetchResponse]:
-    """A group or an offset that does not exist is no error: its offset is -1."""
+    """Returns committed offsets. A group or an offset that does not exist is not an error: the offset is -1."""
     slices = Slices()
     if context.version >= 8:
         response = OffsetFetchResponse(groups=[])
@@ -167,7 +170,9 @@ def offset_fetch(request: OffsetFetchRequest, context: Context) -> Generator[Wai
 def _fetch_group(
     group: OffsetFetchRequestGroup, require_stable: bool, slices: Slices, context: Context
 ) -> Generator[Wait, None, OffsetFetchResponseGroup]:
-    error = _check_fetch(group.group_id, context) or context.broker.groups.check_fetch(group.group_id, group.member_id, group.member_epoch)
+    error = _check_fetch(group.group_id, context) or context.broker.groups.offsets.check_fetch(
+        group.group_id, group.member_id, group.member_epoch
+    )
     response = OffsetFetchResponseGroup(group_id=group.group_id, topics=[], error_code=error)
     for topic in [] if error else _fetch(group.group_id, group.topics, require_stable, context):
         answer = OffsetFetchResponseTopics(name=topic.name, topic_id=topic.topic_id, partitions=[])
@@ -197,9 +202,9 @@ def _check_fetch(group_id: str, context: Context) -> ErrorCode:
 def _fetch(
     group_id: str, topics: Iterable[OffsetFetchRequestTopic | OffsetFetchRequestTopics] | None, require_stable: bool, context: Context
 ) -> list[_Fetched]:
-    offsets = context.broker.groups.offsets(group_id)
+    offsets = context.broker.groups.offsets.of(group_id)
     if topics is not None:
-        # Topics that are refused come last.
+        # Kafka returns topics with an error last.
         fetched = sorted((_fetch_topic(offsets, topic, context) for topic in topics), key=lambda topic: bool(topic.error))
     else:
         known = context.cluster.topics
@@ -219,7 +224,7 @@ def _stable(offsets: CommittedOffsets, topic: str, index: int, committed: Commit
 
 def _fetch_topic(offsets: CommittedOffsets, topic: OffsetFetchRequestTopic | OffsetFetchRequestTopics, context: Context) -> _Fetched:
     name, topic_id = topic.name, ZERO_UUID
-    if isinstance(topic, OffsetFetchRequestTopics) and context.version >= BY_TOPIC_ID:
+    if isinstance(topic, OffsetFetchRequestTopics) and context.version >= TOPIC_ID_VERSION:
         topic_id = topic.topic_id
         found = context.cluster.topics_by_id.get(topic_id)
         if found is None:
@@ -236,8 +241,8 @@ def _nothing(name: str, topic_id: bytes, partitions: Iterable[int], error: Error
 
 @handles(OFFSET_DELETE)
 def offset_delete(request: OffsetDeleteRequest, context: Context) -> OffsetDeleteResponse:
-    """Forgets single commits, but none of a topic that members read now."""
-    group_id, groups = request.group_id, context.broker.groups
+    """Deletes the offsets of single partitions. Offsets of topics that members subscribe to cannot be deleted."""
+    group_id, offsets = request.group_id, context.broker.groups.offsets
     if not context.may(Operation.DELETE, ResourceType.GROUP, group_id):
         return OffsetDeleteResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED, topics=[])
     found, answers = find_partitions([((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], context)
@@ -245,10 +250,10 @@ def offset_delete(request: OffsetDeleteRequest, context: Context) -> OffsetDelet
         return OffsetDeleteResponse(error_code=ErrorCode.INVALID_GROUP_ID, topics=[])
     if not context.broker.is_coordinator(group_id):
         return OffsetDeleteResponse(error_code=ErrorCode.NOT_COORDINATOR, topics=[])
-    if error := groups.check_delete_offsets(group_id):
+    if error := offsets.check_delete(group_id):
         return OffsetDeleteResponse(error_code=error, topics=[])
     for key, topic, wanted in found:
-        answers.setdefault(key, []).append((wanted.partition_index, groups.delete_offset(group_id, topic.name, wanted.partition_index)))
+        answers.setdefault(key, []).append((wanted.partition_index, offsets.delete(group_id, topic.name, wanted.partition_index)))
     return OffsetDeleteResponse(
         topics=[
             OffsetDeleteResponseTopic(

@@ -262,7 +262,7 @@ def _check_commit(request: TxnOffsetCommitRequest, located: Located, context: Co
     except NotInTransaction as error:
         return error.code
     slots = [(topic.id, each.partition_index) for _, topic, each in located]
-    return broker.groups.check_transactional_commit(
+    return broker.groups.offsets.check_transactional_commit(
         request.group_id, request.member_id, request.group_instance_id, request.generation_id, slots
     )
 
@@ -276,13 +276,13 @@ def _commit(request: TxnOffsetCommitRequest, located: Located, context: Context)
     errors = []
     for _, topic, each in located:
         metadata = each.committed_metadata or ""
-        error = groups.check_metadata(metadata)
+        error = groups.offsets.check_metadata(metadata)
         if not error:
             committed = CommittedOffset(each.committed_offset, each.committed_leader_epoch, metadata, context.now_ms)
             accepted[topic.name, each.partition_index] = committed
         errors.append(error)
     if accepted:
-        groups.commit_in_transaction(request.group_id, Producer(request.producer_id, request.producer_epoch), accepted)
+        groups.offsets.commit_in_transaction(request.group_id, Producer(request.producer_id, request.producer_epoch), accepted)
     return errors
 
 

@@ -9,32 +9,47 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .revertible import RevertibleDict
 from .timers import Timers
 
 _ABSENT = object()
+_CONTAINERS = (dict, set, list)
 
 
 @contextmanager
 def taken_back_on_failure(timers: Timers, *parts: object) -> Iterator[None]:
-    """Restores the attributes of the objects `parts`, and the timers, if the body of the `with` raises.
+    """Restores the attributes of the objects `parts`, and the deadlines of the timers, if the body raises.
 
-    Attributes that are dicts, sets or lists are copied, but not the objects in them. An object that is changed in place must be passed
-    as one of the parts.
+    Containers among the attributes are copied, their elements are not: an object that the step changes must be a part itself.
+    A `RevertibleDict` is not copied but takes back its own changes.
     """
-    saved = [(part, _values(part)) for part in parts]
+    revertible: list[RevertibleDict[Any, Any]] = []
+    saved = [(part, _values(part, revertible)) for part in parts]
     try:
         with timers.taken_back_on_failure():
             yield
     except BaseException:
         for part, values in saved:
             _restore(part, values)
+        for value in revertible:
+            value.revert()
         raise
+    for value in revertible:
+        value.commit()
 
 
-def _values(part: object) -> dict[str, Any]:
-    names = getattr(part, "__slots__", None) or vars(part)
-    values = {name: getattr(part, name, _ABSENT) for name in names}
-    return {name: value.copy() if isinstance(value, dict | set | list) else value for name, value in values.items()}
+def _values(part: object, revertible: list[RevertibleDict[Any, Any]]) -> dict[str, Any]:
+    """Returns the attributes of an object, with copies of containers. Adds each `RevertibleDict` to `revertible` and starts its step."""
+    # Abstract base classes such as Mapping have empty __slots__, which their subclasses inherit.
+    slots = getattr(part, "__slots__", None)
+    values = {name: getattr(part, name, _ABSENT) for name in slots} if slots else dict(vars(part))
+    for name, value in values.items():
+        if isinstance(value, RevertibleDict):
+            value.begin()
+            revertible.append(value)
+        elif isinstance(value, _CONTAINERS):
+            values[name] = value.copy()
+    return values
 
 
 def _restore(part: object, values: dict[str, Any]) -> None:

@@ -179,6 +179,6 @@ def populate(world: World, count: int) -> None:
         if name not in cluster.topics:
             cluster.create_topic(name, assignments=[nodes[:1]] * partitions)
         if cluster.groups.get(name) is None:
-            cluster.groups.commit(name, {(name, 0): CommittedOffset(1, -1, "", 0)})
+            cluster.groups.offsets.commit(name, {(name, 0): CommittedOffset(1, -1, "", 0)})
         if cluster.transactions.get(name) is None:
             cluster.transactions.init_producer_id(name, 60_000)

@@ -62,11 +62,11 @@ def large() -> World:
         cluster.ensure_internal(name)
     for number in range(TOPICS):
         cluster.create_topic(f"t{number}", 1)
-        cluster.groups.commit(f"g{number}", {(f"t{number}", 0): CommittedOffset(1, -1, "", 0)})
+        cluster.groups.offsets.commit(f"g{number}", {(f"t{number}", 0): CommittedOffset(1, -1, "", 0)})
         cluster.transactions.init_producer_id(f"{'a' * 20}{number}", 1000)
     topic = cluster.create_topic("large", PARTITIONS)
     for index in range(PARTITIONS):
-        cluster.groups.commit("g", {("large", index): CommittedOffset(index, -1, "", 0)})
+        cluster.groups.offsets.commit("g", {("large", index): CommittedOffset(index, -1, "", 0)})
         topic.partitions[0].producers.record(index, 0, 0, 0, 0, 0, 0, 0)
     return world
 

@@ -141,7 +141,7 @@ class WatchedCluster(EmulatedCluster):
         """Excludes all existing state except the topics of the case."""
         cluster: ClusterState = self.world.cluster
         named = {topic.name for topic in topics_of([case])}
-        groups = {*cluster.groups._groups, *cluster.groups._offsets}
+        groups = {*cluster.groups._table._groups, *cluster.groups.offsets._offsets}
         self.excluded = Excluded(frozenset(cluster.topics.keys() - named), frozenset(groups), frozenset(cluster.transactions._transactions))
         self.around = NEVER, NEVER
 

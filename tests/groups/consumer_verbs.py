@@ -1,4 +1,4 @@
-"""What transcripts say to consumer groups, and how they show them. A member's id is its name; `t0` is partition 0 of topic t."""
+"""The transcript commands for consumer groups. A member's id is its name; `t0` is partition 0 of topic t."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ from collections.abc import Iterable
 
 from odradek.broker.groups.consumer.assignors import Slot
 from odradek.broker.groups.consumer.group import ConsumerGroup
-from odradek.broker.groups.consumer.member import Beat, ConsumerMember, MemberState
+from odradek.broker.groups.consumer.heartbeat import Heartbeat
+from odradek.broker.groups.consumer.member import ConsumerMember, MemberState
 from odradek.broker.groups.coordinator import Groups
 from odradek.protocol.errors import KafkaError
-from tests.groups.scene import ClusterView
+from tests.groups.scene import FakeCluster
 
 STATES = {MemberState.STABLE: "", MemberState.UNREVOKED_PARTITIONS: " revokes", MemberState.UNRELEASED_PARTITIONS: " waits"}
 
 
 class ConsumerVerbs:
     groups: Groups
-    cluster: ClusterView
+    cluster: FakeCluster
     shown: list[str]
     ids: dict[str, str]
     instances: dict[str, str]
     epochs: dict[str, int]
-    """What each member was told last; 0 after an error."""
+    """The epoch that each member received last; 0 after an error."""
 
     def short(self, text: str) -> str:
         raise NotImplementedError
@@ -41,7 +42,7 @@ class ConsumerVerbs:
         topics = options.get("topics", "t" if joins and "regex" not in options else None)
         owned = options.get("owned", "none" if joins else None)
         self.instances[name] = options.get("instance", self.instances.get(name, ""))
-        beat = Beat(
+        beat = Heartbeat(
             member_id=self.ids.get(name, name),
             epoch=epoch,
             instance_id=self.instances[name] or None,
@@ -52,18 +53,18 @@ class ConsumerVerbs:
             owned=None if owned is None else frozenset(self.slots(owned)),
         )
         try:
-            result = self.groups.beat("g", beat)
+            result = self.groups.consumer.heartbeat("g", beat)
         except KafkaError as error:
             self.shown.append(f"{name} beat {error.code.name}")
             self.epochs[name] = 0
             return
         self.epochs[name] = max(result.epoch, 0)
-        told = "" if result.assignment is None else f": {self.names(result.assignment) or 'nothing'}"
-        self.shown.append(f"{name} beat epoch {result.epoch}{told}")
+        assignment = "" if result.assignment is None else f": {self.names(result.assignment) or 'nothing'}"
+        self.shown.append(f"{name} beat epoch {result.epoch}{assignment}")
 
     def do_check(self, words: list[str], options: dict[str, str]) -> None:
         name, *slots = words
-        error = self.groups.check_commit("g", self.ids.get(name, name), None, int(options["epoch"]), self.slots(",".join(slots)))
+        error = self.groups.offsets.check_commit("g", self.ids.get(name, name), None, int(options["epoch"]), self.slots(",".join(slots)))
         self.shown.append(f"{name} commit {error.name}")
 
     def slots(self, text: str) -> list[Slot]:

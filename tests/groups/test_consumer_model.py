@@ -1,4 +1,4 @@
-"""A consumer group under arbitrary members of both protocols: they join, beat, revoke, commit, leave, crash and pause, topics change."""
+"""A consumer group with arbitrary members of both protocols, which join, revoke, commit, leave and crash while topics change."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from odradek.broker.groups.classic.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from odradek.broker.groups.classic.messages import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from odradek.broker.groups.consumer.assignors import Slot
 from odradek.broker.groups.consumer.group import ConsumerGroup
-from odradek.broker.groups.consumer.member import Beat
+from odradek.broker.groups.consumer.heartbeat import Heartbeat
 from odradek.broker.groups.coordinator import Groups, GroupSettings
 from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.groups.states import ConsumerGroupState
@@ -26,7 +26,7 @@ from odradek.protocol.consumer_protocol import (
     write,
 )
 from odradek.protocol.errors import ErrorCode, KafkaError
-from tests.groups.scene import ClusterView
+from tests.groups.scene import FakeCluster
 
 # Shrinking a failing example can take longer than the time limit of other tests, which would hide the example.
 pytestmark = pytest.mark.timeout(900)
@@ -46,10 +46,10 @@ class Client:
         self.owned: frozenset[Slot] = frozenset()
         self.topics: frozenset[str] = frozenset("t")
         self.in_doubt = False
-        """An answer got lost: it says everything again, and changes nothing before it is answered."""
+        """A response was lost: the client sends all fields again and keeps its partitions until it receives a response."""
 
     def reconcile(self) -> None:
-        """What a client does between two heartbeats: it gives up what it lost, and takes what it got."""
+        """Revokes and takes over partitions as the last assignment says, as a client does between two heartbeats."""
         if not self.in_doubt:
             self.owned = self.assigned
 
@@ -63,7 +63,7 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
     )
     def begin(self, count: int, assignor: str, interval_ms: int) -> None:
         self.timers = Timers(0)
-        self.world = ClusterView({"t": 3, "u": 2})
+        self.world = FakeCluster({"t": 3, "u": 2})
         chosen = GroupSettings(group_consumer_assignors=(assignor, "uniform"), group_consumer_assignment_interval_ms=interval_ms)
         self.groups = Groups(self.timers, random.Random(0), chosen, self.world)
         self.clients = [Client(number) for number in range(count)]
@@ -80,7 +80,7 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
         joins = client.epoch == 0
         client.topics = client.topics if topics is None else topics
         says_all = joins or client.in_doubt
-        beat = Beat(
+        beat = Heartbeat(
             member_id=client.name,
             epoch=client.epoch,
             instance_id=client.instance,
@@ -90,7 +90,7 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
             owned=frozenset() if joins else client.owned,
         )
         try:
-            result = self.groups.beat("g", beat)
+            result = self.groups.consumer.heartbeat("g", beat)
         except KafkaError as error:
             assert error.code in FATAL, error
             client.forget()
@@ -104,7 +104,7 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
 
     @rule(number=numbers, topics=st.sampled_from([None, frozenset("t"), frozenset("tu"), frozenset(["v"])]), lost=st.booleans())
     def heartbeat(self, number: int, topics: frozenset[str] | None, lost: bool) -> None:
-        """Its answer may get lost."""
+        """Sends a heartbeat, the response to which may be lost."""
         self.beat(self.clients[number % len(self.clients)], topics, lost=lost)
 
     @rule(number=numbers, regex=st.sampled_from(["", "t|u", ".*"]))
@@ -112,8 +112,8 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
         self.beat(self.clients[number % len(self.clients)], frozenset(), regex)
 
     @rule(order=st.permutations(range(8)), deaf=numbers)
-    def a_while(self, order: list[int], deaf: int) -> None:
-        """Everybody beats, and all but one do as they are told."""
+    def heartbeats_of_all(self, order: list[int], deaf: int) -> None:
+        """All clients send heartbeats, and all but one reconcile."""
         self.advance(PAUSE_MS)
         for number in order:
             if number < len(self.clients):
@@ -130,14 +130,14 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
         client = self.clients[number % len(self.clients)]
         epoch = -2 if for_a_while and client.instance else -1
         try:
-            self.groups.beat("g", Beat(member_id=client.name, epoch=epoch, instance_id=client.instance))
+            self.groups.consumer.heartbeat("g", Heartbeat(member_id=client.name, epoch=epoch, instance_id=client.instance))
         except KafkaError as error:
             assert error.code in FATAL
         client.forget()
 
     @rule(number=numbers)
     def crash(self, number: int) -> None:
-        """It is gone without a word, and another takes its place: under a new member id, if it is dynamic."""
+        """Replaces a client by a new one without leaving the group."""
         client = self.clients[number % len(self.clients)]
         client.forget()
         client.name += "x"
@@ -146,12 +146,12 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
     def commit(self, number: int, advance: int) -> None:
         client = self.clients[number % len(self.clients)]
         for slot in client.owned:
-            error = self.groups.check_commit("g", client.name, client.instance, client.epoch, [slot])
+            error = self.groups.offsets.check_commit("g", client.name, client.instance, client.epoch, [slot])
             if error is ErrorCode.NONE and self.group is not None and self.group.members:
                 assert self.group.owners.get(slot) == client.name or self.group.members[client.name].epoch == client.epoch
                 self.offsets[slot] = self.offsets.get(slot, 0) + advance
                 committed = CommittedOffset(self.offsets[slot], -1, "", self.timers.now_ms)
-                self.groups.commit("g", {(slot[0].hex(), slot[1]): committed})
+                self.groups.offsets.commit("g", {(slot[0].hex(), slot[1]): committed})
 
     @rule(delay_ms=st.sampled_from([0, 1, PAUSE_MS, REBALANCE_MS, SESSION_MS - 1, SESSION_MS]))
     def advance(self, delay_ms: int) -> None:
@@ -207,7 +207,7 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
         return self.group is not None and not self.group.members.keys() <= active
 
     def teardown(self) -> None:
-        """Silence empties the group, and no timer is left but the retention's."""
+        """Without heartbeats the group becomes empty and only the retention timer remains."""
         if hasattr(self, "timers"):
             self.timers.advance(self.timers.now_ms + SESSION_MS + REBALANCE_MS)
             assert self.group is None or not (self.group.members or self.group.owners or self.group.targets or self.group.static_ids)
@@ -225,8 +225,8 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
         assert owners == self.group.owners
 
     @invariant()
-    def nobody_uses_what_another_has(self) -> None:
-        """Among the clients that the group knows and that did as they were told."""
+    def no_two_clients_use_a_partition(self) -> None:
+        """Checks the clients that are in the current epoch of their members."""
         if self.group is None:
             return
         used: dict[Slot, str] = {}
@@ -253,7 +253,7 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
 
     @invariant()
     def committed_offsets_never_go_back(self) -> None:
-        for topic, partitions in self.groups.offsets("g"):
+        for topic, partitions in self.groups.offsets.of("g"):
             for index, committed in partitions.items():
                 assert committed.offset == self.offsets[bytes.fromhex(topic), index]
 
@@ -278,27 +278,27 @@ TestConsumerGroupMachine = ConsumerGroupMachine.TestCase
 TestConsumerGroupMachine.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
 
 
-def subscription(owned: frozenset[Slot], world: ClusterView) -> bytes:
+def subscription(owned: frozenset[Slot], world: FakeCluster) -> bytes:
     partitions = [TopicPartitions(topic=world.topics_by_id[topic].name, partitions=[index]) for topic, index in sorted(owned)]
     return write(ConsumerProtocolSubscription(topics=["t"], owned_partitions=partitions), 1)
 
 
 class ClassicClient:
-    """A member of the classic protocol: it joins, syncs, beats, and joins again when it is told to."""
+    """A member of the classic protocol, which joins, syncs, sends heartbeats and joins again when it has to."""
 
-    def __init__(self, groups: Groups, world: ClusterView) -> None:
+    def __init__(self, groups: Groups, world: FakeCluster) -> None:
         self.groups, self.world = groups, world
         self.member_id, self.generation, self.owned = "", -1, frozenset[Slot]()
 
     def step(self) -> None:
-        if self.generation >= 0 and not self.groups.heartbeat("g", self.member_id, None, self.generation):
+        if self.generation >= 0 and not self.groups.classic.heartbeat("g", self.member_id, None, self.generation):
             return
         joined: Reply[JoinResult] = Reply()
         protocols = (Protocol("range", subscription(self.owned, self.world)),)
         join = Join(
             member_id=self.member_id, protocol_type="consumer", protocols=protocols, session_timeout_ms=45_000, rebalance_timeout_ms=20_000
         )
-        self.groups.join("g", join, joined)
+        self.groups.classic.join("g", join, joined)
         if not joined.done:
             return
         if joined.value.error:
@@ -306,17 +306,17 @@ class ClassicClient:
             return
         self.member_id, self.generation = joined.value.member_id, joined.value.generation_id
         synced: Reply[SyncResult] = Reply()
-        self.groups.sync("g", Sync(member_id=self.member_id, generation_id=self.generation, assignments={}), synced)
+        self.groups.classic.sync("g", Sync(member_id=self.member_id, generation_id=self.generation, assignments={}), synced)
         if synced.done and not synced.value.error:
             assigned = read(ConsumerProtocolAssignment, synced.value.assignment).assigned_partitions
             self.owned = frozenset((self.world.topics[each.topic].id, index) for each in assigned for index in each.partitions)
 
 
-def test_both_kinds_of_members_share_a_group() -> None:
-    """However their steps are mixed, everything has one owner in the end."""
+def test_members_of_both_protocols_share_all_partitions() -> None:
+    """Each partition has one owner in the end, in whatever order the clients take their steps."""
     for seed in range(60):
         chance = random.Random(seed)
-        world = ClusterView({"t": 6})
+        world = FakeCluster({"t": 6})
         timers = Timers(0)
         groups = Groups(timers, random.Random(0), GroupSettings(), world)
         machine = ConsumerGroupMachine()
@@ -335,7 +335,7 @@ def test_both_kinds_of_members_share_a_group() -> None:
                 chance.choice(classic).step()
         group = machine.group
         assert group is not None and group.state is ConsumerGroupState.STABLE, seed
-        owned = [slot for each in (*modern, *classic) for slot in each.owned]
+        owned = [slot for each in modern for slot in each.owned] + [slot for each in classic for slot in each.owned]
         assert sorted(owned) == [(world.topics["t"].id, index) for index in range(6)], seed
-        groups.leave("g", [Leave(member_id=each.member_id) for each in classic])
+        groups.classic.leave("g", [Leave(member_id=each.member_id) for each in classic])
         assert len(group.members) == 2

@@ -1,4 +1,4 @@
-"""A group under arbitrary members: they join, sync, beat, leave, crash and come back in any order, and time goes on."""
+"""A classic group with arbitrary members, which join, sync, send heartbeats, leave, crash and return in any order."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from odradek.broker.groups.classic.group import ClassicGroup
-from odradek.broker.groups.classic.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from odradek.broker.groups.classic.messages import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from odradek.broker.groups.consumer.group import ConsumerGroup
 from odradek.broker.groups.coordinator import Groups, GroupSettings
 from odradek.broker.groups.states import GroupState
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.waiting import Reply
 from odradek.protocol.errors import ErrorCode
-from tests.groups.scene import ClusterView
+from tests.groups.scene import FakeCluster
 
 LONGEST_WAIT_MS = 300_000 + 30_000 + 30_000
 clients = st.integers(0, 5)
 
 
 class Client:
-    """A client as the broker sees it; those with an odd number are static."""
+    """A client of the group. Clients with odd numbers are static members."""
 
     def __init__(self, number: int) -> None:
         self.instance = f"instance{number}" if number % 2 else None
@@ -41,8 +42,8 @@ class Client:
                 self.generation = result.generation_id
                 self.leads = tuple(member.member_id for member in result.members)
         if self.sync_reply is not None and self.sync_reply.done:
-            result, self.sync_reply = self.sync_reply.value, None
-            if result.error in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID):
+            synced, self.sync_reply = self.sync_reply.value, None
+            if synced.error in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID):
                 self.member_id = ""
 
     @property
@@ -54,20 +55,22 @@ class GroupMachine(RuleBasedStateMachine):
     @initialize(
         delay=st.sampled_from([0, 3000]),
         max_size=st.sampled_from([2, 100]),
-        time_outs=st.sampled_from([(10_000, 20_000), (30_000, 10_000)]),
+        timeouts=st.sampled_from([(10_000, 20_000), (30_000, 10_000)]),
     )
-    def begin(self, delay: int, max_size: int, time_outs: tuple[int, int]) -> None:
-        self.session_ms, self.rebalance_ms = time_outs
+    def begin(self, delay: int, max_size: int, timeouts: tuple[int, int]) -> None:
+        self.session_ms, self.rebalance_ms = timeouts
         self.timers = Timers(0)
         chosen = GroupSettings(group_initial_rebalance_delay_ms=delay, group_max_size=max_size)
-        self.groups = Groups(self.timers, random.Random(0), chosen, ClusterView())
+        self.groups = Groups(self.timers, random.Random(0), chosen, FakeCluster())
         self.clients = [Client(number) for number in range(6)]
         self.ids: set[str] = set()
         self.generation = 0
 
     @property
     def group(self) -> ClassicGroup | None:
-        return self.groups.get("g")
+        group = self.groups.get("g")
+        assert not isinstance(group, ConsumerGroup)
+        return group
 
     def hear(self) -> None:
         for client in self.clients:
@@ -97,7 +100,7 @@ class GroupMachine(RuleBasedStateMachine):
             requires_known_member_id=known,
             supports_skip_assignment=skip,
         )
-        self.groups.join("g", join, client.join_reply)
+        self.groups.classic.join("g", join, client.join_reply)
         self.hear()
 
     @rule(number=clients)
@@ -108,7 +111,7 @@ class GroupMachine(RuleBasedStateMachine):
         client.sync_reply = Reply()
         assignments = {member_id: member_id.encode() for member_id in client.leads}
         sync = Sync(member_id=client.member_id, group_instance_id=client.instance, generation_id=client.generation, assignments=assignments)
-        self.groups.sync("g", sync, client.sync_reply)
+        self.groups.classic.sync("g", sync, client.sync_reply)
         self.hear()
 
     @rule()
@@ -127,25 +130,25 @@ class GroupMachine(RuleBasedStateMachine):
     @rule(number=clients)
     def heartbeat(self, number: int) -> None:
         client = self.clients[number]
-        self.groups.heartbeat("g", client.member_id, client.instance, client.generation)
+        self.groups.classic.heartbeat("g", client.member_id, client.instance, client.generation)
         self.hear()
 
     @rule(number=clients)
     def commit(self, number: int) -> None:
         client = self.clients[number]
-        error = self.groups.check_commit("g", client.member_id, client.instance, client.generation)
+        error = self.groups.offsets.check_commit("g", client.member_id, client.instance, client.generation)
         if error is ErrorCode.NONE and self.group is not None and self.group.members:
             assert client.member_id in self.group.members and client.generation == self.group.generation_id
 
     @rule(numbers=st.lists(clients, max_size=3))
     def leave(self, numbers: list[int]) -> None:
         leaving = [self.clients[number] for number in numbers]
-        self.groups.leave("g", [Leave(member_id=client.member_id, group_instance_id=client.instance) for client in leaving])
+        self.groups.classic.leave("g", [Leave(member_id=client.member_id, group_instance_id=client.instance) for client in leaving])
         self.hear()
 
     @rule(number=st.sampled_from([1, 3, 5]))
     def remove_instance(self, number: int) -> None:
-        self.groups.leave("g", [Leave(member_id="", group_instance_id=self.clients[number].instance)])
+        self.groups.classic.leave("g", [Leave(member_id="", group_instance_id=self.clients[number].instance)])
         self.hear()
 
     @rule(number=clients)
@@ -169,7 +172,7 @@ class GroupMachine(RuleBasedStateMachine):
         self.hear()
 
     def teardown(self) -> None:
-        """Nobody waits forever, and silence empties the group."""
+        """Without requests, all waiting requests are answered and the group becomes empty."""
         if not hasattr(self, "timers"):
             return
         for _ in range(2):
@@ -182,7 +185,7 @@ class GroupMachine(RuleBasedStateMachine):
     @invariant()
     def generations_only_grow(self) -> None:
         if self.group is None:
-            self.generation = 0  # deleted with its last offsets; the next group of that name is another
+            self.generation = 0  # The group was deleted; the next one begins with generation 0.
         else:
             assert self.group.generation_id >= self.generation
             self.generation = self.group.generation_id

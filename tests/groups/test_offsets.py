@@ -1,3 +1,5 @@
+"""Committed offsets of one group, and those of open transactions."""
+
 from __future__ import annotations
 
 from odradek.broker.groups.offsets import CommittedOffset, CommittedOffsets
@@ -7,7 +9,7 @@ def committed(offset: int) -> CommittedOffset:
     return CommittedOffset(offset, -1, "", 0)
 
 
-def test_the_last_commit_counts() -> None:
+def test_commit_replaces_older_commit() -> None:
     offsets = CommittedOffsets()
     offsets.commit("t", 0, committed(9))
     offsets.commit("t", 0, committed(3))
@@ -17,14 +19,14 @@ def test_the_last_commit_counts() -> None:
     assert len(offsets) == 1
 
 
-def test_topics_in_the_order_of_first_commits() -> None:
+def test_topics_have_the_order_of_first_commits() -> None:
     offsets = CommittedOffsets()
     for topic, partition in [("b", 1), ("a", 0), ("b", 0)]:
         offsets.commit(topic, partition, committed(partition))
     assert [(topic, list(partitions)) for topic, partitions in offsets] == [("b", [1, 0]), ("a", [0])]
 
 
-def test_deleting() -> None:
+def test_delete_removes_one_partition() -> None:
     offsets = CommittedOffsets()
     offsets.commit("a", 0, committed(1))
     offsets.commit("a", 1, committed(2))
@@ -39,7 +41,7 @@ def test_deleting() -> None:
     assert len(offsets) == 0
 
 
-def test_expiring() -> None:
+def test_expired_returns_matching_partitions() -> None:
     offsets = CommittedOffsets()
     for partition in range(4):
         offsets.commit("t", partition, committed(partition))
@@ -49,7 +51,7 @@ def test_expiring() -> None:
 PRODUCER, OTHER = 1, 2
 
 
-def test_offsets_of_a_transaction_wait_for_its_end() -> None:
+def test_pending_commit_takes_effect_at_end_of_transaction() -> None:
     offsets = CommittedOffsets()
     offsets.commit("t", 0, committed(1))
     offsets.pending.add(PRODUCER, "t", 0, committed(5))
@@ -63,7 +65,7 @@ def test_offsets_of_a_transaction_wait_for_its_end() -> None:
     assert not offsets.pending
 
 
-def test_an_aborted_transaction_leaves_what_was() -> None:
+def test_pending_commit_of_aborted_transaction_is_discarded() -> None:
     offsets = CommittedOffsets()
     offsets.commit("t", 0, committed(1))
     offsets.pending.add(PRODUCER, "t", 0, committed(5))
@@ -72,7 +74,7 @@ def test_an_aborted_transaction_leaves_what_was() -> None:
     assert (offsets.get("t", 0), offsets.get("t", 1), len(offsets.pending)) == (committed(1), None, 0)
 
 
-def test_a_later_commit_stands_whichever_transaction_ends_first() -> None:
+def test_later_commit_outlives_end_of_transaction() -> None:
     offsets = CommittedOffsets()
     offsets.pending.add(PRODUCER, "t", 0, committed(5))
     offsets.commit("t", 0, committed(3))
@@ -84,7 +86,7 @@ def test_a_later_commit_stands_whichever_transaction_ends_first() -> None:
     assert offsets.get("t", 0) == committed(7)
 
 
-def test_the_later_of_two_transactions_stands() -> None:
+def test_pending_commit_of_later_transaction_wins() -> None:
     for first, second in ((PRODUCER, OTHER), (OTHER, PRODUCER)):
         offsets = CommittedOffsets()
         offsets.pending.add(PRODUCER, "t", 0, committed(5))
@@ -100,7 +102,7 @@ def test_the_later_of_two_transactions_stands() -> None:
     assert offsets.get("t", 0) == committed(5)
 
 
-def test_deleting_forgets_what_waits() -> None:
+def test_delete_removes_pending_commits() -> None:
     offsets = CommittedOffsets()
     for partition in (0, 1):
         offsets.pending.add(PRODUCER, "t", partition, committed(5))
@@ -114,7 +116,7 @@ def test_deleting_forgets_what_waits() -> None:
     assert offsets.get("t", 1) is None
 
 
-def test_what_waits_keeps_offsets_from_expiring() -> None:
+def test_expired_omits_partitions_with_pending_commits() -> None:
     offsets = CommittedOffsets()
     offsets.commit("t", 0, committed(1))
     offsets.commit("t", 1, committed(1))

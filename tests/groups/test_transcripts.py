@@ -1,4 +1,4 @@
-"""Every tests/groups/*.txt is played."""
+"""Replays the transcripts tests/groups/*.txt."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ TRANSCRIPTS = sorted(Path(__file__).parent.glob("*.txt"))
 
 
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
-def test_transcript(path: Path) -> None:
+def test_transcript_replayed_gives_recorded_text(path: Path) -> None:
     replay(path, Player())
 
 
-def test_there_are_transcripts() -> None:
+def test_transcripts_are_found_in_folder() -> None:
     assert TRANSCRIPTS

@@ -1,4 +1,4 @@
-"""Plays transcripts: `command` lines, `----`, and what every member and the group show afterwards.
+"""Replays transcripts, which consist of commands, `----`, and the responses and the state of the group after the commands.
 
     join NAME [old] [skip] [new] [instance=I] [protocols=range:meta,sticky:meta] [session=MS] [rebalance=MS] [type=T]
     sync NAME [assign=NAME:bytes,...] [generation=N] [protocol=P] [type=T]
@@ -8,8 +8,9 @@
     check NAME epoch=N T0...  (a commit, both of consumer groups)
     advance MS      alive NAME MS (with a heartbeat every second)      crash NAME      delete      settings name=value...      # comment
 
-A NAME is a client: it remembers the member id it was given; `new` makes it forget, `old` is a client that needs no id first,
-`id=NAME` uses another's. Ids are shown as client.number. A line `NAME join ...` or `NAME sync ...` is an answer, when it comes.
+A NAME is a client, which keeps its member id; `new` discards the id, `old` is a client before JoinGroup v4 (no MEMBER_ID_REQUIRED),
+`id=NAME` uses the id of another client. Ids are shown as client.number. A line `NAME join ...` or `NAME sync ...` is a response, shown when
+it arrives.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from odradek.broker.groups.classic.member import Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from odradek.broker.groups.classic.messages import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from odradek.broker.groups.consumer.assignors import by_topic
 from odradek.broker.groups.consumer.group import ConsumerGroup
 from odradek.broker.groups.coordinator import Groups, GroupSettings
@@ -28,7 +29,7 @@ from odradek.broker.scheduling.waiting import Reply
 from odradek.protocol.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartitions, read, write
 from odradek.protocol.schema import Message, ProtocolError
 from tests.groups.consumer_verbs import ConsumerVerbs
-from tests.groups.scene import ClusterView
+from tests.groups.scene import FakeCluster
 
 GROUP = "g"
 UUID = re.compile(r"-([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})")
@@ -37,14 +38,14 @@ UUID = re.compile(r"-([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-
 class Player(ConsumerVerbs):
     def __init__(self) -> None:
         self.timers = Timers(1_000_000)
-        self.cluster = ClusterView({"t": 4})
+        self.cluster = FakeCluster({"t": 4})
         self.groups = Groups(self.timers, random.Random(1), GroupSettings(), self.cluster)
         self.ids: dict[str, str] = {}
         self.instances: dict[str, str] = {}
         self.epochs: dict[str, int] = {}
         self.generations: dict[str, int] = {}
         self.numbers: dict[str, int] = {}
-        self.waiting: list[tuple[str, str, Reply]] = []
+        self.waiting: list[tuple[str, str, Reply[Any]]] = []
         self.shown: list[str] = []
 
     def play(self, commands: list[str]) -> str:
@@ -99,7 +100,7 @@ class Player(ConsumerVerbs):
             requires_known_member_id="old" not in flags,
             supports_skip_assignment="skip" in flags,
         )
-        self.groups.join(GROUP, join, self.reply(name, "join"))
+        self.groups.classic.join(GROUP, join, self.reply(name, "join"))
 
     def do_sync(self, words: list[str], options: dict[str, str]) -> None:
         (name,) = words
@@ -114,10 +115,10 @@ class Player(ConsumerVerbs):
                 self.ids.get(member, member): self.encoded(assignment, ConsumerProtocolAssignment) for member, _, assignment in assigned
             },
         )
-        self.groups.sync(GROUP, sync, self.reply(name, "sync"))
+        self.groups.classic.sync(GROUP, sync, self.reply(name, "sync"))
 
     def encoded(self, text: str, kind: type[Message] = ConsumerProtocolSubscription) -> bytes:
-        """Text is sent as it is, but `!t/t0+t1` as a subscription to t that owns two partitions, `!t0+t1` as an assignment."""
+        """Returns text as bytes, `!t/t0+t1` as a subscription to t that owns two partitions, and `!t0+t1` as an assignment."""
         if not text.startswith("!"):
             return text.encode()
         named, _, owned = text[1:].partition("/")
@@ -139,17 +140,17 @@ class Player(ConsumerVerbs):
         except ProtocolError:
             return "+".join(read(ConsumerProtocolSubscription, data).topics)
 
-    def reply(self, name: str, verb: str) -> Reply:
-        reply: Reply = Reply()
+    def reply(self, name: str, verb: str) -> Reply[Any]:
+        reply: Reply[Any] = Reply()
         self.waiting.append((name, verb, reply))
         return reply
 
     def do_heartbeat(self, words: list[str], options: dict[str, str]) -> None:
-        error = self.groups.heartbeat(GROUP, *self.identity(words[0], options))
+        error = self.groups.classic.heartbeat(GROUP, *self.identity(words[0], options))
         self.shown.append(f"{words[0]} heartbeat {error.name}")
 
     def do_commit(self, words: list[str], options: dict[str, str]) -> None:
-        error = self.groups.check_commit(GROUP, *self.identity(words[0], options))
+        error = self.groups.offsets.check_commit(GROUP, *self.identity(words[0], options))
         self.shown.append(f"{words[0]} commit {error.name}")
 
     def identity(self, name: str, options: dict[str, str]) -> tuple[str, str | None, int]:
@@ -157,7 +158,7 @@ class Player(ConsumerVerbs):
         return member_id, self.instances.get(name) or None, int(options.get("generation", self.generations.get(name, -1)))
 
     def do_leave(self, words: list[str], options: dict[str, str]) -> None:
-        errors = self.groups.leave(GROUP, [self.leaving(word) for word in words])
+        errors = self.groups.classic.leave(GROUP, [self.leaving(word) for word in words])
         self.shown.append("leave " + " ".join(error.name for error in errors))
 
     def leaving(self, word: str) -> Leave:
@@ -172,7 +173,7 @@ class Player(ConsumerVerbs):
         name, total_ms = words
         end_ms = self.timers.now_ms + int(total_ms)
         while self.timers.now_ms < end_ms:
-            error = self.groups.heartbeat(GROUP, *self.identity(name, options))
+            error = self.groups.classic.heartbeat(GROUP, *self.identity(name, options))
             self.timers.advance(min(self.timers.now_ms + 1000, end_ms))
         self.shown.append(f"{name} heartbeat {error.name}")
 

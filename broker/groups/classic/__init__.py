@@ -1,1 +1,1 @@
-"""Groups of JoinGroup and SyncGroup (the classic protocol)."""
+"""Groups of the classic protocol (JoinGroup and SyncGroup)."""

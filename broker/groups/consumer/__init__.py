@@ -1,1 +1,1 @@
-"""Groups of ConsumerGroupHeartbeat (KIP-848)."""
+"""Groups of the consumer protocol (ConsumerGroupHeartbeat, KIP-848)."""

@@ -1,4 +1,8 @@
-"""Server-side assignors of consumer groups: who shall own which partition (KIP-848). Racks are not looked at, as in Kafka 4.3."""
+"""Server-side assignors of consumer groups (KIP-848): functions that compute the target assignment of all members.
+
+`uniform` balances the number of partitions per member and moves as few as possible (Kafka's UniformAssignor); `range_` gives each member
+adjacent partitions of each topic (Kafka's RangeAssignor). Racks are ignored, as in Kafka 4.3.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 Slot = tuple[bytes, int]
-"""A partition of a consumer group: topic id and index."""
+"""A partition by topic id and index (Kafka's TopicIdPartition without the name)."""
 
 
 class Subscriber(NamedTuple):
-    """What an assignor knows of a member: the ids of its topics, and what it shall own by the last assignment."""
+    """A member as an assignor sees it: the ids of its topics, and its target assignment so far (`held`)."""
 
     member_id: str
     instance_id: str | None
@@ -19,11 +23,11 @@ class Subscriber(NamedTuple):
 
 
 Assignor = Callable[[Sequence[Subscriber], Mapping[bytes, int]], dict[str, frozenset[Slot]]]
-"""Members and how many partitions each topic has -> what each member shall own."""
+"""(Members, topic id -> number of partitions) -> (member id -> target assignment)."""
 
 
 def by_topic(slots: Iterable[Slot]) -> dict[bytes, list[int]]:
-    """Partitions in rising order, topic by topic."""
+    """Returns topic id -> partition indexes, both in ascending order."""
     topics: dict[bytes, list[int]] = {}
     for topic_id, index in sorted(slots):
         topics.setdefault(topic_id, []).append(index)
@@ -31,7 +35,7 @@ def by_topic(slots: Iterable[Slot]) -> dict[bytes, list[int]]:
 
 
 def range_(members: Sequence[Subscriber], partitions: Mapping[bytes, int]) -> dict[str, frozenset[Slot]]:
-    """Neighbouring partitions of each topic go to one member; members are sorted, static ones first (Kafka's RangeAssignor)."""
+    """Assigns adjacent partitions of each topic to one member. Members are sorted by instance id or member id, static ones first."""
     ordered = sorted(members, key=lambda member: (member.instance_id is None, member.instance_id or member.member_id))
     owned: dict[str, set[Slot]] = {member.member_id: set() for member in members}
     for topic_id, count in partitions.items():
@@ -46,7 +50,7 @@ def range_(members: Sequence[Subscriber], partitions: Mapping[bytes, int]) -> di
 
 
 def uniform(members: Sequence[Subscriber], partitions: Mapping[bytes, int]) -> dict[str, frozenset[Slot]]:
-    """As even as can be, then with as few moves as can be."""
+    """Assigns equally many partitions to all members as far as their topics allow, and moves as few as possible."""
     slots = [(topic_id, index) for topic_id, count in partitions.items() for index in range(count)]
     alike = len({member.topics for member in members}) == 1
     owned = _spread(members, slots) if alike else _balance(members, slots)
@@ -54,39 +58,45 @@ def uniform(members: Sequence[Subscriber], partitions: Mapping[bytes, int]) -> d
 
 
 def _spread(members: Sequence[Subscriber], slots: Sequence[Slot]) -> dict[str, set[Slot]]:
-    """All members have the same topics: everybody keeps up to a quota, and the rest is dealt out."""
+    """Assigns partitions to members with the same topics: each keeps what it has up to a quota, and gets free partitions up to it."""
     existing = set(slots)
     quota, extra = divmod(len(slots), len(members))
     held = {member.member_id: sorted(member.held & existing) for member in members}
-    # Who holds more than the quota already gets the extra partition, so that it need not move.
-    favoured = set(sorted(held, key=lambda member_id: -len(held[member_id]))[:extra])
-    owned = {member_id: set(mine[: quota + (member_id in favoured)]) for member_id, mine in held.items()}
+    # Members that hold more than the quota get the extra partitions, so that these need not move.
+    with_extra = set(sorted(held, key=lambda member_id: -len(held[member_id]))[:extra])
+    owned = {member_id: set(mine[: quota + (member_id in with_extra)]) for member_id, mine in held.items()}
     free = iter(_unowned(slots, owned))
     for member_id, mine in owned.items():
-        while len(mine) < quota + (member_id in favoured):
+        while len(mine) < quota + (member_id in with_extra):
             mine.add(next(free))
     return owned
 
 
 def _balance(members: Sequence[Subscriber], slots: Sequence[Slot]) -> dict[str, set[Slot]]:
-    """Topics differ: what was held stays, free partitions go to the least loaded, then single ones move while that evens out."""
+    """Assigns partitions to members with different topics.
+
+    Members keep what they hold, free partitions go to the least loaded subscriber, then partitions move as long as that balances the load.
+    """
     subscribers: dict[bytes, list[str]] = {}
     for member in members:
         for topic_id in member.topics:
             subscribers.setdefault(topic_id, []).append(member.member_id)
     existing = set(slots)
     owned = {member.member_id: {slot for slot in member.held & existing if slot[0] in member.topics} for member in members}
-    # Partitions with few possible owners first: they have the least choice.
+    # Partitions with few subscribers come first, because they have the fewest possible owners.
     for slot in sorted(_unowned(slots, owned), key=lambda slot: (len(subscribers.get(slot[0], ())), slot)):
         if candidates := subscribers.get(slot[0]):
             owned[min(candidates, key=lambda member_id: len(owned[member_id]))].add(slot)
-    while _move_some(subscribers, owned):
+    while _rebalance_once(subscribers, owned):
         pass
     return owned
 
 
-def _move_some(subscribers: Mapping[bytes, Sequence[str]], owned: dict[str, set[Slot]]) -> bool:
-    """Moves partitions to members that have at least two less; each move lowers the sum of squares, so this comes to an end."""
+def _rebalance_once(subscribers: Mapping[bytes, Sequence[str]], owned: dict[str, set[Slot]]) -> bool:
+    """Moves partitions to members that own at least two fewer; returns whether any was moved.
+
+    Each move lowers the sum of the squared numbers of partitions, so that repeated calls terminate.
+    """
     moved = False
     for owner in sorted(owned, key=lambda member_id: -len(owned[member_id])):
         for slot in sorted(owned[owner], reverse=True):
@@ -104,4 +114,4 @@ def _unowned(slots: Iterable[Slot], owned: Mapping[str, set[Slot]]) -> list[Slot
 
 
 ASSIGNORS: dict[str, Assignor] = {"uniform": uniform, "range": range_}
-"""By the names that `group.consumer.assignors` and members use."""
+"""Assignors by the names in group.consumer.assignors and ConsumerGroupHeartbeat."""

@@ -1,12 +1,32 @@
-"""A group of the consumer protocol: members only send heartbeats, the broker assigns (KIP-848).
+"""A group of the consumer protocol (KIP-848): members only send heartbeats, and the broker assigns partitions.
 
-The rules are Kafka's (`ConsumerGroup`, `GroupMetadataManager`), compared with Apache Kafka 4.3. One difference is intended: a regular
-expression is resolved within the heartbeat that brings it, and a new topic at the next heartbeat, where Kafka takes a moment and up to
-ten seconds. Only an expression that takes more than a few milliseconds is resolved in the background and seen by a later heartbeat.
+Three epochs drive the group:
+
+* `ConsumerGroup.epoch` grows when a member joins or leaves, or when subscriptions, topics or partitions change.
+* `assignment_epoch` is the group epoch for which the target assignment was computed (`targets`). A heartbeat computes a new target when
+  the group epoch is ahead, at most once per group.consumer.assignment.interval.ms, so that members that join together share one target.
+* `ConsumerMember.epoch` is the epoch of the target that the member is moving to. `reconciliation` moves a member one step with each
+  heartbeat: first it revokes partitions that are not in its target, then it gets those that no other member owns (`owners`).
+
+A heartbeat passes through these steps:
+
+1. `heartbeat` finds the member (`find`) and checks its epoch, or creates it if its epoch is 0 (`_joining_member`).
+2. `subscribe` stores the member's metadata, looks up subscribed topics (`subscriptions`), and begins a new group epoch if they changed.
+3. `_assign_if_due` computes the target assignment (`assignors`).
+4. `_reconcile` moves the member towards its target.
+5. `_result` renews the session and returns the assignment if it has changed.
+
+All changes are noted in `journal`, from which `records` builds the records for `__consumer_offsets` at the end of the request. Members of
+the classic protocol take the same steps (`classic_members`).
+
+The rules are those of Kafka's `ConsumerGroup` and `GroupMetadataManager`; they were compared with Apache Kafka 4.3. One difference is
+intended: a regular expression is resolved within the heartbeat that brings it and a new topic is seen by the next heartbeat, where Kafka
+takes up to ten seconds. Only an expression that takes more than a few milliseconds is resolved in the background, for later heartbeats.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import uuid
 from base64 import urlsafe_b64encode
@@ -14,25 +34,33 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from ....protocol.errors import ErrorCode, KafkaError
+from ...scheduling.revertible import RevertibleDict
 from ...scheduling.timers import Timers
-from ..classic.group import log
-from ..classic.member import CONSUMER_PROTOCOL_TYPE
+from ..classic.messages import CONSUMER_PROTOCOL_TYPE
 from ..cluster_view import ClusterView
+from ..logger import log
 from ..settings import GroupSettings
 from ..states import ConsumerGroupState
 from .assignors import ASSIGNORS, Slot, Subscriber
+from .heartbeat import LEAVE_EPOCH, LEAVE_STATIC_EPOCH, Heartbeat, HeartbeatResult
 from .journal import Journal, RecordType
-from .member import LEAVES, LEAVES_FOR_A_WHILE, Beat, BeatResult, ClassicProtocols, ConsumerMember, MemberState
+from .member import ClassicProtocols, ConsumerMember
+from .member_timers import MemberTimers
+from .owners import PartitionOwners
 from .reconciliation import Reconciliation
 from .subscriptions import NO_TOPICS, Subscriptions
 
 FIRST_EPOCH = 1
-"""Of a group without members; who joins first begins the next one."""
+"""The epoch of a group without members; the first member to join begins the next one."""
 NO_SLOTS: frozenset[Slot] = frozenset()
 
 
 class ConsumerGroup:
-    """One group. Its timers are ("session" | "revocation" | "join" | "sync", group, member), the last two for classic members."""
+    """One group of the consumer protocol.
+
+    `remove_members` is called with the group and its members when they leave or expire. It removes them by `remove`, or converts the
+    group.
+    """
 
     type = "consumer"
     protocol_type = CONSUMER_PROTOCOL_TYPE
@@ -44,30 +72,28 @@ class ConsumerGroup:
         randomness: random.Random,
         settings: GroupSettings,
         cluster: ClusterView,
-        retire: Callable[[ConsumerGroup, list[ConsumerMember]], None],
+        remove_members: Callable[[ConsumerGroup, list[ConsumerMember]], None],
     ) -> None:
         self.group_id = group_id
         self.epoch, self.assignment_epoch = FIRST_EPOCH, 0
         self.empty_since_ms = timers.now_ms
-        self.members: dict[str, ConsumerMember] = {}
-        self.static_ids: dict[str, str] = {}
+        self.members: RevertibleDict[str, ConsumerMember] = RevertibleDict()
+        self.static_ids: RevertibleDict[str, str] = RevertibleDict()
         """Instance id -> member id."""
-        self.targets: dict[str, frozenset[Slot]] = {}
-        """Member id -> what it shall own in `assignment_epoch`."""
-        self.owners: dict[Slot, str] = {}
-        """Who has a partition or has not yet given it up."""
+        self.targets: RevertibleDict[str, frozenset[Slot]] = RevertibleDict()
+        """Member id -> target assignment of `assignment_epoch`."""
+        self.owners = PartitionOwners()
         self.journal = Journal()
         self.subscriptions = Subscriptions(cluster, self.journal)
         self.assigned_at_ms: int | None = None
         self.is_dead = False
-        self._timers, self._random, self.settings = timers, randomness, settings
-        self._cluster, self._retire = cluster, retire
-
-    # What is asked about the group.
+        self.timers = MemberTimers(timers, group_id, self._expire)
+        self._clock, self._random, self.settings = timers, randomness, settings
+        self._cluster, self._remove_members = cluster, remove_members
 
     @property
     def state(self) -> ConsumerGroupState:
-        """Computed, so that heartbeats need not keep it."""
+        """The state, computed on each access so that heartbeats need not maintain it."""
         if self.is_dead:
             return ConsumerGroupState.DEAD
         if not self.members:
@@ -79,119 +105,89 @@ class ConsumerGroup:
 
     @property
     def assignor(self) -> str:
-        """What most members ask for; the broker's first one if nobody asks."""
-        wishes = Counter(member.assignor for member in self.members.values() if member.assignor is not None)
-        return wishes.most_common(1)[0][0] if wishes else self.settings.group_consumer_assignors[0]
+        """The assignor that most members prefer; the first of group.consumer.assignors if no member names one."""
+        preferred = Counter(member.assignor for member in self.members.values() if member.assignor is not None)
+        return preferred.most_common(1)[0][0] if preferred else self.settings.group_consumer_assignors[0]
 
     @property
     def is_empty(self) -> bool:
-        """It has no members."""
         return not self.members
 
     def subscribes_to(self, topic: str) -> bool:
-        """Whether a member reads `topic`."""
         return topic in self.subscriptions.names
 
-    def check_commit(self, member_id: str, epoch: int, slots: Iterable[Slot], understands_epochs: bool) -> ErrorCode:
-        """Whether these partitions may be committed: in an older epoch only those that the member had then already (KIP-1251)."""
-        if epoch < 0 and not self.members:
-            return ErrorCode.NONE
-        member = self.members.get(member_id)
-        if member is None:
-            return ErrorCode.UNKNOWN_MEMBER_ID
-        if member.classic is None and not understands_epochs:
-            return ErrorCode.UNSUPPORTED_VERSION
-        held = [member.owned_since(slot) for slot in slots] if epoch < member.epoch else []
-        if epoch <= member.epoch and all(since is not None and since <= epoch for since in held):
-            return ErrorCode.NONE
-        return ErrorCode.STALE_MEMBER_EPOCH if member.classic is None else ErrorCode.ILLEGAL_GENERATION
+    # Heartbeats
 
-    def check_fetch(self, member_id: str | None, epoch: int) -> ErrorCode:
-        """Whether a member may read offsets; who names neither member nor epoch, as an administrator does, may."""
-        if member_id is None and epoch < 0:
-            return ErrorCode.NONE
-        member = self.members.get(member_id or "")
-        if member is None:
-            return ErrorCode.UNKNOWN_MEMBER_ID
-        if member.epoch == epoch:
-            return ErrorCode.NONE
-        return ErrorCode.STALE_MEMBER_EPOCH if member.classic is None else ErrorCode.ILLEGAL_GENERATION
+    def heartbeat(self, heartbeat: Heartbeat) -> HeartbeatResult:
+        """Lets a member join, continue or leave. Raises KafkaError."""
+        if heartbeat.epoch in (LEAVE_EPOCH, LEAVE_STATIC_EPOCH):
+            return self._leave(heartbeat)
+        if not heartbeat.member_id:
+            heartbeat = dataclasses.replace(heartbeat, member_id=self.new_member_id())
+        self.check_room(heartbeat.member_id)
+        member = self._joining_member(heartbeat) if heartbeat.epoch == 0 else self._known_member(heartbeat)
+        self.subscriptions.check(heartbeat.regex)
+        self.subscriptions.may_describe = heartbeat.may_describe
+        before = self.subscribe(member, heartbeat, None, heartbeat.owned)
+        return self._result(member, changed=heartbeat.is_full or before != member.assigned)
 
-    def check_delete(self) -> ErrorCode:
-        """NON_EMPTY_GROUP if it has members."""
-        return ErrorCode.NON_EMPTY_GROUP if self.members else ErrorCode.NONE
-
-    def delete(self) -> None:
-        """Ends the group, after `check_delete`."""
-        self.is_dead = True
-
-    # What members say.
-
-    def beat(self, beat: Beat) -> BeatResult:
-        """A heartbeat: joins, goes on, or leaves. Raises KafkaError."""
-        if beat.epoch in (LEAVES, LEAVES_FOR_A_WHILE):
-            return self._leave(beat)
-        if not beat.member_id:
-            beat = Beat(**{name: getattr(beat, name) for name in Beat.__slots__} | {"member_id": self.new_member_id()})
-        self.check_room(beat.member_id)
-        member = self._joining(beat) if beat.epoch == 0 else self._known(beat)
-        self.subscriptions.check(beat.regex)
-        self.subscriptions.may_describe = beat.may_describe
-        before = self.subscribe(member, beat, None, beat.owned)
-        return self._answer(member, changed=beat.is_full or before != member.assigned)
-
-    def beat_without_news(self, beat: Beat) -> BeatResult:
-        """The same, where `has_no_news` says that a session is all that changes. Raises KafkaError."""
-        return self._answer(self.find(beat.member_id, beat.instance_id), changed=beat.is_full)
-
-    def _answer(self, member: ConsumerMember, *, changed: bool) -> BeatResult:
-        self.renew_session(member)
-        interval_ms = self._setting("consumer.heartbeat.interval.ms", self.settings.group_consumer_heartbeat_interval_ms)
-        return BeatResult(member.member_id, member.epoch, interval_ms, frozenset(member.assigned) if changed else None)
-
-    def has_no_news(self, beat: Beat) -> bool:
-        """Whether all that a heartbeat can do is to renew a session: nothing has changed, neither by the member nor around it."""
-        member = self.members.get(beat.member_id)
+    def only_renews_session(self, heartbeat: Heartbeat) -> bool:
+        """Returns whether a heartbeat can change nothing but the session, so that `renew_by_heartbeat` may serve it."""
+        member = self.members.get(heartbeat.member_id)
         return (
             member is not None
-            and beat.epoch == member.epoch
+            and heartbeat.epoch == member.epoch
             and self.epoch == self.assignment_epoch
             and member.is_reconciled_to(self.assignment_epoch)
             and self.subscriptions.are_current
-            and not member.would_change(beat)
+            and not member.would_change(heartbeat)
         )
 
+    def renew_by_heartbeat(self, heartbeat: Heartbeat) -> HeartbeatResult:
+        """Does the same as `heartbeat`, if `only_renews_session`, without the cost of a full step. Raises KafkaError."""
+        return self._result(self.find(heartbeat.member_id, heartbeat.instance_id), changed=heartbeat.is_full)
+
+    def _result(self, member: ConsumerMember, *, changed: bool) -> HeartbeatResult:
+        self.renew_session(member)
+        interval_ms = self._setting("consumer.heartbeat.interval.ms", self.settings.group_consumer_heartbeat_interval_ms)
+        return HeartbeatResult(member.member_id, member.epoch, interval_ms, frozenset(member.assigned) if changed else None)
+
+    # Members
+
     def new_member_id(self) -> str:
-        """For clients that do not make their own, in the form of Kafka's Uuid."""
+        """Returns a random id in the form of Kafka's Uuid, for a client that does not generate its own (before KIP-1082)."""
         identity = uuid.UUID(int=self._random.getrandbits(128), version=4).bytes
         return urlsafe_b64encode(identity).decode().rstrip("=")
 
     def check_room(self, member_id: str) -> None:
-        """Raises GROUP_MAX_SIZE_REACHED for one more than there may be."""
+        """Raises KafkaError with GROUP_MAX_SIZE_REACHED if a new member with this id would exceed group.consumer.max.size."""
         limit = self.settings.group_consumer_max_size
         if len(self.members) >= limit and member_id not in self.members:
             raise KafkaError(ErrorCode.GROUP_MAX_SIZE_REACHED, f"The consumer group has reached its maximum capacity of {limit} members.")
 
-    def _joining(self, beat: Beat) -> ConsumerMember:
-        """The member that joins: a new one, one that joins again and keeps what it has, or a static one that comes back."""
-        if beat.instance_id is None or beat.instance_id not in self.static_ids:
-            return self.members.get(beat.member_id) or ConsumerMember(beat.member_id)
-        present = self.members[self.static_ids[beat.instance_id]]
-        if present.classic is None and present.epoch != LEAVES_FOR_A_WHILE:
+    def _joining_member(self, heartbeat: Heartbeat) -> ConsumerMember:
+        """Returns a new member, the present one if it joins again, or the successor of a static one that has left temporarily."""
+        if heartbeat.instance_id is None or heartbeat.instance_id not in self.static_ids:
+            return self.members.get(heartbeat.member_id) or ConsumerMember(heartbeat.member_id)
+        present = self.members[self.static_ids[heartbeat.instance_id]]
+        if present.classic is None and present.epoch != LEAVE_STATIC_EPOCH:
             raise KafkaError(
                 ErrorCode.UNRELEASED_INSTANCE_ID,
-                f"Static member {beat.member_id} with instance id {beat.instance_id} cannot join the group because the instance id is"
-                f" owned by {present.member_id} member.",
+                f"Static member {heartbeat.member_id} with instance id {heartbeat.instance_id} cannot join the group because the instance"
+                f" id is owned by {present.member_id} member.",
             )
-        return present.successor(beat.member_id)
+        return present.successor(heartbeat.member_id)
 
-    def _known(self, beat: Beat) -> ConsumerMember:
-        member = self.find(beat.member_id, beat.instance_id)
-        member.check_epoch(beat)
+    def _known_member(self, heartbeat: Heartbeat) -> ConsumerMember:
+        member = self.find(heartbeat.member_id, heartbeat.instance_id)
+        member.check_epoch(heartbeat)
         return member
 
     def find(self, member_id: str, instance_id: str | None) -> ConsumerMember:
-        """A member by its id or, if static, by its instance. Raises UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID."""
+        """Returns a dynamic member by its id, a static one by its instance id.
+
+        Raises KafkaError with UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID.
+        """
         if instance_id is None:
             if member_id not in self.members:
                 raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID, f"Member {member_id} is not a member of group {self.group_id}.")
@@ -207,26 +203,28 @@ class ConsumerGroup:
         return self.members[known_id]
 
     def subscribe(
-        self, member: ConsumerMember, beat: Beat, classic: ClassicProtocols | None, owned: frozenset[Slot] | None
+        self, member: ConsumerMember, heartbeat: Heartbeat, classic: ClassicProtocols | None, owned: frozenset[Slot] | None
     ) -> dict[Slot, int]:
-        """Takes over what a member says, computes a new target if it is due and moves the member; what it had before.
+        """Stores a member's metadata, computes a new target if one is due, and moves the member towards its target.
 
-        A member that is not in the group yet is added, in the place of its predecessor if it is static.
+        A member that is not in the group yet is added; a static one replaces its predecessor. `owned` are the partitions that the
+        member reports to own, None if it does not report them. Returns the partitions that were assigned to the member before.
         """
         if self.members.get(member.member_id) is not member:
             self._add(member)
         before, topics, regex, resolved = member.assigned, member.topics, member.regex, {"", *self.subscriptions.regexes}
-        read = NO_TOPICS if beat.regex is None else self.subscriptions.names_of(member)
-        if member.update(beat, classic):
+        read = NO_TOPICS if heartbeat.regex is None else self.subscriptions.names_of(member)
+        if member.update(heartbeat, classic):
             self.journal.touch(RecordType.MEMBER_METADATA, member.member_id)
         if member.instance_id is not None:
             self.static_ids[member.instance_id] = member.member_id
         renamed, changed = topics != member.topics, (topics, regex) != (member.topics, member.regex)
-        news = self.subscriptions.refresh(self.members.values(), changed)
-        # A regular expression that is new to the group and brings no new topic changes nothing, unless the member gives topics up by it:
-        # others read those, but have no part in them before there is a new target. Kafka leaves such partitions without an owner.
+        topics_changed = self.subscriptions.refresh(self.members.values(), changed)
+        # A regular expression that is new to the group and matches no new topic does not begin an epoch, as in Kafka, unless the member
+        # gives up topics by it: other members read those topics, but get their partitions only by a new target. Kafka leaves such
+        # partitions without an owner.
         gave_up = not read <= self.subscriptions.names_of(member)
-        if renamed or news or gave_up or (changed and member.regex in resolved):
+        if renamed or topics_changed or gave_up or (changed and member.regex in resolved):
             self._begin_epoch()
         self._assign_if_due()
         self._reconcile(member, owned, changed)
@@ -236,8 +234,8 @@ class ConsumerGroup:
         predecessor_id = self.static_ids.get(member.instance_id or "")
         if predecessor_id is not None:
             target = self.targets.get(predecessor_id, NO_SLOTS)
-            self._forget(predecessor_id)
-            self._own(member)
+            self._remove(predecessor_id)
+            self.owners.assign_to(member)
             self.targets[member.member_id] = target
             self.journal.touch(RecordType.TARGET_ASSIGNMENT_MEMBER, member.member_id)
         self.members[member.member_id] = member
@@ -245,70 +243,52 @@ class ConsumerGroup:
         self.journal.touch(RecordType.CURRENT_MEMBER_ASSIGNMENT, member.member_id)
         log.info("Group %s: member %s joins", self.group_id, member.member_id)
 
-    def _leave(self, beat: Beat) -> BeatResult:
-        member = self.find(beat.member_id, beat.instance_id)
-        if beat.epoch == LEAVES:
+    def _leave(self, heartbeat: Heartbeat) -> HeartbeatResult:
+        member = self.find(heartbeat.member_id, heartbeat.instance_id)
+        if heartbeat.epoch == LEAVE_EPOCH:
             log.info("Group %s: member %s leaves", self.group_id, member.member_id)
-            self._retire(self, [member])
+            self._remove_members(self, [member])
         else:
-            log.info("Group %s: static member %s leaves for a while", self.group_id, member.member_id)
-            member.epoch, freed = LEAVES_FOR_A_WHILE, member.revoking
+            log.info("Group %s: static member %s leaves temporarily", self.group_id, member.member_id)
+            member.epoch, revoked = LEAVE_STATIC_EPOCH, member.revoking
             member.revoking = {}
-            self._release(freed)
-            self._timers.cancel(("revocation", self.group_id, member.member_id))
+            self.owners.release(revoked)
+            self.timers.cancel("revocation", member)
             self.journal.touch(RecordType.CURRENT_MEMBER_ASSIGNMENT, member.member_id)
-        return BeatResult(member.member_id, beat.epoch)
+        return HeartbeatResult(member.member_id, heartbeat.epoch)
 
     def remove(self, members: Iterable[ConsumerMember]) -> None:
-        """Forgets members and begins a new epoch."""
+        """Removes members and begins a new epoch."""
         for member in members:
-            self._forget(member.member_id)
+            self._remove(member.member_id)
         self.subscriptions.refresh(self.members.values(), changed=True)
         self._begin_epoch()
         if not self.members:
-            self.empty_since_ms = self._timers.now_ms
+            self.empty_since_ms = self._clock.now_ms
 
-    def _forget(self, member_id: str) -> None:
+    def _remove(self, member_id: str) -> None:
         member = self.members.pop(member_id)
-        for kind in ("session", "revocation", "join", "sync"):
-            self._timers.cancel((kind, self.group_id, member_id))
+        self.timers.cancel_all(member)
         if member.instance_id is not None and self.static_ids.get(member.instance_id) == member_id:
             del self.static_ids[member.instance_id]
-        self._release(member.assigned)
-        self._release(member.revoking)
+        self.owners.release(member.assigned)
+        self.owners.release(member.revoking)
         self.targets.pop(member_id, None)
         for part in (RecordType.CURRENT_MEMBER_ASSIGNMENT, RecordType.TARGET_ASSIGNMENT_MEMBER, RecordType.MEMBER_METADATA):
             self.journal.touch(part, member_id)
 
-    # When the group changes its protocol.
+    def renew_session(self, member: ConsumerMember) -> None:
+        if member.classic is not None:
+            timeout_ms = member.classic.session_timeout_ms
+        else:
+            timeout_ms = self._setting("consumer.session.timeout.ms", self.settings.group_consumer_session_timeout_ms)
+        self.timers.set_session(member, timeout_ms)
 
-    def restore(self, members: Iterable[ConsumerMember]) -> None:
-        """Takes over members that own what they shall own, from a classic group."""
-        for member in members:
-            self.members[member.member_id] = member
-            self.targets[member.member_id] = frozenset(member.assigned)
-            if member.instance_id is not None:
-                self.static_ids[member.instance_id] = member.member_id
-            self._own(member)
-            for kind in (RecordType.MEMBER_METADATA, RecordType.TARGET_ASSIGNMENT_MEMBER, RecordType.CURRENT_MEMBER_ASSIGNMENT):
-                self.journal.touch(kind, member.member_id)
-        self.subscriptions.refresh(self.members.values(), changed=True)
-        self.journal.touch(RecordType.CONSUMER_GROUP_METADATA)
-        self.journal.touch(RecordType.TARGET_ASSIGNMENT_METADATA)
+    def _expire(self, member_id: str, reason: str) -> None:
+        log.info("Group %s: member %s %s and is removed", self.group_id, member_id, reason)
+        self._remove_members(self, [self.members[member_id]])
 
-    def dissolve(self) -> None:
-        """Ends the group because another takes its members over."""
-        for member_id in list(self.members):
-            self._forget(member_id)
-        self.subscriptions.refresh((), changed=True)
-        self._bury()
-
-    def _bury(self) -> None:
-        self.is_dead = True
-        for kind in (RecordType.TARGET_ASSIGNMENT_METADATA, RecordType.CONSUMER_GROUP_METADATA):
-            self.journal.touch(kind)
-
-    # Epochs and assignments.
+    # Epochs and assignments
 
     def _begin_epoch(self) -> None:
         self.epoch += 1
@@ -316,14 +296,14 @@ class ConsumerGroup:
         log.info("Group %s begins epoch %d with %d members", self.group_id, self.epoch, len(self.members))
 
     def _assign_if_due(self) -> None:
-        """Computes a target for the group's epoch, unless the last one is too young: many that join at once then share one."""
         interval_ms = self._setting("consumer.assignment.interval.ms", self.settings.group_consumer_assignment_interval_ms)
-        now_ms, last_ms = self._timers.now_ms, self.assigned_at_ms
+        now_ms, last_ms = self._clock.now_ms, self.assigned_at_ms
         if self.epoch > self.assignment_epoch and (last_ms is None or now_ms >= last_ms + interval_ms):
             self.assigned_at_ms = now_ms
             self._assign()
 
     def _assign(self) -> None:
+        """Computes the target assignment for the group epoch."""
         ids: dict[tuple[frozenset[str], str], frozenset[bytes]] = {}
         subscribers = []
         for member in self.members.values():
@@ -338,72 +318,76 @@ class ConsumerGroup:
         for member_id, target in targets.items():
             if self.targets.get(member_id) != target:
                 self.journal.touch(RecordType.TARGET_ASSIGNMENT_MEMBER, member_id)
-        self.targets, self.assignment_epoch = targets, self.epoch
+        self.targets, self.assignment_epoch = RevertibleDict(targets), self.epoch
         self.journal.touch(RecordType.TARGET_ASSIGNMENT_METADATA)
         log.info("Group %s: %s has assigned epoch %d", self.group_id, self.assignor, self.epoch)
 
     def _reconcile(self, member: ConsumerMember, owned: frozenset[Slot] | None, subscription_changed: bool) -> None:
         if member.is_reconciled_to(self.assignment_epoch) and not subscription_changed:
             return
-        before = member.standing
+        before = member.current_assignment
         target = self.targets.get(member.member_id, NO_SLOTS)
-        step = Reconciliation(member, self.assignment_epoch, target, self.subscriptions.topic_ids(member), owned, self.is_free)
-        step.step(subscription_changed)
-        if before == member.standing:
+        subscribed = self.subscriptions.topic_ids(member)
+        Reconciliation(member, self.assignment_epoch, target, subscribed, owned, self.owners.is_free).step(subscription_changed)
+        if before == member.current_assignment:
             return
-        self._release(before.assigned)
-        self._release(before.revoking)
-        self._own(member)
+        self.owners.update_member(before, member)
         self.journal.touch(RecordType.CURRENT_MEMBER_ASSIGNMENT, member.member_id)
-        self._set_revocation_timer(member)
+        self.timers.update_revocation(member)
 
-    def is_free(self, slot: Slot) -> bool:
-        """Nobody has a partition."""
-        return slot not in self.owners
+    # Offsets
 
-    def _own(self, member: ConsumerMember) -> None:
-        for slot in (*member.assigned, *member.revoking):
-            self.owners[slot] = member.member_id
+    def check_commit(self, member_id: str, epoch: int, slots: Iterable[Slot], understands_epochs: bool) -> ErrorCode:
+        """Returns whether a member may commit offsets of these partitions (`ConsumerMember.check_commit`).
 
-    def _release(self, slots: Iterable[Slot]) -> None:
-        for slot in slots:
-            self.owners.pop(slot, None)
+        A group without members accepts commits with a negative epoch.
+        """
+        if epoch < 0 and not self.members:
+            return ErrorCode.NONE
+        member = self.members.get(member_id)
+        return ErrorCode.UNKNOWN_MEMBER_ID if member is None else member.check_commit(epoch, slots, understands_epochs)
 
-    # Time-outs.
+    def check_fetch(self, member_id: str | None, epoch: int) -> ErrorCode:
+        """Returns whether a member may read offsets. A request that names neither a member nor an epoch comes from an administrator."""
+        if member_id is None and epoch < 0:
+            return ErrorCode.NONE
+        member = self.members.get(member_id or "")
+        return ErrorCode.UNKNOWN_MEMBER_ID if member is None else member.check_fetch(epoch)
 
-    def renew_session(self, member: ConsumerMember) -> None:
-        """From now on it has its session timeout again."""
-        if member.classic is not None:
-            timeout_ms = member.classic.session_timeout_ms
-        else:
-            timeout_ms = self._setting("consumer.session.timeout.ms", self.settings.group_consumer_session_timeout_ms)
-        self.set_timer("session", member, timeout_ms, "has been silent for too long")
+    # Deletion and conversion
 
-    def set_timer(self, kind: str, member: ConsumerMember, delay_ms: int, complaint: str) -> None:
-        """Removes the member then, unless the timer is set again or cancelled before."""
-        member_id = member.member_id
-        self._timers.set((kind, self.group_id, member_id), delay_ms, lambda: self._expire(member_id, complaint))
+    def check_delete(self) -> ErrorCode:
+        """Returns NON_EMPTY_GROUP if the group has members."""
+        return ErrorCode.NON_EMPTY_GROUP if self.members else ErrorCode.NONE
 
-    def has_timer(self, kind: str, member: ConsumerMember) -> bool:
-        """Whether it is set."""
-        return (kind, self.group_id, member.member_id) in self._timers
+    def delete(self) -> None:
+        """Ends the group, after `check_delete`."""
+        self.is_dead = True
 
-    def cancel_timer(self, kind: str, member: ConsumerMember) -> None:
-        """Forgets it."""
-        self._timers.cancel((kind, self.group_id, member.member_id))
+    def restore(self, members: Iterable[ConsumerMember]) -> None:
+        """Takes over the members of a classic group, which own their target assignments already."""
+        for member in members:
+            self.members[member.member_id] = member
+            self.targets[member.member_id] = frozenset(member.assigned)
+            if member.instance_id is not None:
+                self.static_ids[member.instance_id] = member.member_id
+            self.owners.assign_to(member)
+            for kind in (RecordType.MEMBER_METADATA, RecordType.TARGET_ASSIGNMENT_MEMBER, RecordType.CURRENT_MEMBER_ASSIGNMENT):
+                self.journal.touch(kind, member.member_id)
+        self.subscriptions.refresh(self.members.values(), changed=True)
+        self.journal.touch(RecordType.CONSUMER_GROUP_METADATA)
+        self.journal.touch(RecordType.TARGET_ASSIGNMENT_METADATA)
 
-    def _set_revocation_timer(self, member: ConsumerMember) -> None:
-        if member.classic is not None:
-            return
-        if member.state is MemberState.UNREVOKED_PARTITIONS:
-            self.set_timer("revocation", member, member.rebalance_timeout_ms, f"has not left epoch {member.epoch} in time")
-        else:
-            self.cancel_timer("revocation", member)
-
-    def _expire(self, member_id: str, complaint: str) -> None:
-        log.info("Group %s: member %s %s and is removed", self.group_id, member_id, complaint)
-        self._retire(self, [self.members[member_id]])
+    def dissolve(self) -> None:
+        """Ends the group because a classic group takes over its members."""
+        for member_id in list(self.members):
+            self._remove(member_id)
+        self.subscriptions.refresh((), changed=True)
+        self.is_dead = True
+        for kind in (RecordType.TARGET_ASSIGNMENT_METADATA, RecordType.CONSUMER_GROUP_METADATA):
+            self.journal.touch(kind)
 
     def _setting(self, name: str, default: int) -> int:
+        """Returns a setting of the group (config resource GROUP), else the broker's."""
         config = self._cluster.group_configs.get(self.group_id)
         return default if config is None else config.integers[name]

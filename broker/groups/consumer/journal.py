@@ -1,4 +1,7 @@
-"""What of a group has to be written to `__consumer_offsets`, noted while it changes and written at the end of each step."""
+"""The parts of a consumer group that have changed since its records were last written to `__consumer_offsets`.
+
+A group notes each change as it happens. At the end of each request `records.consumer_records` builds one record for each changed part.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from enum import IntEnum
 
 
 class RecordType(IntEnum):
-    """The kinds of records; the numbers are the versions of their keys (Kafka's CoordinatorRecordType)."""
+    """The types of records. The numbers are the versions of their keys (Kafka's CoordinatorRecordType)."""
 
     OFFSET_COMMIT = 1
     GROUP_METADATA = 2
@@ -19,7 +22,7 @@ class RecordType(IntEnum):
 
 
 class Journal:
-    """The changed parts of one group, each once and in the order of their last change."""
+    """The changed parts of one group, each once and in the order of their last changes."""
 
     __slots__ = ("_touched",)
 
@@ -27,11 +30,11 @@ class Journal:
         self._touched: dict[tuple[RecordType, str], None] = {}
 
     def touch(self, kind: RecordType, name: str = "") -> None:
-        """A part has changed or is gone; `name` is the member or the expression, if the kind has one."""
+        """Notes that a part was changed or removed. `name` is a member id or a regular expression, "" for parts of the whole group."""
         self._touched.pop((kind, name), None)
         self._touched[kind, name] = None
 
     def drain(self) -> list[tuple[RecordType, str]]:
-        """What changed since the last call."""
+        """Returns the parts changed since the last call."""
         touched, self._touched = self._touched, {}
         return list(touched)

@@ -1,78 +1,45 @@
-"""What is said to a consumer group, what it answers, and what it knows of each member."""
+"""One member of a consumer group: its metadata, its epoch and its current assignment."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from enum import IntEnum
 from typing import NamedTuple
 
 from ....protocol.errors import ErrorCode, KafkaError
-from ..classic.member import Protocol
+from ..classic.messages import Protocol
 from .assignors import Slot
-
-LEAVES = -1
-LEAVES_FOR_A_WHILE = -2
-"""The epoch that a static member names when it leaves and means to be back within its session."""
+from .heartbeat import Heartbeat
 
 
 class MemberState(IntEnum):
-    """How far a member is on its way to the target assignment; the numbers are those in `__consumer_offsets`."""
+    """How far a member has got on its way to the target assignment. The numbers are those in `__consumer_offsets`."""
 
     STABLE = 0
-    """It owns what it shall own in its epoch. A newer target assignment -> any of the three."""
+    """The member owns its target assignment of its epoch. A newer target assignment -> any of the three states."""
 
     UNREVOKED_PARTITIONS = 1
-    """It has been told to give partitions up and stays in its epoch until it reports that it has; then it goes on to the target.
-    Too late for its rebalance timeout: it is fenced."""
+    """The member has been asked to revoke partitions and stays in its epoch until it reports that it has.
+
+    It reports the revocation -> STABLE or UNRELEASED_PARTITIONS; its rebalance timeout ends -> it is removed.
+    """
 
     UNRELEASED_PARTITIONS = 2
-    """It is in the target's epoch, but others have not yet given up all that it shall own. Each heartbeat takes what has become free."""
+    """The member is in the target's epoch, but other members still own some of its partitions.
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Beat:
-    """A ConsumerGroupHeartbeat. None (and -1 for the timeout) means: as before."""
-
-    member_id: str
-    epoch: int
-    instance_id: str | None = None
-    rack_id: str | None = None
-    rebalance_timeout_ms: int = -1
-    topics: frozenset[str] | None = None
-    regex: str | None = None
-    assignor: str | None = None
-    owned: frozenset[Slot] | None = None
-    client_id: str = ""
-    client_host: str = ""
-    may_describe: Callable[[str], bool] | None = None
-    """Which topics a regular expression may find; None: all."""
-
-    @property
-    def is_full(self) -> bool:
-        """It says everything, as the first one after a join or an error does, and gets a full answer."""
-        subscribes = self.topics is not None or self.regex is not None
-        return self.epoch == 0 or (self.rebalance_timeout_ms != -1 and self.owned is not None and subscribes)
-
-
-class BeatResult(NamedTuple):
-    """The answer to a `Beat`; `assignment` is None if nothing changed."""
-
-    member_id: str
-    epoch: int
-    heartbeat_interval_ms: int = 0
-    assignment: frozenset[Slot] | None = None
+    Each heartbeat assigns the partitions that have become free; all are assigned -> STABLE.
+    """
 
 
 class ClassicProtocols(NamedTuple):
-    """What a member said that speaks the classic protocol with a consumer group."""
+    """The fields of JoinGroup of a member that uses the classic protocol."""
 
     session_timeout_ms: int
     protocols: tuple[Protocol, ...]
 
 
-class Said(NamedTuple):
-    """All that a member says of itself."""
+class MemberMetadata(NamedTuple):
+    """All that a member sends about itself (Kafka's ConsumerGroupMemberMetadata)."""
 
     instance_id: str | None
     rack_id: str | None
@@ -85,8 +52,8 @@ class Said(NamedTuple):
     classic: ClassicProtocols | None
 
 
-class Standing(NamedTuple):
-    """Where a member stands: all that reconciliation changes."""
+class CurrentAssignment(NamedTuple):
+    """All that reconciliation changes in a member (Kafka's ConsumerGroupCurrentMemberAssignment)."""
 
     epoch: int
     previous_epoch: int
@@ -96,7 +63,7 @@ class Standing(NamedTuple):
 
 
 class ConsumerMember:
-    """One member of a consumer group. `assigned` and `revoking` are partitions with the epoch in which the member got each."""
+    """One member. `assigned` and `revoking` map partitions to the epoch in which the member got each (KIP-1251)."""
 
     __slots__ = (
         "assigned",
@@ -132,7 +99,7 @@ class ConsumerMember:
         self.revoking: dict[Slot, int] = {}
 
     def successor(self, member_id: str) -> ConsumerMember:
-        """The same static member under a new member id, about to join."""
+        """Returns a copy with another member id and epoch 0, for a static member that joins again."""
         copy = ConsumerMember(member_id)
         for name in ConsumerMember.__slots__:
             setattr(copy, name, getattr(self, name))
@@ -140,9 +107,25 @@ class ConsumerMember:
         copy.assigned, copy.revoking = dict(self.assigned), dict(self.revoking)
         return copy
 
-    def update(self, beat: Beat, classic: ClassicProtocols | None = None) -> bool:
-        """Takes over what a heartbeat or a JoinGroup says; whether that is news."""
-        before, said = self._said(), self._saying(beat, classic)
+    # Metadata
+
+    @property
+    def metadata(self) -> MemberMetadata:
+        return MemberMetadata(
+            self.instance_id,
+            self.rack_id,
+            self.rebalance_timeout_ms,
+            self.topics,
+            self.regex,
+            self.assignor,
+            self.client_id,
+            self.client_host,
+            self.classic,
+        )
+
+    def update(self, heartbeat: Heartbeat, classic: ClassicProtocols | None = None) -> bool:
+        """Takes over the metadata of a heartbeat or a JoinGroup; returns whether the metadata has changed."""
+        before, after = self.metadata, self._updated_metadata(heartbeat, classic)
         (
             self.instance_id,
             self.rack_id,
@@ -153,79 +136,90 @@ class ConsumerMember:
             self.client_id,
             self.client_host,
             self.classic,
-        ) = said
-        return before != said
+        ) = after
+        return before != after
 
-    def would_change(self, beat: Beat) -> bool:
-        """Whether a heartbeat says anything new."""
+    def would_change(self, heartbeat: Heartbeat) -> bool:
+        """Returns the same as `update` without changing the member. Members of the classic protocol always count as changed."""
         return (
             self.classic is not None
-            or (beat.instance_id is not None and beat.instance_id != self.instance_id)
-            or (beat.rack_id is not None and beat.rack_id != self.rack_id)
-            or (beat.rebalance_timeout_ms != -1 and beat.rebalance_timeout_ms != self.rebalance_timeout_ms)
-            or (beat.topics is not None and beat.topics != self.topics)
-            or (beat.regex is not None and beat.regex != self.regex)
-            or (beat.assignor is not None and beat.assignor != self.assignor)
-            or beat.client_id != self.client_id
-            or beat.client_host != self.client_host
+            or (heartbeat.instance_id is not None and heartbeat.instance_id != self.instance_id)
+            or (heartbeat.rack_id is not None and heartbeat.rack_id != self.rack_id)
+            or (heartbeat.rebalance_timeout_ms not in (-1, self.rebalance_timeout_ms))
+            or (heartbeat.topics is not None and heartbeat.topics != self.topics)
+            or (heartbeat.regex is not None and heartbeat.regex != self.regex)
+            or (heartbeat.assignor is not None and heartbeat.assignor != self.assignor)
+            or heartbeat.client_id != self.client_id
+            or heartbeat.client_host != self.client_host
         )
 
-    def _saying(self, beat: Beat, classic: ClassicProtocols | None) -> Said:
-        """What the member says from a heartbeat or a JoinGroup on; what that leaves out stays."""
-        return Said(
-            self.instance_id if beat.instance_id is None else beat.instance_id,
-            self.rack_id if beat.rack_id is None else beat.rack_id,
-            self.rebalance_timeout_ms if beat.rebalance_timeout_ms == -1 else beat.rebalance_timeout_ms,
-            self.topics if beat.topics is None else beat.topics,
-            self.regex if beat.regex is None else beat.regex,
-            self.assignor if beat.assignor is None else beat.assignor,
-            beat.client_id,
-            beat.client_host,
+    def _updated_metadata(self, heartbeat: Heartbeat, classic: ClassicProtocols | None) -> MemberMetadata:
+        return MemberMetadata(
+            self.instance_id if heartbeat.instance_id is None else heartbeat.instance_id,
+            self.rack_id if heartbeat.rack_id is None else heartbeat.rack_id,
+            self.rebalance_timeout_ms if heartbeat.rebalance_timeout_ms == -1 else heartbeat.rebalance_timeout_ms,
+            self.topics if heartbeat.topics is None else heartbeat.topics,
+            self.regex if heartbeat.regex is None else heartbeat.regex,
+            self.assignor if heartbeat.assignor is None else heartbeat.assignor,
+            heartbeat.client_id,
+            heartbeat.client_host,
             classic,
         )
 
-    def _said(self) -> Said:
-        return Said(
-            self.instance_id,
-            self.rack_id,
-            self.rebalance_timeout_ms,
-            self.topics,
-            self.regex,
-            self.assignor,
-            self.client_id,
-            self.client_host,
-            self.classic,
-        )
+    # Epochs and partitions
 
-    def check_epoch(self, beat: Beat) -> None:
-        """Raises FENCED_MEMBER_EPOCH for a heartbeat of another epoch.
+    def check_epoch(self, heartbeat: Heartbeat) -> None:
+        """Raises KafkaError with FENCED_MEMBER_EPOCH if the heartbeat is of another epoch.
 
-        The previous epoch is accepted from a member that has not got the last answer, and owns nothing that it may not.
+        The previous epoch is accepted as well if the member owns only partitions that are assigned to it, because the member may not
+        have received the last response.
         """
-        if beat.epoch == self.epoch:
+        if heartbeat.epoch == self.epoch:
             return
-        lost_answer = beat.epoch == self.previous_epoch and beat.owned is not None and beat.owned <= self.assigned.keys()
-        if beat.epoch > self.epoch or not lost_answer:
-            size = "greater" if beat.epoch > self.epoch else "smaller"
+        lost_response = heartbeat.epoch == self.previous_epoch and heartbeat.owned is not None and heartbeat.owned <= self.assigned.keys()
+        if heartbeat.epoch > self.epoch or not lost_response:
+            size = "greater" if heartbeat.epoch > self.epoch else "smaller"
             raise KafkaError(
                 ErrorCode.FENCED_MEMBER_EPOCH,
-                f"The consumer group member has a {size} member epoch ({beat.epoch}) than the one known by the group coordinator"
+                f"The consumer group member has a {size} member epoch ({heartbeat.epoch}) than the one known by the group coordinator"
                 f" ({self.epoch}). The member must abandon all its partitions and rejoin.",
             )
 
     @property
-    def standing(self) -> Standing:
-        """Its epochs, state and partitions as they are now."""
-        return Standing(self.epoch, self.previous_epoch, self.state, self.assigned, self.revoking)
+    def current_assignment(self) -> CurrentAssignment:
+        return CurrentAssignment(self.epoch, self.previous_epoch, self.state, self.assigned, self.revoking)
 
-    def enter(self, epoch: int) -> None:
-        """Moves to an epoch, maybe the same; the one before is remembered for answers that got lost."""
+    def advance_to(self, epoch: int) -> None:
+        """Sets the epoch, which may be the same as before, and keeps the epoch before for `check_epoch`."""
         self.previous_epoch, self.epoch = self.epoch, epoch
 
     def is_reconciled_to(self, epoch: int) -> bool:
-        """It owns what it shall own in that epoch."""
+        """Returns whether the member owns its target assignment of that epoch."""
         return self.state is MemberState.STABLE and self.epoch == epoch
 
     def owned_since(self, slot: Slot) -> int | None:
-        """The epoch in which the member got a partition that it has not yet given up."""
+        """Returns the epoch in which the member got a partition, None if the member does not own it or has revoked it."""
         return self.assigned.get(slot, self.revoking.get(slot))
+
+    # Offsets
+
+    def check_commit(self, epoch: int, slots: Iterable[Slot], understands_epochs: bool) -> ErrorCode:
+        """Returns whether the member may commit offsets of these partitions.
+
+        In an older epoch it may commit only partitions that it already owned then (KIP-1251). `understands_epochs` is False for versions
+        of OffsetCommit without STALE_MEMBER_EPOCH.
+        """
+        if self.classic is None and not understands_epochs:
+            return ErrorCode.UNSUPPORTED_VERSION
+        owned_since = [self.owned_since(slot) for slot in slots] if epoch < self.epoch else []
+        if epoch <= self.epoch and all(since is not None and since <= epoch for since in owned_since):
+            return ErrorCode.NONE
+        return self._stale_epoch_error
+
+    def check_fetch(self, epoch: int) -> ErrorCode:
+        """Returns whether the member may read offsets: only in its current epoch."""
+        return ErrorCode.NONE if self.epoch == epoch else self._stale_epoch_error
+
+    @property
+    def _stale_epoch_error(self) -> ErrorCode:
+        return ErrorCode.STALE_MEMBER_EPOCH if self.classic is None else ErrorCode.ILLEGAL_GENERATION

@@ -1,6 +1,8 @@
-"""How a member of a consumer group gets to the target assignment: what it must give up first, then what is free (KIP-848).
+"""How a member of a consumer group gets to its target assignment, one step with each heartbeat (KIP-848).
 
-Kafka's CurrentAssignmentBuilder. A partition is never assigned before the member that had it has reported it gone.
+The states are those of `MemberState`; the rules are those of Kafka's CurrentAssignmentBuilder. A member first revokes the partitions that
+are not in its target and stays in its epoch until it reports that it has. Then it advances to the target's epoch and gets the partitions
+of its target that no other member owns. So a partition is never assigned to a member before its last owner has reported its revocation.
 """
 
 from __future__ import annotations
@@ -12,7 +14,11 @@ from .member import ConsumerMember, MemberState
 
 
 class Reconciliation:
-    """One step of one member. `subscribed` are the ids of its topics; `owned` is what it reports, None if it says nothing."""
+    """One step of one member.
+
+    `subscribed` are the ids of the member's topics. `owned` are the partitions that the member reports to own, None if its heartbeat
+    does not report them. `is_free` returns whether no member owns a partition.
+    """
 
     def __init__(
         self,
@@ -31,46 +37,47 @@ class Reconciliation:
         self.is_free = is_free
 
     def step(self, subscription_changed: bool) -> None:
-        """Changes the member's epoch, state and partitions as far as it may go now."""
+        """Changes the member's epoch, state and partitions as far as possible now."""
         member = self.member
         if member.state is MemberState.UNREVOKED_PARTITIONS:
             if not self._still_owns(member.revoking):
-                # A revocation that a changed subscription asked for may be done before there is a new target.
-                self._go_on(min(member.epoch + 1, self.target_epoch))
+                # After a changed subscription, the revocation can be complete before there is a new target.
+                self._continue(min(member.epoch + 1, self.target_epoch))
             elif subscription_changed:
-                self._drop_unsubscribed()
+                self._revoke_unsubscribed()
         elif member.state is MemberState.UNRELEASED_PARTITIONS or member.epoch != self.target_epoch:
-            self._go_on(member.epoch)
+            self._continue(member.epoch)
         elif subscription_changed:
-            self._drop_unsubscribed()
+            self._revoke_unsubscribed()
 
     def _still_owns(self, revoking: Collection[Slot]) -> bool:
         return self.owned is None or not self.owned.isdisjoint(revoking)
 
-    def _go_on(self, epoch: int) -> None:
+    def _continue(self, epoch: int) -> None:
+        """Revokes what is not in the target, in `epoch`; if nothing is left to revoke, assigns what is free in the target's epoch."""
         member = self.member
         kept = {slot: since for slot, since in member.assigned.items() if slot in self.target}
         revoking = {slot: since for slot, since in member.assigned.items() if slot not in self.target}
         if revoking and self._still_owns(revoking):
             member.state = MemberState.UNREVOKED_PARTITIONS
-            member.enter(epoch)
+            member.advance_to(epoch)
             member.assigned, member.revoking = kept, revoking
             return
-        wanted = self.target - kept.keys()
-        # What this member itself was giving up is free for it: only one member owns a partition at a time.
-        free = {slot for slot in wanted if slot in member.revoking or self.is_free(slot)}
-        member.state = MemberState.STABLE if len(free) == len(wanted) else MemberState.UNRELEASED_PARTITIONS
-        member.enter(self.target_epoch)
+        missing = self.target - kept.keys()
+        # A partition that this member has just revoked is free for it, because only one member owns a partition at a time.
+        free = {slot for slot in missing if slot in member.revoking or self.is_free(slot)}
+        member.state = MemberState.STABLE if len(free) == len(missing) else MemberState.UNRELEASED_PARTITIONS
+        member.advance_to(self.target_epoch)
         member.assigned = kept | dict.fromkeys(free, self.target_epoch)
         member.revoking = {}
 
-    def _drop_unsubscribed(self) -> None:
-        """Topics that the member has just unsubscribed from are revoked at once; the target follows later."""
+    def _revoke_unsubscribed(self) -> None:
+        """Revokes partitions of topics that the member no longer subscribes to, without waiting for the next target."""
         member = self.member
-        gone = {slot: since for slot, since in member.assigned.items() if slot[0] not in self.subscribed}
-        if not gone:
+        unsubscribed = {slot: since for slot, since in member.assigned.items() if slot[0] not in self.subscribed}
+        if not unsubscribed:
             return
-        member.assigned = {slot: since for slot, since in member.assigned.items() if slot not in gone}
-        revoking = member.revoking | gone
+        member.assigned = {slot: since for slot, since in member.assigned.items() if slot not in unsubscribed}
+        revoking = member.revoking | unsubscribed
         if self._still_owns(revoking):
             member.state, member.revoking = MemberState.UNREVOKED_PARTITIONS, revoking

@@ -1,6 +1,6 @@
-"""ConsumerGroupHeartbeat and ConsumerGroupDescribe on the wire, and consumer groups as other requests see them.
+"""ConsumerGroupHeartbeat and ConsumerGroupDescribe on the wire, and consumer groups in the responses to other requests.
 
-The rules of the groups themselves are in tests/groups. The expected answers were given by Apache Kafka 4.3.1 too.
+The rules of the groups themselves are in tests/groups. Apache Kafka 4.3.1 gives the same answers.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Scene:
 
     def beat(self, member_id: str = "m", epoch: int = 0, version: int = 1, **options: Any) -> ConsumerGroupHeartbeatResponse:
         first: dict[str, Any] = {"rebalance_timeout_ms": 30_000, "subscribed_topic_names": ["t"], "topic_partitions": []}
-        values = {"group_id": "g", "member_id": member_id, "member_epoch": epoch} | (first if epoch == 0 else {}) | options
+        values: dict[str, Any] = {"group_id": "g", "member_id": member_id, "member_epoch": epoch} | (first if epoch == 0 else {}) | options
         response = self.client.call(CONSUMER_GROUP_HEARTBEAT, version, ConsumerGroupHeartbeatRequest(**values))
         assert isinstance(response, ConsumerGroupHeartbeatResponse)
         return response
@@ -113,7 +113,7 @@ class Scene:
         return found.error_code, {each.partition_index: each.committed_offset for topic in found.topics for each in topic.partitions}
 
     def records(self) -> list[tuple[int, Any, int, Any]]:
-        """What __consumer_offsets has, as (kind, key, version of the value, value); -1 and None for tombstones."""
+        """Returns the records of __consumer_offsets as (type, key, version of the value, value); -1 and None for tombstones."""
         log = self.world.cluster.topics["__consumer_offsets"].partitions[0].log
         found: list[tuple[int, Any, int, Any]] = []
         for batch in log.batches(log.start_offset, log.end_offset):
@@ -165,7 +165,9 @@ def assigned(response: ConsumerGroupHeartbeatResponse) -> list[int] | None:
         ("m", -3, {}, "MemberEpoch is invalid."),
     ],
 )
-def test_heartbeats_that_make_no_sense(scene: Scene, member_id: str, epoch: int, options: dict[str, Any], message: str) -> None:
+def test_heartbeat_malformed_returns_invalid_request(
+    scene: Scene, member_id: str, epoch: int, options: dict[str, Any], message: str
+) -> None:
     response = scene.beat(member_id, epoch, **options)
     assert (response.error_code, response.error_message) == (ErrorCode.INVALID_REQUEST, message)
     assert (response.member_id, response.member_epoch, response.heartbeat_interval_ms, response.assignment) == (None, 0, 0, None)
@@ -192,13 +194,13 @@ def test_heartbeats_that_make_no_sense(scene: Scene, member_id: str, epoch: int,
         ),
     ],
 )
-def test_heartbeats_that_are_refused(scene: Scene, epoch: int, options: dict[str, Any], error: ErrorCode, message: str) -> None:
+def test_heartbeat_refused_creates_no_group(scene: Scene, epoch: int, options: dict[str, Any], error: ErrorCode, message: str) -> None:
     response = scene.beat(epoch=epoch, **options)
     assert (response.error_code, response.error_message) == (error, message)
     assert scene.world.cluster.groups.get("g") is None
 
 
-def test_a_heartbeat_to_the_wrong_broker() -> None:
+def test_heartbeat_to_other_broker_returns_not_coordinator() -> None:
     world = World(nodes=2)
     world.cluster.ensure_internal("__consumer_offsets")
     request = ConsumerGroupHeartbeatRequest(
@@ -208,7 +210,7 @@ def test_a_heartbeat_to_the_wrong_broker() -> None:
     assert codes == {ErrorCode.NONE, ErrorCode.NOT_COORDINATOR}
 
 
-def test_joining_beating_leaving(scene: Scene) -> None:
+def test_heartbeat_joins_continues_and_leaves(scene: Scene) -> None:
     joined = scene.beat()
     assert (joined.error_code, joined.member_id, joined.member_epoch, joined.heartbeat_interval_ms) == (0, "m", 2, 5000)
     assert assigned(joined) == [0, 1]
@@ -219,14 +221,14 @@ def test_joining_beating_leaving(scene: Scene) -> None:
     assert (unknown.error_code, unknown.error_message) == (ErrorCode.UNKNOWN_MEMBER_ID, "Member m is not a member of group g.")
 
 
-def test_version_0_is_given_a_member_id(scene: Scene) -> None:
+def test_heartbeat_v0_without_id_gets_member_id(scene: Scene) -> None:
     joined = scene.beat("", version=0)
     assert joined.member_id is not None and len(joined.member_id) == 22
     assert scene.beat(joined.member_id, 2, version=0).error_code == 0
 
 
 @pytest.mark.parametrize("version", [0, 1])
-def test_describing(scene: Scene, version: int) -> None:
+def test_describe_returns_members_and_assignments(scene: Scene, version: int) -> None:
     scene.beat(rack_id="r", instance_id="i")
     (group,) = scene.describe("g", version=version, operations=True)
     assert (group.error_code, group.group_state, group.group_epoch, group.assignment_epoch) == (0, "Stable", 2, 2)
@@ -240,7 +242,7 @@ def test_describing(scene: Scene, version: int) -> None:
         assert [(topic.topic_name, topic.partitions) for topic in assignment.topic_partitions] == [("t", [0, 1])]
 
 
-def test_describing_what_is_no_consumer_group(scene: Scene) -> None:
+def test_describe_other_groups_returns_error(scene: Scene) -> None:
     scene.commit("", -1, 0)
     nameless, unknown, classic = scene.describe("x", "g", "", operations=True)
     assert (unknown.error_code, unknown.error_message) == (ErrorCode.GROUP_ID_NOT_FOUND, "Group x not found.")
@@ -249,7 +251,7 @@ def test_describing_what_is_no_consumer_group(scene: Scene) -> None:
     assert unknown.authorized_operations == -(1 << 31)
 
 
-def test_other_requests_see_it(scene: Scene) -> None:
+def test_admin_requests_include_consumer_group(scene: Scene) -> None:
     scene.beat()
     (listed,) = scene.client.call(LIST_GROUPS, 5, ListGroupsRequest(states_filter=["stable"], types_filter=["Consumer"])).groups
     assert (listed.group_id, listed.protocol_type, listed.group_state, listed.group_type) == ("g", "consumer", "Stable", "consumer")
@@ -264,7 +266,7 @@ def test_other_requests_see_it(scene: Scene) -> None:
     assert scene.world.cluster.groups.get("g") is None
 
 
-def test_offsets_of_members(scene: Scene) -> None:
+def test_commit_and_fetch_check_member_epoch(scene: Scene) -> None:
     scene.beat()
     assert scene.commit("m", 2, 0, 1) == [0, 0]
     assert scene.commit("m", 2, 0, version=8) == [ErrorCode.UNSUPPORTED_VERSION]
@@ -276,7 +278,7 @@ def test_offsets_of_members(scene: Scene) -> None:
     assert scene.fetch(None, -1) == (0, {0: 5, 1: 5})
 
 
-def test_deleting_offsets(scene: Scene) -> None:
+def test_offset_delete_of_subscribed_topic_is_refused(scene: Scene) -> None:
     assert scene.delete_offset(0) == (ErrorCode.GROUP_ID_NOT_FOUND, [])
     assert scene.delete_offset(0, group_id="") == (ErrorCode.INVALID_GROUP_ID, [])
     scene.beat()
@@ -289,15 +291,15 @@ def test_deleting_offsets(scene: Scene) -> None:
     assert scene.fetch(None, -1) == (0, {1: 5})
 
 
-def test_the_interval_of_assignments_can_be_changed_for_all(scene: Scene) -> None:
-    """The second member is assigned at once only when there is no interval any more."""
+def test_assignment_interval_changed_in_broker_applies(scene: Scene) -> None:
+    """The third member gets partitions at once, because the interval is 0 then."""
     scene.beat()
     assert scene.beat("n").member_epoch == 2
     scene.world.cluster.alter_brokers(None, {"group.consumer.assignment.interval.ms": "0"})
     assert scene.beat("o").member_epoch == 4
 
 
-def test_settings_of_one_group(scene: Scene) -> None:
+def test_settings_of_group_override_broker(scene: Scene) -> None:
     scene.world.cluster.alter_group("g", {"consumer.heartbeat.interval.ms": "6000", "consumer.session.timeout.ms": "50000"})
     assert scene.beat().heartbeat_interval_ms == 6000
     assert scene.beat("n", group_id="h").heartbeat_interval_ms == 5000
@@ -307,7 +309,7 @@ def test_settings_of_one_group(scene: Scene) -> None:
     assert scene.describe("g")[0].group_state == "Empty"
 
 
-def test_the_records_of_a_consumer_group(scene: Scene) -> None:
+def test_records_of_consumer_group_match_kafka(scene: Scene) -> None:
     scene.beat(instance_id="i")
     kinds = [kind for kind, *_ in scene.records()]
     assert kinds == [5, 3, 7, 6, 8]
@@ -327,7 +329,7 @@ def test_the_records_of_a_consumer_group(scene: Scene) -> None:
     assert set(last.values()) == {-1}  # all that was there has been deleted
 
 
-def test_the_records_of_offsets(scene: Scene) -> None:
+def test_records_of_offsets_match_kafka(scene: Scene) -> None:
     scene.commit("", -1, 0)
     scene.commit("", -1, 1, version=4, retention_time_ms=1000)
     (kind, key, version, value), (_, _, with_time, until) = scene.records()
@@ -340,7 +342,7 @@ def test_the_records_of_offsets(scene: Scene) -> None:
     assert [version for *_, version, _ in scene.records()] == [4, 1, -1, -1]
 
 
-def test_the_records_of_a_classic_group(scene: Scene) -> None:
+def test_records_of_classic_group_match_kafka(scene: Scene) -> None:
     request = JoinGroupRequest(
         group_id="g",
         member_id="",
@@ -365,20 +367,21 @@ def test_the_records_of_a_classic_group(scene: Scene) -> None:
     assert [(version, value and value.generation) for *_, version, value in scene.records()] == [(3, 0), (3, 1), (3, 2), (-1, None)]
 
 
-def test_expensive_regular_expression_holds_nobody_up() -> None:
+def test_expensive_regular_expression_is_resolved_in_slices() -> None:
     scene = Scene()
     scene.world.stepwise = True
     for number in range(50):
         scene.world.cluster.create_topic(f"t{'a' * 100}{number}", 1)
     joined = scene.beat(subscribed_topic_names=None, subscribed_topic_regex="(?:t.*)(?:.*a.*){50}")
-    assert (joined.error_code, joined.assignment.topic_partitions) == (0, []), "the answer does not wait for what matches"
+    assert joined.assignment is not None
+    assert (joined.error_code, joined.assignment.topic_partitions) == (0, []), "the response does not wait for the matching topics"
     turns = 0
     while scene.world.turns.has_more:
         scene.world.turn()
         turns += 1
-        assert scene.beat(epoch=joined.member_epoch).error_code == 0, "others are served between"
+        assert scene.beat(epoch=joined.member_epoch).error_code == 0, "other requests are served between slices"
     assert turns > 10
     scene.world.advance(scene.world.cluster.config.integers["group.consumer.assignment.interval.ms"])
-    told = scene.beat(epoch=joined.member_epoch)
-    assert told.assignment
-    assert len(told.assignment.topic_partitions) == 50
+    response = scene.beat(epoch=joined.member_epoch)
+    assert response.assignment
+    assert len(response.assignment.topic_partitions) == 50

@@ -1,6 +1,6 @@
-"""JoinGroup, SyncGroup, Heartbeat, LeaveGroup, DescribeGroups, ListGroups, DeleteGroups: what differs between versions, and errors.
+"""JoinGroup, SyncGroup, Heartbeat, LeaveGroup, DescribeGroups, ListGroups, DeleteGroups: errors and differences between versions.
 
-The rules of the groups themselves are in tests/groups. The expected answers were given by Apache Kafka 4.3.1 too.
+The rules of groups are tested in tests/groups. Apache Kafka 4.3.1 gives the same answers.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ EVERYTHING = sum(1 << operation for operation in OPERATIONS[ResourceType.GROUP])
 
 
 class Scene:
-    """Two nodes; `group` is coordinated by the first, and so is `other`."""
+    """Two nodes. The first one coordinates `group` and `other`."""
 
     def __init__(self) -> None:
         self.world = World(nodes=2)
@@ -65,7 +65,7 @@ class Scene:
         return response
 
     def stable(self, **options: Any) -> str:
-        """A group of one member, and its id."""
+        """Creates a stable group of one member and returns the member id."""
         member_id = self.join(5 if options else 3, **options).member_id
         assert self.sync(member_id).error_code == 0
         return member_id
@@ -85,7 +85,7 @@ def scene() -> Scene:
 
 
 @pytest.mark.parametrize("version", range(4))
-def test_old_clients_join_at_once(scene: Scene, version: int) -> None:
+def test_join_before_v4_without_id_is_accepted(scene: Scene, version: int) -> None:
     joined = scene.join(version)
     assert (joined.error_code, joined.generation_id, joined.protocol_name) == (0, 1, "range")
     assert joined.leader == joined.member_id == joined.members[0].member_id
@@ -93,7 +93,7 @@ def test_old_clients_join_at_once(scene: Scene, version: int) -> None:
 
 
 @pytest.mark.parametrize("version", range(4, 10))
-def test_newer_clients_are_told_their_id_first(scene: Scene, version: int) -> None:
+def test_join_from_v4_without_id_requires_member_id(scene: Scene, version: int) -> None:
     first = scene.join(version)
     assert first.error_code == ErrorCode.MEMBER_ID_REQUIRED
     assert first.member_id.startswith("test-")
@@ -104,14 +104,14 @@ def test_newer_clients_are_told_their_id_first(scene: Scene, version: int) -> No
 
 
 @pytest.mark.parametrize("version", range(5, 10))
-def test_static_members_join_at_once(scene: Scene, version: int) -> None:
+def test_join_of_static_member_is_accepted(scene: Scene, version: int) -> None:
     joined = scene.join(version, group_instance_id="me")
     assert joined.error_code == 0
     assert joined.members[0].group_instance_id == "me"
 
 
 @pytest.mark.parametrize(("version", "skips"), [(8, False), (9, True)])
-def test_a_static_leader_that_comes_back(scene: Scene, version: int, skips: bool) -> None:
+def test_join_of_returning_static_leader_keeps_generation(scene: Scene, version: int, skips: bool) -> None:
     old_id = scene.stable(group_instance_id="me")
     joined = scene.join(version, group_instance_id="me")
     assert (joined.error_code, joined.generation_id, joined.skip_assignment) == (0, 1, skips)
@@ -119,7 +119,7 @@ def test_a_static_leader_that_comes_back(scene: Scene, version: int, skips: bool
     assert bool(joined.members) == skips
 
 
-def test_before_v1_the_session_timeout_is_the_time_to_rejoin(scene: Scene) -> None:
+def test_join_v0_uses_session_timeout_to_rejoin(scene: Scene) -> None:
     scene.join(0, session_timeout_ms=30_000, rebalance_timeout_ms=1)
     group = scene.world.cluster.groups.get(scene.group)
     assert group is not None
@@ -136,7 +136,7 @@ def test_before_v1_the_session_timeout_is_the_time_to_rejoin(scene: Scene) -> No
     ],
 )
 @pytest.mark.parametrize("version", [6, 7])
-def test_joins_that_are_refused(scene: Scene, version: int, options: dict[str, Any], error: ErrorCode) -> None:
+def test_join_invalid_returns_error(scene: Scene, version: int, options: dict[str, Any], error: ErrorCode) -> None:
     refused = scene.join(version, **options)
     assert refused.error_code == error
     assert (refused.generation_id, refused.leader, refused.members) == (-1, "", [])
@@ -144,7 +144,7 @@ def test_joins_that_are_refused(scene: Scene, version: int, options: dict[str, A
     assert refused.member_id == options.get("member_id", "")
 
 
-def test_two_members_meet(scene: Scene) -> None:
+def test_join_of_second_member_rebalances_group(scene: Scene) -> None:
     first, second = scene.client, scene.world.client(HERE)
     leader = scene.stable()
     second.send(JOIN_GROUP, 3, join_request(scene.group))
@@ -161,7 +161,7 @@ def test_two_members_meet(scene: Scene) -> None:
     assert second.receive().assignment == b""
 
 
-def test_a_member_outlives_its_connection(scene: Scene) -> None:
+def test_join_of_closed_connection_keeps_member_for_session(scene: Scene) -> None:
     leader = scene.stable()
     second = scene.world.client(HERE)
     second.send(JOIN_GROUP, 3, join_request(scene.group))
@@ -177,7 +177,7 @@ def test_a_member_outlives_its_connection(scene: Scene) -> None:
 # SyncGroup
 
 
-def test_from_v5_on_the_protocol_must_be_named_and_right(scene: Scene) -> None:
+def test_sync_from_v5_requires_matching_protocol(scene: Scene) -> None:
     member_id = scene.stable()
     named = {"protocol_type": "consumer", "protocol_name": "range"}
     synced = scene.sync(member_id, 5, **named)
@@ -197,7 +197,7 @@ def test_from_v5_on_the_protocol_must_be_named_and_right(scene: Scene) -> None:
         ({"group_instance_id": "who"}, ErrorCode.UNKNOWN_MEMBER_ID),
     ],
 )
-def test_syncs_that_are_refused(scene: Scene, options: dict[str, Any], error: ErrorCode) -> None:
+def test_sync_invalid_returns_error(scene: Scene, options: dict[str, Any], error: ErrorCode) -> None:
     assert scene.sync(**({"member_id": scene.stable()} | options)).error_code == error
 
 
@@ -205,7 +205,7 @@ def test_syncs_that_are_refused(scene: Scene, options: dict[str, Any], error: Er
 
 
 @pytest.mark.parametrize("version", range(5))
-def test_heartbeats(scene: Scene, version: int) -> None:
+def test_heartbeat_returns_error_of_member_or_generation(scene: Scene, version: int) -> None:
     member_id = scene.stable()
 
     def beat(**options: Any) -> int:
@@ -223,7 +223,7 @@ def test_heartbeats(scene: Scene, version: int) -> None:
 
 
 @pytest.mark.parametrize("version", range(3))
-def test_leaving_alone(scene: Scene, version: int) -> None:
+def test_leave_before_v3_removes_one_member(scene: Scene, version: int) -> None:
     member_id = scene.stable()
     for expected in (ErrorCode.NONE, ErrorCode.UNKNOWN_MEMBER_ID):
         left = scene.client.call(LEAVE_GROUP, version, LeaveGroupRequest(group_id=scene.group, member_id=member_id))
@@ -231,7 +231,7 @@ def test_leaving_alone(scene: Scene, version: int) -> None:
 
 
 @pytest.mark.parametrize("version", range(3, 6))
-def test_leaving_together(scene: Scene, version: int) -> None:
+def test_leave_from_v3_returns_error_for_each_member(scene: Scene, version: int) -> None:
     member_id = scene.stable(group_instance_id="me")
     members = [
         MemberIdentity(member_id="who"),
@@ -247,7 +247,7 @@ def test_leaving_together(scene: Scene, version: int) -> None:
     ]
 
 
-def test_leaving_no_group(scene: Scene) -> None:
+def test_leave_of_unknown_group_returns_error(scene: Scene) -> None:
     leave = [MemberIdentity(member_id="who")]
     unnamed = scene.client.call(LEAVE_GROUP, 5, LeaveGroupRequest(group_id="", members=leave))
     assert (unnamed.error_code, unnamed.members) == (ErrorCode.INVALID_GROUP_ID, [])
@@ -259,7 +259,7 @@ def test_leaving_no_group(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("version", range(7))
-def test_describing_a_stable_group(scene: Scene, version: int) -> None:
+def test_describe_stable_group_returns_members(scene: Scene, version: int) -> None:
     member_id = scene.stable(group_instance_id="me")
     (group,) = scene.describe(version, scene.group, operations=version >= 3)
     assert (group.error_code, group.group_state, group.protocol_type, group.protocol_data) == (0, "Stable", "consumer", "range")
@@ -270,14 +270,14 @@ def test_describing_a_stable_group(scene: Scene, version: int) -> None:
     assert member.group_instance_id == ("me" if version >= 4 else None)
 
 
-def test_the_protocol_is_told_only_of_stable_groups(scene: Scene) -> None:
+def test_describe_unstable_group_omits_protocol(scene: Scene) -> None:
     scene.join()
     (group,) = scene.describe(6, scene.group)
     assert (group.group_state, group.protocol_data, group.authorized_operations) == ("CompletingRebalance", "", -(1 << 31))
     assert [member.member_metadata for member in group.members] == [b""]
 
 
-def test_describing_what_does_not_exist(scene: Scene) -> None:
+def test_describe_unknown_group_is_dead(scene: Scene) -> None:
     (group,) = scene.describe(5, scene.group, operations=True)
     assert (group.error_code, group.group_state, group.authorized_operations) == (
         0,
@@ -292,7 +292,7 @@ def test_describing_what_does_not_exist(scene: Scene) -> None:
 # ListGroups
 
 
-def test_listing_groups(scene: Scene) -> None:
+def test_list_returns_groups_of_coordinator(scene: Scene) -> None:
     scene.stable()
     (group,) = scene.client.call(LIST_GROUPS, 5, ListGroupsRequest()).groups
     assert (group.group_id, group.protocol_type, group.group_state, group.group_type) == (scene.group, "consumer", "Stable", "classic")
@@ -311,7 +311,7 @@ def test_listing_groups(scene: Scene) -> None:
         ([], ["nonsense"], False),
     ],
 )
-def test_listing_some_groups(scene: Scene, states: list[str], types: list[str], listed: bool) -> None:
+def test_list_with_filters_returns_matching_groups(scene: Scene, states: list[str], types: list[str], listed: bool) -> None:
     scene.stable()
     response = scene.client.call(LIST_GROUPS, 5, ListGroupsRequest(states_filter=states, types_filter=types))
     assert [group.group_id for group in response.groups] == [scene.group] * listed
@@ -321,7 +321,7 @@ def test_listing_some_groups(scene: Scene, states: list[str], types: list[str], 
 
 
 @pytest.mark.parametrize("version", range(3))
-def test_deleting_groups(scene: Scene, version: int) -> None:
+def test_delete_returns_error_for_each_group(scene: Scene, version: int) -> None:
     member_id = scene.stable()
     request = DeleteGroupsRequest(groups_names=[scene.group, scene.other, scene.group])
 
@@ -337,7 +337,7 @@ def test_deleting_groups(scene: Scene, version: int) -> None:
 # The wrong broker
 
 
-def test_every_request_is_refused_by_the_wrong_broker(scene: Scene) -> None:
+def test_requests_to_other_broker_return_not_coordinator(scene: Scene) -> None:
     member_id = scene.stable()
     wrong = scene.world.client(ELSEWHERE)
     joined = wrong.call(JOIN_GROUP, 9, join_request(scene.group, member_id))
@@ -355,7 +355,7 @@ def test_every_request_is_refused_by_the_wrong_broker(scene: Scene) -> None:
     assert scene.describe(6, scene.group)[0].group_state == "Stable"
 
 
-def test_but_every_broker_knows_that_a_group_needs_a_name(scene: Scene) -> None:
+def test_join_empty_group_id_is_invalid_on_every_broker(scene: Scene) -> None:
     for node_id in (HERE, ELSEWHERE):
         client = scene.world.client(node_id)
         assert client.call(JOIN_GROUP, 9, join_request("")).error_code == ErrorCode.INVALID_GROUP_ID

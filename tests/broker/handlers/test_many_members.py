@@ -1,4 +1,4 @@
-"""More groups, and larger ones, than anybody should have: they do no harm, have the right errors, and leave nothing behind."""
+"""Many groups and large groups: limits, errors, and removal without remains."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def join(client: Client, group: str, member_id: str = "", version: int = 3) -> N
     )
 
 
-def a_world(**settings: str) -> World:
+def world_with_settings(**settings: str) -> World:
     world = World(nodes=1, settings={name.replace("_", "."): value for name, value in settings.items()})
     world.cluster.ensure_internal("__consumer_offsets")
     return world
 
 
-def test_ten_thousand_groups_of_one_client_come_and_go() -> None:
-    """Half of them have a member, half have only told one its id."""
-    world = a_world()
+def test_ten_thousand_groups_expire_without_trace() -> None:
+    """Half of the groups have a member, the others have only returned a member id."""
+    world = world_with_settings()
     client = world.client()
     for number in range(GROUPS):
         join(client, f"g{number}", version=3 if number % 2 else 4)
@@ -51,8 +51,8 @@ def test_ten_thousand_groups_of_one_client_come_and_go() -> None:
     assert not list(world.cluster.groups)
 
 
-def test_a_thousand_classic_members_and_one_too_many() -> None:
-    world = a_world(group_max_size=str(MEMBERS))
+def test_classic_member_above_group_max_size_is_refused() -> None:
+    world = world_with_settings(group_max_size=str(MEMBERS))
     clients = [world.client() for _ in range(MEMBERS)]
     for client in clients:
         join(client, "g")
@@ -63,17 +63,17 @@ def test_a_thousand_classic_members_and_one_too_many() -> None:
     joined = [client.receive() for client in clients]
     (leader,) = [answer for answer in joined if answer.members]
     assert {answer.generation_id for answer in joined} == {1} and len(leader.members) == MEMBERS
-    given = [SyncGroupRequestAssignment(member_id=each.member_id, assignment=each.member_id.encode()) for each in leader.members]
+    assignment = [SyncGroupRequestAssignment(member_id=each.member_id, assignment=each.member_id.encode()) for each in leader.members]
     for client, answer in zip(clients, joined, strict=True):
-        assignments = given if answer is leader else []
+        assignments = assignment if answer is leader else []
         request = SyncGroupRequest(group_id="g", generation_id=1, member_id=answer.member_id, assignments=assignments)
         client.send(SYNC_GROUP, 3, request)
     assert [client.receive().assignment.decode() for client in clients] == [answer.member_id for answer in joined]
 
 
-def test_a_thousand_consumers_and_one_too_many() -> None:
-    """Every partition gets an owner, and no two."""
-    world = a_world(group_consumer_max_size=str(MEMBERS))
+def test_consumer_member_above_group_max_size_is_refused() -> None:
+    """Every partition is assigned to exactly one member."""
+    world = world_with_settings(group_consumer_max_size=str(MEMBERS))
     topic = world.cluster.create_topic("t", 2 * MEMBERS)
     client = world.client()
     for number in range(MEMBERS + 1):

@@ -1,4 +1,4 @@
-"""OffsetCommit and OffsetFetch: what differs between versions, and errors. Expected answers were given by Apache Kafka 4.3.1 too."""
+"""OffsetCommit and OffsetFetch: errors and differences between versions. Apache Kafka 4.3.1 gives the same answers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def to_commit(offset: int, partition: int = 0, metadata: str | None = "", leader
 
 
 class Scene:
-    """Two nodes, a topic `t` of two partitions; `group` is coordinated by the first node."""
+    """Two nodes and a topic `t` of two partitions. The first node coordinates `group`."""
 
     def __init__(self) -> None:
         self.world = World(nodes=2)
@@ -46,14 +46,14 @@ class Scene:
         self.group = next(name for name in (f"group-{number}" for number in range(100)) if broker.is_coordinator(name))
 
     def commit(self, version: int, *partitions: OffsetCommitRequestPartition, client: Client | None = None, **options: Any) -> list[int]:
-        """The errors of the partitions of topic t."""
+        """Commits offsets of topic t and returns the error of each partition."""
         topic = OffsetCommitRequestTopic(name="t", topic_id=self.topic.id, partitions=list(partitions))
         request = OffsetCommitRequest(**({"group_id": self.group, "member_id": "", "topics": [topic]} | options))
         response = (client or self.client).call(OFFSET_COMMIT, version, request)
         return [partition.error_code for answered in response.topics for partition in answered.partitions]
 
     def fetch(self, version: int, *partitions: int, name: str = "t", client: Client | None = None) -> Any:
-        """The answer for one topic, or for all of them if no partition is named."""
+        """Returns the response for one topic, or for all topics if no partition is named."""
         return (client or self.client).call(OFFSET_FETCH, version, self.fetch_request(version, partitions, name))
 
     def fetch_request(self, version: int, partitions: tuple[int, ...], name: str) -> OffsetFetchRequest:
@@ -66,7 +66,7 @@ class Scene:
         return OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=self.group, topics=wanted)])
 
     def fetched(self, version: int, *partitions: int) -> list[tuple[int, int, int, str]]:
-        """(partition, offset, leader epoch, metadata), none of them with an error."""
+        """Returns (partition, offset, leader epoch, metadata) for each partition."""
         response = self.fetch(version, *partitions)
         (answer,) = response.groups if version >= 8 else [response]
         assert answer.error_code == 0
@@ -75,7 +75,7 @@ class Scene:
         return [(each.partition_index, each.committed_offset, each.committed_leader_epoch, each.metadata) for each in found]
 
     def member(self) -> str:
-        """A group of one member that has not got its assignment."""
+        """Creates a group of one member without an assignment, and returns the member id."""
         protocols = [JoinGroupRequestProtocol(name="range", metadata=b"")]
         request = JoinGroupRequest(
             group_id=self.group,
@@ -96,43 +96,43 @@ def scene() -> Scene:
 
 
 @pytest.mark.parametrize("version", range(2, 11))
-def test_commits_of_a_consumer_without_a_group(scene: Scene, version: int) -> None:
+def test_commit_without_generation_is_stored(scene: Scene, version: int) -> None:
     assert scene.commit(version, to_commit(5, 0, "why", 3), to_commit(7, 1, None)) == [0, 0]
     epoch = 3 if version >= 6 else -1
     assert scene.fetched(7, 0, 1) == [(0, 5, epoch, "why"), (1, 7, -1, "")]
 
 
 @pytest.mark.parametrize("version", range(1, 11))
-def test_fetching_offsets(scene: Scene, version: int) -> None:
+def test_fetch_of_partitions_returns_offsets(scene: Scene, version: int) -> None:
     scene.commit(8, to_commit(5, 1, "why", 3))
     epoch = 3 if version >= 5 else -1
     assert scene.fetched(version, 0, 1, 9) == [(0, -1, -1, ""), (1, 5, epoch, "why"), (9, -1, -1, "")]
 
 
 @pytest.mark.parametrize("version", range(2, 11))
-def test_fetching_all_offsets(scene: Scene, version: int) -> None:
+def test_fetch_without_topics_returns_all_offsets(scene: Scene, version: int) -> None:
     assert scene.fetched(version) == []
     scene.commit(8, to_commit(5, 1))
     assert scene.fetched(version) == [(1, 5, -1, "")]
 
 
-def test_topics_by_id(scene: Scene) -> None:
+def test_fetch_v10_uses_topic_ids(scene: Scene) -> None:
     scene.commit(10, to_commit(5))
-    for asked in [(), (0,)]:
-        (topic,) = scene.fetch(10, *asked).groups[0].topics
+    for partitions in [(), (0,)]:
+        (topic,) = scene.fetch(10, *partitions).groups[0].topics
         assert (topic.topic_id, topic.partitions[0].committed_offset) == (scene.topic.id, 5)
     (topic,) = scene.fetch(10, 0, 1, name="unknown").groups[0].topics
     assert topic.topic_id == UNKNOWN_ID
     assert [(each.partition_index, each.committed_offset, each.error_code) for each in topic.partitions] == [(0, -1, 100), (1, -1, 100)]
 
 
-def test_topics_that_nobody_knows_have_no_offsets(scene: Scene) -> None:
+def test_fetch_of_unknown_topic_returns_no_offset(scene: Scene) -> None:
     (topic,) = scene.fetch(9, 0, name="unknown").groups[0].topics
     assert (topic.name, topic.partitions[0].committed_offset, topic.partitions[0].error_code) == ("unknown", -1, 0)
 
 
 @pytest.mark.parametrize(("version", "error"), [(9, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), (10, ErrorCode.UNKNOWN_TOPIC_ID)])
-def test_unknown_topics_are_refused_each_for_itself(scene: Scene, version: int, error: ErrorCode) -> None:
+def test_commit_of_unknown_topics_returns_error_for_each(scene: Scene, version: int, error: ErrorCode) -> None:
     topics = [
         OffsetCommitRequestTopic(name="unknown", topic_id=UNKNOWN_ID, partitions=[to_commit(1)]),
         OffsetCommitRequestTopic(name="t", topic_id=scene.topic.id, partitions=[to_commit(2, 2), to_commit(3, 1)]),
@@ -141,17 +141,17 @@ def test_unknown_topics_are_refused_each_for_itself(scene: Scene, version: int, 
     assert scene.fetched(9, 1) == [(1, 3, -1, "")]
 
 
-def test_a_commit_of_nothing_makes_no_group(scene: Scene) -> None:
+def test_commit_of_unknown_partition_creates_no_group(scene: Scene) -> None:
     assert scene.commit(9, to_commit(1, 2)) == [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION]
     assert list(scene.world.cluster.groups) == []
 
 
-def test_metadata_that_is_too_long(scene: Scene) -> None:
+def test_commit_with_long_metadata_is_refused(scene: Scene) -> None:
     assert scene.commit(9, to_commit(1, 0, "x" * 4096), to_commit(2, 1, "x" * 4097)) == [0, ErrorCode.OFFSET_METADATA_TOO_LARGE]
 
 
 @pytest.mark.parametrize(("version", "error"), [(8, ErrorCode.ILLEGAL_GENERATION), (9, ErrorCode.GROUP_ID_NOT_FOUND)])
-def test_a_generation_of_no_group(scene: Scene, version: int, error: ErrorCode) -> None:
+def test_commit_with_generation_to_unknown_group_is_refused(scene: Scene, version: int, error: ErrorCode) -> None:
     assert scene.commit(version, to_commit(1), generation_id_or_member_epoch=0, member_id="who") == [error]
 
 
@@ -166,7 +166,7 @@ def test_a_generation_of_no_group(scene: Scene, version: int, error: ErrorCode) 
         ({"member_id": "who", "group_instance_id": "me", "generation_id_or_member_epoch": 1}, ErrorCode.FENCED_INSTANCE_ID),
     ],
 )
-def test_an_error_of_the_group_is_on_every_partition_that_exists(scene: Scene, options: dict[str, Any], error: ErrorCode) -> None:
+def test_commit_refused_by_group_sets_error_on_all_partitions(scene: Scene, options: dict[str, Any], error: ErrorCode) -> None:
     identity = {"member_id": scene.member()} | options
     assert scene.commit(9, to_commit(1), to_commit(1, 1), to_commit(1, 2), **identity) == [
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
@@ -176,7 +176,7 @@ def test_an_error_of_the_group_is_on_every_partition_that_exists(scene: Scene, o
     assert scene.fetched(9) == []
 
 
-def test_a_retention_time_in_the_request(scene: Scene) -> None:
+def test_commit_with_retention_time_expires(scene: Scene) -> None:
     scene.commit(4, to_commit(1, 0), retention_time_ms=60_000)
     scene.commit(4, to_commit(2, 1), retention_time_ms=-1)
     scene.world.advance(599_999)
@@ -185,7 +185,7 @@ def test_a_retention_time_in_the_request(scene: Scene) -> None:
     assert scene.fetched(9) == [(1, 2, -1, "")]
 
 
-def test_a_topic_that_is_made_anew_has_no_offsets(scene: Scene) -> None:
+def test_fetch_of_recreated_topic_returns_no_offset(scene: Scene) -> None:
     scene.commit(9, to_commit(1))
     scene.world.cluster.delete_topic(scene.topic)
     scene.topic = scene.world.cluster.create_topic("t", 2)
@@ -193,7 +193,7 @@ def test_a_topic_that_is_made_anew_has_no_offsets(scene: Scene) -> None:
     assert scene.fetched(10, 0) == [(0, -1, -1, "")]
 
 
-def test_several_groups_in_one_request(scene: Scene) -> None:
+def test_fetch_of_several_groups_returns_error_for_each(scene: Scene) -> None:
     scene.commit(9, to_commit(1))
     elsewhere = next(
         name for name in (f"group-{number}" for number in range(100)) if not scene.world.cluster.brokers[HERE].is_coordinator(name)
@@ -206,13 +206,13 @@ def test_several_groups_in_one_request(scene: Scene) -> None:
     ]
 
 
-def test_the_wrong_broker_stores_nothing(scene: Scene) -> None:
+def test_commit_to_other_broker_is_refused(scene: Scene) -> None:
     wrong = scene.world.client(ELSEWHERE)
     assert scene.commit(9, to_commit(1), to_commit(2, 2), client=wrong) == [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.NOT_COORDINATOR]
     assert scene.fetched(9) == []
 
 
-def test_the_wrong_broker_fetches_nothing(scene: Scene) -> None:
+def test_fetch_from_other_broker_is_refused(scene: Scene) -> None:
     scene.commit(9, to_commit(1))
     wrong = scene.world.client(ELSEWHERE)
     (topic,) = scene.fetch(1, 0, 1, client=wrong).topics

@@ -241,12 +241,12 @@ def test_txn_offset_commit_of_several_groups_is_committed(world: World) -> None:
     groups = ("g", "h", "i")
     for group in groups:
         assert producer.commit_offset(5, group=group) == 0
-    assert world.cluster.groups.waiting_for(producer.id) == list(groups)
+    assert world.cluster.groups.offsets.groups_in_transaction(producer.id) == list(groups)
     first, second, third = (world.cluster.coordinator(group, OFFSETS) for group in groups)
     assert len({first, second, third}) == 3
     assert producer.end(commit=True).error_code == 0
-    assert world.cluster.groups.waiting_for(0) == []
-    committed = [world.cluster.groups.offsets(group).get("t", 0) for group in groups]
+    assert world.cluster.groups.offsets.groups_in_transaction(0) == []
+    committed = [world.cluster.groups.offsets.of(group).get("t", 0) for group in groups]
     assert [each and each.offset for each in committed] == [5, 5, 5]
 
 

@@ -120,7 +120,7 @@ def test_produce_after_deletion_is_accepted_again(way: str, caplog: pytest.LogCa
 def test_group_at_the_limit_commits_offsets() -> None:
     world = limited_world(limit=1)
     world.cluster.ensure_internal("__consumer_offsets")
-    world.cluster.groups.commit("g", {("t", 0): CommittedOffset(5, -1, "", 0)})
+    world.cluster.groups.offsets.commit("g", {("t", 0): CommittedOffset(5, -1, "", 0)})
     assert errors_of(world.client(), "t") == [ErrorCode.KAFKA_STORAGE_ERROR]
 
 
@@ -128,7 +128,7 @@ def test_consumer_offsets_are_compacted_by_the_timer() -> None:
     world = World(1, {"offsets.topic.segment.bytes": "1000", "offsets.topic.num.partitions": "1"})
     world.cluster.ensure_internal("__consumer_offsets")
     for offset in range(500):
-        world.cluster.groups.commit("g", {("t", 0): CommittedOffset(offset, -1, "", 0)})
+        world.cluster.groups.offsets.commit("g", {("t", 0): CommittedOffset(offset, -1, "", 0)})
     log = world.cluster.topics["__consumer_offsets"].partitions[0].log
     before = log.size
     world.advance(world.cluster.config.integers["log.cleaner.backoff.ms"])

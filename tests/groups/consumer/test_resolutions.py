@@ -1,4 +1,4 @@
-"""Regular expressions of groups: each topic is compared once, and what takes long is put off."""
+"""Regular expressions of groups are compared with each topic once, expensive ones in the background."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXPENSIVE = "(?:t.*)(?:.*a.*){500}"
 
 @pytest.fixture
 def compared(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names that are compared with a regular expression, in order."""
+    """Collects the topic names that are compared with a regular expression, in order."""
     names: list[str] = []
     match = Regex.match
 
@@ -32,15 +32,15 @@ def test_topic_is_compared_once_for_all_groups(compared: list[str]) -> None:
     topics = dict.fromkeys(["ta", "tb", "u"])
     resolutions = Resolutions(topics, lambda work: None)
     first, second = resolutions.get("t.*"), resolutions.get("t.*")
-    assert resolutions.resolve(first) == resolutions.resolve(second) == {"ta", "tb"}
+    assert resolutions.resolve(first) == resolutions.resolve(second) == frozenset({"ta", "tb"})
     topics["tc"] = None
-    assert resolutions.resolve(first) == {"ta", "tb", "tc"}
+    assert resolutions.resolve(first) == frozenset({"ta", "tb", "tc"})
     del topics["ta"]
-    assert resolutions.resolve(second) == {"tb", "tc"}
+    assert resolutions.resolve(second) == frozenset({"tb", "tc"})
     assert compared == ["ta", "tb", "u", "tc"]
 
 
-def test_expensive_comparison_goes_on_in_slices() -> None:
+def test_expensive_comparison_continues_in_slices() -> None:
     topics = dict.fromkeys(f"t{'a' * 100}{number}" for number in range(10))
     put_off: list[Background] = []
     resolutions = Resolutions(topics, put_off.append)
@@ -55,7 +55,7 @@ def test_expensive_comparison_goes_on_in_slices() -> None:
     assert len(put_off) == 1
 
 
-def test_comparison_that_nobody_wants_any_more_ends() -> None:
+def test_comparison_without_references_ends() -> None:
     put_off: list[Background] = []
     resolutions = Resolutions(dict.fromkeys(f"t{'a' * 100}{number}" for number in range(10)), put_off.append)
     resolution = resolutions.get(EXPENSIVE)

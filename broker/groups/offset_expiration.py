@@ -1,9 +1,14 @@
-"""When committed offsets expire (KIP-211)."""
+"""When committed offsets expire (KIP-211, Kafka's OffsetExpirationCondition).
+
+An offset that was committed with a retention time (OffsetCommit v2 to v4) expires at that time. Any other expires
+offsets.retention.minutes after the group has stopped using it: after the commit for groups without members and for topics that no member
+subscribes to, after the group became empty for all other topics. Offsets of a group that may still use them do not expire.
+"""
 
 from __future__ import annotations
 
 from .classic.group import ClassicGroup
-from .classic.member import CONSUMER_PROTOCOL_TYPE
+from .classic.messages import CONSUMER_PROTOCOL_TYPE
 from .consumer.group import ConsumerGroup
 from .offsets import CommittedOffset
 from .settings import GroupSettings
@@ -11,17 +16,16 @@ from .states import GroupState
 
 
 def has_expired(group: ClassicGroup | ConsumerGroup, now_ms: int, settings: GroupSettings, topic: str, committed: CommittedOffset) -> bool:
-    """Whether the time of a commit is over: the one that it came with, else `offsets.retention.minutes`."""
-    since_ms = _kept_since_ms(group, topic, committed)
-    if since_ms is None:
+    unused_since_ms = _unused_since_ms(group, topic, committed)
+    if unused_since_ms is None:
         return False
     if committed.expire_timestamp_ms is not None:
         return now_ms >= committed.expire_timestamp_ms
-    return now_ms - since_ms >= settings.offsets_retention_minutes * 60_000
+    return now_ms - unused_since_ms >= settings.offsets_retention_minutes * 60_000
 
 
-def _kept_since_ms(group: ClassicGroup | ConsumerGroup, topic: str, committed: CommittedOffset) -> int | None:
-    """From when on the time of a commit runs; None as long as the group may still want it."""
+def _unused_since_ms(group: ClassicGroup | ConsumerGroup, topic: str, committed: CommittedOffset) -> int | None:
+    """Returns the time from which the retention time counts; None if the group may still use the offset."""
     if isinstance(group, ConsumerGroup):
         return None if group.subscribes_to(topic) else committed.commit_timestamp_ms
     if group.protocol_type is None:

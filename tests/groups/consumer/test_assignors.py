@@ -1,4 +1,4 @@
-"""What every assignment has to be, whatever the members and topics."""
+"""Properties of target assignments for arbitrary members and topics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ partition_counts = st.fixed_dictionaries({topic: st.integers(1, 7) for topic in 
 
 @st.composite
 def groups(draw: st.DrawFn) -> tuple[list[Subscriber], dict[bytes, int]]:
-    """Members of which nobody holds what another does; what they hold may be of topics that they no longer read."""
+    """Returns members that hold disjoint partitions, possibly of topics that they no longer subscribe to, and partition counts."""
     partitions = draw(partition_counts)
     alike = draw(st.booleans())
     common = draw(topic_sets)
@@ -34,7 +34,7 @@ def groups(draw: st.DrawFn) -> tuple[list[Subscriber], dict[bytes, int]]:
 
 @pytest.mark.parametrize("name", ASSIGNORS)
 @given(group=groups())
-def test_every_partition_has_one_owner_who_reads_it(name: str, group: tuple[list[Subscriber], dict[bytes, int]]) -> None:
+def test_every_partition_is_assigned_to_one_subscriber(name: str, group: tuple[list[Subscriber], dict[bytes, int]]) -> None:
     members, partitions = group
     owned = ASSIGNORS[name](members, partitions)
     assert set(owned) == {member.member_id for member in members}
@@ -44,7 +44,7 @@ def test_every_partition_has_one_owner_who_reads_it(name: str, group: tuple[list
 
 
 @given(group=groups())
-def test_uniform_is_even(group: tuple[list[Subscriber], dict[bytes, int]]) -> None:
+def test_uniform_balances_numbers_of_partitions(group: tuple[list[Subscriber], dict[bytes, int]]) -> None:
     members, partitions = group
     owned = uniform(members, partitions)
     for poor in members:
@@ -54,7 +54,7 @@ def test_uniform_is_even(group: tuple[list[Subscriber], dict[bytes, int]]) -> No
 
 
 @given(group=groups())
-def test_uniform_keeps_what_is_even_already(group: tuple[list[Subscriber], dict[bytes, int]]) -> None:
+def test_uniform_keeps_balanced_assignment(group: tuple[list[Subscriber], dict[bytes, int]]) -> None:
     members, partitions = group
     owned = uniform(members, partitions)
     again = [member._replace(held=owned[member.member_id]) for member in members]
@@ -66,7 +66,7 @@ def moved(before: Mapping[str, frozenset[Slot]], members: Sequence[Subscriber], 
     return sum(len(before[member_id] - after.get(member_id, frozenset())) for member_id in before)
 
 
-def test_uniform_moves_as_little_as_it_can() -> None:
+def test_uniform_moves_fewest_partitions() -> None:
     topic = TOPICS[0]
     two = [Subscriber(name, None, frozenset([topic]), frozenset()) for name in "ab"]
     before = uniform(two, {topic: 9})
@@ -75,7 +75,7 @@ def test_uniform_moves_as_little_as_it_can() -> None:
     assert moved(before, two, {topic: 10}) == 0
 
 
-def test_range_gives_neighbours_and_sorts_static_members_first() -> None:
+def test_range_assigns_adjacent_partitions_static_members_first() -> None:
     topic = TOPICS[0]
     members = [Subscriber("a", None, frozenset([topic]), frozenset()), Subscriber("z", "i", frozenset([topic]), frozenset())]
     owned = range_(members, {topic: 5})

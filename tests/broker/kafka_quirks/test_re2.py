@@ -1,4 +1,4 @@
-"""Regular expressions of RE2: what Python's `re` matches where both take an expression, and what RE2 refuses."""
+"""Regular expressions of RE2, compared with Python's `re` where both accept an expression."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ expressions = st.lists(sequences, min_size=1, max_size=3).map("|".join)
 
 
 @given(expressions, st.text("abcA.x-_1", max_size=7))
-def test_it_matches_what_python_does(text: str, name: str) -> None:
+def test_match_agrees_with_python(text: str, name: str) -> None:
     assert Regex(text).matches(name) == bool(re.fullmatch(text, name))
 
 
@@ -81,7 +81,7 @@ def test_it_matches_what_python_does(text: str, name: str) -> None:
         ("", "", True),
     ],
 )
-def test_its_own_syntax(text: str, name: str, matches: bool) -> None:
+def test_match_of_re2_syntax(text: str, name: str, matches: bool) -> None:
     assert Regex(text).matches(name) == matches
 
 
@@ -114,25 +114,25 @@ def test_its_own_syntax(text: str, name: str, matches: bool) -> None:
         ("(" * 200 + ")" * 200, "expression nests too deeply"),
     ],
 )
-def test_what_is_refused(text: str, reason: str) -> None:
+def test_invalid_expression_raises_with_reason(text: str, reason: str) -> None:
     with pytest.raises(InvalidRegularExpression, match=re.escape(reason)):
         Regex(text)
 
 
-def test_no_expression_runs_away() -> None:
-    """Python's `re` would need longer than the universe has existed."""
+def test_match_of_nested_repetitions_is_linear() -> None:
+    """Python's `re` takes exponential time for this expression."""
     assert not Regex("(a*)*(a*)*(a+)+b").matches("a" * 249)
 
 
 @pytest.mark.parametrize(
     "text", ["(?:(?:(?:){1000}){1000}){50}", "(?:(?:){1000}){1000}", "(?:" + "|" * 30_000 + "){1000}", r"(?:\Q\E{1000}){1000}"]
 )
-def test_parts_without_states_repeated_too_often_are_refused(text: str) -> None:
+def test_repetitions_without_states_are_refused(text: str) -> None:
     with pytest.raises(InvalidRegularExpression):
         Regex(text)
 
 
-def test_match_of_an_expensive_expression_comes_in_steps() -> None:
+def test_match_of_expensive_expression_yields_steps() -> None:
     expensive = Regex("(?:t.*)(?:.*a.*){500}").match("ta" * 20)
     visits = list(expensive)
     assert len(visits) == 40, "one for each character"

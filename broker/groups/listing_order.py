@@ -1,26 +1,28 @@
-"""The order of groups in Kafka's answers, which is that of its tables: it has one for each partition of `__consumer_offsets`."""
+"""The order of groups in Kafka's responses.
+
+Kafka keeps the groups of each partition of `__consumer_offsets` in a hash table of its own (a coordinator shard), and the shards in another
+hash table by topic partition. ListGroups, DescribeGroups and DeleteGroups return groups in the order of these tables.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 
-from ..groups.coordinator import Group
 from ..kafka_quirks.java_hash import abs_java_hash, partitions_order, timeline_order
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..slices import Slices
 from ..topics.names import CONSUMER_OFFSETS
 from ..topics.topic import Topic
-from .broker import Broker
+from .table import Group
 
 
-def coordinated_groups(broker: Broker, slices: Slices) -> Generator[Wait, None, list[Group]]:
-    """Returns the groups that a broker coordinates, in the order of ListGroups."""
-    offsets = broker.cluster.topics.get(CONSUMER_OFFSETS)
+def coordinated_groups(groups: Iterable[Group], offsets: Topic | None, node_id: int, slices: Slices) -> Generator[Wait, None, list[Group]]:
+    """Returns the groups that a node coordinates, in the order of ListGroups. `offsets` is `__consumer_offsets`, if it exists."""
     if offsets is None:
         return []
-    led = [partition.index for partition in offsets.partitions if partition.leader == broker.node_id]
+    led = [partition.index for partition in offsets.partitions if partition.leader == node_id]
     shards: dict[int, dict[str, Group]] = {index: {} for index in led}
-    for group in list(broker.groups):
+    for group in list(groups):
         index = _partition_of(group.group_id, offsets)
         if index in shards:
             shards[index][group.group_id] = group
@@ -34,13 +36,12 @@ def coordinated_groups(broker: Broker, slices: Slices) -> Generator[Wait, None, 
     return found
 
 
-def by_coordinator(group_ids: Iterable[str], broker: Broker) -> list[str]:
-    """Returns the ids of groups, which may repeat, in the order in which Kafka answers a request that names all of them."""
-    offsets = broker.cluster.topics.get(CONSUMER_OFFSETS)
+def response_order(group_ids: Iterable[str], offsets: Topic | None) -> list[str]:
+    """Returns group ids, which may repeat, in the order in which Kafka answers a request that names all of them."""
     shards: dict[int, list[str]] = {}
     for group_id in group_ids:
         shards.setdefault(_partition_of(group_id, offsets) if offsets else 0, []).append(group_id)
-    # Of partitions in one bucket of Kafka's table, the last that was put into it comes first.
+    # Of partitions in the same bucket of Kafka's table, the one that was inserted last comes first.
     return [group_id for index in partitions_order(CONSUMER_OFFSETS, list(reversed(shards))) for group_id in shards[index]]
 
 

@@ -1,35 +1,36 @@
-"""Members of a consumer group that still speak the classic protocol: JoinGroup, SyncGroup, Heartbeat and LeaveGroup to such a group.
+"""Members of a consumer group that use the classic protocol: JoinGroup, SyncGroup, Heartbeat and LeaveGroup to a consumer group.
 
-They are assigned by the broker like all others. REBALANCE_IN_PROGRESS stands for "revoke" or "there is more to get", the generation for
-the member's epoch, and nobody leads (KIP-848, "online migration").
+The broker assigns partitions to these members as to all others (KIP-848, "online migration"). The classic protocol expresses that as
+follows: the generation is the member's epoch, there is no leader, and Heartbeat and SyncGroup return REBALANCE_IN_PROGRESS when the member
+has to revoke partitions or can get more. The member then joins again and reports in its subscription what it owns. JoinGroup and SyncGroup
+never wait.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ...protocol import consumer_protocol
-from ...protocol.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartitions
-from ...protocol.errors import ErrorCode, KafkaError
-from ...protocol.schema import ProtocolError
-from ..topics.topic import Topic
-from .classic.member import CONSUMER_PROTOCOL_TYPE, Join, JoinResult, Leave, Protocol, Sync, SyncResult
-from .consumer.assignors import Slot, by_topic
-from .consumer.group import ConsumerGroup
-from .consumer.member import Beat, ClassicProtocols, ConsumerMember, MemberState
+from ....protocol import consumer_protocol
+from ....protocol.errors import ErrorCode, KafkaError
+from ...topics.topic import Topic
+from ..classic.messages import CONSUMER_PROTOCOL_TYPE, Join, JoinResult, Leave, Protocol, Sync, SyncResult
+from .embedded_protocol import read_subscription, slots_of, write_assignment
+from .group import ConsumerGroup
+from .heartbeat import Heartbeat
+from .member import ClassicProtocols, ConsumerMember, MemberState
 
 
 def join(group: ConsumerGroup, join: Join, topics: Mapping[str, Topic]) -> JoinResult:
-    """JoinGroup, which never waits here. Raises KafkaError."""
+    """Lets a classic member join or join again. Raises KafkaError."""
     member_id = join.member_id or group.new_member_id()
     group.check_room(member_id)
     if join.protocol_type != CONSUMER_PROTOCOL_TYPE or not _is_supported(group, join.protocols):
         raise KafkaError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     if not join.member_id and join.group_instance_id is None and join.requires_known_member_id:
         return JoinResult(ErrorCode.MEMBER_ID_REQUIRED, member_id)
-    member = _joining(group, join, member_id)
+    member = _joining_member(group, join, member_id)
     subscription = read_subscription(join.protocols[0].metadata)
-    beat = Beat(
+    heartbeat = Heartbeat(
         member_id=member_id,
         epoch=0,
         instance_id=join.group_instance_id,
@@ -40,14 +41,14 @@ def join(group: ConsumerGroup, join: Join, topics: Mapping[str, Topic]) -> JoinR
         client_host=join.client_host,
     )
     owned = slots_of(subscription.owned_partitions, topics)
-    group.subscribe(member, beat, ClassicProtocols(join.session_timeout_ms, join.protocols), owned)
-    group.cancel_timer("join", member)
+    group.subscribe(member, heartbeat, ClassicProtocols(join.session_timeout_ms, join.protocols), owned)
+    group.timers.cancel("join", member)
     group.renew_session(member)
-    group.set_timer("sync", member, join.rebalance_timeout_ms, "has not synced in time")
+    group.timers.set("sync", member, join.rebalance_timeout_ms, "has not synced in time")
     return JoinResult(ErrorCode.NONE, member_id, member.epoch, CONSUMER_PROTOCOL_TYPE, join.protocols[0].name)
 
 
-def _joining(group: ConsumerGroup, join: Join, member_id: str) -> ConsumerMember:
+def _joining_member(group: ConsumerGroup, join: Join, member_id: str) -> ConsumerMember:
     instance_id = join.group_instance_id
     if instance_id is None:
         return group.members.get(member_id) or ConsumerMember(member_id)
@@ -58,7 +59,7 @@ def _joining(group: ConsumerGroup, join: Join, member_id: str) -> ConsumerMember
 
 
 def _is_supported(group: ConsumerGroup, protocols: Iterable[Protocol]) -> bool:
-    """Whether one of the protocols is known to all classic members."""
+    """Returns whether all classic members of the group support one of the protocols."""
     common = {protocol.name for protocol in protocols}
     for member in group.members.values():
         if member.classic:
@@ -67,7 +68,7 @@ def _is_supported(group: ConsumerGroup, protocols: Iterable[Protocol]) -> bool:
 
 
 def sync(group: ConsumerGroup, sync: Sync, topics_by_id: Mapping[bytes, Topic]) -> SyncResult:
-    """SyncGroup, which never waits here. Raises KafkaError."""
+    """Returns the partitions that are assigned to a member now. Raises KafkaError."""
     member, classic = _classic_member(group, sync.member_id, sync.group_instance_id)
     _check_generation(member, sync.generation_id)
     protocol = classic.protocols[0]
@@ -76,14 +77,14 @@ def sync(group: ConsumerGroup, sync: Sync, topics_by_id: Mapping[bytes, Topic]) 
     if group.assignment_epoch > member.epoch and member.state is not MemberState.UNREVOKED_PARTITIONS:
         _expect_join(group, member)
         raise KafkaError(ErrorCode.REBALANCE_IN_PROGRESS)
-    group.cancel_timer("sync", member)
+    group.timers.cancel("sync", member)
     group.renew_session(member)
     assignment = write_assignment(member.assigned, topics_by_id, consumer_protocol.version_of(protocol.metadata))
     return SyncResult(ErrorCode.NONE, sync.protocol_type, sync.protocol_name, assignment)
 
 
 def heartbeat(group: ConsumerGroup, member_id: str, group_instance_id: str | None, generation_id: int) -> ErrorCode:
-    """Heartbeat. Raises KafkaError."""
+    """Renews a session; returns REBALANCE_IN_PROGRESS if the member has to join again. Raises KafkaError."""
     member, _ = _classic_member(group, member_id, group_instance_id)
     _check_generation(member, generation_id)
     group.renew_session(member)
@@ -97,13 +98,14 @@ def heartbeat(group: ConsumerGroup, member_id: str, group_instance_id: str | Non
     return ErrorCode.REBALANCE_IN_PROGRESS if must_join else ErrorCode.NONE
 
 
-def leave(group: ConsumerGroup, leaves: Iterable[Leave]) -> tuple[list[ErrorCode], list[ConsumerMember]]:
-    """LeaveGroup: an error for each, and the members that go, whatever they speak, as it is how an administrator removes them.
+def leaving(group: ConsumerGroup, leaves: Iterable[Leave]) -> tuple[list[ErrorCode], list[ConsumerMember]]:
+    """Returns an error for each `Leave` of a LeaveGroup request, and the members to remove.
 
-    A static member may be named by its instance alone.
+    Members of both protocols can be removed, because administrators remove members by LeaveGroup. A static member may be named by its
+    instance id alone.
     """
     errors: list[ErrorCode] = []
-    going: dict[str, ConsumerMember] = {}
+    members: dict[str, ConsumerMember] = {}
     for leave in leaves:
         instance_id = leave.group_instance_id
         member_id = leave.member_id or group.static_ids.get(instance_id or "", "")
@@ -113,8 +115,8 @@ def leave(group: ConsumerGroup, leaves: Iterable[Leave]) -> tuple[list[ErrorCode
             errors.append(error.code)
         else:
             errors.append(ErrorCode.NONE)
-            going[member_id] = member
-    return errors, list(going.values())
+            members[member_id] = member
+    return errors, list(members.values())
 
 
 def _classic_member(group: ConsumerGroup, member_id: str, group_instance_id: str | None) -> tuple[ConsumerMember, ClassicProtocols]:
@@ -130,37 +132,11 @@ def _check_generation(member: ConsumerMember, generation_id: int) -> None:
 
 
 def _expect_join(group: ConsumerGroup, member: ConsumerMember) -> None:
-    if not group.has_timer("join", member):
-        group.set_timer("join", member, member.rebalance_timeout_ms, "has not joined in time")
+    if not group.timers.is_set("join", member):
+        group.timers.set("join", member, member.rebalance_timeout_ms, "has not joined in time")
 
 
 def _waits_for_others(group: ConsumerGroup, member: ConsumerMember) -> bool:
-    """Whether something that the member shall own is still with somebody else."""
-    wanted = group.targets.get(member.member_id, frozenset()) - member.assigned.keys()
-    return any(not group.is_free(slot) for slot in wanted)
-
-
-# Between the members' own messages and partitions by topic id.
-
-
-def read_subscription(metadata: bytes) -> ConsumerProtocolSubscription:
-    """Raises UNKNOWN_SERVER_ERROR, as Kafka, for bytes that are none."""
-    try:
-        return consumer_protocol.read(ConsumerProtocolSubscription, metadata)
-    except ProtocolError:
-        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "Malformed embedded consumer protocol.") from None
-
-
-def slots_of(partitions: Iterable[TopicPartitions], topics: Mapping[str, Topic]) -> frozenset[Slot]:
-    """Partitions of the topics that exist."""
-    return frozenset((topics[each.topic].id, index) for each in partitions if each.topic in topics for index in each.partitions)
-
-
-def write_assignment(slots: Iterable[Slot], topics_by_id: Mapping[bytes, Topic], version: int) -> bytes:
-    """What SyncGroup answers a classic member."""
-    assigned = [
-        TopicPartitions(topic=topics_by_id[topic_id].name, partitions=indexes)
-        for topic_id, indexes in by_topic(slots).items()
-        if topic_id in topics_by_id
-    ]
-    return consumer_protocol.write(ConsumerProtocolAssignment(assigned_partitions=assigned), version)
+    """Returns whether another member still owns a partition of the member's target assignment."""
+    missing = group.targets.get(member.member_id, frozenset()) - member.assigned.keys()
+    return any(not group.owners.is_free(slot) for slot in missing)

@@ -1,0 +1,106 @@
+"""Requests to a classic group and their results, without the differences between protocol versions.
+
+A request that may have to wait is passed together with a `Reply`. The group sets the reply at once or when its rebalance has got that far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ....protocol.codec import MAX_STRING_BYTES
+from ....protocol.errors import ErrorCode
+
+CONSUMER_PROTOCOL_TYPE = "consumer"
+UUID_LENGTH = 36
+
+
+class Protocol(NamedTuple):
+    """An assignment strategy that a member supports, with the member's metadata for the leader."""
+
+    name: str
+    metadata: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Join:
+    """A JoinGroup request. An empty `member_id` means that the coordinator generates one."""
+
+    protocol_type: str
+    protocols: tuple[Protocol, ...]
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    member_id: str = ""
+    group_instance_id: str | None = None
+    client_id: str = ""
+    client_host: str = ""
+    reason: str = "not provided"
+    requires_known_member_id: bool = False
+    """Whether a new dynamic member first gets MEMBER_ID_REQUIRED with its id, and joins with that id (v4 and later, KIP-394)."""
+    supports_skip_assignment: bool = False
+    """Whether the leader understands `skip_assignment` in the result (v9 and later, KIP-814)."""
+
+    @property
+    def member_id_prefix(self) -> str:
+        """The first part of a generated member id."""
+        return self.client_id if self.group_instance_id is None else self.group_instance_id
+
+    @property
+    def fits_generated_id(self) -> bool:
+        """Whether the response can contain the generated member id, which is the prefix, "-" and a UUID."""
+        return bool(self.member_id) or len(self.member_id_prefix.encode()) <= MAX_STRING_BYTES - len("-") - UUID_LENGTH
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sync:
+    """A SyncGroup request. A protocol type or name of None is not checked.
+
+    `assignments` maps member ids to assignments; it is used only if the member is the leader.
+    """
+
+    member_id: str
+    generation_id: int
+    group_instance_id: str | None = None
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    assignments: Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leave:
+    """One member of a LeaveGroup request. An administrator removes a static member by an empty `member_id` and its instance id."""
+
+    member_id: str
+    group_instance_id: str | None = None
+    reason: str = "not provided"
+
+
+class JoinedMember(NamedTuple):
+    """A member in the list that the leader receives."""
+
+    member_id: str
+    group_instance_id: str | None
+    metadata: bytes
+
+
+class JoinResult(NamedTuple):
+    """The result of a `Join`. `members` is empty for all members but the leader."""
+
+    error: ErrorCode
+    member_id: str = ""
+    generation_id: int = -1
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    leader: str = ""
+    members: tuple[JoinedMember, ...] = ()
+    skip_assignment: bool = False
+
+
+class SyncResult(NamedTuple):
+    """The result of a `Sync`."""
+
+    error: ErrorCode
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    assignment: bytes = b""

@@ -1,0 +1,261 @@
+"""The state machine of a classic group: how it gets from one generation to the next.
+
+A generation is a set of members with one assignment. Members meet in JoinGroup, the leader computes the assignment, and all members fetch
+their part of it in SyncGroup::
+
+                      first JoinGroup
+          EMPTY ─────────────────────────▶ PREPARING_REBALANCE ◀──────────────┐
+            ▲                                │     │                          │ a member joins, leaves, expires,
+            └────────────────────────────────┘     │ _complete_rebalance()    │ or does not send SyncGroup in time
+              no member has joined in time         ▼                          │
+                                           COMPLETING_REBALANCE ──────────────┤
+                                                   │ _assign()                │
+                                                   ▼                          │
+                                                STABLE ───────────────────────┘
+
+* PREPARING_REBALANCE begins in `rebalance`. JoinGroup requests wait (`Member.join_reply`) until all known members have joined
+  (`_complete_if_all_joined`) or the timer ("rebalance", group) fires after the longest rebalance timeout of the members. Then dynamic
+  members that have not joined are removed. Static members stay until their session ends (KIP-345).
+  The first rebalance of an empty group waits at least group.initial.rebalance.delay.ms for more members, and again as long if some came
+  meanwhile, but in all no longer than the rebalance timeout (`_await_more_members`, Kafka's DelayedRebalance).
+* COMPLETING_REBALANCE begins in `_start_generation`, which answers all JoinGroup requests. SyncGroup requests wait (`Member.sync_reply`)
+  until the leader's brings the assignment (`_assign`). Members that have not sent SyncGroup when the timer ("sync", group) fires are
+  removed, also when the group is already STABLE.
+* The timer ("session", group, member) removes a member that is silent. It does nothing while a request of the member waits, because the
+  client does not send heartbeats then; the session is renewed when the request is answered. A new member that waits in JoinGroup is
+  removed after NEW_MEMBER_JOIN_TIMEOUT_MS. The timer also removes ids that were returned with MEMBER_ID_REQUIRED and never used.
+
+`write` is called whenever the state must be written to `__consumer_offsets`: when the group becomes empty or stable. It may raise, so
+requests that get there run within a savepoint (see `classic_requests`).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+
+from ....protocol.errors import ErrorCode
+from ...scheduling.timers import Timers
+from ..logger import log
+from ..settings import GroupSettings
+from ..states import GroupState
+from .member import Member
+from .members import Members
+from .messages import CONSUMER_PROTOCOL_TYPE, JoinedMember, JoinResult, SyncResult
+from .subscriptions import subscriptions
+
+NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
+"""Session timeout of a member that waits for its first generation (Kafka's CLASSIC_GROUP_NEW_MEMBER_JOIN_TIMEOUT_MS)."""
+
+
+class RebalancingGroup:
+    """The states, generations and timers of a classic group. `ClassicGroup` adds the requests."""
+
+    type = "classic"
+
+    def __init__(
+        self, group_id: str, timers: Timers, randomness: random.Random, settings: GroupSettings, write: Callable[[], None]
+    ) -> None:
+        self.group_id = group_id
+        self.state = GroupState.EMPTY
+        self.empty_since_ms = timers.now_ms
+        self.generation_id = 0
+        self.protocol_type: str | None = None
+        """The protocol type of the members; None until the first member joins, for a group that only stores offsets."""
+        self.protocol_name: str | None = None
+        self.leader: str | None = None
+        self.members = Members()
+        self.pending: set[str] = set()
+        """Member ids that were returned with MEMBER_ID_REQUIRED and have not joined yet."""
+        self.unsynced: set[str] = set()
+        """Members that have not sent SyncGroup in the current generation."""
+        self._subscribed: frozenset[str] | None = None
+        self._initial_rebalance = False
+        self._arrived_in_delay = False
+        self._timers, self._random, self.settings, self._write = timers, randomness, settings, write
+
+    @property
+    def is_empty(self) -> bool:
+        return self.state is GroupState.EMPTY
+
+    def subscribes_to(self, topic: str) -> bool:
+        """Returns whether members of the current generation subscribe to a topic; True if their subscriptions are malformed."""
+        return self.protocol_type == CONSUMER_PROTOCOL_TYPE if self._subscribed is None else topic in self._subscribed
+
+    def check_member(self, member_id: str, group_instance_id: str | None) -> ErrorCode:
+        """Returns UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID if the instance id belongs to another member id now."""
+        known_id = member_id if group_instance_id is None else self.members.static_id(group_instance_id)
+        if known_id is not None and known_id != member_id:
+            return ErrorCode.FENCED_INSTANCE_ID
+        return ErrorCode.NONE if known_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
+
+    def _check_generation(self, member_id: str, group_instance_id: str | None, generation_id: int) -> ErrorCode:
+        if error := self.check_member(member_id, group_instance_id):
+            return error
+        return ErrorCode.NONE if generation_id == self.generation_id else ErrorCode.ILLEGAL_GENERATION
+
+    # PREPARING_REBALANCE: members join.
+
+    def rebalance(self, reason: str) -> None:
+        """Starts a rebalance, in which all members have to join again. `reason` is logged."""
+        before, self.state = self.state, GroupState.PREPARING_REBALANCE
+        log.info("Group %s prepares to rebalance from generation %d: %s", self.group_id, self.generation_id, reason)
+        self.unsynced.clear()
+        self._timers.cancel(("sync", self.group_id))
+        if before is GroupState.COMPLETING_REBALANCE:
+            self._reset_assignments()
+        if before is GroupState.EMPTY:
+            self._initial_rebalance, self._arrived_in_delay = True, False
+            delay_ms = self.settings.group_initial_rebalance_delay_ms
+            self._await_more_members(delay_ms, max(self._rebalance_timeout_ms() - delay_ms, 0))
+        elif not self._complete_if_all_joined():
+            self._set_rebalance_timer()
+
+    def _start_or_continue_rebalance(self, reason: str) -> None:
+        if self.state is GroupState.PREPARING_REBALANCE:
+            self._complete_if_all_joined()
+        else:
+            self.rebalance(reason)
+
+    def _reset_assignments(self) -> None:
+        for member in self.members.values():
+            member.assignment = b""
+            if member.answer_sync(SyncResult(ErrorCode.REBALANCE_IN_PROGRESS)):
+                self._renew_session(member)
+
+    def _await_more_members(self, delay_ms: int, remaining_ms: int) -> None:
+        self._timers.set(("rebalance", self.group_id), delay_ms, lambda: self._end_initial_delay(delay_ms, remaining_ms))
+
+    def _end_initial_delay(self, delay_ms: int, remaining_ms: int) -> None:
+        if self._arrived_in_delay and remaining_ms:
+            self._arrived_in_delay = False
+            next_ms = min(self.settings.group_initial_rebalance_delay_ms, remaining_ms)
+            self._await_more_members(next_ms, max(remaining_ms - delay_ms, 0))
+        else:
+            self._complete_rebalance()
+
+    def _complete_if_all_joined(self) -> bool:
+        if self._initial_rebalance or self.pending or self.members.joined < len(self.members):
+            return False
+        self._complete_rebalance()
+        return True
+
+    def _complete_rebalance(self) -> None:
+        self._timers.cancel(("rebalance", self.group_id))
+        self._initial_rebalance = False
+        for member in list(self.members.values()):
+            if member.join_reply is None and not member.is_static:
+                log.info("Group %s: member %s has not joined in time and is removed", self.group_id, member.member_id)
+                self._remove(member.member_id)
+        if not self.members:
+            self._become_empty()
+        elif self._elect_leader():
+            self._start_generation()
+        else:
+            self._set_rebalance_timer()
+
+    def _elect_leader(self) -> bool:
+        """Keeps the leader if it has joined, else takes the first member that has; returns False if no member has joined."""
+        joined = [member.member_id for member in self.members.values() if member.join_reply is not None]
+        if joined and self.leader not in joined:
+            self.leader = joined[0]
+        return bool(joined)
+
+    def _become_empty(self) -> None:
+        self.generation_id += 1
+        self.protocol_name, self._subscribed = None, frozenset()
+        self.state, self.empty_since_ms = GroupState.EMPTY, self._timers.now_ms
+        log.info("Group %s is empty in generation %d", self.group_id, self.generation_id)
+        self._write()
+
+    # COMPLETING_REBALANCE: members have the new generation and wait for the leader's assignment.
+
+    def _start_generation(self) -> None:
+        self.generation_id += 1
+        self.protocol_name = self.members.elect_protocol()
+        self._subscribed = subscriptions(self.protocol_type, self.protocol_name, self.members.values())
+        self.state = GroupState.COMPLETING_REBALANCE
+        self.unsynced = set(self.members)
+        self._timers.set(("sync", self.group_id), self._rebalance_timeout_ms(), self._expire_unsynced)
+        log.info("Group %s starts generation %d with %d members", self.group_id, self.generation_id, len(self.members))
+        for member in self.members.values():
+            member.is_new = False
+            self._renew_session(member)
+            self.members.answer_join(member, self._join_result(member))
+
+    def _join_result(self, member: Member) -> JoinResult:
+        members: tuple[JoinedMember, ...] = ()
+        if member.member_id == self.leader:
+            members = tuple(
+                JoinedMember(each.member_id, each.group_instance_id, each.metadata(self.protocol_name)) for each in self.members.values()
+            )
+        return JoinResult(
+            ErrorCode.NONE, member.member_id, self.generation_id, self.protocol_type, self.protocol_name, self.leader or "", members
+        )
+
+    def _has_synced(self, member_id: str) -> None:
+        self.unsynced.discard(member_id)
+        if not self.unsynced:
+            self._timers.cancel(("sync", self.group_id))
+
+    def _expire_unsynced(self) -> None:
+        late = sorted(self.unsynced)
+        for member_id in late:
+            log.info("Group %s: member %s has not synced in time and is removed", self.group_id, member_id)
+            self._remove(member_id)
+        self.rebalance("members did not sync in time")
+
+    # STABLE: the group has an assignment.
+
+    def _assign(self, assignments: Mapping[str, bytes]) -> None:
+        self.state = GroupState.STABLE
+        log.info("Group %s: leader %s has assigned generation %d", self.group_id, self.leader, self.generation_id)
+        for member in self.members.values():
+            member.assignment = assignments.get(member.member_id, b"")
+            if member.answer_sync(self._sync_result(member)):
+                self._renew_session(member)
+        self._write()
+
+    def _sync_result(self, member: Member) -> SyncResult:
+        return SyncResult(ErrorCode.NONE, self.protocol_type, self.protocol_name, member.assignment)
+
+    # Removal of members, and timers.
+
+    def _remove(self, member_id: str) -> None:
+        """Removes a member or a pending id with its timer, and answers its waiting requests with UNKNOWN_MEMBER_ID.
+
+        Kafka leaves a waiting SyncGroup of a removed member without an answer.
+        """
+        self._timers.cancel(("session", self.group_id, member_id))
+        self.pending.discard(member_id)
+        self.unsynced.discard(member_id)
+        member = self.members.get(member_id)
+        if member is None:
+            return
+        self.members.answer_join(member, JoinResult(ErrorCode.UNKNOWN_MEMBER_ID))
+        member.answer_sync(SyncResult(ErrorCode.UNKNOWN_MEMBER_ID))
+        self.members.remove(member)
+        if self.leader == member_id:
+            self.leader = next(iter(self.members), None)
+
+    def _expire_session(self, member_id: str) -> None:
+        member = self.members.get(member_id)
+        if member is not None and member.is_waiting and not member.is_new:
+            return
+        log.info("Group %s: member %s has been silent for too long and is removed", self.group_id, member_id)
+        self._remove(member_id)
+        if member is not None or self.state is GroupState.PREPARING_REBALANCE:
+            self._start_or_continue_rebalance(f"the session of member {member_id} has ended")
+
+    def _renew_session(self, member: Member) -> None:
+        self._set_session_timer(member.member_id, member.session_timeout_ms)
+
+    def _set_session_timer(self, member_id: str, delay_ms: int) -> None:
+        self._timers.set(("session", self.group_id, member_id), delay_ms, lambda: self._expire_session(member_id))
+
+    def _rebalance_timeout_ms(self) -> int:
+        """Returns the longest rebalance timeout of the members, at least 1: with 0 the timer would fire again in the same moment."""
+        return max([1, *(member.rebalance_timeout_ms for member in self.members.values())])
+
+    def _set_rebalance_timer(self) -> None:
+        self._timers.set(("rebalance", self.group_id), self._rebalance_timeout_ms(), self._complete_rebalance)

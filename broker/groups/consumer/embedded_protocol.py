@@ -1,0 +1,35 @@
+"""Conversion between partitions by topic id and the bytes that classic consumers send and receive in JoinGroup and SyncGroup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ....protocol import consumer_protocol
+from ....protocol.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartitions
+from ....protocol.errors import ErrorCode, KafkaError
+from ....protocol.schema import ProtocolError
+from ...topics.topic import Topic
+from .assignors import Slot, by_topic
+
+
+def read_subscription(metadata: bytes) -> ConsumerProtocolSubscription:
+    """Raises KafkaError with UNKNOWN_SERVER_ERROR for malformed bytes, as Kafka does."""
+    try:
+        return consumer_protocol.read(ConsumerProtocolSubscription, metadata)
+    except ProtocolError:
+        raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "Malformed embedded consumer protocol.") from None
+
+
+def slots_of(partitions: Iterable[TopicPartitions], topics: Mapping[str, Topic]) -> frozenset[Slot]:
+    """Returns the partitions by topic id. Topics that do not exist are left out."""
+    return frozenset((topics[each.topic].id, index) for each in partitions if each.topic in topics for index in each.partitions)
+
+
+def write_assignment(slots: Iterable[Slot], topics_by_id: Mapping[bytes, Topic], version: int) -> bytes:
+    """Returns a `ConsumerProtocolAssignment`. Topics that do not exist are left out."""
+    assigned = [
+        TopicPartitions(topic=topics_by_id[topic_id].name, partitions=indexes)
+        for topic_id, indexes in by_topic(slots).items()
+        if topic_id in topics_by_id
+    ]
+    return consumer_protocol.write(ConsumerProtocolAssignment(assigned_partitions=assigned), version)

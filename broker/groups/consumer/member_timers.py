@@ -1,0 +1,53 @@
+"""The timers that remove members of a consumer group.
+
+* ("session", group, member): the member has not sent a heartbeat within its session timeout.
+* ("revocation", group, member): the member has not reported a revocation within its rebalance timeout.
+* ("join", group, member) and ("sync", group, member): a member of the classic protocol has not sent JoinGroup or SyncGroup within its
+  rebalance timeout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...scheduling.timers import Timers
+from .member import ConsumerMember, MemberState
+
+KINDS = ("session", "revocation", "join", "sync")
+
+
+class MemberTimers:
+    """The timers of one group. `expire` is called with a member id and the reason for the log when a timer fires."""
+
+    def __init__(self, timers: Timers, group_id: str, expire: Callable[[str, str], None]) -> None:
+        self._timers, self._group_id, self._expire = timers, group_id, expire
+
+    def set(self, kind: str, member: ConsumerMember, delay_ms: int, reason: str) -> None:
+        """Removes the member after `delay_ms`, unless the timer is set again or cancelled before."""
+        member_id = member.member_id
+        self._timers.set((kind, self._group_id, member_id), delay_ms, lambda: self._expire(member_id, reason))
+
+    def is_set(self, kind: str, member: ConsumerMember) -> bool:
+        return (kind, self._group_id, member.member_id) in self._timers
+
+    def cancel(self, kind: str, member: ConsumerMember) -> None:
+        self._timers.cancel((kind, self._group_id, member.member_id))
+
+    def cancel_all(self, member: ConsumerMember) -> None:
+        for kind in KINDS:
+            self.cancel(kind, member)
+
+    def set_session(self, member: ConsumerMember, timeout_ms: int) -> None:
+        self.set("session", member, timeout_ms, "has been silent for too long")
+
+    def update_revocation(self, member: ConsumerMember) -> None:
+        """Sets or cancels the revocation timer according to the member's state.
+
+        Members of the classic protocol have no such timer, because they revoke by joining again.
+        """
+        if member.classic is not None:
+            return
+        if member.state is MemberState.UNREVOKED_PARTITIONS:
+            self.set("revocation", member, member.rebalance_timeout_ms, f"has not left epoch {member.epoch} in time")
+        else:
+            self.cancel("revocation", member)

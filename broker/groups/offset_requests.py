@@ -1,0 +1,179 @@
+"""The committed offsets of all groups: OffsetCommit, OffsetFetch, OffsetDelete, TxnOffsetCommit and the end of transactions.
+
+Each change is written to `__consumer_offsets` before it takes effect. Handlers call a `check_` method first, which returns an error code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+
+from ...protocol.errors import ErrorCode
+from ...protocol.schema import ZERO_UUID
+from ..transactions.transaction import Producer
+from .classic.messages import CONSUMER_PROTOCOL_TYPE
+from .consumer.assignors import Slot
+from .consumer.group import ConsumerGroup
+from .logger import log
+from .offset_expiration import has_expired
+from .offset_index import OffsetIndex
+from .offsets import CommittedOffset, CommittedOffsets
+from .records import offset_record
+from .table import GroupTable
+
+
+class OffsetRequests:
+    """The committed offsets of all groups."""
+
+    def __init__(self, table: GroupTable) -> None:
+        self._table = table
+        self._offsets: dict[str, CommittedOffsets] = {}
+        self._index = OffsetIndex()
+
+    def of(self, group_id: str) -> CommittedOffsets:
+        """Returns the offsets of a group; without any, a new empty object that is not stored."""
+        return self._offsets.get(group_id) or CommittedOffsets()
+
+    # OffsetCommit and OffsetFetch
+
+    def check_commit(
+        self,
+        group_id: str,
+        member_id: str,
+        group_instance_id: str | None,
+        generation_id: int,
+        slots: Iterable[Slot] = (),
+        *,
+        understands_epochs: bool = True,
+    ) -> ErrorCode:
+        """Returns whether offsets may be committed. A request without a generation may create the group."""
+        group = self._table.get(group_id)
+        if isinstance(group, ConsumerGroup):
+            return group.check_commit(member_id, generation_id, slots, understands_epochs)
+        if group is None:
+            return ErrorCode.GROUP_ID_NOT_FOUND if generation_id >= 0 else ErrorCode.NONE
+        return group.check_commit(member_id, group_instance_id, generation_id)
+
+    def check_fetch(self, group_id: str, member_id: str | None, epoch: int) -> ErrorCode:
+        """Returns whether offsets may be read. Only consumer groups check the member."""
+        group = self._table.get(group_id)
+        return group.check_fetch(member_id, epoch) if isinstance(group, ConsumerGroup) else ErrorCode.NONE
+
+    def check_metadata(self, metadata: str) -> ErrorCode:
+        """Returns OFFSET_METADATA_TOO_LARGE if the metadata has too many UTF-16 code units, which Java counts as characters."""
+        length = len(metadata) if metadata.isascii() else len(metadata.encode("utf-16-le")) // 2
+        return ErrorCode.OFFSET_METADATA_TOO_LARGE if length > self._table.settings.offset_metadata_max_bytes else ErrorCode.NONE
+
+    def commit(self, group_id: str, offsets: Mapping[tuple[str, int], CommittedOffset]) -> None:
+        """Commits offsets by (topic, partition), after `check_commit` and `check_metadata`. Creates the group if there is none."""
+        topics = self._table.cluster.topics
+        records = [
+            offset_record(group_id, topic, partition, committed, topics[topic].id if topic in topics else ZERO_UUID)
+            for (topic, partition), committed in offsets.items()
+        ]
+        self._table.cluster.write(group_id, records)
+        self._table.ensure_group(group_id)
+        kept = self._offsets.setdefault(group_id, CommittedOffsets())
+        for (topic, partition), committed in offsets.items():
+            kept.commit(topic, partition, committed)
+            self._index.add(group_id, topic)
+
+    # TxnOffsetCommit and EndTxn
+
+    def check_transactional_commit(
+        self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int, slots: Iterable[Slot]
+    ) -> ErrorCode:
+        """Returns whether offsets may be committed in a transaction (KIP-447). A request without a generation may create the group."""
+        group = self._table.get(group_id)
+        if isinstance(group, ConsumerGroup):
+            if generation_id == -1 and not member_id and group_instance_id is None:
+                return ErrorCode.NONE
+            error = group.check_commit(member_id, generation_id, slots, understands_epochs=True)
+            return ErrorCode.ILLEGAL_GENERATION if error is ErrorCode.STALE_MEMBER_EPOCH else error
+        if group is None:
+            return ErrorCode.ILLEGAL_GENERATION if generation_id >= 0 else ErrorCode.NONE
+        return group.check_transactional_commit(member_id, group_instance_id, generation_id)
+
+    def commit_in_transaction(self, group_id: str, producer: Producer, offsets: Mapping[tuple[str, int], CommittedOffset]) -> None:
+        """Stores offsets by (topic, partition) until the producer's transaction ends, after `check_transactional_commit`.
+
+        Raises StaleProducerEpoch.
+        """
+        records = [offset_record(group_id, topic, partition, committed) for (topic, partition), committed in offsets.items()]
+        self._table.cluster.write(group_id, records, producer)
+        self._table.ensure_group(group_id)
+        pending = self._offsets.setdefault(group_id, CommittedOffsets()).pending
+        for (topic, partition), committed in offsets.items():
+            pending.add(producer.id, topic, partition, committed)
+            self._index.add(group_id, topic, producer.id)
+
+    def groups_in_transaction(self, producer_id: int) -> list[str]:
+        """Returns the ids of the groups that have offsets in the open transaction of a producer."""
+        waiting = []
+        for group_id in self._index.in_transaction_of(producer_id):
+            if producer_id in self.of(group_id).pending:
+                waiting.append(group_id)
+            else:  # The offsets were deleted, with their topic for example.
+                self._index.remove_producer(group_id, producer_id)
+        return waiting
+
+    def end_transaction(self, group_id: str, producer_id: int, *, committed: bool) -> None:
+        """Commits or discards the offsets of a group that are part of a producer's transaction."""
+        offsets = self._offsets[group_id]
+        topics = offsets.end_transaction(producer_id, committed=committed)
+        self._index.remove_producer(group_id, producer_id)
+        self._remove_unused_from_index(group_id, offsets, topics)
+
+    # Deletion
+
+    def check_delete(self, group_id: str) -> ErrorCode:
+        """Returns whether OffsetDelete is allowed: not if the group has members whose subscriptions the broker cannot read."""
+        group = self._table.get(group_id)
+        if group is None:
+            return ErrorCode.GROUP_ID_NOT_FOUND
+        may = isinstance(group, ConsumerGroup) or group.is_empty or group.protocol_type == CONSUMER_PROTOCOL_TYPE
+        return ErrorCode.NONE if may else ErrorCode.NON_EMPTY_GROUP
+
+    def delete(self, group_id: str, topic: str, partition: int) -> ErrorCode:
+        """Deletes the offset of one partition, if any, after `check_delete`."""
+        group = self._table.get(group_id)
+        if group is not None and not group.is_empty and group.subscribes_to(topic):
+            return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
+        self._delete(group_id, [(topic, partition)])
+        return ErrorCode.NONE
+
+    def topic_deleted(self, topic: str) -> None:
+        """Deletes the offsets of a deleted topic in all groups."""
+        for group_id in self._index.with_offsets_of(topic):
+            offsets = self.of(group_id)
+            offsets.pending.delete(topic)
+            self._delete(group_id, [(topic, index) for index in offsets.partitions(topic)])
+            self._remove_unused_from_index(group_id, offsets, [topic])
+
+    def expire(self, group_id: str) -> None:
+        """Deletes the offsets of a group that have expired."""
+        table, group = self._table, self._table.get(group_id)
+        assert group is not None
+        expired = self.of(group_id).expired(partial(has_expired, group, table.timers.now_ms, table.settings))
+        self._delete(group_id, expired)
+        if expired:
+            log.info("Group %s: %d offsets have expired", group_id, len(expired))
+
+    def forget_group(self, group_id: str) -> None:
+        """Removes all offsets of a deleted group; their tombstones have been written."""
+        for topic in (self._offsets.pop(group_id, None) or CommittedOffsets()).topics():
+            self._index.remove_topic(group_id, topic)
+
+    def _delete(self, group_id: str, partitions: Iterable[tuple[str, int]]) -> None:
+        offsets, partitions = self.of(group_id), list(partitions)
+        tombstones = [offset_record(group_id, *each, None) for each in partitions if offsets.get(*each) is not None]
+        if tombstones:
+            self._table.cluster.write(group_id, tombstones)
+        for each in partitions:
+            offsets.delete(*each)
+        self._remove_unused_from_index(group_id, offsets, dict.fromkeys(topic for topic, _ in partitions))
+
+    def _remove_unused_from_index(self, group_id: str, offsets: CommittedOffsets, topics: Iterable[str]) -> None:
+        for topic in topics:
+            if not offsets.concerns(topic):
+                self._index.remove_topic(group_id, topic)

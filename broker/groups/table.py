@@ -1,0 +1,140 @@
+"""All groups of the cluster by id: finding, creating, replacing and writing them.
+
+Kafka writes the state of groups to `__consumer_offsets` before it answers a request, and takes the request back if that fails. Here every
+request that may write runs in a savepoint (`classic_step`, `consumer_step`), which restores the group, the members concerned and the
+timers when an exception is raised.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+from ..scheduling.savepoint import taken_back_on_failure
+from ..scheduling.timers import Timers
+from .classic.group import ClassicGroup
+from .cluster_view import ClusterView
+from .consumer.group import ConsumerGroup
+from .consumer.member import ConsumerMember
+from .conversion import downgrade, may_downgrade
+from .records import classic_record, consumer_records, tombstones
+from .settings import GroupSettings
+
+_RETENTION_TIMER = "offsets retention"
+
+Group = ClassicGroup | ConsumerGroup
+
+
+class GroupTable:
+    """Groups by id. `expire_offsets` is called every offsets.retention.check.interval.ms while there are groups."""
+
+    def __init__(
+        self,
+        timers: Timers,
+        randomness: random.Random,
+        settings: GroupSettings,
+        cluster: ClusterView,
+        expire_offsets: Callable[[], None],
+    ) -> None:
+        self.timers, self.settings, self.cluster = timers, settings, cluster
+        self._random, self._expire_offsets = randomness, expire_offsets
+        self._groups: dict[str, Group] = {}
+
+    def __iter__(self) -> Iterator[Group]:
+        return iter(self._groups.values())
+
+    def get(self, group_id: str) -> Group | None:
+        return self._groups.get(group_id)
+
+    def reload(self, settings: GroupSettings) -> None:
+        """Applies changed broker settings, also to existing groups."""
+        self.settings = settings
+        for group in self:
+            group.settings = settings
+
+    def store(self, group: Group) -> None:
+        """Adds a group, or replaces the one with the same id."""
+        self._groups[group.group_id] = group
+        if _RETENTION_TIMER not in self.timers:
+            self.set_retention_timer()
+
+    def remove(self, group_id: str) -> None:
+        del self._groups[group_id]
+
+    def set_retention_timer(self) -> None:
+        self.timers.set(_RETENTION_TIMER, self.settings.offsets_retention_check_interval_ms, self._expire_offsets)
+
+    def cancel_retention_timer_if_unused(self) -> None:
+        if not self._groups:
+            self.timers.cancel(_RETENTION_TIMER)
+
+    # Classic groups
+
+    def new_classic_group(self, group_id: str) -> ClassicGroup:
+        """Returns a new group, which writes itself as long as it is the stored one."""
+
+        def write() -> None:
+            if self._groups.get(group_id) is group:
+                self.cluster.write(group_id, [classic_record(group, self.timers.now_ms)])
+
+        group = ClassicGroup(group_id, self.timers, self._random, self.settings, write)
+        return group
+
+    def create_classic_group(self, group_id: str, replaced: ConsumerGroup | None) -> ClassicGroup:
+        """Creates, writes and stores a group. `replaced` is an empty consumer group of the same id, if there is one."""
+        classic = self.new_classic_group(group_id)
+        records = [] if replaced is None else tombstones(replaced)
+        self.cluster.write(group_id, [*records, classic_record(classic, self.timers.now_ms)])
+        if replaced is not None:
+            replaced.delete()
+        self.store(classic)
+        return classic
+
+    def ensure_group(self, group_id: str) -> None:
+        """Creates a group for offsets that are committed without members. Kafka does not write such a group."""
+        if group_id not in self._groups:
+            self.store(self.new_classic_group(group_id))
+
+    def classic_step(self, group: ClassicGroup, member_ids: Iterable[str]) -> AbstractContextManager[None]:
+        """Returns a savepoint for a request that may change the group, these members and their waiting requests."""
+        return taken_back_on_failure(self.timers, group, *group.members.revertible_parts(member_ids))
+
+    # Consumer groups
+
+    def new_consumer_group(self, group_id: str) -> ConsumerGroup:
+        return ConsumerGroup(group_id, self.timers, self._random, self.settings, self.cluster, self.remove_members)
+
+    def write(self, group: ConsumerGroup) -> None:
+        """Writes the changes of a consumer group."""
+        if records := consumer_records(group, self.timers.now_ms):
+            self.cluster.write(group.group_id, records)
+
+    @contextmanager
+    def consumer_step(self, group: ConsumerGroup, member_id: str) -> Iterator[None]:
+        """A savepoint for a request of one member. It also restores the group's place in the table after a failed conversion."""
+        member = group.members.get(member_id)
+        parts = [group, group.subscriptions, group.journal, *([member] if member else [])]
+        try:
+            with taken_back_on_failure(self.timers, *parts):
+                yield
+        except BaseException:
+            self._groups[group.group_id] = group
+            raise
+
+    def remove_members(self, group: ConsumerGroup, members: list[ConsumerMember]) -> None:
+        """Removes members that leave or expire. If only classic members remain, converts the group to a classic one."""
+        if may_downgrade(group, members, self.settings):
+            self.downgrade(group, members).rebalance("the group was a consumer group")
+        else:
+            group.remove(members)
+            self.write(group)
+
+    def downgrade(self, group: ConsumerGroup, removed: Collection[ConsumerMember]) -> ClassicGroup:
+        """Replaces a consumer group by a classic one with the same members but those `removed`, and writes both."""
+        classic = self.new_classic_group(group.group_id)
+        downgrade(group, removed, classic, self.cluster)
+        self._groups[group.group_id] = classic
+        now_ms = self.timers.now_ms
+        self.cluster.write(group.group_id, [*consumer_records(group, now_ms), classic_record(classic, now_ms)])
+        return classic
