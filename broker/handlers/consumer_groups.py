@@ -39,7 +39,8 @@ from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
 from ..slices import Slices
-from ..topics.names import CONSUMER_OFFSETS, Topic
+from ..topics.names import CONSUMER_OFFSETS
+from ..topics.topic import Topic
 
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
 _ERROR_ORDER: dict[int, int] = {ErrorCode.GROUP_AUTHORIZATION_FAILED: 0, ErrorCode.INVALID_GROUP_ID: 1}
