@@ -1,4 +1,4 @@
-"""What a handler gets besides the request: the client, the broker, the cluster, and the permissions of the client."""
+"""The context of a request: the client, the broker and the cluster, and what the client is allowed to do."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ The order matters, because a batch with two faults must be answered with the err
 3. `_append_in_sequence`, for batches of an idempotent or transactional producer: ProducerAppendInfo. Membership in a transaction
    (`transaction_check.py`), producer epoch, sequence numbers.
 
-Nothing is written before the last check has passed, apart from the timestamps and the CRC in the batch itself, so that a client can
-send a refused batch again. Step 2 is also the entrance for `produce_shortcut.py`, whose requests have passed step 1 before.
+The log is written only after the last check has passed, although the timestamps and the CRC in the batch itself may change before, so that
+a client can send a refused batch again. Step 2 is also the entrance for `produce_shortcut.py`, whose requests have passed step 1 before.
 """
 
 from __future__ import annotations

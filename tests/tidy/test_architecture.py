@@ -28,7 +28,7 @@ def table_of_tests() -> dict[str, str]:
 
 def twin(module: str) -> str:
     """Returns where the tests of a module are unless the table names others."""
-    path = re.sub(r"^spark_sink/", "spark/", re.sub(r"^broker/(?=groups/)", "", module))
+    path = re.sub(r"^spark_sink/", "spark/", module)
     folder, _, name = path.rpartition("/")
     return f"tests/{folder}/test_{name}"
 

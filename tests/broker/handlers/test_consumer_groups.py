@@ -1,6 +1,6 @@
 """ConsumerGroupHeartbeat and ConsumerGroupDescribe on the wire, and consumer groups in the responses to other requests.
 
-The rules of the groups themselves are in tests/groups. Apache Kafka 4.3.1 gives the same answers.
+The rules of the groups themselves are in tests/broker/groups. Apache Kafka 4.3.1 gives the same answers.
 """
 
 from __future__ import annotations

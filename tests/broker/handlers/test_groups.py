@@ -1,6 +1,6 @@
 """JoinGroup, SyncGroup, Heartbeat, LeaveGroup, DescribeGroups, ListGroups, DeleteGroups: errors and differences between versions.
 
-The rules of groups are tested in tests/groups. Apache Kafka 4.3.1 gives the same answers.
+The rules of groups are tested in tests/broker/groups. Apache Kafka 4.3.1 gives the same answers.
 """
 
 from __future__ import annotations

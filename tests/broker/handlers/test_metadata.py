@@ -81,7 +81,7 @@ def test_metadata_of_an_unknown_topic_creates_and_describes_it(world: World, ver
     assert [topic.error_code for topic in ask(world, version, named("new")).topics] == [0]
 
 
-def test_metadata_of_an_internal_topic_creates_it_by_its_settings(world: World) -> None:
+def test_metadata_of_an_internal_topic_creates_it_as_configured(world: World) -> None:
     for name in ("__consumer_offsets", "__transaction_state"):
         (topic,) = ask(world, 13, named(name)).topics
         assert (topic.error_code, len(topic.partitions), topic.is_internal) == (0, 50, True)

@@ -28,7 +28,7 @@ def ask(world: World, request: ProduceRequest, version: int = 9, partition: int 
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("acks", [1, -1])
-def test_produce_appends(world: World, version: int, acks: int) -> None:
+def test_produce_one_batch_is_appended(world: World, version: int, acks: int) -> None:
     topic = world.cluster.topics["t"]
     for base_offset in (0, 2):
         request = produce_request("t", a_batch(b"a", b"b"), acks=acks, topic_id=topic.id if version >= 13 else bytes(16))

@@ -23,7 +23,7 @@ def test_endpoints_of_invalid_raises(text: str, message: str) -> None:
         endpoints_of({"listeners": text}, "listeners", 1)
 
 
-def test_listening_endpoints_without_listeners_are_advertised_ports() -> None:
+def test_listening_endpoints_default_to_advertised_ports() -> None:
     assert listening_endpoints({"advertised.listeners": "A://kafka:9"}) == [Endpoint("A", "0.0.0.0", 9)]
     assert listening_endpoints({}, 1) == [Endpoint("PLAINTEXT", "127.0.0.1", 9093)]
 

@@ -13,7 +13,7 @@ TRANSCRIPTS = sorted(Path(__file__).parent.glob("*.txt"))
 
 
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
-def test_transcript(path: Path) -> None:
+def test_coordinator_transcript_gives_the_recorded_output(path: Path) -> None:
     replay(path, Player())
 
 

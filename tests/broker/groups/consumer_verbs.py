@@ -11,7 +11,7 @@ from odradek.broker.groups.consumer.heartbeat import Heartbeat
 from odradek.broker.groups.consumer.member import ConsumerMember, MemberState
 from odradek.broker.groups.coordinator import Groups
 from odradek.protocol.errors import KafkaError
-from tests.groups.scene import FakeCluster
+from tests.broker.groups.scene import FakeCluster
 
 STATES = {MemberState.STABLE: "", MemberState.UNREVOKED_PARTITIONS: " revokes", MemberState.UNRELEASED_PARTITIONS: " waits"}
 

@@ -17,7 +17,7 @@ from odradek.broker.groups.states import GroupState
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.waiting import Reply
 from odradek.protocol.errors import ErrorCode
-from tests.groups.scene import FakeCluster
+from tests.broker.groups.scene import FakeCluster
 
 LONGEST_WAIT_MS = 300_000 + 30_000 + 30_000
 clients = st.integers(0, 5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from odradek.broker.groups.classic.subscriptions import subscribed_topics
-from tests.groups.scene import SUBSCRIBED_TO_T
+from tests.broker.groups.scene import SUBSCRIBED_TO_T
 
 
 @pytest.mark.parametrize(

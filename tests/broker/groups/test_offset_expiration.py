@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from odradek.broker.groups.classic.messages import Leave
-from tests.groups.scene import MINUTE_MS, SUBSCRIBED_TO_T, WEEK_MS, Scene
+from tests.broker.groups.scene import MINUTE_MS, SUBSCRIBED_TO_T, WEEK_MS, Scene
 
 
 def test_offset_of_group_without_members_expires_after_commit() -> None:

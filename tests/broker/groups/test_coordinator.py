@@ -5,7 +5,7 @@ from __future__ import annotations
 from odradek.broker.groups.classic.messages import Join, JoinResult, Leave, Protocol
 from odradek.broker.scheduling.waiting import Reply
 from odradek.protocol.errors import ErrorCode
-from tests.groups.scene import MINUTE_MS, Scene
+from tests.broker.groups.scene import MINUTE_MS, Scene
 
 
 def test_group_deletion_deletes_its_offsets() -> None:

@@ -1,4 +1,4 @@
-"""Replays the transcripts tests/groups/*.txt."""
+"""Replays the transcripts tests/broker/groups/*.txt."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.groups.transcript import Player
+from tests.broker.groups.transcript import Player
 from tests.transcripts import replay
 
 TRANSCRIPTS = sorted(Path(__file__).parent.glob("*.txt"))

@@ -8,7 +8,7 @@ import pytest
 
 from odradek.broker.groups.classic.messages import Leave
 from odradek.protocol.errors import ErrorCode
-from tests.groups.scene import Scene
+from tests.broker.groups.scene import Scene
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from odradek.protocol.errors import ErrorCode
-from tests.groups.scene import Scene
+from tests.broker.groups.scene import Scene
 
 
 def test_commit_to_empty_group_id_is_stored() -> None:

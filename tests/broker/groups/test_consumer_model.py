@@ -26,7 +26,7 @@ from odradek.protocol.consumer_protocol import (
     write,
 )
 from odradek.protocol.errors import ErrorCode, KafkaError
-from tests.groups.scene import FakeCluster
+from tests.broker.groups.scene import FakeCluster
 
 # Shrinking a failing example can take longer than the time limit of other tests, which would hide the example.
 pytestmark = pytest.mark.timeout(900)

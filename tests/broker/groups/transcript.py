@@ -28,8 +28,8 @@ from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.waiting import Reply
 from odradek.protocol.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartitions, read, write
 from odradek.protocol.schema import Message, ProtocolError
-from tests.groups.consumer_verbs import ConsumerVerbs
-from tests.groups.scene import FakeCluster
+from tests.broker.groups.consumer_verbs import ConsumerVerbs
+from tests.broker.groups.scene import FakeCluster
 
 GROUP = "g"
 UUID = re.compile(r"-([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})")
