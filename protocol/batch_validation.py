@@ -30,13 +30,13 @@ _unpack_length = Struct(">i").unpack_from
 
 
 class InvalidBatch(BatchError):
-    """A batch that no producer may write."""
+    """A batch that a producer may not write."""
 
     error_code = ErrorCode.INVALID_RECORD
 
 
 class NotOneBatch(InvalidBatch):
-    """The records of a Produce request are not one batch of format 2. Kafka finds this before it looks for the partition."""
+    """The records of a Produce request are not one batch of format 2. Kafka checks this before it looks up the partition."""
 
 
 class BatchTooLarge(BatchError):
@@ -48,10 +48,10 @@ class BatchTooLarge(BatchError):
 def validate_batch(view: memoryview, max_message_bytes: int = 0x7FFFFFFF) -> BatchHeader:
     """Returns the header of the one batch that a producer sent, `view[: header.size]`. The records are not read.
 
-    Less than a whole batch may follow the batch, because Kafka ignores it. Raises BatchError with the error code of Apache Kafka.
+    Bytes after the batch that do not form a whole batch are ignored, as in Kafka. Raises BatchError with the error code of Apache Kafka.
     """
     size = len(view)
-    # All checks at once, for a batch without a fault. Any other goes through the checks in Kafka's order below.
+    # This condition makes all checks at once, for a valid batch. For any other batch, the checks below are made in Kafka's order.
     if size >= HEADER.size:
         fields = _unpack_header(view)
         base_offset, length, _, magic, crc, attributes, last_offset_delta, _, _, producer_id, _, base_sequence, records_count = fields
@@ -94,7 +94,7 @@ def first_batch(view: memoryview) -> memoryview:
 
 def _fault(view: memoryview, max_message_bytes: int) -> BatchError:
     """Returns the error for one whole batch of format 2 that has a fault."""
-    # Kafka reads the producer id without comparing its position with the size of the batch: UNKNOWN_SERVER_ERROR.
+    # Kafka reads the producer id without comparing its position with the size of the batch, and so answers UNKNOWN_SERVER_ERROR.
     if len(view) < _PRODUCER_EPOCH_POSITION:
         return BatchError(f"a batch of {len(view)} bytes has no producer id")
     if any(view[:8]):

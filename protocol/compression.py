@@ -19,7 +19,7 @@ XERIAL_HEADER = b"\x82SNAPPY\0" + b"\0\0\0\1" + b"\0\0\0\1"
 """The header of snappy-java's framing: magic, version, compatible version. Blocks follow, each preceded by its int32 length."""
 XERIAL_MAGIC_SIZE = 8
 XERIAL_BLOCK_SIZE, SNAPPY_READ = 32 << 10, 2 << 10
-SNAPPY_EXPANSION = 22  # at most: three bytes encode a copy of 64 bytes
+SNAPPY_EXPANSION = 22  # the maximum, because three bytes encode a copy of 64 bytes
 GZIP_FORMAT = 16 + zlib.MAX_WBITS
 FIRST_GUESS, GROWTH = 64 << 10, 8
 KEPT_BYTES = 16 << 20
@@ -126,7 +126,10 @@ def _decompress_snappy(cramjam: ModuleType, data: memoryview, limit: int) -> byt
 
 
 def _read_by_kafka(out: bytearray) -> bytes:
-    """Returns what Kafka reads before it finds the damage: it reads SNAPPY_READ bytes at a time, and gets none of an incomplete read."""
+    """Returns the bytes that Kafka reads before it detects the damage.
+
+    Kafka reads SNAPPY_READ bytes at a time and discards a partial read.
+    """
     return bytes(out[: len(out) // SNAPPY_READ * SNAPPY_READ])
 
 

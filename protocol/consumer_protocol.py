@@ -40,7 +40,7 @@ M = TypeVar("M", ConsumerProtocolSubscription, ConsumerProtocolAssignment)
 
 
 def version_of(data: bytes) -> int:
-    """Returns the version of a message, at most NEWEST_VERSION, which is how to read newer ones. Raises ProtocolError."""
+    """Returns the version of a message, at most NEWEST_VERSION, because newer messages are read in that version. Raises ProtocolError."""
     version = int.from_bytes(data[:2], "big", signed=True)
     if len(data) < 2 or version < 0:
         raise ProtocolError("not a message of the consumer protocol")
@@ -53,5 +53,5 @@ def read(cls: type[M], data: bytes) -> M:
 
 
 def write(message: M, version: int) -> bytes:
-    """Returns the version and the message in it."""
+    """Returns the bytes of the version, followed by those of the message in that version."""
     return version.to_bytes(2, "big") + message.encode(version)

@@ -1,7 +1,7 @@
 """The keys and values of records in `__consumer_offsets` and `__transaction_state`, as Kafka's coordinators write them.
 
-A key is an int16 for its type and a message, a value an int16 for its version and a message. Fields and versions are those of Kafka 4.3
-(GroupCoordinatorRecordSerde, TransactionLog).
+A key consists of an int16 for its type and a message, a value of an int16 for its version and a message. Fields and versions are those of
+Kafka 4.3 (GroupCoordinatorRecordSerde, TransactionLog).
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class ConsumerGroupMemberMetadataValue(Message):
 
 
 class ClassicMemberMetadata(Message):
-    """The protocols and the session time-out that a classic member of a consumer group sent in JoinGroup.
+    """The protocols and the session timeout that a classic member of a consumer group sent in JoinGroup.
 
     `is_present` is the byte that Kafka writes before a nullable structure in a tagged field: 1 if it is not null.
     """

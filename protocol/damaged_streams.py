@@ -13,7 +13,7 @@ from types import ModuleType
 from .schema import ProtocolError
 
 CHUNK, READ = 8 << 10, 16 << 10
-"""The bytes that java.util.zip takes at a time, and those that Kafka reads from it at a time."""
+"""The number of bytes that java.util.zip reads at a time, and the number that Kafka reads from it at a time."""
 TRAILER_SIZE = 8
 SHORTEST_MEMBER = 18
 """After a trailer, java.util.zip looks for another gzip member only if more than these bytes follow."""
@@ -107,7 +107,7 @@ def is_one_lz4_frame(data: memoryview) -> bool:
 
 
 def read_lz4(cramjam: ModuleType, data: memoryview, limit: int) -> bytes:
-    """Returns the contents of the first frame (Kafka's Lz4BlockInputStream, which ignores its checksum).
+    """Returns the contents of the first frame (Kafka's Lz4BlockInputStream, which ignores the frame's checksum).
 
     Raises InvalidCompression, TooLong.
     """
@@ -130,7 +130,7 @@ def read_lz4(cramjam: ModuleType, data: memoryview, limit: int) -> bytes:
 
 
 def _unpack_lz4(cramjam: ModuleType, header: memoryview, block: Buffer, readable: Buffer) -> bytes:
-    """Decompresses a frame that is made of `header` and one block or none. `readable` is for the error."""
+    """Decompresses a frame that is made of `header` and one block or none. `readable` is the output so far, for the error."""
     try:
         return bytes(cramjam.lz4.decompress(bytes(header) + bytes(block) + bytes(4)))
     except cramjam.DecompressionError as error:
@@ -140,7 +140,8 @@ def _unpack_lz4(cramjam: ModuleType, header: memoryview, block: Buffer, readable
 def read_zstd(cramjam: ModuleType, data: memoryview) -> bytes:
     """Returns the contents of all frames, each of which is read as a whole. Raises InvalidCompression.
 
-    An incomplete frame after another is ignored, as in zstd-jni. There is no limit, because the codec has already failed below it.
+    An incomplete frame after another is ignored, as in zstd-jni. The output is not limited, because the codec has already failed below the
+    limit.
     """
     out, position = bytearray(), 0
     while position < len(data):

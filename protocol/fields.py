@@ -18,7 +18,7 @@ Float64 = Annotated[float, "d"]
 Uuid = Annotated[bytes, "16s"]
 """16 bytes in big-endian order, as on the wire."""
 Records = Annotated["bytes | bytearray | memoryview | list[memoryview]", "records"]
-"""Record batches. When decoded, a slice of the frame without a copy. To be encoded, one buffer or several, which are not joined."""
+"""Record batches. Decoding returns a slice of the frame without a copy. Encoding accepts one buffer or a list, which is not joined."""
 
 ZERO_UUID = bytes(16)
 NEVER = 1 << 15
@@ -81,7 +81,7 @@ _SPECS: dict[type[Any], tuple[Spec, ...]] = {}
 
 
 def specs(cls: type[Any]) -> tuple[Spec, ...]:
-    """Returns the fields of a message in the order in which they are declared, which is that on the wire."""
+    """Returns the fields of a message in the order of their declaration, which is their order on the wire."""
     if cls not in _SPECS:
         hints = get_type_hints(cls, include_extras=True)
         names = [name for name in cls.__annotations__ if get_origin(hints[name]) is not ClassVar]

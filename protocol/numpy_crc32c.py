@@ -1,4 +1,4 @@
-"""CRC-32C in numpy, used if the compiled package `crc32c` is not installed. It computes some 180 MB/s instead of several GB/s.
+"""CRC-32C in numpy, used if the compiled package `crc32c` is not installed. It processes about 180 MB/s instead of several GB/s.
 
 A CRC register that passes over zero bytes changes linearly, so neighbouring parts of a message are combined in pairs: the register of the
 left part passes over as many zero bytes as the right part has, and the XOR of both is the register of the two together. The parts are

@@ -75,7 +75,7 @@ def build_batch(
 
 
 def rewrite_batch(header: BatchHeader, records: Sequence[Record], *, delete_horizon_ms: int | None) -> bytearray:
-    """Returns a batch with some of its records and the same offsets, producer, epochs and codec (Kafka's MemoryRecords.filterTo).
+    """Returns a batch with `records` only and with the same offsets, producer, epochs and codec (Kafka's MemoryRecords.filterTo).
 
     Without records it is only a header, which preserves the producer's last sequence number. Raises UnsupportedCompression.
     """

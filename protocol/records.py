@@ -26,7 +26,7 @@ Buffer: TypeAlias = bytes | bytearray | memoryview
 HEADER = struct.Struct(">qiibIhiqqqhii")
 """The header, in the order of `BatchHeader`."""
 PREFIX_SIZE = 12
-"""The bytes of base offset and batch length, which `batch_length` does not count."""
+"""The size of base offset and batch length in bytes, which `batch_length` does not include."""
 MAGIC_POSITION = 16
 CRC_START = 21
 """The position of the attributes, the first bytes that the CRC covers."""
@@ -55,7 +55,7 @@ class BatchError(ProtocolError):
 
 
 class CorruptBatch(BatchError):
-    """A batch that was damaged on its way. The error is retriable, so a producer sends the batch again."""
+    """A batch that was damaged in transit. The error is retriable, so a producer sends the batch again."""
 
     error_code = ErrorCode.CORRUPT_MESSAGE
 
@@ -79,7 +79,7 @@ class BatchHeader(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The bytes of the whole batch."""
+        """The size of the whole batch in bytes."""
         return PREFIX_SIZE + self.batch_length
 
     @property
@@ -126,7 +126,7 @@ class Record(NamedTuple):
 
 
 def _load_crc32c(data: Buffer) -> int:
-    """Replaces `crc32c` by the real function, because importing that at start-up would take 32 ms."""
+    """Replaces `crc32c` by the real function, because importing it at startup would take 32 ms."""
     global crc32c
     from . import checksum
 
@@ -206,7 +206,8 @@ def first_batch_size(view: memoryview) -> int:
         raise CorruptBatch(f"a batch length of {length}, less than {SMALLEST_LENGTH}")
     if len(view) <= MAGIC_POSITION:
         return 0
-    # Kafka reads the magic before it compares the length with the bytes that remain, so that a cut batch may be corrupt.
+    # Kafka reads the magic before it compares the length with the bytes that remain, so that an incomplete batch can be reported as
+    # corrupt.
     if view[MAGIC_POSITION] > 2:
         raise CorruptBatch(f"magic {view[MAGIC_POSITION]} is unknown")
     if length > LARGEST_LENGTH:

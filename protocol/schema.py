@@ -7,10 +7,9 @@
         member_id: str
         group_instance_id: str | None = field(since=3, default=None)
 
-A field is in every version, unless `since` and `until` limit its versions. In the other versions it is not on the wire, and the
-object has its default. Nested structures are subclasses of Message too. The versions from `flexible_from` on are *flexible* (KIP-482):
-lengths are varints, and each structure ends with tagged fields. The codec of a message and version is compiled by `codec/` when it is
-first used.
+A field is in every version, unless `since` and `until` limit its versions. In the other versions it is not on the wire, and the object has
+the default value. Nested structures are subclasses of Message too. The versions from `flexible_from` on are *flexible* (KIP-482): lengths
+are varints, and each structure ends with tagged fields. The codec of a message and version is compiled by `codec/` when it is first used.
 """
 
 from __future__ import annotations
@@ -93,14 +92,14 @@ class Message:
         cls.sliced_encoders = _Lazy(cls, compile_sliced_encoder)
 
     def __init__(self, **values: Any) -> None:
-        """Replaces itself by a compiled `__init__` on first use, so that start-up is not delayed by messages that are never sent."""
+        """Replaces itself by a compiled `__init__` on first use, so that startup is not delayed by messages that are never sent."""
         cls = type(self)
         setattr(cls, "__init__", compile_init(cls))  # noqa: B010  (mypy refuses the plain form)
         cls.__init__(self, **values)
 
     @classmethod
     def decode(cls, version: int, buffer: bytes | bytearray | memoryview) -> Self:
-        """Returns the message at the start of `buffer`. Bytes after it are ignored, as by Kafka. Raises ProtocolError."""
+        """Returns the message at the start of `buffer`. Bytes after it are ignored, as in Kafka. Raises ProtocolError."""
         return cast(Self, cls.decoders[version](memoryview(buffer), 0)[0])
 
     def encode(self, version: int) -> bytes:

@@ -1,7 +1,7 @@
 """Decides which part of a log to compact, and when (Kafka's LogCleanerManager).
 
-Before `cleaned_until` the log holds each key once. The records from there to the active segment are called dirty. Rewriting the
-records is up to the broker, because that requires their keys.
+Before `cleaned_until` the log contains each key once. The records from there to the active segment are called dirty. The broker rewrites
+the records, because that requires their keys, which this package does not read.
 """
 
 from __future__ import annotations

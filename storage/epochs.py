@@ -41,7 +41,7 @@ class LeaderEpochs:
         return (self._epochs[following - 1] if following else epoch), self._starts[following]
 
     def epoch_at(self, offset: int) -> int:
-        """Returns the epoch in which `offset` was written or would be, -1 if it precedes all known epochs."""
+        """Returns the epoch in which `offset` was written or would be written, -1 if it precedes all known epochs."""
         following = bisect_right(self._starts, offset)
         return self._epochs[following - 1] if following else NO_EPOCH
 

@@ -1,12 +1,12 @@
 """The log of one partition: record batches of format 2 as opaque bytes in memory.
 
-A batch of less than 32 KiB is copied into an *arena*, a block of memory that many batches share. The first arena takes 64 KiB, and
-each new one as much as the log has by then, up to 16 MiB. A larger batch may stay in the block that it was received in, because
-copying it would take longer than managing a block of its own. So a log is a list of `Segment`s, each of which is either a part of an
-arena or one large batch.
+A batch of less than 32 KiB is copied into an *arena*, a block of memory that many batches share. The first arena takes 64 KiB, and each new
+one as much as the log at that time, up to 16 MiB. A larger batch may stay in the block that it was received in, because copying it would
+take longer than managing a block of its own. So a log is a list of `Segment`s, each of which is either a part of an arena or one large
+batch.
 
-A read returns one slice per segment, without a copy. Slices remain in use while they are being sent, so bytes are never changed
-once they were written: after a truncation, new batches are written behind the truncated bytes of the arena, in a new segment.
+A read returns one slice per segment, without a copy. Slices remain in use while they are being sent, so bytes are never changed after they
+have been written: after a truncation, new batches are written after the truncated bytes of the arena, in a new segment.
 
 Deleting frees the segments before the start offset. An arena is freed when no segment and no slice refers to it any more.
 """
@@ -23,7 +23,7 @@ from .epochs import LeaderEpochs
 from .memory import LogMemory, untouched
 from .segments import EXTENT, PREFIX_BYTES, Buffer, Segment, max_timestamp_of, split
 
-KEEP_BYTES = 32 * 1024  # from this size, a copy takes longer than keeping the block
+KEEP_BYTES = 32 * 1024  # from this size on, copying a batch takes longer than keeping its block
 MIN_ARENA_BYTES = 64 * 1024
 MAX_ARENA_BYTES = 16 * 1024 * 1024
 

@@ -11,8 +11,8 @@ _ANONYMOUS = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)
 def untouched(size: int) -> memoryview:
     """Returns `size` writable bytes, for which the system provides pages when they are first written. Raises MemoryError.
 
-    A bytearray would be filled with zeros, which touches every page: twice the work for bytes that are received next, and real
-    memory for a frame that a peer only announces. The mapping is private, because shared anonymous memory is slower to touch.
+    A bytearray would be filled with zeros, which touches every page: twice the work for bytes that are about to be received, and physical
+    memory even if a peer sends only the length of a frame. The mapping is private, because shared anonymous memory is slower to touch.
     """
     if _ANONYMOUS:
         try:

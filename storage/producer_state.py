@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 MAX_SEQUENCE = 2**31 - 1
 CACHED_BATCHES = 5
-"""The number of batches that are recognised when they come again: as many as a producer may have in flight."""
+"""The number of batches that are recognised when they are sent again, because a producer may have as many in flight."""
 
 
 class CachedBatch(NamedTuple):
@@ -23,8 +23,8 @@ class CachedBatch(NamedTuple):
 class ProducerState:
     """The state that follows from the batches and markers of a producer.
 
-    `used_ms` is the broker's time when it wrote last, and `timestamp` (ms) that of its last batch or marker. `coordinator_epoch` and
-    `marker_offset` are those of its last marker. All are -1 if there is none.
+    `used_ms` is the broker's time of the last write, and `timestamp` (ms) that of the last batch or marker, -1 if there is none.
+    `coordinator_epoch` and `marker_offset` are those of the last marker, -1 if there is none.
     """
 
     __slots__ = ("batches", "coordinator_epoch", "epoch", "marker_offset", "next_sequence", "timestamp", "used_ms")
@@ -57,7 +57,7 @@ class ProducerState:
         self.coordinator_epoch, self.marker_offset, self.timestamp = coordinator_epoch, offset, timestamp
 
     def truncate_to(self, offset: int) -> bool:
-        """Returns to the state before `offset`. Returns False if no batch or marker of it is left."""
+        """Restores the state before `offset`. Returns False if no batch or marker of it is left."""
         removed = None
         ends_with_marker = not self.batches or self.batches[-1].last_offset < self.marker_offset
         if ends_with_marker and self.marker_offset < offset:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from .producer_state import CachedBatch, ProducerState
 from .transaction_index import EndedTransaction, TransactionIndex
 
-NO_EPOCH = -1  # a producer without an epoch writes it too
+NO_EPOCH = -1  # also the epoch in batches of a producer that has none
 
 
 class OutOfOrderSequence(Exception):
@@ -20,7 +20,7 @@ class OutOfOrderSequence(Exception):
 
 
 class StaleProducerEpoch(Exception):
-    """A batch or a marker comes from an older incarnation of its producer."""
+    """A batch or a marker has an older epoch than its producer."""
 
     def __init__(self, producer_id: int, epoch: int, expected: int) -> None:
         self.expected = expected
@@ -43,7 +43,7 @@ class TransactionIsOpen(Exception):
 
 
 class Appended(NamedTuple):
-    """Where a batch is in the log, and its timestamp (ms)."""
+    """The base offset of a batch in the log, and its timestamp (ms)."""
 
     base_offset: int
     timestamp: int
@@ -77,7 +77,7 @@ class Producers:
         self.expiration_ms = expiration_ms
         self._states: dict[int, ProducerState] = {}
         self._transactions = TransactionIndex()
-        self._open = self._transactions.open  # here too, because each check reads it
+        self._open = self._transactions.open  # also stored here, because each `check` reads it
         self._refused: dict[int, Refused] = {}
 
     def __len__(self) -> int:
@@ -98,7 +98,7 @@ class Producers:
         transactional: bool = False,
         new_from_zero: bool = False,
     ) -> Appended | None:
-        """Returns None if a batch may be appended, or where it is if it has been appended before.
+        """Returns None if a batch may be appended, or its base offset and timestamp if it has been appended before.
 
         An unknown producer may begin at any sequence number, but only at 0 with `new_from_zero`.
         Raises OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen.
@@ -163,7 +163,7 @@ class Producers:
     # Transactions
 
     def refuse(self, producer_id: int, epoch: int, base_sequence: int, now_ms: int) -> None:
-        """Notes a refused batch that the producer will send again, so that `check` refuses the batches in flight behind it."""
+        """Records a refused batch that the producer will send again, so that `check` refuses the batches in flight behind it."""
         refused = self._refused.get(producer_id)
         if refused is None or epoch > refused.epoch or (epoch == refused.epoch and base_sequence < refused.base_sequence):
             self._refused[producer_id] = Refused(epoch, base_sequence, now_ms)
@@ -236,6 +236,6 @@ class Producers:
         self._transactions.delete_before(offset)
 
     def truncate_to(self, offset: int) -> None:
-        """Returns to the state before `offset` (an unclean leader election). Transactions that lose their markers are open again."""
+        """Restores the state before `offset` (an unclean leader election). Transactions that lose their markers are open again."""
         self._transactions.truncate_to(offset)
         self._states = {key: state for key, state in self._states.items() if state.truncate_to(offset) or key in self._open}

@@ -35,7 +35,7 @@ class UntimedAppends:
         self._times_ms: list[int] = []
 
     def note(self, base_offset: int, now_ms: int) -> None:
-        """Notes an append. Entries for later offsets are removed, because those offsets have been truncated."""
+        """Records an append. Entries for later offsets are removed, because those offsets have been truncated."""
         while self._offsets and self._offsets[-1] >= base_offset:
             del self._offsets[-1], self._times_ms[-1]
         if not self._times_ms or now_ms // 1000 != self._times_ms[-1] // 1000:

@@ -23,7 +23,7 @@ Buffer = bytes | bytearray | memoryview
 
 
 def split(batches: memoryview) -> Iterator[memoryview]:
-    """Yields a view of each batch in `batches`, which are whole."""
+    """Yields a view of each batch in `batches`, which must contain whole batches only."""
     position = 0
     while position < len(batches):
         following = position + _LENGTH.unpack_from(batches, position + 8)[0] + PREFIX_BYTES

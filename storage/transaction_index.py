@@ -67,7 +67,7 @@ class TransactionIndex:
         del self._ended[: bisect_left(self._ended, offset, key=_last_offset)]
 
     def truncate_to(self, offset: int) -> None:
-        """Removes what was appended at or after `offset`. A transaction that loses its marker is open again."""
+        """Removes the batches and markers at or after `offset`. A transaction that loses its marker is open again."""
         first_reopened = bisect_left(self._ended, offset, key=_last_offset)
         first_offsets = [*self.open.items(), *((ended.producer_id, ended.first_offset) for ended in self._ended[first_reopened:])]
         del self._ended[first_reopened:]

@@ -11,7 +11,7 @@ from ...protocol.errors import ErrorCode, KafkaError
 def check_assignments(assignments: Sequence[Sequence[int]], nodes: Iterable[int]) -> None:
     """Raises KafkaError with INVALID_REPLICA_ASSIGNMENT if a topic cannot have these lists of replicas.
 
-    A list must be neither empty nor contain a node twice, `nodes` must contain all its nodes, and all lists must have the same length.
+    No list may be empty or contain a node twice, all nodes must be in `nodes`, and all lists must have the same length.
     """
     registered = set(nodes)
     for replicas in assignments:
@@ -49,7 +49,7 @@ def _repeated(nodes: Sequence[int]) -> int:
 
 
 def check_increase(topic_name: str, present: int, count: int) -> None:
-    """Raises KafkaError with INVALID_PARTITIONS if `count` partitions are not more than the `present` ones."""
+    """Raises KafkaError with INVALID_PARTITIONS unless `count`, the requested number of partitions, exceeds `present`."""
     if count == present:
         raise KafkaError(ErrorCode.INVALID_PARTITIONS, f"Topic already has {present} partition(s).")
     if count < present:

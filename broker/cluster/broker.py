@@ -21,7 +21,7 @@ RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 
 
 class Broker:
-    """One node of the cluster. `settings` has the node's own values of broker settings."""
+    """One node of the cluster. `settings` contains the node's own values of broker settings."""
 
     def __init__(self, cluster: ClusterState, config: NodeConfig, settings: BrokerConfig) -> None:
         self.cluster = cluster
@@ -54,7 +54,7 @@ class Broker:
 
     @property
     def transactions(self) -> Transactions:
-        """All transactional ids of the cluster, which nodes share as they share the groups."""
+        """All transactional ids of the cluster. Nodes share them for the same reason as the groups."""
         return self.cluster.transactions
 
     def is_coordinator(self, key: str, topic_name: str = CONSUMER_OFFSETS) -> bool:

@@ -1,7 +1,8 @@
 """Client telemetry: which requests for subscriptions and which pushes of metrics are accepted (KIP-714; Kafka's ClientMetricsManager).
 
-No metrics are subscribed to. Every client gets an empty subscription, and metrics that it pushes nevertheless are checked and discarded.
-A client instance is forgotten after three push intervals without a request, or when there are more than MAX_INSTANCES.
+The broker subscribes to no metrics, so every client receives an empty subscription. Metrics that a client pushes anyway are checked and
+discarded. The state of a client instance is removed after three push intervals without a request. If there are more than MAX_INSTANCES, the
+least recently used one is removed.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ MAX_INSTANCES = 16_384
 SUBSCRIPTION_CRC = 0xD4C75BDE
 """The CRC-32C of `[]300000`: the subscribed metrics, as Java prints an empty list, and the push interval."""
 NEVER = -EXPIRY_MS
-"""A time so early that every interval since then is over."""
+"""A time early enough that every interval that began then has passed."""
 
 
 def subscription_id(client_instance_id: bytes) -> int:
-    """Returns the id of a client's present subscription, a signed number of 32 bits, which a push must repeat."""
+    """Returns the id of a client's current subscription, a signed 32-bit integer, which each push must repeat."""
     words = (int.from_bytes(client_instance_id[at : at + 4], "big") for at in range(0, 16, 4))
     value = SUBSCRIPTION_CRC
     for word in words:
@@ -39,16 +40,17 @@ class _Instance:
 
 
 class ClientMetrics:
-    """The client instances of one broker. `max_bytes` is the maximal size of a push."""
+    """The client instances of one broker. `max_bytes` is the maximum size of a push."""
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
         self._instances: dict[bytes, _Instance] = {}
 
     def subscribe(self, client_instance_id: bytes, now_ms: int) -> None:
-        """Accepts a request for subscriptions. Raises KafkaError with THROTTLING_QUOTA_EXCEEDED before the push interval is over.
+        """Accepts a request for subscriptions. Raises KafkaError with THROTTLING_QUOTA_EXCEEDED within the push interval.
 
-        A client whose last push failed for a wrong subscription or compression may request a new subscription at once.
+        A client whose last push failed because of a wrong subscription id or an unsupported compression type may request a new subscription
+        at once.
         """
         instance = self._instance(client_instance_id, now_ms)
         if now_ms - max(instance.subscribed_ms, instance.pushed_ms) >= PUSH_INTERVAL_MS:
@@ -60,7 +62,11 @@ class ClientMetrics:
     def push(
         self, client_instance_id: bytes, subscription: int, compression_type: int, size: int, now_ms: int, *, terminating: bool
     ) -> None:
-        """Accepts a push of `size` bytes. Raises KafkaError for a push that Kafka refuses."""
+        """Accepts a push of `size` bytes.
+
+        Raises KafkaError with INVALID_REQUEST, THROTTLING_QUOTA_EXCEEDED, UNKNOWN_SUBSCRIPTION_ID, UNSUPPORTED_COMPRESSION_TYPE or
+        TELEMETRY_TOO_LARGE.
+        """
         instance = self._instance(client_instance_id, now_ms)
         instance.error = _push_error(instance, now_ms, terminating)
         instance.terminating = terminating
@@ -77,7 +83,7 @@ class ClientMetrics:
         return ErrorCode.TELEMETRY_TOO_LARGE if size > self.max_bytes else ErrorCode.NONE
 
     def _instance(self, client_instance_id: bytes, now_ms: int) -> _Instance:
-        """Returns the state of a client instance, new if there is none. The dictionary stays in the order of use, the oldest first."""
+        """Returns the state of a client instance, which is created if there is none. The dictionary is kept in the order of use."""
         instance = self._instances.pop(client_instance_id, None)
         if instance is None or now_ms - instance.used_ms >= EXPIRY_MS:
             instance = _Instance()
@@ -89,7 +95,7 @@ class ClientMetrics:
 
 
 def _push_error(instance: _Instance, now_ms: int, terminating: bool) -> ErrorCode:
-    """Returns the error of a push that comes at a wrong time.
+    """Returns the error for a push that is too early or follows a terminating push, and otherwise NONE.
 
     The first push after a subscription is accepted at any time, because clients choose a random delay for it.
     """

@@ -30,7 +30,7 @@ class CoordinatorLog:
         return topic.partitions[abs_java_hash(key) % len(topic.partitions)] if topic else None
 
     def append(self, key: str, topic_name: str, records: Sequence[CoordinatorRecord], producer: Producer | None = None) -> None:
-        """Appends records as one batch; with a producer, as part of its transaction. Without a leader nothing is written.
+        """Appends records as one batch; with a producer, as part of its transaction. They are dropped if the partition has no leader.
 
         Raises StaleProducerEpoch if a newer epoch of the producer has written.
         """

@@ -20,7 +20,7 @@ SUPPORTED = {
 }
 """The lowest and the highest level that Kafka 4.3 supports, for each emulated feature, in Kafka's order."""
 INITIAL_KRAFT_VERSION = 0
-"""The level of kraft.version in a quorum that is configured by controller.quorum.voters: no dynamic voters (KIP-853)."""
+"""The level of kraft.version in a quorum that is configured by controller.quorum.voters and so has no dynamic voters (KIP-853)."""
 
 
 class UpgradeType(IntEnum):
@@ -32,7 +32,7 @@ class UpgradeType(IntEnum):
 
 
 class FeatureUpdate(NamedTuple):
-    """A requested level. `upgrade_type` is the number in the request, which may be none of `UpgradeType`."""
+    """A requested level. `upgrade_type` is the number in the request, which need not be a member of `UpgradeType`."""
 
     level: int
     upgrade_type: int

@@ -11,8 +11,8 @@ Quiet partitions. A reader at the end of a partition has received everything, un
 are the same, the partition is not read at all, so that the cost of a fetch depends on the partitions that have changed.
 
 Eviction. A broker has at most `slots` sessions. A new session takes the slot of the least recently used one if that was unused for
-EVICTION_MS, and otherwise the slot of a smaller session that is older than EVICTION_MS. Kafka divides its slots among eight shards; there
-are none here.
+EVICTION_MS, and otherwise the slot of a smaller session that is older than EVICTION_MS. Kafka divides its slots among eight shards; this
+module does not.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def next_epoch(epoch: int) -> int:
 
 
 class CachedPartition:
-    """A partition of a session: the client's entry for it, and the last response. `name` is that of the topic also from v13 on."""
+    """A partition of a session: the client's entry for it, and the last response. `name` is the topic's, also from v13 on."""
 
     __slots__ = ("_partition", "_state", "high_watermark", "log_start_offset", "name", "topic_id", "wanted")
 
@@ -68,7 +68,10 @@ class CachedPartition:
             self._partition, self._state = partition, _state(partition)
 
     def respond(self, data: PartitionData) -> bool:
-        """Stores `data` as the last response. Returns whether it has to be sent, because it has records, an error or a change."""
+        """Stores `data` as the last response.
+
+        Returns whether it has to be sent, because it contains records or an error, or has changed.
+        """
         changed = (
             data.high_watermark != self.high_watermark
             or data.log_start_offset != self.log_start_offset
@@ -90,7 +93,7 @@ def _state(partition: Partition) -> tuple[int, ...]:
 
 
 class FetchSession:
-    """The partitions of one client in the order in which they are served. `epoch` is that of the next request."""
+    """The partitions of one client in the order in which they are served. `epoch` is the epoch of the next request."""
 
     def __init__(self, session_id: int, uses_topic_ids: bool, now_ms: int) -> None:
         self.id = session_id
@@ -181,7 +184,7 @@ class FetchSessions:
         return len(self._sessions)
 
     def clear(self) -> None:
-        """Removes all sessions, because a broker that is restarted has none."""
+        """Removes all sessions. It is called when the broker stops, because sessions do not survive a restart."""
         self._sessions.clear()
 
     def close(self, session_id: int) -> None:

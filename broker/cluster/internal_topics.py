@@ -23,13 +23,13 @@ class InternalTopic(NamedTuple):
 
 
 def internal_topic(name: str, config: BrokerConfig) -> InternalTopic | None:
-    """Returns the options of an internal topic, as the broker settings say; None for any other name."""
+    """Returns the options of an internal topic according to the broker settings; None for any other name."""
     prefix = _PREFIXES.get(name)
     if prefix is None:
         return None
     integers = config.integers
     segment_bytes = integers[f"{prefix}.segment.bytes"]
-    # The broker settings have no lower bound, so a small value needs the internal topic setting, which has none either.
+    # The broker settings allow smaller values than segment.bytes. Such a value is set as internal.segment.bytes, which has no lower bound.
     setting = "segment.bytes" if segment_bytes >= MIN_SEGMENT_BYTES else "internal.segment.bytes"
     configs = {"cleanup.policy": "compact", "compression.type": "producer", setting: str(segment_bytes)}
     return InternalTopic(integers[f"{prefix}.num.partitions"], integers[f"{prefix}.replication.factor"], configs)

@@ -11,7 +11,7 @@ from ..settings.properties import InvalidConfig
 class ConnectionQuotas:
     """Limits the number of connections, in total and by address (Kafka's ConnectionQuotas).
 
-    `overrides` has the limits of single addresses. Limits of single listeners and of connection rates are not implemented.
+    `overrides` maps single addresses to limits of their own. Limits per listener and limits of connection rates are not implemented.
     """
 
     def __init__(self, limit: int, limit_per_ip: int, overrides: Mapping[str, int] | None = None) -> None:
@@ -26,7 +26,7 @@ class ConnectionQuotas:
         return self._hosts.total() >= self.limit
 
     def limit_of(self, host: str) -> int:
-        """Returns the limit of an address."""
+        """Returns the maximum number of connections from an address."""
         return self._overrides.get(host, self._limit_per_ip)
 
     def take(self, host: str) -> bool:
@@ -60,11 +60,11 @@ def parse_overrides(text: str) -> dict[str, int]:
 class RequestMemory:
     """Limits the memory of requests that are being received (Kafka's SimpleMemoryPool).
 
-    Memory is granted as long as less than `capacity_bytes` are in use, so the last grant may exceed the capacity, as in Kafka. A connection
-    that is refused memory stops reading until some is released. A capacity of 0 or less means no limit.
+    Memory is granted as long as fewer than `capacity_bytes` are in use, so the last grant may exceed the capacity, as in Kafka. A
+    connection that is refused memory stops reading until some is released. A capacity of 0 or less means no limit.
 
     Only large requests are counted. Small requests are received into memory that all connections share, and an incomplete one keeps at most
-    256 KiB for its connection between two turns, a total that max.connections limits.
+    256 KiB for its connection between two turns. max.connections limits the total of these.
     """
 
     def __init__(self, capacity_bytes: int) -> None:
@@ -73,7 +73,10 @@ class RequestMemory:
         self._waiting: dict[Callable[[], None], None] = {}
 
     def take(self, size: int, when_free: Callable[[], None]) -> bool:
-        """Grants `size` bytes and returns True; or returns False, and `when_free` is called once when memory is released."""
+        """Grants `size` bytes and returns True.
+
+        If no memory is available, returns False and registers `when_free`, which is called once when memory is released.
+        """
         if 0 < self.capacity_bytes <= self.used_bytes:
             self._waiting[when_free] = None
             return False

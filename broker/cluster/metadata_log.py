@@ -7,7 +7,7 @@ from ..settings.values import BrokerConfig
 
 
 class MetadataLog:
-    """Counts the records that the controller would write. The first ones register the `nodes` nodes."""
+    """Counts the records that the controller would write. The first `nodes` records register the nodes."""
 
     def __init__(self, timers: Timers, config: BrokerConfig, nodes: int) -> None:
         self._timers, self._config = timers, config

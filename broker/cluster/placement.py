@@ -50,7 +50,7 @@ def _check_numbers(partitions: int, replication_factor: int, nodes: int, running
 
 
 class _Placer:
-    """The nodes of each rack. `leaders` has the running nodes in stripes: the first node of every rack, then the second of every rack."""
+    """The nodes of each rack. `leaders` lists the running nodes in stripes: the first node of every rack, then the second of every rack."""
 
     def __init__(self, racks: Racks, running: Collection[int]) -> None:
         self.rack_of = {node: rack or "" for node, rack in racks.items()}
@@ -63,7 +63,7 @@ class _Placer:
         self.leaders = [node for node in chain.from_iterable(stripes) if node is not None]
 
     def place(self, position: int, replication_factor: int) -> list[int]:
-        """Returns the leader at a position of the endlessly repeated stripes, and its followers.
+        """Returns the replicas of a partition: the leader at `position` in the endlessly repeated stripes, and its followers.
 
         Followers come from the other racks in turn, then from the leader's rack. With each lap over the leaders they are rotated by one,
         so that the followers of one leader differ from partition to partition.

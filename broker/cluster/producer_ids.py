@@ -12,7 +12,7 @@ _TIMER = "producer expiration"
 
 
 class ProducerIds:
-    """Generates producer ids, and expires the state that `partitions` keep of producers. The timer is set while there is any."""
+    """Generates producer ids, and removes expired producer state from `partitions`. The timer runs while any partition has such state."""
 
     def __init__(self, timers: Timers, config: BrokerConfig, partitions: Callable[[], Iterable[Partition]]) -> None:
         self._timers, self._config, self._partitions = timers, config, partitions

@@ -1,6 +1,6 @@
 """Client quotas of users, client ids and IP addresses (KIP-546; Kafka's ClientQuotaControlManager and ClientQuotasImage).
 
-Quotas are stored and described. They do not throttle clients.
+Quotas are stored and returned by DescribeClientQuotas, but they do not throttle clients.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ENTITY_TYPES = (CLIENT_ID, USER, IP)
 """The types of entity parts, in the order of Kafka's responses."""
 LONG_MAX, INT_MAX = 2.0**63, 2.0**31 - 1
 INTEGRAL_TOLERANCE = 1e-6
-"""How far an integral quota may deviate from a whole number."""
+"""The maximum deviation of an integral quota from a whole number."""
 
 Entity = tuple[tuple[str, str | None], ...]
 """The (type, name) of each part, in the order of `ENTITY_TYPES`. The name None stands for the default entity of the type."""
@@ -40,9 +40,10 @@ IP_KEYS = {"connection_creation_rate": QuotaKey(INT_MAX, "INT")}
 
 
 class Match(NamedTuple):
-    """A filter of entities, which requires the names in `exact` (by type; None is the default) and any name for the types in `any_of`.
+    """A filter of entities.
 
-    A `strict` filter rejects entities with further parts.
+    It requires the names in `exact` (by type; None is the default entity) and any name for the types in `any_of`. A `strict` filter rejects
+    entities with parts of other types.
     """
 
     exact: Mapping[str, str | None]

@@ -19,7 +19,7 @@ _REBALANCE_TIMER = "leader rebalance"
 
 
 class ReplicaControl:
-    """Changes the replicas of partitions, and follows up changes made elsewhere."""
+    """Changes the replicas of partitions, and carries out the consequences of such changes."""
 
     def __init__(self, cluster: ClusterState) -> None:
         self._cluster = cluster
@@ -33,7 +33,7 @@ class ReplicaControl:
                 self.changed(partition)
 
     def node_started(self, node_id: int) -> None:
-        """Returns a node to the in-sync replicas of its partitions; it leads those that had no leader."""
+        """Adds a started node to the in-sync replicas of its partitions, and elects leaders for partitions without one."""
         running = self._cluster.running
         for partition in self._cluster.partitions():
             if node_id in partition.replicas:
@@ -54,7 +54,7 @@ class ReplicaControl:
     def changed(self, partition: Partition) -> None:
         """Wakes the requests that wait for a partition whose replicas have changed, and sets the timers that the change requires.
 
-        A follower includes an added partition in its fetches only when the present fetch is over. Therefore replicas need
+        A follower includes an added partition in its fetches only when its current fetch is complete. Therefore replicas need
         replica.fetch.wait.max.ms to catch up.
         """
         cluster = self._cluster

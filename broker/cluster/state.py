@@ -1,4 +1,4 @@
-"""The emulated cluster: its nodes, topics, groups, transactions and settings. Pure state, without I/O.
+"""The emulated cluster: its nodes, topics, groups, transactions and settings, as state without I/O.
 
 `ClusterState` creates and deletes topics, stops and starts nodes and changes settings. It delegates:
 
@@ -66,7 +66,7 @@ class ClusterState:
         self.brokers = {node.node_id: Broker(self, node, BrokerConfig(node.properties, nodes=len(config.nodes))) for node in config.nodes}
         self.config = next(iter(self.brokers.values())).config
         for broker in self.brokers.values():
-            # A new Kafka cluster sets this for all brokers, and so it takes precedence over the static setting (KIP-966).
+            # A new Kafka cluster sets this dynamically for all brokers, which takes precedence over the static setting (KIP-966).
             broker.config.alter(own={}, cluster_wide={"min.insync.replicas": str(self.config.integers["min.insync.replicas"])})
         limit_bytes = config.max_memory_bytes
         self.log_memory = None if limit_bytes is None else LogMemory(limit_bytes, partial(_report_full, limit_bytes))
@@ -102,9 +102,9 @@ class ClusterState:
 
     @property
     def controller_id(self) -> int:
-        """The lowest id of a running node, which clients take for the controller; -1 if no node is running.
+        """The lowest id of a running node, which is reported to clients as the controller; -1 if no node is running.
 
-        Clients send a controller's requests to this node, because KRaft brokers forward them.
+        Clients send requests for the controller to this node. Any node may be reported, because KRaft brokers forward such requests.
         """
         return min((node_id for node_id, broker in self.brokers.items() if broker.running), default=-1)
 
@@ -127,7 +127,7 @@ class ClusterState:
         log.info("node %d is no longer registered; running nodes: %s", node_id, self.running)
 
     def start_node(self, node_id: int) -> None:
-        """Starts and registers a node. Its replicas are in sync at once; it gets its leaderships back only later, as in Kafka."""
+        """Starts and registers a node. Its replicas are in sync at once, but it leads its preferred partitions only later, as in Kafka."""
         self.brokers[node_id].running = self.brokers[node_id].registered = True
         self.metadata_log.add()
         self.replica_control.node_started(node_id)
@@ -195,7 +195,7 @@ class ClusterState:
         return place_replicas(racks, self.running, partitions, replication_factor, first, self.random)
 
     def place_partitions(self, topic: Topic, count: int, assignments: Sequence[Sequence[int]] | None) -> list[list[int]]:
-        """Returns the lists of replicas that raise a topic's partitions to `count`: the `assignments`, if given, once they are checked.
+        """Returns one list of replicas for each partition that `count` partitions require: the checked `assignments`, if given.
 
         Raises KafkaError with the code and text of CreatePartitions.
         """
@@ -220,8 +220,8 @@ class ClusterState:
         self._names.remove(topic.name)
         self.topics_version += 1
         self.metadata_log.add()
-        # Requests and fetch sessions may refer to a partition for some time. Emptying the log frees its memory at once all the same,
-        # and emptying the list breaks the reference cycle of topic and partitions.
+        # Requests and fetch sessions may refer to a partition for some time after its deletion. Emptying the log nevertheless frees its
+        # memory at once, and emptying the list breaks the reference cycle of topic and partitions.
         partitions, topic.partitions = topic.partitions, []
         for partition in partitions:
             partition.leader = NO_LEADER

@@ -1,6 +1,6 @@
-"""Carries out the decisions of the transaction coordinator: its records in `__transaction_state`, and markers in the partitions.
+"""Carries out the decisions of the transaction coordinator: writes records to `__transaction_state`, and markers to partitions.
 
-In Kafka this is the work of TransactionStateManager and, by requests between brokers, TransactionMarkerChannelManager.
+In Kafka, TransactionStateManager writes the records, and TransactionMarkerChannelManager sends the markers to other brokers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class TransactionLog:
-    """The cluster as the transaction coordinator uses it (the protocol `transactions.cluster_view.ClusterView`)."""
+    """Implements the protocol `transactions.cluster_view.ClusterView` for the transaction coordinator."""
 
     def __init__(self, cluster: ClusterState) -> None:
         self._cluster = cluster
@@ -58,7 +58,7 @@ class TransactionLog:
         return True
 
     def end_transaction(self, partition: Partition, marker: Marker) -> None:
-        """Appends a marker to a partition that has a leader. In `__consumer_offsets` this also decides the transaction's offsets.
+        """Appends a marker to a partition that has a leader. In `__consumer_offsets` this also commits or discards the offsets.
 
         Raises StaleProducerEpoch or StaleCoordinatorEpoch if the partition has already accepted a newer epoch.
         """

@@ -20,13 +20,19 @@ from .table import Group, GroupTable
 
 
 class ClassicRequests:
-    """The requests of members that use the classic protocol. The id "" is refused: such a group stores only offsets."""
+    """The requests of members that use the classic protocol.
+
+    The group id "" is refused, because a group with this id can only store offsets.
+    """
 
     def __init__(self, table: GroupTable) -> None:
         self._table = table
 
     def join(self, group_id: str, join: Join, reply: Reply[JoinResult]) -> None:
-        """Sets the reply at once or when the rebalance is complete. A member without an id creates the group."""
+        """Sets the reply at once or when the rebalance is complete.
+
+        A request without a member id creates the group if it does not exist.
+        """
         table = self._table
         group = table.get(group_id)
         if error := self._check_join(group_id, join, group):

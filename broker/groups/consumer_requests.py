@@ -18,9 +18,9 @@ class ConsumerRequests:
         self._table = table
 
     def heartbeat(self, group_id: str, heartbeat: Heartbeat) -> HeartbeatResult:
-        """Lets a member join, continue or leave.
+        """Handles the heartbeat of a member that joins, continues or leaves.
 
-        A joining member creates the group, or has a classic group converted. Raises KafkaError.
+        A joining member creates the group if it does not exist, and causes a classic group to be converted. Raises KafkaError.
         """
         group = self._table.get(group_id)
         if isinstance(group, ConsumerGroup):

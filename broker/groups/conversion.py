@@ -2,8 +2,8 @@
 
 A classic group becomes a consumer group when the first member of the consumer protocol joins (Kafka's `ConsumerGroup.fromClassicGroup`); a
 consumer group becomes a classic group when its last such member leaves (`ClassicGroup.fromConsumerGroup`). The setting
-group.consumer.migration.policy says which of the two are allowed. The functions here fill the new group; `table` and `consumer_requests`
-write and store it.
+group.consumer.migration.policy determines which of the two conversions are allowed. The functions here fill the new group; `table` and
+`consumer_requests` write and store it.
 """
 
 from __future__ import annotations

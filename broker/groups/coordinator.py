@@ -50,7 +50,7 @@ class Groups:
         self._table.reload(settings)
 
     def delete(self, group_id: str) -> ErrorCode:
-        """Deletes a group without members, with its offsets (DeleteGroups)."""
+        """Deletes a group and its offsets (DeleteGroups). Returns GROUP_ID_NOT_FOUND or NON_EMPTY_GROUP if that is impossible."""
         group = self._table.get(group_id)
         if group is None:
             return ErrorCode.GROUP_ID_NOT_FOUND

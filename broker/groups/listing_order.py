@@ -37,7 +37,7 @@ def coordinated_groups(groups: Iterable[Group], offsets: Topic | None, node_id: 
 
 
 def response_order(group_ids: Iterable[str], offsets: Topic | None) -> list[str]:
-    """Returns group ids, which may repeat, in the order in which Kafka answers a request that names all of them."""
+    """Returns group ids, which may repeat, in the order in which Kafka's response to a request for all of them lists them."""
     shards: dict[int, list[str]] = {}
     for group_id in group_ids:
         shards.setdefault(_partition_of(group_id, offsets) if offsets else 0, []).append(group_id)

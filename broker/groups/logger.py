@@ -1,4 +1,4 @@
-"""The logger of all modules of groups, under the name that Kafka's group coordinator logs with."""
+"""The logger of all modules of groups, which has the name of Kafka's logger for the group coordinator."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""When committed offsets expire (KIP-211, Kafka's OffsetExpirationCondition).
+"""Determines when committed offsets expire (KIP-211, Kafka's OffsetExpirationCondition).
 
-An offset that was committed with a retention time (OffsetCommit v2 to v4) expires at that time. Any other expires
-offsets.retention.minutes after the group has stopped using it: after the commit for groups without members and for topics that no member
-subscribes to, after the group became empty for all other topics. Offsets of a group that may still use them do not expire.
+An offset that was committed with a retention time (OffsetCommit v2 to v4) expires at that time. Any other offset expires
+offsets.retention.minutes after the group has stopped using it. That is the time of the commit if the group never had members or if no
+member subscribes to the topic, and the time when the group became empty if it is an empty classic group. Offsets of a group that may still
+use them do not expire.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def has_expired(group: ClassicGroup | ConsumerGroup, now_ms: int, settings: Grou
 
 
 def _unused_since_ms(group: ClassicGroup | ConsumerGroup, topic: str, committed: CommittedOffset) -> int | None:
-    """Returns the time from which the retention time counts; None if the group may still use the offset."""
+    """Returns the time at which the retention time begins; None if the group may still use the offset."""
     if isinstance(group, ConsumerGroup):
         return None if group.subscribes_to(topic) else committed.commit_timestamp_ms
     if group.protocol_type is None:

@@ -46,7 +46,7 @@ class OffsetRequests:
         *,
         understands_epochs: bool = True,
     ) -> ErrorCode:
-        """Returns whether offsets may be committed. A request without a generation may create the group."""
+        """Returns NONE if offsets may be committed, otherwise an error. A request without a generation may create the group."""
         group = self._table.get(group_id)
         if isinstance(group, ConsumerGroup):
             return group.check_commit(member_id, generation_id, slots, understands_epochs)
@@ -55,7 +55,7 @@ class OffsetRequests:
         return group.check_commit(member_id, group_instance_id, generation_id)
 
     def check_fetch(self, group_id: str, member_id: str | None, epoch: int) -> ErrorCode:
-        """Returns whether offsets may be read. Only consumer groups check the member."""
+        """Returns NONE if offsets may be read, otherwise an error. Only consumer groups check the member."""
         group = self._table.get(group_id)
         return group.check_fetch(member_id, epoch) if isinstance(group, ConsumerGroup) else ErrorCode.NONE
 
@@ -83,7 +83,10 @@ class OffsetRequests:
     def check_transactional_commit(
         self, group_id: str, member_id: str, group_instance_id: str | None, generation_id: int, slots: Iterable[Slot]
     ) -> ErrorCode:
-        """Returns whether offsets may be committed in a transaction (KIP-447). A request without a generation may create the group."""
+        """Returns NONE if offsets may be committed in a transaction (KIP-447), otherwise an error.
+
+        A request without a generation may create the group.
+        """
         group = self._table.get(group_id)
         if isinstance(group, ConsumerGroup):
             if generation_id == -1 and not member_id and group_instance_id is None:
@@ -127,7 +130,7 @@ class OffsetRequests:
     # Deletion
 
     def check_delete(self, group_id: str) -> ErrorCode:
-        """Returns whether OffsetDelete is allowed: not if the group has members whose subscriptions the broker cannot read."""
+        """Returns NON_EMPTY_GROUP if the group has members whose subscriptions the broker cannot read, NONE if OffsetDelete is allowed."""
         group = self._table.get(group_id)
         if group is None:
             return ErrorCode.GROUP_ID_NOT_FOUND
@@ -135,7 +138,7 @@ class OffsetRequests:
         return ErrorCode.NONE if may else ErrorCode.NON_EMPTY_GROUP
 
     def delete(self, group_id: str, topic: str, partition: int) -> ErrorCode:
-        """Deletes the offset of one partition, if any, after `check_delete`."""
+        """Deletes the offset of one partition, after `check_delete`. Returns GROUP_SUBSCRIBED_TO_TOPIC if a member uses the topic."""
         group = self._table.get(group_id)
         if group is not None and not group.is_empty and group.subscribes_to(topic):
             return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC

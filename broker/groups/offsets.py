@@ -29,7 +29,8 @@ class PendingOffset(NamedTuple):
 class PendingOffsets:
     """The commits of open transactions: producer id -> (topic, partition) -> commit.
 
-    A commit is None once a later commit of the same partition has taken effect; its transaction no longer changes the partition then.
+    A commit is None once a later commit of the same partition has taken effect; from then on, its transaction no longer changes the
+    partition.
     """
 
     def __init__(self) -> None:
@@ -100,9 +101,9 @@ class PendingOffsets:
 
 
 class CommittedOffsets:
-    """Topic -> partition -> commit. Topics are identified by name, so the offsets of a deleted topic must be removed.
+    """The commits of a group: topic -> partition -> commit.
 
-    `pending` are the commits of open transactions.
+    Topics are identified by name, so the offsets of a deleted topic must be removed. `pending` are the commits of open transactions.
     """
 
     __slots__ = ("_topics", "pending")
@@ -131,7 +132,7 @@ class CommittedOffsets:
         self.pending.replace(topic, partition)
 
     def end_transaction(self, producer_id: int, *, committed: bool) -> Iterable[str]:
-        """Lets the commits of a producer's transaction take effect, or discards them; returns their topics.
+        """Applies or discards the commits of a producer's transaction, and returns their topics.
 
         A commit that was made later than one of the transaction is kept.
         """
@@ -155,7 +156,7 @@ class CommittedOffsets:
         return list(self._topics.get(topic, ()))
 
     def delete(self, topic: str, partition: int) -> bool:
-        """Removes the commits of a partition; returns False if there was none but those of open transactions."""
+        """Removes the commits of a partition. Returns False if all of them belonged to open transactions or if there was none."""
         self.pending.delete(topic, partition)
         partitions = self._topics.get(topic, {})
         found = partitions.pop(partition, None) is not None

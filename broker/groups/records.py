@@ -92,7 +92,7 @@ def tombstones(group: ClassicGroup | ConsumerGroup) -> list[CoordinatorRecord]:
 
 
 def consumer_records(group: ConsumerGroup, now_ms: int) -> list[CoordinatorRecord]:
-    """Returns a record for each part of a consumer group that has changed since the last call, tombstones for removed parts."""
+    """Returns a record for each part of a consumer group that has changed since the last call, and tombstones for removed parts."""
     return [
         CoordinatorRecord(
             _group_key(kind, group.group_id)

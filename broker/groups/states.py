@@ -1,4 +1,4 @@
-"""The states of groups, spelled as clients see them. Each docstring says what a group does in the state and which states follow."""
+"""The states of groups, with the names that clients receive. Each docstring says what a group does in the state and which states follow."""
 
 from __future__ import annotations
 

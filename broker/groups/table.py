@@ -1,6 +1,6 @@
 """All groups of the cluster by id: finding, creating, replacing and writing them.
 
-Kafka writes the state of groups to `__consumer_offsets` before it answers a request, and takes the request back if that fails. Here every
+Kafka writes the state of groups to `__consumer_offsets` before it answers a request, and undoes the request if that fails. Here every
 request that may write runs in a savepoint (`classic_step`, `consumer_step`), which restores the group, the members concerned and the
 timers when an exception is raised.
 """
@@ -72,7 +72,7 @@ class GroupTable:
     # Classic groups
 
     def new_classic_group(self, group_id: str) -> ClassicGroup:
-        """Returns a new group, which writes itself as long as it is the stored one."""
+        """Returns a new group. Its state is written only while it is the stored group with its id."""
 
         def write() -> None:
             if self._groups.get(group_id) is group:
@@ -112,7 +112,7 @@ class GroupTable:
 
     @contextmanager
     def consumer_step(self, group: ConsumerGroup, member_id: str) -> Iterator[None]:
-        """A savepoint for a request of one member. It also restores the group's place in the table after a failed conversion."""
+        """Provides a savepoint for a request of one member. It also restores the group's place in the table after a failed conversion."""
         member = group.members.get(member_id)
         parts = [group, group.subscriptions, group.journal, *([member] if member else [])]
         try:
@@ -131,7 +131,7 @@ class GroupTable:
             self.write(group)
 
     def downgrade(self, group: ConsumerGroup, removed: Collection[ConsumerMember]) -> ClassicGroup:
-        """Replaces a consumer group by a classic one with the same members but those `removed`, and writes both."""
+        """Replaces a consumer group by a classic one with the same members except those `removed`, and writes both."""
         classic = self.new_classic_group(group.group_id)
         downgrade(group, removed, classic, self.cluster)
         self._groups[group.group_id] = classic

@@ -24,7 +24,10 @@ def java_hash(text: str) -> int:
 
 
 def abs_java_hash(key: str) -> int:
-    """Returns Kafka's `Utils.abs(key.hashCode())`, which modulo the number of partitions is the key's coordinator partition."""
+    """Returns Kafka's `Utils.abs(key.hashCode())`.
+
+    The remainder of a division by the number of partitions is the index of the partition that coordinates the key.
+    """
     value = java_hash(key)
     return 0 if value == -(1 << 31) else abs(value)
 
@@ -50,7 +53,7 @@ def timeline_order(keys: Iterable[str]) -> list[str]:
 
 
 def partitions_order(topic: str, partitions: Collection[int], *, concurrent: bool = False) -> list[int]:
-    """Returns the partitions of a topic in the order of a HashMap of them, or of a ConcurrentHashMap."""
+    """Returns the partitions of a topic in the order of a HashMap with their TopicPartitions as keys, or of a ConcurrentHashMap."""
     mask = _table_size(len(partitions) + concurrent) - 1
     topic_hash = java_hash(topic)
     return sorted(partitions, key=lambda partition: _spread(31 * (31 + partition) + topic_hash) & mask)

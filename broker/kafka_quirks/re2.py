@@ -210,7 +210,7 @@ class _Parser:
         return build
 
     def _begin_special_group(self) -> bool:
-        """Parses the name or the flags after `(?`. Returns False for flags without a group, as in `(?i)`, which apply to what follows."""
+        """Parses the name or the flags after `(?`. Returns False for flags without a group, as in `(?i)`, which apply to the rest."""
         rest = self.text[self.position :]
         named = rest.removeprefix("P")
         if named.startswith("<") and not named.startswith(("<=", "<!")):

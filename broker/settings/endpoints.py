@@ -1,6 +1,6 @@
 """Parsing of listener addresses, `NAME://host:port`, from a broker's settings.
 
-The health check imports this module too, so it avoids heavy imports to start quickly.
+The health check imports this module too and must start quickly, so this module avoids heavy imports.
 """
 
 from __future__ import annotations

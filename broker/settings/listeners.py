@@ -1,4 +1,4 @@
-"""Listeners of a node: where it listens, and the addresses that it advertises to clients.
+"""Listeners of a node: the addresses on which it listens, and those that it advertises to clients.
 
 The rules are those of Kafka's SocketServerConfigs and KafkaConfig. Addresses are parsed in `endpoints.py`.
 """

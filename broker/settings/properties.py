@@ -17,13 +17,16 @@ class InvalidConfig(ValueError):
 
 
 def parse_properties(text: str) -> dict[str, str]:
-    """Returns the pairs of a .properties file, by the rules of java.util.Properties.load. The last pair of a name counts."""
+    """Returns the pairs of a .properties file, by the rules of java.util.Properties.load. If a name is repeated, its last value applies."""
     entries = (ENTRY.fullmatch(line) for line in _logical_lines(text))
     return {_unescaped(entry[1]): _unescaped(entry[2]) for entry in entries if entry}
 
 
 def _logical_lines(text: str) -> Iterator[str]:
-    """Yields lines without indentation, skipping comments and blank lines. An odd number of backslashes at its end continues a line."""
+    """Yields lines without indentation, skipping comments and blank lines.
+
+    A line that ends with an odd number of backslashes is continued.
+    """
     pending: str | None = None
     for natural in re.split(r"\r\n|\r|\n", text):
         line = natural.lstrip(" \t\f")

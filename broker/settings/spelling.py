@@ -21,7 +21,7 @@ NEVER_REFUSED = ("confluent.", "controller.", "listener.name.", "zookeeper.")
 
 
 def check_spelling(names: Collection[str]) -> None:
-    """Raises InvalidConfig for a name that closely resembles a broker setting but is none."""
+    """Raises InvalidConfig for a name that closely resembles a broker setting but is not a known setting."""
     known = {**BROKER_SETTINGS, **INHERITING}
     for name in names:
         if name not in known and not name.startswith(NEVER_REFUSED) and (meant := nearest(name, BROKER_SETTINGS)):
@@ -31,8 +31,8 @@ def check_spelling(names: Collection[str]) -> None:
 def check_scope(names: Collection[str]) -> None:
     """Raises InvalidConfig for a topic or group setting that has another name at the broker level.
 
-    It is called for settings from options and from Python programs, whose authors expect an effect. In environment variables and files
-    such names are accepted without effect, as in Kafka.
+    It is called for settings from options and from Python programs, because their authors expect an effect. In environment variables and
+    files such names are accepted without effect, as in Kafka.
     """
     for name in names:
         if name not in BROKER_SETTINGS and name in INHERITING and INHERITING[name].synonyms:

@@ -41,7 +41,7 @@ class ConfigSource(IntEnum):
 
 
 class Synonym(NamedTuple):
-    """A name and layer under which a value is set, or would be used if those before it were unset."""
+    """A name and layer in which a value is set. The first synonym in a list applies, the others only if those before it are unset."""
 
     name: str
     value: str | None

@@ -1,7 +1,7 @@
 """Compacts logs in the background (Kafka's LogCleaner).
 
 A timer starts a pass at the interval log.cleaner.backoff.ms. A pass looks at every partition of the topics whose cleanup.policy includes
-"compact", and rewrites the logs that are dirty enough (`storage/compaction.py` decides). Rewriting one log takes two scans:
+"compact", and rewrites the logs that are dirty enough according to `storage/compaction.py`. Rewriting one log takes two scans:
 
 1. The dirty part is read for the last offset of each key (`compaction.LastOffsets`).
 2. All batches up to the end of the dirty part are rewritten without the superseded records (`compaction.Compactor`). The new batches
@@ -9,9 +9,9 @@ A timer starts a pass at the interval log.cleaner.backoff.ms. A pass looks at ev
 
 Both scans run in slices of a few hundred records, between which clients are served. A batch is not divided. All inputs are taken when the
 scans begin: the end of the dirty part, the aborted transactions below it, the last record of each producer, and the time. Appends in the
-meantime do not matter, because they go behind the dirty part. If the log has been deleted, truncated or compacted meanwhile (`_LogState`
-differs), the work on it is discarded and the next pass starts over. Only the final replacement, which copies the remaining bytes, runs in
-one piece.
+meantime do not matter, because they are written after the dirty part. If the log has been deleted, truncated or compacted meanwhile
+(`_LogState` differs), the work on it is discarded and the next pass starts over. Only the final replacement, which copies the remaining
+bytes, runs without interruption.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ class LogCleaner:
             timers.set("log cleaner", config.integers["log.cleaner.backoff.ms"], self._start_pass)
 
     def _start_pass(self) -> None:
-        # At least 1 ms: a timer that sets itself again with a delay of 0 would fire forever within the same moment.
+        # The delay is at least 1 ms, because a timer that sets itself again with a delay of 0 would fire endlessly at the same time.
         self._timers.set("log cleaner", max(1, self._config.integers["log.cleaner.backoff.ms"]), self._start_pass)
         if not self._running:
             self._running = True
             work = self._scheduled_pass()
-            # The first slice runs at once, so that a pass that needs no second one takes place at its own moment.
+            # The first slice runs at once, so that a pass of one slice is complete when the timer's callback returns.
             if next(work, None) is not None:
                 self._background(work)
 
@@ -76,7 +76,7 @@ class LogCleaner:
             self._running = False
 
     def compact(self, *, now: bool = False) -> None:
-        """Runs a pass in one piece; with `now`, over all logs that have dirty records, however few."""
+        """Runs a pass without interruption. With `now`, all logs that have dirty records are compacted, however few they have."""
         for _ in self._pass(now=now):
             pass
 
@@ -101,7 +101,7 @@ class LogCleaner:
 
 
 def _rewrite(partition: Partition, dirty: Dirty, now_ms: int, slices: Slices) -> Generator[Wait, None, bool]:
-    """Compacts a log up to the end of its dirty part. Returns False, and leaves the log as it is, if it has changed underneath."""
+    """Compacts a log up to the end of its dirty part. Returns False, and leaves the log as it is, if `_LogState` has changed."""
     state = _LogState.of(partition)
     aborted = Aborted(partition.producers.aborted(partition.log.start_offset, dirty.end_offset))
     producers, delete_retention_ms = partition.producers.last_records(), partition.topic.config.integers["delete.retention.ms"]
@@ -132,7 +132,7 @@ def _rewrite(partition: Partition, dirty: Dirty, now_ms: int, slices: Slices) ->
 
 
 def compaction_limits(config: TopicConfig) -> CompactionLimits:
-    """Returns when a topic is compacted, as its configs say.
+    """Returns the limits that a topic's configs set.
 
     Segments end after max.compaction.lag.ms at the latest, because the records of the active segment are never compacted.
     """

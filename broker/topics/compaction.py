@@ -1,15 +1,15 @@
 """Rewrites batches so that the last record of each key remains (Kafka's Cleaner). Offsets never change; removed records leave gaps.
 
-Besides superseded records, the following is removed or kept:
+Apart from superseded records, these rules apply:
 
 * A tombstone (a record without a value) is kept for delete.retention.ms, so that readers see the deletion. The first pass that keeps it
   writes a delete horizon into the batch header (KIP-534), and the first pass after the horizon removes it.
-* Records of aborted transactions are removed, and supersede nothing.
+* Records of aborted transactions are removed, and do not supersede other records.
 * A transaction marker is treated like a tombstone: the first pass that finds no record of its transaction left sets a delete horizon,
   and the first pass after the horizon removes the marker.
-* A batch that has lost all its records is kept, empty, if it is the last one before the end of the pass, because it shows the next offset,
-  or if it is the last one of its producer, because it shows the producer's sequence number and epoch.
-* Records without a key are removed. They were written before the topic became a compacted one.
+* A batch that has lost all its records is kept, empty, if it is the last one before the end of the pass, because the next offset follows
+  from it, or if it is the last one of its producer, because it contains the producer's sequence number and epoch.
+* Records without a key are removed. They were written before compaction was enabled for the topic.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class LastOffsets:
 class Compactor:
     """One pass over the batches of a log, at the time `now_ms`.
 
-    `latest` has the last offset of each key of the dirty part, whose last offset is `last_offset`; `producers` has the last record of
-    each producer id.
+    `latest` maps each key of the dirty part to its last offset. `last_offset` is the last offset of the dirty part. `producers` maps each
+    producer id to its last record.
     """
 
     def __init__(
@@ -78,7 +78,10 @@ class Compactor:
         """The offsets of the markers whose transactions have no records left."""
 
     def rewrite(self, batch: RecordBatch) -> Buffer | None:
-        """Returns what remains of a batch: `batch.view` itself, a new batch, or None. Batches must be passed in the order of the log."""
+        """Returns the remaining part of a batch: `batch.view` itself, a new batch, or None.
+
+        Batches must be passed in the order of the log.
+        """
         header = batch.header
         horizon_ms = header.delete_horizon_ms
         expired = horizon_ms is not None and horizon_ms <= self._now_ms

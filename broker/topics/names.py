@@ -1,4 +1,4 @@
-"""Names of topics: which are legal, which collide, and which Kafka uses for itself."""
+"""Names of topics: legal names, names that collide, and the names of Kafka's internal topics."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CONSUMER_OFFSETS = "__consumer_offsets"
 TRANSACTION_STATE = "__transaction_state"
 INTERNAL_TOPICS = frozenset({CONSUMER_OFFSETS, TRANSACTION_STATE, "__share_group_state"})
 CLUSTER_METADATA = "__cluster_metadata"
-"""The log of the metadata quorum. It is no topic: clients can neither create it nor read it."""
+"""The log of the metadata quorum. It is not a topic: clients can neither create it nor read it."""
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]+")
 
 

@@ -1,4 +1,4 @@
-"""One partition: a replicated log together with its producers, open transactions and state of cleaning."""
+"""One partition: a replicated log together with its producers, open transactions and compaction state."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Partition(ReplicatedLog):
 
     @property
     def last_stable_offset(self) -> int:
-        """The end of what read_committed returns: the start of the first open transaction, or the high watermark if none is open."""
+        """The end of the records that read_committed returns: the start of the first open transaction, else the high watermark."""
         first_open_offset = self.producers.first_open_offset
         if first_open_offset is None:
             return self.high_watermark
@@ -45,18 +45,18 @@ class Partition(ReplicatedLog):
 
     @property
     def min_isr(self) -> int:
-        """How many in-sync replicas acks=all requires (Kafka's `Partition.effectiveMinIsr`)."""
+        """The number of in-sync replicas that acks=all requires (Kafka's `Partition.effectiveMinIsr`)."""
         return min(self.topic.config.integers["min.insync.replicas"], len(self.replicas))
 
     @property
     def allows_unclean_election(self) -> bool:
-        """Whether the topic's configs let a replica lead that lacks records."""
+        """Whether the topic's configs allow a replica that lacks records to become leader."""
         return self.topic.config.booleans["unclean.leader.election.enable"]
 
     def append_records(self, records: Iterable[CoordinatorRecord], now_ms: int, producer: Producer | None) -> None:
         """Appends a coordinator's records as one batch, which is part of the producer's transaction if there is a producer.
 
-        Coordinators use no sequence numbers: each of their batches starts at 0 (Kafka's AppendOrigin.COORDINATOR).
+        Coordinators do not count sequence numbers, so each of their batches starts at 0 (Kafka's AppendOrigin.COORDINATOR).
         Raises StaleProducerEpoch if a newer epoch of the producer has written.
         """
         rows = [Record(offset, now_ms, record.key, record.value, []) for offset, record in enumerate(records)]

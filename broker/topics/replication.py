@@ -1,8 +1,8 @@
 """A log and its replicas: leader elections, in-sync replicas, reassignments and the high watermark.
 
-All replicas of a partition share one log in memory, so a replica is only a position in it. An in-sync replica stands at the end of the
-log. A replica that leaves the in-sync replicas keeps the position at which it left (`lagging`). When a lagging replica is elected, the log
-is truncated to its position, which has the same effect as the election of a replica that lacks the records behind it.
+All replicas of a partition share one log in memory, so a replica is only a position in it. An in-sync replica is at the end of the log. A
+replica that leaves the in-sync replicas keeps the position at which it left (`lagging`). When a lagging replica is elected, the log is
+truncated to its position, which has the same effect as the election of a replica that lacks the records after it.
 
 Each change of replicas goes through `ReplicatedLog._change`, which follows KRaft's controller (ReplicationControlManager and
 PartitionChangeBuilder) in this order:
@@ -68,7 +68,7 @@ class Assignment(NamedTuple):
 class ReplicatedLog(ABC):
     """A log with its replicas.
 
-    `lagging` maps each replica that is not in sync to its position (an offset). `elr` has the eligible leader replicas, and
+    `lagging` maps each replica that is not in sync to its position (an offset). `elr` contains the eligible leader replicas, and
     `last_known_elr` the last leader while there is none. `leader` is NO_LEADER while no replica can lead.
     """
 
@@ -105,12 +105,12 @@ class ReplicatedLog(ABC):
     @property
     @abstractmethod
     def min_isr(self) -> int:
-        """How many in-sync replicas acks=all requires."""
+        """The number of in-sync replicas that acks=all requires."""
 
     @property
     @abstractmethod
     def allows_unclean_election(self) -> bool:
-        """Whether a replica that lacks records is elected as soon as no other can lead."""
+        """Whether a replica that lacks records may be elected when no other replica can lead."""
 
     @abstractmethod
     def truncate_to(self, offset: int) -> None:
@@ -120,7 +120,7 @@ class ReplicatedLog(ABC):
 
     @property
     def assignment(self) -> Assignment:
-        """The present replicas."""
+        """The current replicas."""
         return Assignment(self.replicas, self.isr, self.adding, self.removing)
 
     @property
@@ -139,7 +139,7 @@ class ReplicatedLog(ABC):
         return self.log.end_offset if self._held_offset is None else self._held_offset
 
     def behind(self, running: Collection[int]) -> list[int]:
-        """Returns the running replicas that are not in sync. The list is empty without a leader, from which they could copy."""
+        """Returns the running replicas that are not in sync. The list is empty if there is no leader from which they could copy."""
         return [] if self.leader == NO_LEADER else [node for node in self.replicas if node in running and node not in self.isr]
 
     # Nodes that stop and start
@@ -235,14 +235,14 @@ class ReplicatedLog(ABC):
         self.hold_high_watermark()
 
     def _update_elr(self, former_isr: Sequence[int], min_isr: int) -> None:
-        """Keeps the replicas that leave eligible as long as fewer than `min_isr` replicas are in sync (KIP-966)."""
+        """Makes replicas that leave the in-sync replicas eligible while fewer than `min_isr` replicas are in sync (KIP-966)."""
         if len(self.isr) >= min_isr:
             self.elr = []
         else:
             self.elr = sorted({*self.elr, *former_isr} - set(self.isr))
 
     def _elected(self, running: Collection[int], *, unclean: bool) -> int:
-        """Returns the present leader if it may stay, else the first candidate among the replicas; NO_LEADER if there is none."""
+        """Returns the current leader if it may stay, else the first candidate among the replicas; NO_LEADER if there is none."""
         candidates = [self.leader, *self.replicas]
         eligible = self.isr or self.elr
         found = next((node for node in candidates if node in eligible and node in running), NO_LEADER)

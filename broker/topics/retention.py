@@ -1,4 +1,4 @@
-"""Deletes records beyond retention.ms and retention.bytes, by a timer (Kafka's LogManager.cleanupLogs).
+"""Deletes records beyond retention.ms and retention.bytes at intervals (Kafka's LogManager.cleanupLogs).
 
 `storage/retention.py` decides which records of one log may be deleted; this module applies that to all topics.
 """

@@ -22,7 +22,7 @@ class Topic:
 
     @property
     def is_internal(self) -> bool:
-        """Whether Kafka keeps its own state in the topic."""
+        """Whether Kafka stores its own state in the topic."""
         return self.name in INTERNAL_TOPICS
 
     def partition(self, index: int) -> Partition | None:

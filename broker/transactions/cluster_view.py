@@ -9,11 +9,11 @@ from .transaction import Marker, TopicPartition
 
 
 class ClusterView(Protocol):
-    """The cluster as the transaction coordinator sees it: its logs, their leaders, and the source of producer ids."""
+    """The logs of the cluster, their leaders, and the source of producer ids."""
 
     @property
     def transaction_version(self) -> int:
-        """The finalized level of the feature transaction.version. With 2, transactions are also timed out by the rules of v2."""
+        """The finalized level of the feature transaction.version. At level 2, the rules of transactions v2 also apply to timeouts."""
 
     def next_producer_id(self) -> int:
         """Returns a producer id that was never returned before."""

@@ -219,7 +219,7 @@ class Transactions:
         self._write_markers(transaction)
 
     def _write_markers(self, transaction: Transaction) -> None:
-        """Writes the missing markers. After an internal error it is retried by a timer, because the decision is final."""
+        """Writes the missing markers. After an internal error a timer retries the rest, because the decision is final."""
         try:
             self._try_to_write_markers(transaction)
         except Exception:
@@ -252,7 +252,7 @@ class Transactions:
         self._cluster.write_transaction(transaction.transactional_id, record)
 
     def _set_expiry(self, transaction: Transaction) -> None:
-        """Starts the time after which the id, which now has no open transaction, expires."""
+        """Sets the timer after which the id expires. The id must not have an open transaction."""
         delay_ms = self._settings.transactional_id_expiration_ms
         self._timers.set(("transactional id", transaction.transactional_id), delay_ms, lambda: self._expire(transaction))
 

@@ -9,7 +9,7 @@ from ..settings.values import BrokerConfig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransactionSettings:
-    """Kafka's names, with `_` for `.`, and Kafka's defaults."""
+    """Broker settings under Kafka's names, with `_` for `.`. The defaults are Kafka's."""
 
     transaction_max_timeout_ms: int = 900_000
     transactional_id_expiration_ms: int = 604_800_000

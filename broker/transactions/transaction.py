@@ -61,7 +61,7 @@ class TransactionState(Enum):
     All markers are written -> COMPLETE_COMMIT."""
 
     PREPARE_ABORT = "PrepareAbort"
-    """As PREPARE_COMMIT, for an abort. All markers are written -> COMPLETE_ABORT."""
+    """The same as PREPARE_COMMIT, for an abort. All markers are written -> COMPLETE_ABORT."""
 
     COMPLETE_COMMIT = "CompleteCommit"
     """The last transaction was committed, and no other has started. InitProducerId -> EMPTY; otherwise as EMPTY."""
@@ -81,7 +81,10 @@ IDLE = (TransactionState.EMPTY, TransactionState.COMPLETE_COMMIT, TransactionSta
 
 
 class Transaction:
-    """A transactional id. Callers of its methods must check that the state allows the transition. Times are ms since the Unix epoch."""
+    """The state of one transactional id.
+
+    Callers of its methods must check that the state allows the transition. Times are ms since the Unix epoch.
+    """
 
     def __init__(self, transactional_id: str, producer_id: int) -> None:
         self.transactional_id = transactional_id
@@ -92,7 +95,7 @@ class Transaction:
         self.next_producer_id = NO_PRODUCER_ID
         """The producer id to use once the markers are written, if the epochs of the current id are exhausted; otherwise -1."""
         self.last_epoch = NO_PRODUCER_EPOCH
-        """The epoch before the last one that the producer itself requested; -1 after another producer took over or was fenced."""
+        """The epoch before the last one that the producer itself requested; -1 after a takeover by another producer or a fencing."""
         self.timeout_ms = 0
         self.start_ms = -1
         self.partitions: dict[TopicPartition, None] = {}
@@ -107,7 +110,7 @@ class Transaction:
 
     @property
     def epoch_exhausted(self) -> bool:
-        """Whether no producer may get a higher epoch, because the highest one is reserved for fencing."""
+        """Whether the producer cannot get a higher epoch, because the highest one is reserved for fencing."""
         return self.producer.epoch >= MAX_EPOCH - 1
 
     def begin(self, producer: Producer, last_epoch: int, timeout_ms: int) -> None:

@@ -1,4 +1,4 @@
-"""Compiles the codec of a message in one version: Python source is made of the declared fields and executed once.
+"""Compiles the codec of a message in one version: Python source is generated from the declared fields and executed once.
 
 The source is one function per message and version, without loops over fields and without calls for nested structures. HeartbeatRequest
 of version 4, whose fields are two strings, an int32 and a nullable string, becomes this decoder (shortened):
@@ -37,7 +37,7 @@ compared with the bytes that remain, and each array's count with the fewest byte
 A string that is not UTF-8 is an error instead of being repaired, because a replacement character takes three bytes in place of one: a
 name that was read could become too long to be written.
 
-`source.py` holds the lines and constants of a function, `decoders.py`, `encoders.py` and `initializers.py` add the lines.
+`source.py` stores the lines and constants of a function; `decoders.py`, `encoders.py` and `initializers.py` add the lines.
 """
 
 from __future__ import annotations

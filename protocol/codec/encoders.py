@@ -1,6 +1,7 @@
 """Compiles encoders. In the compiled functions, `m` is the message and `out` the buffer to which fields are appended.
 
-Record bytes are not copied. When they come, `out` and the record bytes are appended to the list `parts`, and a new `out` begins.
+Record bytes are not copied. Before such a field, `out` is complete: `out` and the record bytes are appended to the list `parts`, and a new
+`out` begins.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def _encode_length(source: Source, length: str, wide: bool, out: str) -> None:
 
 
 def _encode_null(source: Source, spec: Spec, wide: bool, value: str, out: str) -> None:
-    """Adds the branch for None and opens its `else`. If null is not allowed, None fails in the lines that follow."""
+    """Adds the branch for None and opens its `else`. If null is not allowed, the lines that follow raise an error for None."""
     if spec.null_allowed(source.version):
         null = "b'\\0'" if source.flexible else repr(b"\xff" * (4 if wide else 2))
         source.add(f"if {value} is None:", f"    {out} += {null}", "else:")

@@ -9,7 +9,7 @@ from ..fields import has_default, specs
 from .source import Source, default_expression
 
 _UNSET = object()
-"""The default of arguments whose value a factory makes; None may be a value."""
+"""The default of arguments for fields with a default factory. It is not None, because None may be passed as a value."""
 
 
 def compile_init(cls: type[Any]) -> Callable[..., None]:

@@ -11,7 +11,7 @@ from ..fields import ZERO_UUID, ProtocolError, Spec, has_default, specs
 from ..varints import put_uvarint, uvarint_rest
 
 WIDTH = {"b": 1, "?": 1, "h": 2, "H": 2, "i": 4, "q": 8, "d": 8, "16s": 16}
-"""The bytes that a field of fixed width takes, by struct format."""
+"""The width of fixed-width fields in bytes, by struct format."""
 _ZERO: dict[object, str] = {"?": "False", "d": "0.0", "16s": "ZERO_UUID", "str": "''", "bytes": "b''", "records": "b''"}
 
 
@@ -20,7 +20,10 @@ def _fail(field: str, length: int) -> None:
 
 
 MAX_STRING_BYTES = 32_767
-"""The longest string, in all versions. Old versions have an int16 length; new ones keep to it so that a value can be sent in both."""
+"""The longest string, in all versions.
+
+Old versions have an int16 length; new versions keep this limit so that a value can be sent in both.
+"""
 
 
 class Source:
@@ -42,7 +45,7 @@ class Source:
         }
 
     def add(self, *lines: str) -> None:
-        """Appends lines at the present indentation."""
+        """Appends lines at the current indentation."""
         self.lines += ["    " * self.depth + line for line in lines]
 
     def new_name(self, stem: str) -> str:
@@ -51,7 +54,7 @@ class Source:
         return f"{stem}{self.names}"
 
     def constant(self, stem: str, value: Any) -> str:
-        """Returns the name under which the function finds `value`."""
+        """Returns the name by which the function refers to `value`."""
         for name, known in self.constants.items():
             if known is value:
                 return name
@@ -94,7 +97,7 @@ def is_fixed(spec: Spec) -> bool:
 
 
 def items_format(spec: Spec, count: str) -> str:
-    """Returns an expression for the struct format of `count` items. A number before `16s` would be a length, so that is repeated."""
+    """Returns an expression for the struct format of `count` items. A number before `16s` would be a length, so `16s` is repeated."""
     return f"'>' + '16s' * {count}" if spec.kind == "16s" else f"f'>{{{count}}}{spec.kind}'"
 
 

@@ -10,7 +10,7 @@ A record is a sequence of zigzag varints and bytes:
     size, attributes, timestamp delta, offset delta, key length, key, value length, value, header count, headers
 
 Its *structural bytes* are all but those of key, value and header contents. A record is well formed if the structural bytes fit
-together and end where the size says. That is what the fast paths use: two records with the same structural bytes at the same
+together and end where the size says. The fast paths are based on this consequence: two records with the same structural bytes at the same
 positions are both well formed or both malformed, so one of them has to be parsed.
 
 `checks.py` tries the paths in this order:
@@ -20,17 +20,17 @@ positions are both well formed or both malformed, so one of them has to be parse
 2. *Run* (`runs.py`), for ten or more successive records of one shape. Their structural bytes are at equal distances, so that a
    slice with a stride collects one byte of all of them, and `bytes.count` compares them in one operation.
 3. *Columns* (`columns.py`), for 256 or more records that make no runs, where numpy is installed. The fields of all records are read
-   in lockstep: first all sizes, then all timestamp deltas, and so on. This takes a batch to its end, or does nothing.
-4. *Sequential* (`scan.py`), for what is left: the records one by one. This path alone names errors, because the others return
+   in lockstep: first all sizes, then all timestamp deltas, and so on. This path reads a batch to its end or not at all.
+4. *Sequential* (`scan.py`), which reads the remaining records one by one. Only this path determines errors, because the others return
    without a verdict when they meet a record that may be invalid, and leave it to this one.
 
 Paths 2 to 4 advance one `RecordScan`, so that a batch can be read in turn by several of them: a run, a few records one by one, the
-next run. Each run that is looked for in vain doubles the distance to the next attempt.
+next run. Each unsuccessful search for a run doubles the distance to the next search.
 
-Timestamps in a run are compared with the maximum in the batch header instead of being decoded. That settles that none is too late,
-but not always which is the latest. If no record is found that reaches the header's maximum, the batch is read again sequentially.
+Timestamps in a run are compared with the maximum in the batch header instead of being decoded. This shows that none exceeds the maximum,
+but not always which one is the latest. If no record is found that reaches the header's maximum, the batch is read again sequentially.
 
-`rules.py` holds the rules of the topic and the errors. tests/protocol/test_record_checks.py compares the paths with each other.
+`rules.py` contains the rules of the topic and the errors. tests/protocol/test_record_checks.py compares the paths with each other.
 """
 
 from __future__ import annotations

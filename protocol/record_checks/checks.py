@@ -10,7 +10,7 @@ from .templates import matches_template
 
 FEWEST_IN_COLUMNS = 256
 COPIED_BELOW = 512
-"""With fewer bytes per record, copying the payload once pays, because `bytes` are sliced faster than a memoryview."""
+"""With fewer bytes per record, copying the payload once saves time, because `bytes` are sliced faster than a memoryview."""
 
 
 def check_records(data: Buffer, header: BatchHeader, rules: RecordRules, start: int = 0, lenient: bool = False) -> tuple[int, bool]:

@@ -78,7 +78,7 @@ def _starts(data: Buffer, position: int, count: int) -> Longs:
 def _varints(octets: Bytes, at: Longs) -> tuple[Longs, Longs]:
     """Returns (values before zigzag, positions after them) of the varints at the positions `at`.
 
-    Past the end the last byte is read again and again; the caller finds out by comparing the positions with the ends of the records.
+    For positions past the end, the last byte is read; the caller detects this by comparing the positions with the ends of the records.
     """
     first: Any = octets.take(at, mode="clip")
     values, after = (first & 127).astype(np.int64), at + 1

@@ -2,7 +2,8 @@
 
 The structural byte at position p of the first record of a run is at p + size, p + 2 * size and so on in the records that follow.
 The slice `data[p::size]` collects it from all records; such a slice is called a column here. Lengths and counts must be the same
-in each record, so their columns repeat one byte. The deltas of timestamps and offsets may differ, but must take as many bytes.
+in each record, so their columns repeat one byte. The deltas of timestamps and offsets may differ, but must take the same number of bytes in
+each record.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ SHORTEST_RUN = 10
 """With fewer records the slices of a run take longer than reading the records one by one."""
 
 _CONTINUED = bytes(range(128, 256))
-"""The values of a varint's bytes but for the last one."""
+"""The values of all bytes of a varint except the last one."""
 _UP_TO = [bytes(range(value + 1)) for value in range(256)]
 _EVEN_FROM_128 = bytes(128 + 2 * n for n in range(64))
 """The first bytes of the zigzag varints of 64 successive numbers, if they have a second byte."""
@@ -88,7 +89,7 @@ def _successive(width: int, first: int, count: int) -> list[bytes]:
 def _bounds(columns: list[bytes], expected: int) -> tuple[int, int, bool]:
     """Returns (a lower bound, an upper bound, whether a number equals the upper bound) of the numbers in `columns`.
 
-    Numbers of one or two bytes that rise are compared with `expected`, their presumable maximum, without decoding each of them.
+    Numbers of one or two bytes that rise are compared with `expected`, the maximum according to the header, without decoding each of them.
     """
     limit = 1 << 7 * len(columns) - 1
     if len(columns) <= 2:

@@ -1,4 +1,4 @@
-"""The sequential path: reads the records of a batch one by one, as Kafka's DefaultRecord does, and reports what is wrong."""
+"""The sequential path: reads the records of a batch one by one, as Kafka's DefaultRecord does, and reports errors."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class RecordScan:
         self.errors: list[RecordError] = []
 
     def read_one_by_one(self, until: int) -> None:
-        """Reads the records up to the one with index `until`. Raises InvalidRecords, RecordsEndEarly, UnreadableRecords.
+        """Reads the records before index `until`. Raises InvalidRecords, RecordsEndEarly, UnreadableRecords.
 
         The varints are read inline, because calls would double the time per record; nearly all of them take one byte.
         """
         data, end, position, lenient, latest = self.data, len(self.data), self.position, self.lenient, self.latest
         keys, earliest, upper, _ = self.rules
         base, append_bit = self.header.base_timestamp, self.header.attributes & TIMESTAMP_TYPE_BIT
-        accepted = -1  # a timestamp delta that is known to be within the rules; -1 is no zigzag number
+        accepted = -1  # a timestamp delta that is known to be within the rules; -1 is not a zigzag code
         try:
             for n in range(self.index, until):
                 stop = end + 1

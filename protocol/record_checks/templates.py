@@ -19,7 +19,7 @@ MOST_TEMPLATES, LONGEST_STRUCTURE = 4096, 64
 
 
 class _Template(NamedTuple):
-    """The structural bytes of a record, and the function that takes them out of a payload."""
+    """The structural bytes of a record, and the function that extracts them from a payload."""
 
     read: Callable[[Any], tuple[int, ...]]
     structure: tuple[int, ...]
@@ -33,7 +33,7 @@ _templates: dict[tuple[int, int], _Template | None] = {}
 def matches_template(data: Buffer, header: BatchHeader, rules: RecordRules, start: int) -> bool:
     """Returns whether the only record, at `start`, matches a template and the rules. Its timestamp is then the base timestamp.
 
-    False is no verdict: the record may be valid all the same.
+    The result False does not mean that the record is invalid.
     """
     place = start, len(data)
     if place not in _templates:

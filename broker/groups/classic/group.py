@@ -1,4 +1,4 @@
-"""A group of the classic protocol: what JoinGroup, SyncGroup, Heartbeat, LeaveGroup and offset commits do to it.
+"""A group of the classic protocol, and how JoinGroup, SyncGroup, Heartbeat, LeaveGroup and offset commits change it.
 
 The rules are those of Kafka's `ClassicGroup` and `GroupMetadataManager` (KIP-62, KIP-345, KIP-394, KIP-814), including oddities that
 clients can observe; they were compared with Apache Kafka 4.3. The states and timers are in `rebalance`.
@@ -83,8 +83,8 @@ class ClassicGroup(RebalancingGroup):
     def _rejoin(self, member: Member, join: Join, reply: Reply[JoinResult]) -> None:
         is_stable_follower = self.state is GroupState.STABLE and member.member_id != self.leader
         if member.protocols == join.protocols and (is_stable_follower or self.state is GroupState.COMPLETING_REBALANCE):
-            # The member repeats its JoinGroup because it has not received the answer. A leader that joins a stable group again
-            # wants to compute a new assignment, so its JoinGroup starts a rebalance.
+            # The member repeats its JoinGroup because it has not received the answer. A leader joins a stable group again in order to
+            # compute a new assignment, so its JoinGroup starts a rebalance.
             reply.set(self._join_result(member))
         else:
             self.members.rejoin(member, join, reply)
@@ -108,7 +108,7 @@ class ClassicGroup(RebalancingGroup):
         if join.supports_skip_assignment:
             self.members.answer_join(member, self._join_result(member)._replace(skip_assignment=new_id == self.leader))
         else:
-            # A client that sees its own id as the leader would compute an assignment. Before KIP-814 (JoinGroup v9) the only way to
+            # A client that receives its own id as the leader would compute an assignment. Before KIP-814 (JoinGroup v9) the only way to
             # prevent that is to return the old member id as the leader.
             self.members.answer_join(member, self._join_result(member)._replace(leader=old_leader or "", members=()))
 
@@ -180,7 +180,7 @@ class ClassicGroup(RebalancingGroup):
     # OffsetCommit and TxnOffsetCommit
 
     def check_commit(self, member_id: str, group_instance_id: str | None, generation_id: int) -> ErrorCode:
-        """Returns whether the member may commit offsets, and renews its session if so.
+        """Returns NONE, and renews the member's session, if the member may commit offsets; otherwise an error.
 
         A group without members accepts commits with generation -1.
         """
@@ -194,7 +194,7 @@ class ClassicGroup(RebalancingGroup):
         return ErrorCode.NONE
 
     def check_transactional_commit(self, member_id: str, group_instance_id: str | None, generation_id: int) -> ErrorCode:
-        """Returns whether offsets may be committed in a transaction: by a member of this generation, or without naming a member."""
+        """Returns NONE for a commit by a member of this generation, or by a request that names no member; otherwise an error."""
         if generation_id < 0 and (self.state is GroupState.EMPTY or not (member_id or group_instance_id)):
             return ErrorCode.NONE
         return self._check_generation(member_id, group_instance_id, generation_id)

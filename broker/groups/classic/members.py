@@ -68,7 +68,7 @@ class Members(Mapping[str, Member]):
     def rejoin(self, member: Member, join: Join, reply: Reply[JoinResult]) -> None:
         """Updates a member that has sent another JoinGroup.
 
-        As in Kafka, an older JoinGroup that still waits is never answered, because the client has given it up.
+        As in Kafka, an older JoinGroup that still waits is never answered, because the client has abandoned that request.
         """
         self._supporters.subtract(member.protocol_names)
         self.joined += member.join_reply is None

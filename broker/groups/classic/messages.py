@@ -1,6 +1,7 @@
 """Requests to a classic group and their results, without the differences between protocol versions.
 
-A request that may have to wait is passed together with a `Reply`. The group sets the reply at once or when its rebalance has got that far.
+A request that may have to wait is passed together with a `Reply`. The group sets the reply at once or when the rebalance has reached the
+required state.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The state machine of a classic group: how it gets from one generation to the next.
+"""The state machine of a classic group: how it moves from one generation to the next.
 
-A generation is a set of members with one assignment. Members meet in JoinGroup, the leader computes the assignment, and all members fetch
-their part of it in SyncGroup::
+A generation is a set of members with one assignment. Members join by JoinGroup, the leader computes the assignment, and all members receive
+their part of it in response to SyncGroup::
 
                       first JoinGroup
           EMPTY ─────────────────────────▶ PREPARING_REBALANCE ◀──────────────┐
@@ -16,17 +16,17 @@ their part of it in SyncGroup::
 * PREPARING_REBALANCE begins in `rebalance`. JoinGroup requests wait (`Member.join_reply`) until all known members have joined
   (`_complete_if_all_joined`) or the timer ("rebalance", group) fires after the longest rebalance timeout of the members. Then dynamic
   members that have not joined are removed. Static members stay until their session ends (KIP-345).
-  The first rebalance of an empty group waits at least group.initial.rebalance.delay.ms for more members, and again as long if some came
-  meanwhile, but in all no longer than the rebalance timeout (`_await_more_members`, Kafka's DelayedRebalance).
+  The first rebalance of an empty group waits at least group.initial.rebalance.delay.ms for more members. The wait is repeated if members
+  joined meanwhile, but in total it does not exceed the rebalance timeout (`_await_more_members`, Kafka's DelayedRebalance).
 * COMPLETING_REBALANCE begins in `_start_generation`, which answers all JoinGroup requests. SyncGroup requests wait (`Member.sync_reply`)
-  until the leader's brings the assignment (`_assign`). Members that have not sent SyncGroup when the timer ("sync", group) fires are
-  removed, also when the group is already STABLE.
-* The timer ("session", group, member) removes a member that is silent. It does nothing while a request of the member waits, because the
-  client does not send heartbeats then; the session is renewed when the request is answered. A new member that waits in JoinGroup is
+  until the leader's request provides the assignment (`_assign`). Members that have not sent SyncGroup when the timer ("sync", group) fires
+  are removed, also when the group is already STABLE.
+* The timer ("session", group, member) removes a member that sends no requests. It does nothing while a request of the member waits, because
+  the client does not send heartbeats then; the session is renewed when the request is answered. A new member that waits in JoinGroup is
   removed after NEW_MEMBER_JOIN_TIMEOUT_MS. The timer also removes ids that were returned with MEMBER_ID_REQUIRED and never used.
 
 `write` is called whenever the state must be written to `__consumer_offsets`: when the group becomes empty or stable. It may raise, so
-requests that get there run within a savepoint (see `classic_requests`).
+requests that may cause a write run within a savepoint (see `classic_requests`).
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ class RebalancingGroup:
         self._timers.set(("session", self.group_id, member_id), delay_ms, lambda: self._expire_session(member_id))
 
     def _rebalance_timeout_ms(self) -> int:
-        """Returns the longest rebalance timeout of the members, at least 1: with 0 the timer would fire again in the same moment."""
+        """Returns the longest rebalance timeout of the members, at least 1, because with 0 the timer would fire again at the same time."""
         return max([1, *(member.rebalance_timeout_ms for member in self.members.values())])
 
     def _set_rebalance_timer(self) -> None:

@@ -14,7 +14,7 @@ Slot = tuple[bytes, int]
 
 
 class Subscriber(NamedTuple):
-    """A member as an assignor sees it: the ids of its topics, and its target assignment so far (`held`)."""
+    """The data of a member that assignors use: the ids of its topics, its previous target assignment (`held`), and its own ids."""
 
     member_id: str
     instance_id: str | None
@@ -35,7 +35,10 @@ def by_topic(slots: Iterable[Slot]) -> dict[bytes, list[int]]:
 
 
 def range_(members: Sequence[Subscriber], partitions: Mapping[bytes, int]) -> dict[str, frozenset[Slot]]:
-    """Assigns adjacent partitions of each topic to one member. Members are sorted by instance id or member id, static ones first."""
+    """Assigns a range of adjacent partitions of each topic to each member.
+
+    Members are sorted by instance id or member id, static ones first.
+    """
     ordered = sorted(members, key=lambda member: (member.instance_id is None, member.instance_id or member.member_id))
     owned: dict[str, set[Slot]] = {member.member_id: set() for member in members}
     for topic_id, count in partitions.items():
@@ -58,7 +61,7 @@ def uniform(members: Sequence[Subscriber], partitions: Mapping[bytes, int]) -> d
 
 
 def _spread(members: Sequence[Subscriber], slots: Sequence[Slot]) -> dict[str, set[Slot]]:
-    """Assigns partitions to members with the same topics: each keeps what it has up to a quota, and gets free partitions up to it."""
+    """Assigns partitions to members with the same topics. Each keeps its partitions up to a quota, which free partitions fill up."""
     existing = set(slots)
     quota, extra = divmod(len(slots), len(members))
     held = {member.member_id: sorted(member.held & existing) for member in members}

@@ -1,9 +1,9 @@
 """Members of a consumer group that use the classic protocol: JoinGroup, SyncGroup, Heartbeat and LeaveGroup to a consumer group.
 
-The broker assigns partitions to these members as to all others (KIP-848, "online migration"). The classic protocol expresses that as
-follows: the generation is the member's epoch, there is no leader, and Heartbeat and SyncGroup return REBALANCE_IN_PROGRESS when the member
-has to revoke partitions or can get more. The member then joins again and reports in its subscription what it owns. JoinGroup and SyncGroup
-never wait.
+The broker assigns partitions to these members in the same way as to all others (KIP-848, "online migration"). The classic protocol
+expresses that as follows: the generation is the member's epoch, there is no leader, and Heartbeat and SyncGroup return
+REBALANCE_IN_PROGRESS when the member has to revoke partitions or can get more. The member then joins again and reports in its subscription
+what it owns. JoinGroup and SyncGroup never wait.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .member import ClassicProtocols, ConsumerMember, MemberState
 
 
 def join(group: ConsumerGroup, join: Join, topics: Mapping[str, Topic]) -> JoinResult:
-    """Lets a classic member join or join again. Raises KafkaError."""
+    """Handles JoinGroup of a new or an existing classic member. Raises KafkaError."""
     member_id = join.member_id or group.new_member_id()
     group.check_room(member_id)
     if join.protocol_type != CONSUMER_PROTOCOL_TYPE or not _is_supported(group, join.protocols):
@@ -68,7 +68,7 @@ def _is_supported(group: ConsumerGroup, protocols: Iterable[Protocol]) -> bool:
 
 
 def sync(group: ConsumerGroup, sync: Sync, topics_by_id: Mapping[bytes, Topic]) -> SyncResult:
-    """Returns the partitions that are assigned to a member now. Raises KafkaError."""
+    """Returns the partitions that are currently assigned to a member. Raises KafkaError."""
     member, classic = _classic_member(group, sync.member_id, sync.group_instance_id)
     _check_generation(member, sync.generation_id)
     protocol = classic.protocols[0]

@@ -13,7 +13,7 @@ from .assignors import Slot, by_topic
 
 
 def read_subscription(metadata: bytes) -> ConsumerProtocolSubscription:
-    """Raises KafkaError with UNKNOWN_SERVER_ERROR for malformed bytes, as Kafka does."""
+    """Returns a subscription. Raises KafkaError with UNKNOWN_SERVER_ERROR for malformed bytes, because Kafka returns that error."""
     try:
         return consumer_protocol.read(ConsumerProtocolSubscription, metadata)
     except ProtocolError:

@@ -16,12 +16,13 @@ A heartbeat passes through these steps:
 4. `_reconcile` moves the member towards its target.
 5. `_result` renews the session and returns the assignment if it has changed.
 
-All changes are noted in `journal`, from which `records` builds the records for `__consumer_offsets` at the end of the request. Members of
+All changes are marked in `journal`, from which `records` builds the records for `__consumer_offsets` at the end of the request. Members of
 the classic protocol take the same steps (`classic_members`).
 
 The rules are those of Kafka's `ConsumerGroup` and `GroupMetadataManager`; they were compared with Apache Kafka 4.3. One difference is
-intended: a regular expression is resolved within the heartbeat that brings it and a new topic is seen by the next heartbeat, where Kafka
-takes up to ten seconds. Only an expression that takes more than a few milliseconds is resolved in the background, for later heartbeats.
+intended: a regular expression is resolved within the heartbeat that contains it, and a new topic takes effect with the next heartbeat. In
+Kafka, both take up to ten seconds. Only an expression that takes more than a few milliseconds is resolved in the background, for later
+heartbeats.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ class ConsumerGroup:
     # Heartbeats
 
     def heartbeat(self, heartbeat: Heartbeat) -> HeartbeatResult:
-        """Lets a member join, continue or leave. Raises KafkaError."""
+        """Handles the heartbeat of a member that joins, continues or leaves. Raises KafkaError."""
         if heartbeat.epoch in (LEAVE_EPOCH, LEAVE_STATIC_EPOCH):
             return self._leave(heartbeat)
         if not heartbeat.member_id:
@@ -166,7 +167,7 @@ class ConsumerGroup:
             raise KafkaError(ErrorCode.GROUP_MAX_SIZE_REACHED, f"The consumer group has reached its maximum capacity of {limit} members.")
 
     def _joining_member(self, heartbeat: Heartbeat) -> ConsumerMember:
-        """Returns a new member, the present one if it joins again, or the successor of a static one that has left temporarily."""
+        """Returns a new member, the existing one if it joins again, or the successor of a static one that has left temporarily."""
         if heartbeat.instance_id is None or heartbeat.instance_id not in self.static_ids:
             return self.members.get(heartbeat.member_id) or ConsumerMember(heartbeat.member_id)
         present = self.members[self.static_ids[heartbeat.instance_id]]
@@ -221,8 +222,8 @@ class ConsumerGroup:
         renamed, changed = topics != member.topics, (topics, regex) != (member.topics, member.regex)
         topics_changed = self.subscriptions.refresh(self.members.values(), changed)
         # A regular expression that is new to the group and matches no new topic does not begin an epoch, as in Kafka, unless the member
-        # gives up topics by it: other members read those topics, but get their partitions only by a new target. Kafka leaves such
-        # partitions without an owner.
+        # stops reading topics because of it: other members read those topics, but get their partitions only with a new target. Kafka leaves
+        # such partitions without an owner.
         gave_up = not read <= self.subscriptions.names_of(member)
         if renamed or topics_changed or gave_up or (changed and member.regex in resolved):
             self._begin_epoch()
@@ -338,7 +339,7 @@ class ConsumerGroup:
     # Offsets
 
     def check_commit(self, member_id: str, epoch: int, slots: Iterable[Slot], understands_epochs: bool) -> ErrorCode:
-        """Returns whether a member may commit offsets of these partitions (`ConsumerMember.check_commit`).
+        """Returns NONE if a member may commit offsets of these partitions, otherwise an error (`ConsumerMember.check_commit`).
 
         A group without members accepts commits with a negative epoch.
         """
@@ -348,7 +349,10 @@ class ConsumerGroup:
         return ErrorCode.UNKNOWN_MEMBER_ID if member is None else member.check_commit(epoch, slots, understands_epochs)
 
     def check_fetch(self, member_id: str | None, epoch: int) -> ErrorCode:
-        """Returns whether a member may read offsets. A request that names neither a member nor an epoch comes from an administrator."""
+        """Returns NONE if a member may read offsets, otherwise an error.
+
+        A request that names neither a member nor an epoch comes from an administrator.
+        """
         if member_id is None and epoch < 0:
             return ErrorCode.NONE
         member = self.members.get(member_id or "")

@@ -11,7 +11,7 @@ from .assignors import Slot
 LEAVE_EPOCH = -1
 """The epoch in the heartbeat of a member that leaves."""
 LEAVE_STATIC_EPOCH = -2
-"""The epoch in the heartbeat of a static member that leaves and intends to be back within its session timeout."""
+"""The epoch in the heartbeat of a static member that leaves temporarily and may return within its session timeout."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """The parts of a consumer group that have changed since its records were last written to `__consumer_offsets`.
 
-A group notes each change as it happens. At the end of each request `records.consumer_records` builds one record for each changed part.
+A group marks each part when it changes. At the end of each request `records.consumer_records` builds one record for each changed part.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Journal:
         self._touched: dict[tuple[RecordType, str], None] = {}
 
     def touch(self, kind: RecordType, name: str = "") -> None:
-        """Notes that a part was changed or removed. `name` is a member id or a regular expression, "" for parts of the whole group."""
+        """Marks a part as changed or removed. `name` is a member id or a regular expression, "" for parts of the whole group."""
         self._touched.pop((kind, name), None)
         self._touched[kind, name] = None
 

@@ -13,13 +13,13 @@ from .heartbeat import Heartbeat
 
 
 class MemberState(IntEnum):
-    """How far a member has got on its way to the target assignment. The numbers are those in `__consumer_offsets`."""
+    """The progress of a member towards its target assignment. The numbers are those in `__consumer_offsets`."""
 
     STABLE = 0
     """The member owns its target assignment of its epoch. A newer target assignment -> any of the three states."""
 
     UNREVOKED_PARTITIONS = 1
-    """The member has been asked to revoke partitions and stays in its epoch until it reports that it has.
+    """The member has to revoke partitions and stays in its epoch until it reports the revocation.
 
     It reports the revocation -> STABLE or UNRELEASED_PARTITIONS; its rebalance timeout ends -> it is removed.
     """
@@ -39,7 +39,7 @@ class ClassicProtocols(NamedTuple):
 
 
 class MemberMetadata(NamedTuple):
-    """All that a member sends about itself (Kafka's ConsumerGroupMemberMetadata)."""
+    """The attributes that a member sends (Kafka's ConsumerGroupMemberMetadata)."""
 
     instance_id: str | None
     rack_id: str | None
@@ -53,7 +53,7 @@ class MemberMetadata(NamedTuple):
 
 
 class CurrentAssignment(NamedTuple):
-    """All that reconciliation changes in a member (Kafka's ConsumerGroupCurrentMemberAssignment)."""
+    """The attributes of a member that reconciliation changes (Kafka's ConsumerGroupCurrentMemberAssignment)."""
 
     epoch: int
     previous_epoch: int
@@ -124,7 +124,7 @@ class ConsumerMember:
         )
 
     def update(self, heartbeat: Heartbeat, classic: ClassicProtocols | None = None) -> bool:
-        """Takes over the metadata of a heartbeat or a JoinGroup; returns whether the metadata has changed."""
+        """Applies the metadata of a heartbeat or a JoinGroup. Returns whether the metadata has changed."""
         before, after = self.metadata, self._updated_metadata(heartbeat, classic)
         (
             self.instance_id,
@@ -190,7 +190,7 @@ class ConsumerMember:
         return CurrentAssignment(self.epoch, self.previous_epoch, self.state, self.assigned, self.revoking)
 
     def advance_to(self, epoch: int) -> None:
-        """Sets the epoch, which may be the same as before, and keeps the epoch before for `check_epoch`."""
+        """Sets the epoch, which may be the same as before, and stores the previous epoch for `check_epoch`."""
         self.previous_epoch, self.epoch = self.epoch, epoch
 
     def is_reconciled_to(self, epoch: int) -> bool:
@@ -204,7 +204,7 @@ class ConsumerMember:
     # Offsets
 
     def check_commit(self, epoch: int, slots: Iterable[Slot], understands_epochs: bool) -> ErrorCode:
-        """Returns whether the member may commit offsets of these partitions.
+        """Returns NONE if the member may commit offsets of these partitions, otherwise an error.
 
         In an older epoch it may commit only partitions that it already owned then (KIP-1251). `understands_epochs` is False for versions
         of OffsetCommit without STALE_MEMBER_EPOCH.
@@ -217,7 +217,7 @@ class ConsumerMember:
         return self._stale_epoch_error
 
     def check_fetch(self, epoch: int) -> ErrorCode:
-        """Returns whether the member may read offsets: only in its current epoch."""
+        """Returns NONE if `epoch` is the member's current one, in which it may read offsets; otherwise an error."""
         return ErrorCode.NONE if self.epoch == epoch else self._stale_epoch_error
 
     @property

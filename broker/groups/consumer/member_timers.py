@@ -23,7 +23,7 @@ class MemberTimers:
         self._timers, self._group_id, self._expire = timers, group_id, expire
 
     def set(self, kind: str, member: ConsumerMember, delay_ms: int, reason: str) -> None:
-        """Removes the member after `delay_ms`, unless the timer is set again or cancelled before."""
+        """Sets a timer that removes the member after `delay_ms`."""
         member_id = member.member_id
         self._timers.set((kind, self._group_id, member_id), delay_ms, lambda: self._expire(member_id, reason))
 

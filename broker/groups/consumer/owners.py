@@ -1,4 +1,4 @@
-"""Which member of a consumer group owns each partition."""
+"""The owner of each partition in a consumer group."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .member import ConsumerMember, CurrentAssignment
 
 
 class PartitionOwners(RevertibleDict[Slot, str]):
-    """Partition -> id of the member that it is assigned to, or that has been asked to revoke it and has not reported that it has."""
+    """Partition -> id of the member that it is assigned to, or that has to revoke it and has not reported the revocation."""
 
     def is_free(self, slot: Slot) -> bool:
         return slot not in self

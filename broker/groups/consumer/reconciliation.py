@@ -1,7 +1,7 @@
-"""How a member of a consumer group gets to its target assignment, one step with each heartbeat (KIP-848).
+"""Moves a member of a consumer group to its target assignment, one step with each heartbeat (KIP-848).
 
 The states are those of `MemberState`; the rules are those of Kafka's CurrentAssignmentBuilder. A member first revokes the partitions that
-are not in its target and stays in its epoch until it reports that it has. Then it advances to the target's epoch and gets the partitions
+are not in its target and stays in its epoch until it reports the revocation. Then it advances to the target's epoch and gets the partitions
 of its target that no other member owns. So a partition is never assigned to a member before its last owner has reported its revocation.
 """
 
@@ -54,7 +54,7 @@ class Reconciliation:
         return self.owned is None or not self.owned.isdisjoint(revoking)
 
     def _continue(self, epoch: int) -> None:
-        """Revokes what is not in the target, in `epoch`; if nothing is left to revoke, assigns what is free in the target's epoch."""
+        """Revokes partitions that are not in the target, in `epoch`; if there are none, assigns free ones in the target's epoch."""
         member = self.member
         kept = {slot: since for slot, since in member.assigned.items() if slot in self.target}
         revoking = {slot: since for slot, since in member.assigned.items() if slot not in self.target}

@@ -1,4 +1,4 @@
-"""Which topics match the regular expressions that members of consumer groups subscribe to.
+"""Determines which topics match the regular expressions that members of consumer groups subscribe to.
 
 Each expression is compared with each topic once for all groups (`Resolution._matches`). The first VISITS_AT_ONCE steps of the automaton are
 taken at once; the rest is background work in slices of VISITS_IN_A_SLICE, between which the core serves clients.

@@ -29,7 +29,7 @@ class Subscriptions:
         self.names = NO_TOPICS
         """The topics that any member subscribes to, whether they exist or not."""
         self.metadata_hash = 0
-        """A hash of the subscribed topics and their numbers of partitions, signed 64 bit; 0 if no subscribed topic exists."""
+        """A hash of the subscribed topics and their numbers of partitions, a signed 64-bit integer; 0 if no subscribed topic exists."""
         self.may_describe: Callable[[str], bool] | None = None
         """Returns whether the client of the last heartbeat may describe a topic; None if it may describe all. Regular expressions are
         resolved with the rights of the client whose heartbeat causes the resolution."""
@@ -60,7 +60,7 @@ class Subscriptions:
         version = self._cluster.topics_version
         if not changed and version == self._version:
             return False
-        # One pass in C, because each join of a large group gets here.
+        # This is one pass in C, because it runs at each join to a large group.
         subscriptions: set[tuple[frozenset[str], str]] = set(map(_TOPICS_AND_REGEX, members))
         self._resolve({regex for _, regex in subscriptions if regex}, version)
         self.names = NO_TOPICS.union(*(names | self.regexes.get(regex, NO_TOPICS) for names, regex in subscriptions))
