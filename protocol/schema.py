@@ -103,7 +103,7 @@ class Message:
         return cast(Self, cls.decoders[version](memoryview(buffer), 0)[0])
 
     def encode(self, version: int) -> bytes:
-        """Returns the message in one piece. Raises ProtocolError."""
+        """Returns the encoded message as one bytes object. Raises ProtocolError."""
         parts: list[Any] = []
         parts.append(self.encoders[version](self, bytearray(), parts))
         return b"".join(parts)

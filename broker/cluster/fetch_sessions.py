@@ -2,15 +2,15 @@
 
 A session stores the partitions that a client reads and the last response for each, so that a response contains only what has changed.
 
-Epochs. Each request of a session has the epoch of the previous one plus 1. Epoch 0 opens a session, -1 closes it.
+Epochs: each request of a session has the epoch of the previous one plus 1. Epoch 0 opens a session, -1 closes it.
 
-Order. The partitions are served in the order in which the client added them. A partition that returns records moves to the end, so that a
+Order: the partitions are served in the order in which the client added them. A partition that returns records moves to the end, so that a
 partition with many records does not keep others from being read.
 
-Quiet partitions. A reader at the end of a partition has received everything, until one of the values in `_state` changes. As long as they
+Quiet partitions: a reader at the end of a partition has received everything, until one of the values in `_state` changes. As long as they
 are the same, the partition is not read at all, so that the cost of a fetch depends on the partitions that have changed.
 
-Eviction. A broker has at most `slots` sessions. A new session takes the slot of the least recently used one if that was unused for
+Eviction: a broker has at most `slots` sessions. A new session takes the slot of the least recently used one if that was unused for
 EVICTION_MS, and otherwise the slot of a smaller session that is older than EVICTION_MS. Kafka divides its slots among eight shards; this
 module does not.
 """
@@ -107,7 +107,7 @@ class FetchSession:
         return len(self._partitions)
 
     def update(self, topics: Sequence[FetchTopic], forgotten: Sequence[ForgottenTopic], name_of: Callable[[bytes], str]) -> None:
-        """Applies the partitions that a request adds, changes and forgets. `name_of` returns the name of a topic id, or ""."""
+        """Applies the partitions that a request adds, changes and removes. `name_of` returns the name of a topic id, or ""."""
         for topic in topics:
             for wanted in topic.partitions:
                 cached = self._partitions.get((topic.topic, topic.topic_id, wanted.partition))

@@ -2,8 +2,8 @@
 
 Apart from superseded records, these rules apply:
 
-* A tombstone (a record without a value) is kept for delete.retention.ms, so that readers see the deletion. The first pass that keeps it
-  writes a delete horizon into the batch header (KIP-534), and the first pass after the horizon removes it.
+* A tombstone (a record without a value) is kept for delete.retention.ms, so that consumers receive the deletion. The first pass that keeps
+  it writes a delete horizon into the batch header (KIP-534), and the first pass after the horizon removes it.
 * Records of aborted transactions are removed, and do not supersede other records.
 * A transaction marker is treated like a tombstone: the first pass that finds no record of its transaction left sets a delete horizon,
   and the first pass after the horizon removes the marker.

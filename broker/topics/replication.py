@@ -11,8 +11,8 @@ PartitionChangeBuilder) in this order:
 2. Update the eligible leader replicas (ELR, KIP-966): replicas that left while fewer than min.insync.replicas remained.
 3. Elect a leader, from the in-sync replicas, else from the ELR, else, in an unclean election, from any running replica.
 
-Below min.insync.replicas the high watermark does not move. Therefore every eligible leader has all records below it, and no record that
-a reader has seen is lost in a clean election.
+Below min.insync.replicas the high watermark does not move. Therefore every eligible leader has all records below it, and no record that a
+consumer has read is lost in a clean election.
 """
 
 from __future__ import annotations

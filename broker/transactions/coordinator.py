@@ -139,7 +139,7 @@ class Transactions:
     # Actions without a request.
 
     def write_missing_markers(self) -> None:
-        """Retries the markers of all prepared transactions. It is called after partitions got a leader or were deleted."""
+        """Retries the markers of all prepared transactions. It is called after leaders were elected or partitions were deleted."""
         for transaction in list(self._unfinished.values()):
             self._write_markers(transaction)
 

@@ -48,7 +48,7 @@ def _verdict(scan: RecordScan) -> tuple[int, bool]:
 
 
 def _read_in_runs(scan: RecordScan) -> None:
-    """Reads to the end: runs at once, and the records between them one by one.
+    """Reads to the end of the payload: each run as a whole, and the records between runs one by one.
 
     Each failed search for a run doubles the number of records that are read before the next search, so that searching takes little
     of the time where there are no runs.

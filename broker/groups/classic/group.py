@@ -161,7 +161,7 @@ class ClassicGroup(RebalancingGroup):
         """Removes members and returns an error for each; all removals share one rebalance."""
         errors = [self._leave(leave) for leave in leaves]
         if ErrorCode.NONE in errors and self.state is not GroupState.EMPTY:
-            # Kafka also rebalances if only a pending member id has left, although no other member has seen that id.
+            # Kafka also rebalances if only a pending member id has left, although no other member has received that id.
             self._start_or_continue_rebalance("members left")
         return errors
 
