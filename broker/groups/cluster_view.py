@@ -40,5 +40,5 @@ class ClusterView(Protocol):
     def write(self, group_id: str, records: Sequence[CoordinatorRecord], producer: Producer | None = None) -> None:
         """Appends records to the partition of `__consumer_offsets` that belongs to the group.
 
-        With a producer, the records are part of the producer's transaction. Raises StaleProducerEpoch.
+        With a producer, the records are part of its transaction. Raises StaleProducerEpoch if a newer epoch of the producer has written.
         """

@@ -9,7 +9,7 @@ from enum import IntEnum
 
 
 class RecordType(IntEnum):
-    """The types of records. The numbers are the versions of their keys (Kafka's CoordinatorRecordType)."""
+    """The types of records. Each key begins with the number of its type (Kafka's CoordinatorRecordType)."""
 
     OFFSET_COMMIT = 1
     GROUP_METADATA = 2
