@@ -11,7 +11,7 @@ from ..transactions.transaction import Producer
 if TYPE_CHECKING:
     from ..settings.values import GroupConfig
     from ..topics.topic import Topic
-    from .consumer.resolutions import Resolutions
+    from .consumer.regex_resolutions import Resolutions
 
 
 class ClusterView(Protocol):
