@@ -194,7 +194,7 @@ class Cluster:
         asyncio.run_coroutine_threadsafe(method(node_id), self._loop).result()
 
     def _run(self, started: Future[None]) -> None:
-        """Runs the cluster in its thread. An exception at the start is passed to `start`, which raises it."""
+        """Runs the cluster in its thread. An exception during start-up is passed to `start`, which raises it."""
 
         async def run_cluster() -> None:
             async with self._cluster:

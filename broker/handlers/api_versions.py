@@ -30,7 +30,7 @@ _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 @handles(API_VERSIONS)
 def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsResponse:
-    """Answers INVALID_REQUEST if the name or version of the client software is malformed (KIP-511)."""
+    """Returns INVALID_REQUEST if the name or version of the client software is malformed (KIP-511)."""
     if context.version >= 3:
         named = (request.client_software_name, request.client_software_version)
         if not all(_SOFTWARE.fullmatch(text) for text in named):
