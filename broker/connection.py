@@ -124,7 +124,7 @@ class Connection:
         return self.core.staging[n:]
 
     def received(self, n: int) -> None:
-        """Serves the requests that `n` more bytes in `buffer()` complete. Raises no exception."""
+        """Serves the requests that are complete with `n` more bytes in `buffer()`. Raises no exception."""
         if self.closing is not None:
             return
         self._used_ms = self.core.timers.now_ms
@@ -202,7 +202,7 @@ class Connection:
         self.close(f"a frame of {size} bytes, socket.request.max.bytes is {self.broker.request_max_bytes}{hint if other else ''}")
 
     def _begin_large(self, begun: memoryview, size: int) -> bool:
-        """Receives a large frame into its own memory. Returns False if queued.max.request.bytes is used up; reading then stops."""
+        """Starts to receive a large frame into its own memory. Returns False to stop reading if queued.max.request.bytes is used up."""
         memory = self.broker.request_memory
         if not memory.take(size, self.ask_for_flush):
             self._held = True

@@ -1,7 +1,7 @@
 """Maps the exceptions of the append path to the error fields of a partition in a Produce response.
 
-The checks live in `protocol` (bytes of a batch), `storage` (sequence numbers) and `broker` (topics, leaders, transactions), and
-`storage` does not import error codes. Only `refusal_of` refers to all of them.
+The checks are in `protocol` (bytes of a batch), `storage` (sequence numbers) and `broker` (topics, leaders, transactions), and
+`storage` does not import error codes. Only `refusal_of` combines them.
 """
 
 from __future__ import annotations

@@ -54,8 +54,11 @@ def _finalized(features: Features) -> list[FinalizedFeatureKey]:
 
 
 def _served(key: int) -> ApiVersion:
-    """Returns the entry of an API. Produce is listed from version 0 on, although versions 0 to 2 are not served, because librdkafka before
-    2.11.1 otherwise sends no compressed batches (KAFKA-18659)."""
+    """Returns the entry of an API.
+
+    Produce is listed from version 0 on, although versions 0 to 2 are not served, because librdkafka before 2.11.1 otherwise sends no
+    compressed batches (KAFKA-18659).
+    """
     first, last = HANDLERS[key].api.versions
     return ApiVersion(api_key=key, min_version=0 if key == PRODUCE.key else first, max_version=last)
 

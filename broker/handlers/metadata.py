@@ -3,7 +3,7 @@
 Addresses are those of the listener that the client is connected to. A node without such a listener is left out, and a partition that it
 leads gets LISTENER_NOT_FOUND.
 
-If `auto.create.topics.enable` is set, a topic that does not exist is created and described in the same response. Apache Kafka answers
+If `auto.create.topics.enable` is set, a topic that does not exist is created and described in the same response. Apache Kafka returns
 UNKNOWN_TOPIC_OR_PARTITION for tens of milliseconds, until its brokers have the topic's metadata. Without such a delay between them, that
 error followed by the topic makes group readers of kafka-go hang on an empty assignment, so odradek omits the error.
 

@@ -148,8 +148,8 @@ def _identifies_topic(state: DeleteTopicState) -> bool:
 def _find_deletable(result: DeletableTopicResult, context: Context) -> Topic:
     """Returns the topic, and sets `result.name`.
 
-    Raises KafkaError if the topic does not exist or the client may not delete it. The name, and the existence of a topic with a name, are
-    revealed only to clients that may describe the topic.
+    Raises KafkaError if the topic does not exist or the client may not delete it. The name of an id, and the
+    existence of a name, are revealed only to clients that may describe the topic.
     """
     may_delete_all = context.may(Operation.DELETE, ResourceType.CLUSTER)
     if result.name is not None and not may_delete_all:

@@ -65,7 +65,7 @@ Located: TypeAlias = list[Found[TxnOffsetCommitRequestPartition]]
 
 
 def check_coordinator(transactional_id: str, context: Context) -> ErrorCode:
-    """Returns NONE if this broker coordinates the transactional id, and otherwise the error."""
+    """Returns NONE if this broker coordinates the transactional id, and otherwise INVALID_REQUEST (for an empty id) or NOT_COORDINATOR."""
     if not transactional_id:
         return ErrorCode.INVALID_REQUEST
     return ErrorCode.NONE if context.broker.is_coordinator(transactional_id, TRANSACTION_STATE) else ErrorCode.NOT_COORDINATOR
@@ -188,7 +188,7 @@ def _add(
 
 
 def _partition_error(partition: TopicPartition, context: Context) -> ErrorCode:
-    """Returns the error of a partition that cannot be added. Only brokers, which use v4 or later, may add internal topics."""
+    """Returns the error of a partition that cannot be added, or NONE. Only brokers, which use v4 or later, may add internal topics."""
     name = partition.topic
     if context.version < BATCHED and (name in INTERNAL_TOPICS or not context.may(Operation.WRITE, ResourceType.TOPIC, name)):
         return ErrorCode.TOPIC_AUTHORIZATION_FAILED

@@ -119,7 +119,7 @@ class Server:
                 self.cluster.stop_node(node_id)
 
     async def start_node(self, node_id: int) -> None:
-        """Starts a node on its earlier ports. Does nothing if the node is running. Raises ValueError for an unknown id."""
+        """Starts a node on the same ports as before. Does nothing if the node is running. Raises ValueError for an unknown id."""
         if not self._broker(node_id).running:
             with self._control(f"starting node {node_id}"):
                 try:
