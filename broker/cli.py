@@ -1,6 +1,6 @@
 """The command line: `odradek serve` and `odradek healthcheck`.
 
-Each command imports its modules when it runs, so that a health check takes a few milliseconds.
+Each command imports its modules when it runs, so that a health check, which needs few of them, starts quickly.
 """
 
 from __future__ import annotations
@@ -133,13 +133,13 @@ def _read(name: str) -> str:
     from .settings.properties import InvalidConfig
 
     try:
-        return Path(name).read_text(encoding="latin-1")  # the encoding that Java reads properties in
+        return Path(name).read_text(encoding="latin-1")  # Java reads properties in this encoding
     except OSError as error:
         raise InvalidConfig(f"cannot read --config {name}: {error.strerror or error}; give the path of a server.properties") from None
 
 
 def _has_listeners(environment: Mapping[str, str]) -> bool:
-    """Returns whether the environment configures listeners. They belong to one node, because a Kafka container is one broker."""
+    """Returns whether the environment configures listeners. One node is then the default, because a Kafka container is one broker."""
     from .settings.endpoints import NEW_NAMES, with_listeners_of_old_names
 
     return not with_listeners_of_old_names(environment).keys().isdisjoint(NEW_NAMES)

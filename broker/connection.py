@@ -1,8 +1,8 @@
 """One client's connection: splits the received bytes into frames, serves one request at a time, and collects the responses.
 
-Receiving. All connections share the staging buffer of the core. `buffer` returns where the next bytes go, and `received` serves the
-complete frames among them; the rest is copied to `_unparsed`. A frame larger than LARGE_FRAME_BYTES is received into a memory block of
-its own, which the log may keep without a copy. That memory counts towards `queued.max.request.bytes`.
+Receiving. All connections share the staging buffer of the core. `buffer` returns the memory for the next bytes, and `received` serves the
+frames that are complete; an incomplete one at the end is copied to `_unparsed`. A frame larger than LARGE_FRAME_BYTES is received into a
+memory block of its own, which the log may keep without a copy. That memory counts towards `queued.max.request.bytes`.
 
 One request in flight. While a handler waits, further bytes of its client stay unparsed (`_held`), so responses are in the order of the
 requests, as with Kafka's SocketServer, which mutes the channel. Requests are held back in the same way while the client does not read its
@@ -93,7 +93,8 @@ class Connection:
     def _check_idle(self) -> None:
         """Closes the connection if it has been idle for `connections.max.idle.ms`.
 
-        A request only stores its time. The timer is set again when it fires too early, because that is cheaper than setting it per request.
+        A request does not move the timer, because that would be expensive: it only stores the time in `_used_ms`, and a timer that fires
+        too early is set again.
         """
         timers, limit_ms = self.core.timers, self.broker.max_idle_ms
         idle_ms = timers.now_ms - self._used_ms
@@ -142,7 +143,7 @@ class Connection:
         self.core.run_ready()
 
     def flushed(self) -> None:
-        """Schedules held requests for the next turn. Called when all output has been written and the client reads."""
+        """Called when all output is written. Held requests, if any, are served in the next turn."""
         self._used_ms = self.core.timers.now_ms
         if self._held and not self.busy:
             self._put_off()
@@ -166,7 +167,7 @@ class Connection:
         except Exception as error:
             self.fail(error, "serving requests that were held back")
         if not self.output:
-            self.ask_for_flush()  # `flushed` resumes reading, even if there is no response to write
+            self.ask_for_flush()  # the flush also resumes reading, so it is needed even if there is no response to write
 
     def _parse(self, data: memoryview) -> memoryview:
         """Serves the complete frames in `data` until the connection is busy or its share of the turn is used up. Returns the rest."""
@@ -205,7 +206,7 @@ class Connection:
         """Starts to receive a large frame into its own memory. Returns False to stop reading if queued.max.request.bytes is used up."""
         memory = self.broker.request_memory
         if not memory.take(size, self.ask_for_flush):
-            self._held = True
+            self._held = True  # stops reading until memory is released, which asks for a flush
             return False
         try:
             self._large = untouched(size)

@@ -30,7 +30,7 @@ from ...protocol.varints import uvarint_rest
 from ..context import Context
 from ..topics.partition import Partition
 from .append import ATTRIBUTES_POSITION, append, one_batch
-from .refusals import APPEND_REFUSALS
+from .error_codes import APPEND_REFUSALS
 
 MAX_TEMPLATES = 1000
 _HEADER = Struct(">ii")  # of a request: key and version, correlation id; of a response: length, correlation id

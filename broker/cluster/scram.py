@@ -1,6 +1,6 @@
 """SCRAM credentials of users (RFC 5802, KIP-554; Kafka's ScramControlManager).
 
-Credentials are stored and described. No listener authenticates with them yet.
+Requests can add, remove and describe credentials, but no listener authenticates with them yet.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class ScramCredential(NamedTuple):
 
 
 class ScramCredentials:
-    """The credentials of all users: one for each mechanism."""
+    """The credentials of all users, at most one for each user and mechanism."""
 
     def __init__(self) -> None:
         self._by_user: dict[str, dict[int, ScramCredential]] = {}
@@ -57,7 +57,10 @@ class ScramCredentials:
 
 
 def check_user(user: str, mechanism: int) -> Mechanism:
-    """Returns the mechanism. Raises KafkaError with UNACCEPTABLE_CREDENTIAL without a user name, UNSUPPORTED_SASL_MECHANISM if unknown."""
+    """Returns the mechanism with the number `mechanism`.
+
+    Raises KafkaError with UNACCEPTABLE_CREDENTIAL for an empty user name, or with UNSUPPORTED_SASL_MECHANISM for an unknown number.
+    """
     if not user:
         raise KafkaError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Username must not be empty")
     if mechanism not in MECHANISMS:

@@ -20,7 +20,7 @@ class ConsumerRequests:
     def heartbeat(self, group_id: str, heartbeat: Heartbeat) -> HeartbeatResult:
         """Lets a member join, continue or leave.
 
-        A joining member creates the group, or has a classic group converted. Raises KafkaError.
+        The first member creates the group, or converts a classic group to a consumer group. Raises KafkaError.
         """
         group = self._table.get(group_id)
         if isinstance(group, ConsumerGroup):

@@ -36,8 +36,8 @@ from ...protocol.records import (
     read_header,
 )
 from ..appending.append import ADDS_PARTITIONS, ATTRIBUTES_POSITION, append_to_topic
+from ..appending.error_codes import APPEND_REFUSALS, Refusal, refusal_of
 from ..appending.produce_shortcut import learn
-from ..appending.refusals import APPEND_REFUSALS, Refusal, refusal_of
 from ..context import Context
 from ..lookup import current_leader, node_endpoints
 from ..registry import CloseConnection, handles

@@ -12,14 +12,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import signal
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from random import Random, SystemRandom
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import cast
 
 from .. import logs
@@ -32,6 +31,7 @@ from ..scheduling.turns import Turns
 from ..settings.cluster_config import ClusterConfig, NodeConfig, TopicSpec
 from ..settings.endpoints import WILDCARDS
 from ..settings.listeners import Listener
+from ..signals import end_by_signals
 from .acceptor import Acceptor, bind
 from .client_protocol import ClientProtocol
 
@@ -237,30 +237,13 @@ class Server:
 async def _serve(config: ClusterConfig, topics: Sequence[TopicSpec], on_ready: Callable[[Server], None]) -> None:
     server = Server(config, topics)
     ended = asyncio.Event()
-    _end_by_signals(asyncio.get_running_loop(), ended)
+    end_by_signals(asyncio.get_running_loop(), ended)
     await server.start()
     logs.started([node.node_id for node in config.nodes])
     on_ready(server)
     await ended.wait()
     await server.stop()
     log.info("shut down completed")
-
-
-def _end_by_signals(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
-    """Sets `ended` at the first SIGTERM or SIGINT. The second one ends the process at once, even if the event loop is blocked."""
-
-    def first(number: int, frame: object) -> None:
-        _handle_signals(lambda number, frame: os._exit(128 + number))
-        loop.call_soon_threadsafe(ended.set)
-
-    _handle_signals(first)
-
-
-def _handle_signals(handler: Callable[[int, FrameType | None], object]) -> None:
-    # The event loop's own handlers would need a loop that is not blocked, and the system's default handlers do nothing in the first
-    # process of a container (PID 1).
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, handler)
 
 
 def run(config: ClusterConfig, *, topics: Sequence[TopicSpec] = (), on_ready: Callable[[Server], None]) -> None:

@@ -10,6 +10,9 @@ Besides superseded records, the following is removed or kept:
 * A batch that has lost all its records is kept, empty, if it is the last one before the end of the pass, because it shows the next offset,
   or if it is the last one of its producer, because it shows the producer's sequence number and epoch.
 * Records without a key are removed. They were written before the topic became a compacted one.
+
+A batch that loses records is built again in its own compression (`protocol/record_builder.py`); the others keep their bytes.
+`storage/compaction_schedule.py` decides when a log is compacted, and which part of it.
 """
 
 from __future__ import annotations
