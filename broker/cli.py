@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .network.server import Server
     from .settings.cluster_config import ClusterConfig, TopicSpec
 
-DEFAULT_CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the default of Apache's image
+DEFAULT_CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the default of the apache/kafka image
 EXAMPLES = """\
 examples:
   odradek serve                                      two nodes at 127.0.0.1:9092 and 127.0.0.1:9093
@@ -158,7 +158,7 @@ def _with_listeners(settings: Mapping[str, str], options: argparse.Namespace) ->
 
 
 def topic_specs(options: argparse.Namespace, environ: Mapping[str, str], cluster: ClusterConfig) -> list[TopicSpec]:
-    """Returns the topics of --topic and KAFKA_CREATE_TOPICS. Raises InvalidConfig for a topic that the cluster cannot hold."""
+    """Returns the topics that --topic and KAFKA_CREATE_TOPICS list. Raises InvalidConfig for a topic that the cluster cannot hold."""
     from .cluster.startup_topics import check_topics, created_topics
     from .settings.cluster_config import TopicSpec
 
