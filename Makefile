@@ -1,9 +1,10 @@
-# Needs make, and Python 3.11 or later. Everything else is installed into .venv, and again when pyproject.toml or __init__.py changes.
+# Only make and Python 3.11 or later are needed. Everything else is installed into .venv, and again when pyproject.toml or __init__.py
+# changes.
 
 PYTHON ?= python3
 
 PIP_INSTALL = .venv/bin/python -m pip install --quiet --disable-pip-version-check
-# Tests of one file share what is expensive to make, so a file runs in one process.
+# The tests of a file share fixtures that are expensive to create, so a file runs in one process.
 PYTEST = .venv/bin/python -m pytest -n 2 --dist loadfile
 MODULE = PYTHONPATH=.dev:. .venv/bin/python -m
 
@@ -47,7 +48,7 @@ differential: .venv/.test ## record Apache Kafka's answers again and compare our
 damaged: .venv/.test ## send damaged batches to Apache Kafka and to odradek; BATCHES=1000 SEED=1
 	$(MODULE) tests.differential.damage_run $(or $(BATCHES),100000) $(SEED)
 
-# The order of sets, and with it some of what the broker does, depends on the hash seed.
+# The order of sets, and therefore part of the broker's behaviour, depends on the hash seed.
 FUZZ = PYTHONHASHSEED=0 $(MODULE) tests.fuzz
 
 fuzz: .venv/.test ## send generated frames in process and over sockets; FRAMES=10000 SOCKET_FRAMES=0 SEED=1, ROUND=17 repeats one round

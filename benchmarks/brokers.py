@@ -67,7 +67,7 @@ Start = Callable[[], AbstractContextManager[Broker]]
 
 @contextmanager
 def odradek() -> Iterator[Broker]:
-    """`odradek serve`, as users start it."""
+    """Runs `odradek serve`, as users start it."""
     command = [str(Path(sys.executable).with_name("odradek")), "serve", "--nodes", "1", "--port", "0"]
     with _process(ODRADEK, command, odradek) as broker:
         yield broker
@@ -75,14 +75,14 @@ def odradek() -> Iterator[Broker]:
 
 @contextmanager
 def mock() -> Iterator[Broker]:
-    """librdkafka's mock cluster."""
+    """Runs librdkafka's mock cluster."""
     with _process(MOCK, [sys.executable, "-m", "benchmarks.mock"], mock) as broker:
         yield broker
 
 
 @contextmanager
 def kafka() -> Iterator[Broker]:
-    """Apache Kafka in a small JVM, which is faster in short runs than one with default settings."""
+    """Runs Apache Kafka in a small JVM, which is faster in short runs than one with default settings."""
     began = time.perf_counter()
     with apache_kafka.ApacheKafka(settings={"log.segment.delete.delay.ms": "1000"}) as cluster:
         yield Broker(KAFKA, cluster.bootstrap_servers, cluster.nodes[0].pid, time.perf_counter() - began, kafka)

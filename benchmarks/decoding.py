@@ -1,9 +1,9 @@
 """Compares the decoder of the Spark source with kafka-python's: nanoseconds of CPU per record, by the shape of the records.
 
 Run: `PYTHONPATH=.dev python benchmarks/decoding.py`, optionally with the start of a shape's name. Our decoder checks CRCs and builds
-the Arrow columns that Spark takes. kafka-python's reads the key, value, headers, offset and timestamp of each record and checks nothing.
-Both decode the same fetch of 8 MiB; the best of several rounds counts. Small fetches are one batch of 100 records, as a trigger of a stream
-finds them.
+the Arrow columns that Spark accepts. kafka-python's decoder reads the key, value, headers, offset and timestamp of each record
+without checks. Both decode the same fetch of 8 MiB; the best of several rounds counts. Small fetches are one batch of 100 records, as a
+trigger of a stream finds them.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ class Client:
 
 
 class BulkProducer(Client):
-    """Sends as fast as possible with the client's default batching. `end_offset` serves to check delivery."""
+    """Sends as fast as possible with the client's default batching. `end_offset` is used to check delivery."""
 
     kind = PRODUCER
 

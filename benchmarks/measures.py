@@ -51,7 +51,7 @@ class Measure(NamedTuple):
 
 @contextmanager
 def new_topic(broker: Broker) -> Iterator[str]:
-    """A topic of one partition, which the broker creates when its metadata is first requested."""
+    """Yields the name of a topic of one partition, which the broker creates when its metadata is first requested."""
     name = f"bench-{os.getpid()}-{next(_topics)}"
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0})
     deadline = time.monotonic() + TIMEOUT_S
@@ -100,7 +100,7 @@ def bulk(size: int, count: int, broker: Broker) -> Figures:
 
 
 def acknowledgement(broker: Broker) -> Figures:
-    """Latency of a message until its acknowledgement, with one message in flight and acks=1."""
+    """Measures the latency of a message until its acknowledgement, with one message in flight and acks=1."""
     with new_topic(broker) as topic, broker.on_one_cpu(), SingleProducer(broker.bootstrap_servers, topic, 100) as producer:
 
         def once() -> None:
@@ -111,7 +111,7 @@ def acknowledgement(broker: Broker) -> Figures:
 
 
 def delivery(broker: Broker) -> Figures:
-    """Latency of a message until a consumer that waits for it has it, one message at a time."""
+    """Measures the latency of a message until a waiting consumer has received it, one message at a time."""
     with new_topic(broker) as topic, broker.on_one_cpu(), SingleProducer(broker.bootstrap_servers, topic, 100) as producer:
         producer.send()
         producer.wait()
@@ -141,7 +141,7 @@ def _percentiles(name: str, once: Callable[[], None], count: int) -> Figures:
 
 
 def new_group_confluent(broker: Broker) -> Figures:
-    """Seconds from the creation of a consumer with default settings to its first message."""
+    """Measures the seconds from the creation of a consumer with default settings to its first message."""
     with _one_message(broker) as topic:
         began = time.perf_counter()
         settings = {"bootstrap.servers": broker.bootstrap_servers, "group.id": topic, "auto.offset.reset": "earliest"}
@@ -157,7 +157,7 @@ def new_group_confluent(broker: Broker) -> Figures:
 
 
 def new_group_kafka_python(broker: Broker) -> Figures:
-    """Seconds from the creation of a kafka-python consumer to its first message."""
+    """Measures the seconds from the creation of a kafka-python consumer to its first message."""
     with _one_message(broker) as topic:
         began = time.perf_counter()
         consumer = KafkaConsumer(topic, bootstrap_servers=broker.bootstrap_servers, group_id=topic, auto_offset_reset="earliest")
@@ -178,7 +178,7 @@ def _one_message(broker: Broker) -> Iterator[str]:
 
 
 def small_requests(broker: Broker) -> Figures:
-    """Rate and the broker's CPU of Produce requests of one record, with 5 in flight on each of 16 connections."""
+    """Measures the rate and the broker's CPU time of Produce requests of one record, with 5 in flight on each of 16 connections."""
     with new_topic(broker) as topic, Pipeline(broker.address, topic, batch(1, 100)) as pipeline:
         pipeline.run(4000)
         cpu_s, began = broker.cpu_s(), time.perf_counter()
@@ -190,7 +190,7 @@ def small_requests(broker: Broker) -> Figures:
 
 
 def start(broker: Broker) -> Figures:
-    """Start-up time and memory of a new process."""
+    """Measures the start-up time and memory of a new process."""
     if broker.name == MOCK:  # users run it in their own process
         return {}
     with broker.start() as fresh:
@@ -198,7 +198,7 @@ def start(broker: Broker) -> Figures:
 
 
 def memory(row: str, records: bytes, count: int, broker: Broker) -> Figures:
-    """Resident bytes per byte of record batches, in a new process."""
+    """Measures resident bytes per byte of record batches, in a new process."""
     if broker.name != ODRADEK:  # the others discard records or write them to disk
         return {}
     with broker.start() as fresh, new_topic(fresh) as topic, Pipeline(fresh.address, topic, records) as pipeline:
@@ -208,7 +208,7 @@ def memory(row: str, records: bytes, count: int, broker: Broker) -> Figures:
 
 
 def fairness(broker: Broker) -> Figures:
-    """Latency of quiet clients, alone and beside one client that floods the broker."""
+    """Measures the latency of quiet clients, alone and beside one client that floods the broker."""
     alone_s, flooded_s = quiet_p99_s(broker.address)
     return {
         "20 quiet clients, p99": alone_s * 1e6,

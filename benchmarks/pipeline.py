@@ -85,6 +85,6 @@ class Pipeline:
 def _connected(address: tuple[str, int]) -> socket.socket:
     connection = socket.create_connection(address)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    # A time-out of the kernel: one of Python would make the socket non-blocking, and MSG_WAITALL would not wait.
+    # The timeout is set in the kernel, because Python's own would make the socket non-blocking, and MSG_WAITALL would not wait.
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, pack("ll", TIMEOUT_S, 0))
     return connection

@@ -93,7 +93,7 @@ _numbers = itertools.count()
 
 @contextmanager
 def new_topic(broker: Broker, partitions: int = 2) -> Iterator[str]:
-    """A topic that is deleted afterwards, because the broker keeps its records in memory."""
+    """Yields a topic that is deleted afterwards, because the broker keeps its records in memory."""
     name = f"bench-{next(_numbers)}"
     create_topic(broker, name, partitions)
     yield name
@@ -102,7 +102,7 @@ def new_topic(broker: Broker, partitions: int = 2) -> Iterator[str]:
 
 @contextmanager
 def reading(bench: Bench, *, shape: Shape, count: int) -> Iterator[Figure]:
-    """Batch reads, in millions of rows per second."""
+    """Measures batch reads, in millions of rows per second."""
     with new_topic(bench.broker) as topic:
         rows = fill(bench.broker, topic, range(2), shape, bench.size(count) // 2)
         more = {"includeHeaders": True} if shape.headers else {}
@@ -118,7 +118,7 @@ def reading(bench: Bench, *, shape: Shape, count: int) -> Iterator[Figure]:
 
 @contextmanager
 def reading_little(bench: Bench) -> Iterator[Figure]:
-    """Batch reads of 1,200 rows, in milliseconds."""
+    """Measures batch reads of 1,200 rows, in milliseconds."""
     with new_topic(bench.broker) as topic:
         fill_exactly(bench.broker, topic, range(2), Shape(100, 100), records=150, batches=4)
 
@@ -131,7 +131,7 @@ def reading_little(bench: Bench) -> Iterator[Figure]:
 
 @contextmanager
 def micro_batches(bench: Bench, *, partitions: int) -> Iterator[Figure]:
-    """Triggers with 100 rows from each partition, in milliseconds."""
+    """Measures triggers with 100 rows from each partition, in milliseconds."""
     with new_topic(bench.broker, partitions) as topic:
         triggers = queries.WARM_TRIGGERS + bench.size(80)
         fill_exactly(bench.broker, topic, range(partitions), Shape(100, 100), records=100, batches=triggers)
@@ -145,7 +145,7 @@ def micro_batches(bench: Bench, *, partitions: int) -> Iterator[Figure]:
 
 @contextmanager
 def catching_up(bench: Bench) -> Iterator[Figure]:
-    """Reads of a backlog in ten triggers, in millions of rows per second."""
+    """Measures reads of a backlog in ten triggers, in millions of rows per second."""
     with new_topic(bench.broker) as topic:
         rows = fill(bench.broker, topic, range(2), Shape(100, 100), bench.size(5_000_000))
 
@@ -158,7 +158,7 @@ def catching_up(bench: Bench) -> Iterator[Figure]:
 
 @contextmanager
 def arriving(bench: Bench) -> Iterator[Figure]:
-    """Milliseconds from the production of a record until foreachBatch receives it."""
+    """Measures the milliseconds from the production of a record until foreachBatch receives it."""
 
     def figure(peer: Peer) -> float:
         with new_topic(bench.broker, 1) as topic:
@@ -169,7 +169,7 @@ def arriving(bench: Bench) -> Iterator[Figure]:
 
 @contextmanager
 def writing(bench: Bench) -> Iterator[Figure]:
-    """Batch writes, in millions of rows per second."""
+    """Measures batch writes, in millions of rows per second."""
     rows = bench.size(2_000_000)
 
     def figure(peer: Peer) -> float:

@@ -1,4 +1,4 @@
-"""The emulated brokers. `Cluster` runs them inside a Python program, `odradek serve` in a process of their own."""
+"""The emulated brokers. `Cluster` runs them inside a Python program; `odradek serve` runs them as a separate process."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The command line: `odradek serve` and `odradek healthcheck`.
 
-Each command imports its modules when it runs, so that a health check takes a few milliseconds.
+Each command imports its modules when it runs, so that a health check, which needs few of them, starts quickly.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .network.server import Server
     from .settings.cluster_config import ClusterConfig, TopicSpec
 
-DEFAULT_CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the default of Apache's image
+DEFAULT_CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the default of the apache/kafka image
 EXAMPLES = """\
 examples:
   odradek serve                                      two nodes at 127.0.0.1:9092 and 127.0.0.1:9093
@@ -133,13 +133,13 @@ def _read(name: str) -> str:
     from .settings.properties import InvalidConfig
 
     try:
-        return Path(name).read_text(encoding="latin-1")  # as Java does
+        return Path(name).read_text(encoding="latin-1")  # Java reads properties in this encoding
     except OSError as error:
         raise InvalidConfig(f"cannot read --config {name}: {error.strerror or error}; give the path of a server.properties") from None
 
 
 def _has_listeners(environment: Mapping[str, str]) -> bool:
-    """Returns whether the environment configures listeners, which are those of one node because a Kafka container is one broker."""
+    """Returns whether the environment configures listeners. One node is then the default, because a Kafka container is one broker."""
     from .settings.endpoints import NEW_NAMES, with_listeners_of_old_names
 
     return not with_listeners_of_old_names(environment).keys().isdisjoint(NEW_NAMES)
@@ -158,7 +158,7 @@ def _with_listeners(settings: Mapping[str, str], options: argparse.Namespace) ->
 
 
 def topic_specs(options: argparse.Namespace, environ: Mapping[str, str], cluster: ClusterConfig) -> list[TopicSpec]:
-    """Returns the topics of --topic and KAFKA_CREATE_TOPICS. Raises InvalidConfig for a topic that the cluster cannot hold."""
+    """Returns the topics that --topic and KAFKA_CREATE_TOPICS list. Raises InvalidConfig for a topic that the cluster cannot hold."""
     from .cluster.startup_topics import check_topics, created_topics
     from .settings.cluster_config import TopicSpec
 

@@ -1,14 +1,14 @@
 """One client's connection: splits the received bytes into frames, serves one request at a time, and collects the responses.
 
-Receiving. All connections share the staging buffer of the core. `buffer` returns where the next bytes go, and `received` serves the
-complete frames among them; the rest is copied to `_unparsed`. A frame larger than LARGE_FRAME_BYTES is received into a memory block of
-its own, which the log may keep without a copy. That memory counts towards `queued.max.request.bytes`.
+Receiving. All connections share the staging buffer of the core. `buffer` returns the memory for the next bytes, and `received` serves the
+frames that are complete; an incomplete one at the end is copied to `_unparsed`. A frame larger than LARGE_FRAME_BYTES is received into a
+memory block of its own, which the log may keep without a copy. That memory counts towards `queued.max.request.bytes`.
 
 One request in flight. While a handler waits, further bytes of its client stay unparsed (`_held`), so responses are in the order of the
-requests, as with Kafka's SocketServer, which mutes the channel. The same holds while the client does not read its responses, so the
-memory of a connection is bounded.
+requests, as with Kafka's SocketServer, which mutes the channel. Requests are held back in the same way while the client does not read its
+responses, so that the memory of a connection is bounded.
 
-Turns. In one turn of the event loop a connection is served at most TURN_REQUESTS requests, and none is begun after TURN_S seconds. The
+Turns. In one turn of the event loop a connection serves at most TURN_REQUESTS requests, and starts none after TURN_S seconds. The
 remaining frames are served in the next turn (`scheduling/turns.py`).
 
 Errors. A request that cannot be parsed closes the connection, as in Kafka. A KafkaError of a handler becomes an error response
@@ -65,7 +65,7 @@ class Parked:
 class Connection:
     """A connection without its socket: `buffer` and `received` take bytes in, `take_output` returns the bytes to write.
 
-    `closing` is the reason why the connection ends, None while it is open. `parked` is the request in flight.
+    `closing` is the reason for closing the connection, or None while it is open. `parked` is the request in flight, or None.
     """
 
     def __init__(self, core: Core, broker: Broker, client: Client, on_output: Callable[[], None], on_abort: Callable[[], None]) -> None:
@@ -91,9 +91,10 @@ class Connection:
             core.timers.set(self._idle_timer, broker.max_idle_ms, self._check_idle)
 
     def _check_idle(self) -> None:
-        """Closes the connection if it is idle for too long.
+        """Closes the connection if it has been idle for `connections.max.idle.ms`.
 
-        Requests only store the time. The timer is set again when it fires too early, because that is cheaper than setting it per request.
+        A request does not move the timer, because that would be expensive: it only stores the time in `_used_ms`, and a timer that fires
+        too early is set again.
         """
         timers, limit_ms = self.core.timers, self.broker.max_idle_ms
         idle_ms = timers.now_ms - self._used_ms
@@ -106,12 +107,12 @@ class Connection:
 
     @property
     def wants_data(self) -> bool:
-        """Whether more bytes should be read. They should not while received requests are held back."""
+        """Whether more bytes should be read. False while received requests are held back."""
         return not self._held
 
     @property
     def busy(self) -> bool:
-        """Whether no request may be begun, because one is in flight or put off, or because the client does not read its responses."""
+        """Whether no request may be started, because one is in flight or put off, or because the client does not read its responses."""
         return self.parked is not None or self._is_put_off or not self.writable or self.output_bytes > OUTPUT_LIMIT_BYTES
 
     def buffer(self) -> memoryview:
@@ -124,7 +125,7 @@ class Connection:
         return self.core.staging[n:]
 
     def received(self, n: int) -> None:
-        """Serves the requests that `n` more bytes in `buffer()` complete. Raises no exception."""
+        """Serves the requests that are complete with `n` more bytes in `buffer()`. Raises no exception."""
         if self.closing is not None:
             return
         self._used_ms = self.core.timers.now_ms
@@ -142,7 +143,7 @@ class Connection:
         self.core.run_ready()
 
     def flushed(self) -> None:
-        """Has held requests served in the next turn, because all output is written and the client reads."""
+        """Called when all output is written. Held requests, if any, are served in the next turn."""
         self._used_ms = self.core.timers.now_ms
         if self._held and not self.busy:
             self._put_off()
@@ -162,11 +163,11 @@ class Connection:
         self._held = False
         try:
             rest = self._parse(memoryview(self._unparsed))
-            self._unparsed = rest if self._held else bytes(rest)  # a small view would keep all the memory it is a part of
+            self._unparsed = rest if self._held else bytes(rest)  # a small view would keep its whole memory block alive
         except Exception as error:
             self.fail(error, "serving requests that were held back")
         if not self.output:
-            self.ask_for_flush()  # `flushed` resumes reading, also if there is no response to write
+            self.ask_for_flush()  # the flush also resumes reading, so it is needed even if there is no response to write
 
     def _parse(self, data: memoryview) -> memoryview:
         """Serves the complete frames in `data` until the connection is busy or its share of the turn is used up. Returns the rest."""
@@ -202,10 +203,10 @@ class Connection:
         self.close(f"a frame of {size} bytes, socket.request.max.bytes is {self.broker.request_max_bytes}{hint if other else ''}")
 
     def _begin_large(self, begun: memoryview, size: int) -> bool:
-        """Receives a large frame into its own memory. Returns False if queued.max.request.bytes is used up; reading then stops."""
+        """Starts to receive a large frame into its own memory. Returns False to stop reading if queued.max.request.bytes is used up."""
         memory = self.broker.request_memory
         if not memory.take(size, self.ask_for_flush):
-            self._held = True
+            self._held = True  # stops reading until memory is released, which asks for a flush
             return False
         try:
             self._large = untouched(size)
@@ -321,7 +322,7 @@ class Connection:
         return taken
 
     def flush_later(self) -> None:
-        """Has the rest of the output written in the next turn, after other connections were served."""
+        """Schedules the rest of the output for the next turn, so that other connections are served first."""
         if not self._flush_is_put_off:
             self._flush_is_put_off = True
             self.core.turns.put_off(self._flush_now)
@@ -331,13 +332,13 @@ class Connection:
         self.ask_for_flush()
 
     def ask_for_flush(self) -> None:
-        """Has the connection flushed at the end of this turn."""
+        """Schedules a flush of this connection for the end of this turn."""
         self.core.unflushed.append(self)
 
-    # The end
+    # Closing
 
     def close(self, reason: str, level: int = logging.INFO) -> None:
-        """Closes the connection once its output is written. Kafka answers malformed requests in the same way, without a response."""
+        """Closes the connection once its output is written. A malformed request gets no response, as in Kafka."""
         if self.closing is None:
             network_log.log(level, "[KafkaServer id=%d] closing the connection of %s: %s", self.broker.node_id, self.client, reason)
             self._end(reason)
@@ -364,7 +365,7 @@ class Connection:
         self.ask_for_flush()
 
     def lost(self, reason: str) -> None:
-        """Releases the memory, the timer and the waiting request of a connection that is closed. Raises no exception."""
+        """Releases the memory, the timer and the waiting request of a closed connection. Raises no exception."""
         self.closing = self.closing or reason
         self.core.timers.cancel(self._idle_timer)
         memory = self.broker.request_memory

@@ -1,4 +1,4 @@
-"""The context of a request: the client, the broker and the cluster, and what the client is allowed to do."""
+"""The context of a request: the client with its permissions, the broker and the cluster."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Shortcut(Protocol):
     """Serves requests of a connection without decoding them (`appending/produce_shortcut.py`)."""
 
     def answer(self, frame: memoryview, owns_buffer: bool) -> bytes | None:
-        """Returns the response frame, or None if the request in `frame` has to be decoded. None means that nothing has changed."""
+        """Returns the response frame, or None, without having changed anything, if the request in `frame` has to be decoded."""
 
 
 class Context:
-    """The circumstances of one request: its API version, its client, and the broker and cluster that serve it.
+    """The API version and the client of one request, and the broker and cluster that serve it.
 
     `frame` contains the request's bytes without their length. If `owns_buffer`, their memory is not reused for other requests, so that
     the log may keep it. A handler may set `shortcut`, which the connection then tries first for each further request.

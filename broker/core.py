@@ -1,11 +1,11 @@
-"""The brokers of a cluster without their sockets: bytes and the time come in, bytes and the next deadline go out.
+"""The brokers of a cluster without their sockets: the inputs are bytes and the time, the outputs are bytes and the next deadline.
 
-The core contains no I/O: `network/server.py` moves the bytes and calls the core when a deadline has come. The core keeps what
-concerns more than one connection: the staging buffer, the connections with unwritten output, and the requests that wait
+The core contains no I/O: `network/server.py` moves the bytes and calls the core when a deadline has passed. The core holds the
+state that connections share: the staging buffer, the list of connections with unwritten output, and the requests that wait
 (`scheduling/turns.py`).
 
-An exception never affects another connection than the one it belongs to: it is logged once, the connection is closed, and the
-turn continues.
+An exception affects only the connection on which it occurs: it is logged once, that connection is closed, and the turn
+continues.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ STAGING_BYTES = 256 * 1024
 
 
 class Core:
-    """Creates the connections of a cluster, resumes their waiting requests and has their output written."""
+    """Creates the connections of a cluster, resumes their waiting requests and flushes their output."""
 
     def __init__(self, cluster: ClusterState, turns: Turns[Parked]) -> None:
         self.cluster = cluster
         self.turns = turns
         self.timers = turns.timers
         self.clock = turns.clock
-        # Receiving and parsing are one step, so all connections share the memory that the kernel writes to.
+        # All connections share this receive buffer, because received bytes are parsed before another connection receives any.
         self.staging = memoryview(bytearray(STAGING_BYTES))
         self.unflushed: list[Connection] = []
 
@@ -46,12 +46,12 @@ class Core:
         return Connection(self, broker, Client(listener_name, host, port), on_output, on_abort)
 
     def advance(self, now_ms: int) -> None:
-        """Moves the time, fires the timers that are due and resumes the requests that they woke."""
+        """Sets the time to `now_ms`, runs the timers that are due and resumes the requests that they woke."""
         self.timers.advance(now_ms)
         self.run_ready()
 
     def next_turn(self) -> None:
-        """Runs what was put off to this turn and resumes the requests that it woke."""
+        """Runs the work that was put off to this turn and resumes the requests that it woke."""
         self.turns.next_turn()
         self.run_ready()
 
@@ -71,7 +71,7 @@ class Core:
             connection.proceed()
 
     def flush(self) -> None:
-        """Calls `on_output` of every connection with new output."""
+        """Calls `on_output` of every connection that has new output or is to be closed."""
         while self.unflushed:
             unflushed, self.unflushed = self.unflushed, []
             for connection in unflushed:
@@ -81,7 +81,7 @@ class Core:
                     connection.abort(error, "writing its answers")
 
     def park(self, parked: Parked, wait: Wait) -> None:
-        """Keeps a request until one of its keys is woken, its deadline has come or, for NEXT_TURN, the next turn."""
+        """Keeps a request until one of its keys is woken or its deadline has passed; for NEXT_TURN, until the next turn."""
         parked.connection.parked = parked
         if wait is NEXT_TURN:
             self.turns.withdraw(parked)
@@ -91,7 +91,7 @@ class Core:
             self.turns.register(parked, wait)
 
     def abandon(self, parked: Parked) -> None:
-        """Drops a request whose connection is gone, and closes its generator so that its `finally` clauses run."""
+        """Drops a request whose connection is closed, and closes its generator so that its `finally` clauses run."""
         parked.connection.parked = None
         self.turns.withdraw(parked)
         try:

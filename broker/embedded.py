@@ -95,7 +95,7 @@ class AsyncCluster:
         await self._server.stop_node(node_id)
 
     async def start_node(self, node_id: int) -> None:
-        """Starts a stopped broker on its earlier port. Raises ValueError for an unknown id, and if the cluster is not running."""
+        """Starts a stopped broker on the same port as before. Raises ValueError for an unknown id, and if the cluster is not running."""
         await self._server.start_node(node_id)
 
     @property
@@ -182,7 +182,7 @@ class Cluster:
         self._call(self._cluster.stop_node, node_id)
 
     def start_node(self, node_id: int) -> None:
-        """Starts a stopped broker on its earlier port and returns once it accepts connections.
+        """Starts a stopped broker on the same port as before and returns once it accepts connections.
 
         Raises ValueError for an unknown id, and if the cluster is not running.
         """
@@ -194,7 +194,7 @@ class Cluster:
         asyncio.run_coroutine_threadsafe(method(node_id), self._loop).result()
 
     def _run(self, started: Future[None]) -> None:
-        """Runs the cluster in its thread. An exception at the start is passed to `start`, which raises it."""
+        """Runs the cluster in its thread. An exception during start-up is passed to `start`, which raises it."""
 
         async def run_cluster() -> None:
             async with self._cluster:

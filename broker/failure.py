@@ -1,4 +1,4 @@
-"""Builds the response to a request that failed as a whole, with the error code in every place that the response has for one.
+"""Builds the response to a request that failed as a whole, with the error code in every error code field.
 
 Kafka has a hand-written `getErrorResponse` for each request. Here the response is derived from the declarations of the two messages:
 
@@ -15,13 +15,13 @@ from typing import Any
 from ..protocol.errors import ErrorCode
 from ..protocol.schema import ZERO_UUID, Api, Message, Spec, has_default, specs
 
-# Names of the same fields in requests, where they differ from the response.
+# Response field -> names of the same field in requests, where they differ.
 _ALSO_NAMED = {"partition_index": ("partition", "index"), "partition": ("partition_index", "index"), "index": ("partition_index",)}
 _ZERO: dict[object, object] = {"str": "", "bytes": b"", "records": b"", "?": False, "16s": ZERO_UUID}
 
 
 def failure(api: Api, request: Message, code: ErrorCode, message: str | None) -> Message:
-    """Returns the response to `request` with `code` in all its error codes."""
+    """Returns the response to `request` with `code` in all its error code fields."""
     return _mirror(api.response, request, code, message)
 
 

@@ -25,7 +25,7 @@ REACHABLE = {"": LOOPBACK, EVERYWHERE: LOOPBACK, "::": "::1"}
 
 
 class Unhealthy(Exception):
-    """Raised for a broker that does not answer correctly. The text names the broker and the reason."""
+    """Raised for a broker that does not answer correctly. The text contains the broker and the reason."""
 
 
 def check(host: str, port: int) -> None:

@@ -1,6 +1,7 @@
 """The log of `odradek serve`: formats entries as Kafka does, or as JSON, and writes them to stderr without blocking the broker.
 
-Loggers have the names of Kafka's, and start-up messages its words, because wait strategies of testcontainers and others search for them.
+Loggers have the names of Kafka's loggers, and start-up messages have Kafka's wording, because wait strategies such as those of
+testcontainers search for both.
 
 An entry is formatted where it is logged, and a daemon thread writes it. If stderr is a pipe that is not read, at most QUEUE_BYTES are kept;
 further entries are dropped and counted. Programs that embed a cluster configure `logging` themselves.
@@ -65,9 +66,9 @@ class JsonFormatter(logging.Formatter):
 
 
 class QueueHandler(logging.Handler):
-    """Formats records where they are logged, and has a thread call `write` with the bytes.
+    """Formats records in the thread that logs them, and calls `write` with the bytes in a thread of its own.
 
-    At most `limit_bytes` are kept. Further entries are dropped, and an entry with their number follows as soon as there is room again.
+    At most `limit_bytes` are kept. Further entries are dropped, and their number is logged as soon as there is room again.
     """
 
     def __init__(self, write: Callable[[bytes], object], limit_bytes: int = QUEUE_BYTES) -> None:
@@ -130,7 +131,7 @@ class QueueHandler(logging.Handler):
 
 
 def configure(log_format: str) -> None:
-    """Sends all entries from level INFO on to stderr, as `text` or `json`."""
+    """Sends all entries of level INFO and above to stderr, as `text` or `json`."""
     # The file descriptor is used because a thread that blocks in a write to sys.stderr would hold its lock.
     handler = QueueHandler(partial(_write_all, sys.stderr.fileno()))
     handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
@@ -153,7 +154,7 @@ def ignored_settings(names: Iterable[str]) -> None:
 
 
 def started(node_ids: Iterable[int]) -> None:
-    """Logs that all listeners accept, in Kafka's words, because the wait strategies of testcontainers and others search for them."""
+    """Logs, in Kafka's words, that all listeners accept, because wait strategies such as those of testcontainers search for these words."""
     for node_id in node_ids:
         logging.getLogger("kafka.server.BrokerLifecycleManager").info(
             "[BrokerLifecycleManager id=%d] The broker is ready. Transitioning from RECOVERY to RUNNING.", node_id

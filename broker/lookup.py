@@ -1,8 +1,8 @@
 """Finds the topics, partitions and brokers that a request refers to, with the checks and errors that all APIs share.
 
 The checks come in Kafka's order: permission first, so that an error does not reveal whether a topic exists to a client that may not
-describe it; then existence; then leadership and leader epoch. A response to a client that asked the wrong broker contains the current
-leader and its address (KIP-951).
+describe it; then existence; then leadership and leader epoch. The response to a request that was sent to the wrong broker contains the
+current leader and its address (KIP-951).
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def find_led_partition(broker: Broker, topic: Topic, index: int, current_leader_
 
 
 class NamesPartition(Protocol):
-    """A partition in a request."""
+    """An entry of a request that names a partition."""
 
     partition_index: int
 
@@ -93,7 +93,7 @@ def find_partitions(
 ) -> tuple[list[Found[P]], PartitionErrors]:
     """Splits the partitions of a request into those that the client may read and the errors for the others.
 
-    With `by_id`, a topic without an id is an UNKNOWN_TOPIC_ID. Kafka answers the errors before the other partitions.
+    With `by_id`, a topic without an id gets UNKNOWN_TOPIC_ID. Kafka returns the errors before the other partitions.
     """
     found: list[Found[P]] = []
     refused: PartitionErrors = {}
@@ -126,7 +126,7 @@ def reachable_brokers(context: Context) -> Iterator[tuple[Broker, Listener]]:
 
 
 def current_leader(partition: Partition | None) -> LeaderIdAndEpoch | None:
-    """Returns the leader of a partition for a response of KIP-951."""
+    """Returns the leader and leader epoch of a partition for the response fields of KIP-951, or None for no partition."""
     return LeaderIdAndEpoch(leader_id=partition.leader, leader_epoch=partition.leader_epoch) if partition else None
 
 

@@ -1,6 +1,6 @@
-"""Recognises other protocols by their first bytes, so that the log says why a client gets no response.
+"""Recognises other protocols by their first bytes, so that the log contains the reason why a client gets no response.
 
-TLS on a PLAINTEXT listener and HTTP probes are the usual cases. Their first four bytes make no valid frame length.
+TLS on a PLAINTEXT listener and HTTP probes are the usual cases. Their first four bytes are not a valid frame length.
 """
 
 from __future__ import annotations

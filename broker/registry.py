@@ -1,4 +1,4 @@
-"""The registry of handlers: `@handles(API)` registers the function that answers an API."""
+"""The registry of handlers: `@handles(API)` registers the function that serves the requests of an API."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class CloseConnection(Exception):
 
 
 class Handler(NamedTuple):
-    """An API and the function that answers it."""
+    """An API and the function that serves its requests."""
 
     api: Api
     rule: Rule

@@ -3,8 +3,9 @@
 A handler of a response whose size depends on the cluster counts what it has described with a `Slices` and yields NEXT_TURN whenever a
 slice is full.
 
-A response in slices describes several moments. The handler lists the names of what exists (topics, groups, transactions) when it begins
-and describes each as it is when its slice is built. Names that have been deleted by then are left out, and new ones may be missing.
+A response in slices describes the cluster at several moments. At its start the handler lists the names of the existing topics, groups or
+transactions. Each is described as it is when its slice is built. Names that have been deleted by then are left out, and new ones may be
+missing.
 Each description is consistent, but two of them may be from different moments, as between two pages of Apache Kafka's
 DescribeTopicPartitions. A response that fits into one slice describes one moment.
 """
@@ -38,7 +39,7 @@ class Slices:
 
 
 def chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
-    """Yields the items in parts of at most one slice. An empty sequence is one empty part."""
+    """Yields the items in parts of at most ITEMS. For an empty sequence, yields one empty part."""
     if len(items) <= ITEMS:
         yield items
         return

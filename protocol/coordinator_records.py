@@ -6,9 +6,23 @@ Kafka 4.3 (GroupCoordinatorRecordSerde, TransactionLog).
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import NamedTuple
 
 from .schema import ZERO_UUID, Int8, Int16, Int32, Int64, Message, Uuid, field
+
+
+class RecordType(IntEnum):
+    """The types of records in `__consumer_offsets`. Each key begins with the number of its type (Kafka's CoordinatorRecordType)."""
+
+    OFFSET_COMMIT = 1
+    GROUP_METADATA = 2
+    CONSUMER_GROUP_METADATA = 3
+    MEMBER_METADATA = 5
+    TARGET_ASSIGNMENT_METADATA = 6
+    TARGET_ASSIGNMENT_MEMBER = 7
+    CURRENT_MEMBER_ASSIGNMENT = 8
+    REGULAR_EXPRESSION = 16
 
 
 class CoordinatorRecord(NamedTuple):

@@ -52,7 +52,10 @@ class Batches(NamedTuple):
 
     @classmethod
     def of(cls, view: memoryview) -> Self:
-        """Parses all complete batches and ignores an incomplete one at the end. Raises CorruptBatch, InvalidRecords for an older format."""
+        """Parses all complete batches and ignores an incomplete one at the end.
+
+        Raises CorruptBatch, and InvalidRecords for an older format.
+        """
         positions = np.array(_positions(view), np.int64)
         every_byte: Any = np.ndarray(
             (max(len(view) - HEADER.size + 1, 0),), HEADER_FIELDS, view, strides=(1,)

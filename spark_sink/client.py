@@ -44,8 +44,9 @@ class TopicPartition(NamedTuple):
 class ClientConfig:
     """The settings of Kafka's consumer that have an effect here.
 
-    `api_timeout_ms` limits a request with all its retries, and `poll_timeout_ms` the time in which a read makes no progress. `settling_ms`
-    is how long a topic may be unknown, because it has just been created, or a log may be shorter than before, because its leader is new.
+    `api_timeout_ms` limits a request with all its retries, and `poll_timeout_ms` the time that a read may spend without progress.
+    `settling_ms` is how long a topic may be unknown, because it has just been created, or a log may be shorter than before, because its
+    leader is new.
     """
 
     bootstrap_servers: tuple[Address, ...]
@@ -84,16 +85,16 @@ class RetryTimer:
         self.renew()
 
     def renew(self) -> None:
-        """Starts the time-out again after progress."""
+        """Starts the timeout again after progress."""
         self._deadline = time.monotonic() + self._timeout_ms / 1000
 
     @property
     def over(self) -> bool:
-        """Whether the time-out has passed since the last progress."""
+        """Whether the timeout has passed since the last progress."""
         return time.monotonic() >= self._deadline
 
     def wait_after(self, error: Exception) -> None:
-        """Waits before the next attempt. Raises `error` when it is not retriable or the time-out has passed."""
+        """Waits before the next attempt. Raises `error` when it is not retriable or the timeout has passed."""
         if self.over or (isinstance(error, KafkaError) and not error.code.retriable):
             raise error
         time.sleep(BACKOFF_MS / 1000)
@@ -102,7 +103,7 @@ class RetryTimer:
 class KafkaClient:
     """Opens connections when they are needed and keeps them.
 
-    Methods retry after transient failures, such as the restart of a broker or a leader change, until a time-out of the config has passed.
+    Methods retry after transient failures, such as the restart of a broker or a leader change, until a timeout of the config has passed.
     They then raise the last error: OSError, or KafkaError with the broker's error code.
     """
 
@@ -141,8 +142,8 @@ class KafkaClient:
     def list_offsets(self, wanted: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
         """Returns an offset for each partition.
 
-        The number of a partition is EARLIEST, LATEST or a timestamp in milliseconds, for the first record of that time or later. The offset
-        is -1 when there is no such record.
+        `wanted` maps each partition to EARLIEST, LATEST or a timestamp in milliseconds. For a timestamp, the offset is that of the first
+        record of that time or later, -1 when there is no such record.
         """
         found: dict[TopicPartition, int] = {}
 
@@ -228,7 +229,7 @@ class KafkaClient:
         raise failure
 
     def retry(self, function: Callable[[], T], timeout_ms: int) -> T:
-        """Returns the result of `function`, which is called again after transient failures until the time-out has passed."""
+        """Returns the result of `function`, which is called again after transient failures until the timeout has passed."""
         retry_timer = RetryTimer(timeout_ms)
         while True:
             try:

@@ -1,4 +1,4 @@
-"""Parses the client's settings: the options `kafka.*`, and the options of Spark's own source for retries and time-outs."""
+"""Parses the client's settings: the options `kafka.*`, and the options of Spark's own source for retries and timeouts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Opens connections, and logs a warning early when that fails: otherwise a wrong address causes no output until the time-out."""
+"""Opens connections, and logs a warning early when that fails: otherwise a wrong address causes no output until the timeout."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Fetched(NamedTuple):
 
 
 class OffsetOutOfRange(KafkaError):
-    """The log of `partition` does not contain `offset`, or no record was received there within the poll time-out."""
+    """The log of `partition` does not contain `offset`, or no record was received there within the poll timeout."""
 
     def __init__(self, partition: TopicPartition, offset: int, text: str) -> None:
         super().__init__(ErrorCode.OFFSET_OUT_OF_RANGE, f"{text} offset {offset} of {partition}")
@@ -44,7 +44,7 @@ def fetch(client: KafkaClient, spans: Mapping[TopicPartition, Span]) -> Iterator
     """Yields all batches that contain offsets of the spans, those of each partition in order.
 
     The first and last batch of a partition may contain records outside of its span. After a transient failure, such as the restart of a
-    broker or a leader change, fetching continues where it stopped, until nothing has been received for the poll time-out. Raises
+    broker or a leader change, fetching continues where it stopped, until nothing has been received for the poll timeout. Raises
     OffsetOutOfRange for offsets that are not in a log, KafkaError, OSError, CorruptBatch.
     """
     left = {partition: span for partition, span in spans.items() if span.start < span.end}
@@ -131,7 +131,7 @@ class _Fetches:
         if data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE and partition in self._preferred:
             errors.append(
                 broker_error(ErrorCode.NOT_LEADER_OR_FOLLOWER, str(partition))
-            )  # a follower may lack the offset; the leader is fetched from next
+            )  # a follower may lack the offset, so the next fetch goes to the leader
         elif data.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
             errors.append(OffsetOutOfRange(partition, offset, "there is no"))
         elif data.error_code:

@@ -26,7 +26,7 @@ STRATEGY = "startingOffsetsByTimestampStrategy"
 class Times:
     """The first offsets whose records have these timestamps (ms) or later.
 
-    For a partition without such a record it is the end of the log when `or_latest` is set; otherwise resolving raises ValueError.
+    For a partition without such a record, the end of the log is used when `or_latest` is set; otherwise `resolve` raises ValueError.
     """
 
     times: int | dict[TopicPartition, int]

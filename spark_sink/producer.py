@@ -4,9 +4,9 @@ Up to five requests of a connection are in flight while the caller makes more ba
 acknowledged are sent again in the same order and with the same sequence numbers. An idempotent producer therefore appends each batch once
 and in order, because brokers detect the sequence numbers of batches that they already have (KIP-98).
 
-One case needs care: a log without batches of this producer accepts any sequence number. Had the first batch of a partition been lost and
-the second been appended, the first could not be appended any more. So nothing else is sent to a partition before its first batch is
-acknowledged (`_has_to_wait`).
+The first batch of a partition is a special case, because a log without batches of this producer accepts any sequence number. If the first
+batch were lost and the second were appended, the first could not be appended any more. Therefore no other batch is sent to a partition
+before its first batch is acknowledged (`_has_to_wait`).
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class Producer:
         return count
 
     def send(self, batches: Sequence[EncodedBatch]) -> None:
-        """Sends batches; returns when all are sent. Raises KafkaError or OSError when the delivery time-out has passed."""
+        """Sends batches; returns when all are sent. Raises KafkaError or OSError when the delivery timeout has passed."""
         if batches and self.config.idempotent and self._id < 0:
             self._id, self._epoch = self._client.retry(self._new_id, self.config.max_block_ms)
         self._unsent = [self._batch(encoded) for encoded in batches]
@@ -154,7 +154,7 @@ class Producer:
         self._send_unsent(finish=False)
 
     def flush(self) -> None:
-        """Returns when all batches are acknowledged. Raises KafkaError or OSError when the delivery time-out has passed."""
+        """Returns when all batches are acknowledged. Raises KafkaError or OSError when the delivery timeout has passed."""
         self._send_unsent(finish=True)
 
     def _new_id(self) -> tuple[int, int]:

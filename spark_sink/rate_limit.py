@@ -1,4 +1,4 @@
-"""Where a batch of a stream ends when maxOffsetsPerTrigger limits it."""
+"""Computes where a batch of a stream ends when maxOffsetsPerTrigger limits it."""
 
 from __future__ import annotations
 

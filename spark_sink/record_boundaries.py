@@ -40,9 +40,9 @@ STEPS = _steps()
 FEWEST_LANES = 20
 """With fewer lanes, one numpy step costs more than the Python loop needs for the same records."""
 SHORTEST_RUN = 16
-"""Records. After a shorter run of equal sizes, the rest of the batch is read record by record."""
+"""Number of records. After a shorter run of equal sizes, the rest of the batch is read record by record."""
 SMALLEST_RECORD = 7
-"""Bytes: length, attributes, timestamp delta, offset delta, key length, value length and header count, one byte each."""
+"""Size in bytes: length, attributes, timestamp delta, offset delta, key length, value length and header count, one byte each."""
 
 
 def record_starts(data: Bytes, starts: Longs, ends: Longs, counts: Longs) -> Longs:

@@ -15,7 +15,7 @@ from .user_options import UserOptions
 
 LEADER_ONLY = 1
 ACKS = {"all": ALL_REPLICAS, "-1": ALL_REPLICAS, "1": LEADER_ONLY, "0": LEADER_ONLY}
-"""Values of the option `kafka.acks`. 0 is taken for 1, because errors would be lost without responses."""
+"""Values of the option `kafka.acks`. 0 is treated as 1, because errors cannot be reported without responses."""
 CODECS = {codec.name.lower(): int(codec) for codec in Compression}
 LEVELS = {Compression.GZIP: (1, 9), Compression.LZ4: (1, 17), Compression.ZSTD: (-131072, 22)}
 ACTING = names(

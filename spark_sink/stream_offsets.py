@@ -1,7 +1,7 @@
 """Plans the batches of one streaming query: where it starts, where each batch ends, and which changes of the logs are losses of data.
 
-Does not need Spark. The state of a query is the offsets that Spark passes back from its checkpoint, and two values that must not be fetched
-twice: where the query began, and where it ends with Trigger.AvailableNow.
+This module does not need Spark. The state of a query consists of the offsets that Spark passes back from its checkpoint, and of two values
+that must not be fetched twice: where the query began, and where it ends with Trigger.AvailableNow.
 """
 
 from __future__ import annotations

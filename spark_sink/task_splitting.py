@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from .offset_ranges import OffsetRange
 
 SMALL_TASK = 10_000
-"""Offsets. Spark needs 20 to 100 ms for a task, in which far more records can be read, so smaller ranges share a task."""
+"""Number of offsets. Spark needs 20 to 100 ms for a task, in which far more records can be read, so smaller ranges share a task."""
 
 
 def split_into_tasks(ranges: Iterable[OffsetRange], min_partitions: int | None, max_records: int | None) -> list[list[OffsetRange]]:

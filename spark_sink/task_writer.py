@@ -21,7 +21,7 @@ from .producer import EncodedBatch, Producer, ProducerConfig, producer_for
 from .varint_columns import Longs
 
 PIECE_BYTES = 16 << 20
-"""Bytes of rows that are encoded at once; batches of more would only wait in memory."""
+"""Bytes of rows that are encoded at once; more batches would only wait in memory to be sent."""
 ROWS = 10_000
 """Python rows that are converted to one Arrow batch."""
 TYPES: Mapping[str, Any] = {

@@ -1,15 +1,16 @@
 """Appends one record batch to one partition, after the checks of Kafka in Kafka's order.
 
-The order matters, because a batch with two faults must be answered with the error that Kafka finds first:
+The order matters, because the response to a batch with two faults must contain the error that Kafka finds first:
 
-1. `append_to_topic`: KafkaApis and ReplicaManager. Topic and permission, partition index, format of the bytes, acks, internal topic.
-2. `append`: Partition and UnifiedLog. Leader, `min.insync.replicas`, `max.message.bytes`, the batch header, then its records
-   (`batch_checks.py`).
-3. `_append_in_sequence`, for batches of an idempotent or transactional producer: ProducerAppendInfo. Membership in a transaction
-   (`transaction_check.py`), producer epoch, sequence numbers.
+1. `append_to_topic` makes the checks of KafkaApis and ReplicaManager: topic and permission, partition index, format of the bytes, acks,
+   internal topic.
+2. `append` makes the checks of Partition and UnifiedLog: leader, `min.insync.replicas`, `max.message.bytes`, the batch header, then its
+   records (`batch_checks.py`).
+3. `_append_in_sequence` makes the checks of ProducerAppendInfo for batches of an idempotent or transactional producer: membership in a
+   transaction (`transaction_check.py`), producer epoch, sequence numbers.
 
-The log is written only after the last check has passed, although the timestamps and the CRC in the batch itself may change before, so that
-a client can send a refused batch again. Step 2 is also the entrance for `produce_shortcut.py`, whose requests have passed step 1 before.
+The log is written only after the last check has passed, so that a client can send a refused batch again. The timestamps and the CRC in the
+batch itself may change before that. `produce_shortcut.py` starts at step 2, because its requests have passed step 1 before.
 """
 
 from __future__ import annotations
@@ -73,8 +74,8 @@ def one_batch(records: object, version: int) -> memoryview:
 def append(partition: Partition, batch: memoryview, acks: int, transactional_id: str | None, context: Context) -> Appended:
     """Appends a batch and wakes the requests that wait for the partition.
 
-    Returns the base offset and the log append time in ms (-1 for CreateTime). A batch that the producer has sent before is not appended
-    again; its old position is returned. Raises one of APPEND_REFUSALS.
+    Returns the base offset and the log append time in ms (-1 for CreateTime). A duplicate of an idempotent producer's batch is not appended
+    again; the values of the first append are returned. Raises one of APPEND_REFUSALS.
     """
     if partition.leader != context.broker.node_id:
         raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
@@ -102,7 +103,7 @@ def append(partition: Partition, batch: memoryview, acks: int, transactional_id:
 def _append_in_sequence(
     partition: Partition, validated: Validated, rules: AppendRules, transactional_id: str | None, context: Context
 ) -> Appended:
-    """Appends a batch of an idempotent or transactional producer, unless it is a duplicate."""
+    """Appends a batch of an idempotent or transactional producer. For a duplicate, returns the values of the first append."""
     producers, now_ms = partition.producers, context.now_ms
     batch, header, latest, is_new = validated
     producer_id, epoch, base_sequence = header.producer_id, header.producer_epoch, header.base_sequence
@@ -126,9 +127,10 @@ def _append_in_sequence(
 
 
 def _join(partition: Partition, header: BatchHeader, transactional_id: str | None, context: Context) -> None:
-    """Has the transaction's coordinator confirm the first batch of a transaction in a partition.
+    """Verifies with the transaction coordinator the first batch of a transaction in a partition.
 
-    Raises NotInTransaction. NOT_ENOUGH_REPLICAS is retriable for all clients, so it stands for a coordinator that is not available.
+    Raises NotInTransaction. COORDINATOR_NOT_AVAILABLE and, before transactions v2, CONCURRENT_TRANSACTIONS are replaced by
+    NOT_ENOUGH_REPLICAS, because all clients retry after that error.
     """
     if transactional_id is None:
         raise KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)

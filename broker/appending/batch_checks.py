@@ -1,11 +1,11 @@
 """Checks the records of a batch, its timestamps and its codec, and adapts the batch to its topic (Kafka's LogValidator).
 
 `validate_records` changes nothing in the batch. A batch is rebuilt only if the topic's `compression.type` differs from the batch's
-codec; in every other case its bytes are appended as they came. `stamp` writes the timestamp that the topic requires.
+codec; in every other case its bytes are appended as they were received. `stamp` writes the timestamp that the topic requires.
 
 `check_records` (protocol/record_checks) reports the latest timestamp of all records but compares each one with bounds only on request,
-because that is slower. So `_checked` calls it first without bounds in the usual case that only the future is limited, and a second time
-with bounds only if the latest timestamp is too late or the records broke another rule.
+because that is slower. In the usual case, in which only timestamps in the future are limited, `_checked` calls it without bounds first,
+and a second time with bounds only if the latest timestamp is too late or the records broke another rule.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _LEVELS = {
 }
 _KEPT_ATTRIBUTES = COMPRESSION_MASK | TRANSACTIONAL_BIT | DELETE_HORIZON_BIT
 WRAPS_BELOW = -(1 << 62)
-"""Timestamps below are checked one by one, because Kafka's `now - timestamp` may overflow a Java long for them."""
+"""Timestamps below this are compared with the bounds one by one, because Kafka's `now - timestamp` may overflow a Java long for them."""
 _ATTRIBUTES = Struct(">h")
 _TIMESTAMP = Struct(">q")
 
@@ -51,7 +51,7 @@ _TIMESTAMP = Struct(">q")
 class AppendRules(NamedTuple):
     """The settings of a topic that concern appends.
 
-    `codec` is None for `compression.type=producer`. `record_rules` are without time bounds, because those move with the clock.
+    `codec` is None for `compression.type=producer`. `record_rules` contains no time bounds, because they change with the clock.
     """
 
     max_message_bytes: int
@@ -154,7 +154,7 @@ def stamp(batch: memoryview, header: BatchHeader, latest: int, rules: AppendRule
 
 def _rebuilt(payload: bytes, header: BatchHeader, target: Compression, rules: AppendRules) -> Validated:
     """Returns a new batch of the same records in the topic's codec, with offsets from 0 without gaps (Kafka's MemoryRecordsBuilder)."""
-    has_producer = header.producer_id != -1  # Kafka's builder takes any other negative id for a producer
+    has_producer = header.producer_id != -1  # Kafka's builder treats every other negative id as a producer
     if has_producer and (header.producer_epoch == -1 or header.base_sequence < 0):
         raise UnreadableRecords("a producer id without epoch or sequence number")
     records = [record._replace(offset=number) for number, record in enumerate(read_records(payload, header))]

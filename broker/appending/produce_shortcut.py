@@ -12,8 +12,8 @@ the connection. It consists of the request's bytes around the records and the re
 
 A frame is served by a template only if all compared bytes are equal, so that decoding it would give the same request apart from
 correlation id and records. Then `append` makes the same checks as for a decoded request. If anything differs, or `append` refuses the
-batch, `answer` returns None without having changed anything, and the connection decodes the request as usual. That way no error response
-has to be built here.
+batch, `answer` returns None without having changed anything, and the connection decodes the request as usual. Therefore this
+module builds no error responses.
 
 Templates are not used with an authorizer, because a permission may be withdrawn between two requests.
 """
@@ -30,7 +30,7 @@ from ...protocol.varints import uvarint_rest
 from ..context import Context
 from ..topics.partition import Partition
 from .append import ATTRIBUTES_POSITION, append, one_batch
-from .refusals import APPEND_REFUSALS
+from .error_codes import APPEND_REFUSALS
 
 MAX_TEMPLATES = 1000
 _HEADER = Struct(">ii")  # of a request: key and version, correlation id; of a response: length, correlation id
@@ -63,7 +63,7 @@ class ProduceShortcut:
         self._templates: dict[int, dict[bytes, ProduceTemplate]] = {}  # by length of the prefix, then by prefix
 
     def add(self, template: ProduceTemplate) -> None:
-        """Adds a template. At MAX_TEMPLATES all others are dropped first."""
+        """Adds a template. If there are MAX_TEMPLATES already, they are all dropped first."""
         if sum(map(len, self._templates.values())) >= MAX_TEMPLATES:
             self._templates.clear()
         self._templates.setdefault(template.prefix_end, {})[template.prefix] = template
@@ -118,11 +118,11 @@ class ProduceTemplate:
         return b"".join((self._length, _INT32.pack(correlation_id), self._head, offsets, self._tail))
 
     def _length_size(self, size: int) -> int:
-        """Returns how many bytes the length of `size` bytes of records takes."""
+        """Returns the size in bytes of the length field before `size` bytes of records."""
         return (max(size + 1, 1).bit_length() + 6) // 7 if self._flexible else _INT32.size
 
     def _find_records(self, frame: memoryview) -> tuple[int, int]:
-        """Returns the positions at which the records begin and end, by their length field. Raises ProtocolError."""
+        """Returns the positions at which the records begin and end, according to their length field. Raises ProtocolError."""
         start = self.prefix_end
         if not self._flexible:
             (size,) = _INT32.unpack_from(frame, start)

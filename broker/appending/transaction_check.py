@@ -12,7 +12,7 @@ from ..transactions.transaction import TV_2, Producer, TopicPartition
 
 
 class NotInTransaction(KafkaError):
-    """Raised for a write that belongs to no open transaction; its code is the one for the client's version."""
+    """Raised for a write that belongs to no open transaction; its code is one that the client's version supports."""
 
 
 def join_transaction(
@@ -21,7 +21,7 @@ def join_transaction(
     """Adds the partition to the transaction if `adds` (transactions v2); otherwise checks that the client has added it.
 
     Raises NotInTransaction, with COORDINATOR_NOT_AVAILABLE while the coordinator's partition has no leader. TRANSACTION_ABORTABLE is
-    replaced for clients that do not know it (`knows_abortable`).
+    replaced by INVALID_TXN_STATE unless `knows_abortable`, because older clients do not support it.
     """
     error = _verify(broker, transactional_id, producer, partition, adds)
     if error is ErrorCode.PRODUCER_FENCED:

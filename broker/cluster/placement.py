@@ -7,7 +7,8 @@ spread evenly over the nodes, and within a rack a stopped node gets a replica on
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from itertools import chain, islice, zip_longest
+from itertools import chain, zip_longest
+from math import lcm
 from random import Random
 from typing import TypeVar
 
@@ -61,14 +62,26 @@ class _Placer:
             (self.running if node in running else self.stopped)[name].append(node)
         stripes = zip_longest(*self.running.values())
         self.leaders = [node for node in chain.from_iterable(stripes) if node is not None]
+        # All rotations have returned to their beginning after this number of laps, so a topic of many partitions repeats few orders.
+        rotated = [len(self.names), *map(len, self.running.values()), *map(len, self.stopped.values())]
+        self._period = lcm(*(length or 1 for length in rotated), *(length - 1 or 1 for length in rotated if length))
+        self._orders: dict[tuple[int, int], list[int]] = {}
 
     def place(self, position: int, replication_factor: int) -> list[int]:
-        """Returns the replicas of a partition: the leader at `position` in the endlessly repeated stripes, and its followers.
+        """Returns the replicas of a partition: the leader at `position` in the endlessly repeated stripes, and its followers."""
+        lap, turn = divmod(position, len(self.leaders))
+        key = turn, lap % self._period
+        order = self._orders.get(key)
+        if order is None:
+            order = self._orders[key] = self._order(*key)
+        return order[:replication_factor]
+
+    def _order(self, turn: int, lap: int) -> list[int]:
+        """Returns all nodes, the leader of this turn first, in the order in which they are chosen as replicas.
 
         Followers come from the other racks in turn, then from the leader's rack. With each lap over the leaders they are rotated by one,
         so that the followers of one leader differ from partition to partition.
         """
-        lap, turn = divmod(position, len(self.leaders))
         leader = self.leaders[turn]
         home = self.rack_of[leader]
         at_home = self.running[home].index(leader)
@@ -77,7 +90,7 @@ class _Placer:
         queues = [_rotated(self.running[name], stripe) + _rotated(self.stopped[name], stripe) for name in others]
         queues.append(_rotated(_rotated(self.running[home], at_home)[1:], lap) + _rotated(self.stopped[home], stripe))
         followers = (node for node in chain.from_iterable(zip_longest(*queues)) if node is not None)
-        return [leader, *islice(followers, replication_factor - 1)]
+        return [leader, *followers]
 
 
 def _rotated(items: list[Item], by: int) -> list[Item]:

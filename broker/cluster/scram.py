@@ -1,6 +1,6 @@
 """SCRAM credentials of users (RFC 5802, KIP-554; Kafka's ScramControlManager).
 
-Credentials are stored and returned by DescribeUserScramCredentials. No listener authenticates clients with them yet.
+Requests can add, remove and describe credentials, but no listener authenticates with them yet.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class ScramCredentials:
 
 
 def check_user(user: str, mechanism: int) -> Mechanism:
-    """Returns the mechanism.
+    """Returns the mechanism with the number `mechanism`.
 
-    Raises KafkaError with UNACCEPTABLE_CREDENTIAL if the user name is empty, UNSUPPORTED_SASL_MECHANISM if the mechanism is unknown.
+    Raises KafkaError with UNACCEPTABLE_CREDENTIAL for an empty user name, or with UNSUPPORTED_SASL_MECHANISM for an unknown number.
     """
     if not user:
         raise KafkaError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Username must not be empty")

@@ -21,7 +21,7 @@ from typing import Any
 from ...protocol.coordinator_records import CoordinatorRecord
 from ...protocol.errors import ErrorCode, KafkaError
 from ...storage.memory import LogMemory
-from ..groups.consumer.resolutions import Resolutions
+from ..groups.consumer.regex_resolutions import Resolutions
 from ..groups.coordinator import Groups, GroupSettings
 from ..scheduling.turns import Turns
 from ..security.authorizer import authorizer_of

@@ -1,4 +1,4 @@
-"""Carries out the decisions of the transaction coordinator: writes records to `__transaction_state`, and markers to partitions.
+"""Carries out the decisions of the transaction coordinator: writes its records to `__transaction_state`, and markers to the partitions.
 
 In Kafka, TransactionStateManager writes the records, and TransactionMarkerChannelManager sends the markers to other brokers.
 """
@@ -58,9 +58,10 @@ class TransactionLog:
         return True
 
     def end_transaction(self, partition: Partition, marker: Marker) -> None:
-        """Appends a marker to a partition that has a leader. In `__consumer_offsets` this also commits or discards the offsets.
+        """Appends a marker to a partition that has a leader.
 
-        Raises StaleProducerEpoch or StaleCoordinatorEpoch if the partition has already accepted a newer epoch.
+        A marker in `__consumer_offsets` also commits or drops the offsets that groups wrote in the transaction. Raises
+        StaleProducerEpoch or StaleCoordinatorEpoch if the partition has already accepted a newer epoch.
         """
         cluster = self._cluster
         partition.append_marker(marker, cluster.timers.now_ms)

@@ -1,14 +1,14 @@
-"""One pass over the partitions of a Fetch request: what each of them answers, and whether the response is complete.
+"""One pass over the partitions of a Fetch request: the data or the error of each, and whether the response is complete.
 
 Limits. `max_bytes` of the request and `fetch.max.bytes` of the broker limit the response, and `partition_max_bytes` limits a partition.
 The first batch of the first partition that has records is returned whatever its size, so that a consumer always makes progress (KIP-74).
-So what one partition gets may depend on what the partitions before it got.
+Therefore the data of a partition may depend on the data of the partitions before it.
 
 Waiting. A response that is not complete is kept until one of `partitions` is woken. Then `update` reads only the woken partitions again
 and replaces their data in place. That is wrong if a partition's data depends on others (`_depends`): when a limit was reached, when the
 first batch was larger than its limit, or when a partition is listed twice. `update` then returns False and the handler starts a new pass.
 
-Errors. Kafka places the partitions that it cannot find, or that the client may not read, behind all others (`_unknown`), and continues to
+Errors. Kafka places the partitions that it cannot find, or that the client may not read, after all others (`_unknown`), and continues to
 wait if there are such errors. Any other error completes the response at once (`failed`).
 """
 
@@ -39,12 +39,12 @@ UNDEFINED_EPOCH = -1
 NO_FOLLOWER = -1
 FOLLOWERS_SINCE = 11  # KIP-392: consumers may read from any replica
 LEADERS_SINCE = 16  # KIP-951: the field exists from v12 on, but Kafka fills it from v16 on
-# The errors that come last, with their order.
+# The errors whose partitions come last in the response, with their order.
 _UNKNOWN = {ErrorCode.UNKNOWN_TOPIC_ID: 0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: 1, ErrorCode.TOPIC_AUTHORIZATION_FAILED: 1}
 
 
 class PartitionRead(NamedTuple):
-    """The data that was read of a partition, with its topic and its entry in the request."""
+    """The data that was read from a partition, with its topic and its entry in the request."""
 
     topic: FetchTopic
     wanted: FetchPartition
@@ -54,8 +54,8 @@ class PartitionRead(NamedTuple):
 class FetchRead:
     """The result of one pass over the partitions of `topics`.
 
-    `quiet` are partitions of a session that are known to have nothing new; they are only waited for. `topics` is the response,
-    `partitions` are the partitions that may be waited for, and `leaders` are the current leaders that the response refers to.
+    `quiet` are the partitions of a session that have no new data; they are not read, but the request may wait for them. `topics` is the
+    response, `partitions` are all partitions that the request may wait for, and `leaders` are the leaders that the response contains.
     """
 
     __slots__ = (
@@ -87,7 +87,7 @@ class FetchRead:
 
     @property
     def complete(self) -> bool:
-        """Whether the response need not wait: it has enough bytes or an error, or there is no partition to wait for."""
+        """Whether the response can be sent without waiting: it has enough bytes or an error, or there is no partition to wait for."""
         return self.failed or not self.partitions or self.bytes >= self.request.min_bytes or self.bytes >= self._limit
 
     def update(self, partitions: Iterable[Hashable]) -> bool:
@@ -121,13 +121,13 @@ class FetchRead:
                 topic = find_topic(self.context, Operation.READ, named.topic, named.topic_id)
             else:
                 topic = self._find_followed(named, wanted.partition)
-            epoch = wanted.current_leader_epoch if wanted.current_leader_epoch >= 0 else -1  # Fetch takes any negative epoch for none
+            epoch = wanted.current_leader_epoch if wanted.current_leader_epoch >= 0 else -1  # in Fetch, every negative epoch means none
             partition = find_led_partition(broker, topic, wanted.partition, epoch, or_followed=self._or_followed)
             return self._read(partition, named, wanted)
         except KafkaError as error:
             code = error.code
             if code == ErrorCode.UNKNOWN_TOPIC_ID and named.topic:
-                # A session stores the name of each topic id: a deleted topic is unknown, one created anew has another id.
+                # A session stores the name of each topic id. A deleted topic is unknown; a topic that was created again has another id.
                 anew = named.topic in broker.cluster.topics
                 code = ErrorCode.INCONSISTENT_TOPIC_ID if anew else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             refusal = self._refusal(topic, wanted.partition, code)
@@ -170,7 +170,7 @@ class FetchRead:
             return data
         if not log.start_offset <= wanted.fetch_offset <= log.end_offset:
             raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
-        self._depends |= partition in self.partitions  # it is listed twice
+        self._depends |= partition in self.partitions  # True if it is listed twice
         self.partitions[partition] = PartitionRead(named, wanted, data)
         left = self._limit - self.bytes
         room = wanted.partition_max_bytes if wanted.partition_max_bytes < left else left
@@ -236,7 +236,7 @@ def _aborted(partition: Partition, fetch_offset: int, last: memoryview, end_offs
 
 
 def _divergence(partition: Partition, wanted: FetchPartition) -> EpochEndOffset | None:
-    """Returns the epoch and offset at which the reader's log diverges from this one, None if it does not (KIP-595)."""
+    """Returns the epoch and offset at which the reader's log diverges from this one, or None if it does not (KIP-595)."""
     epoch, end_offset = partition.log.end_offset_for_epoch(wanted.last_fetched_epoch)
     if epoch == UNDEFINED_EPOCH:
         raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)

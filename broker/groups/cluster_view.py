@@ -11,7 +11,7 @@ from ..transactions.transaction import Producer
 if TYPE_CHECKING:
     from ..settings.values import GroupConfig
     from ..topics.topic import Topic
-    from .consumer.resolutions import Resolutions
+    from .consumer.regex_resolutions import Resolutions
 
 
 class ClusterView(Protocol):
@@ -40,5 +40,5 @@ class ClusterView(Protocol):
     def write(self, group_id: str, records: Sequence[CoordinatorRecord], producer: Producer | None = None) -> None:
         """Appends records to the partition of `__consumer_offsets` that belongs to the group.
 
-        With a producer, the records are part of the producer's transaction. Raises StaleProducerEpoch.
+        With a producer, the records are part of its transaction. Raises StaleProducerEpoch if a newer epoch of the producer has written.
         """

@@ -20,7 +20,7 @@ class ConsumerRequests:
     def heartbeat(self, group_id: str, heartbeat: Heartbeat) -> HeartbeatResult:
         """Handles the heartbeat of a member that joins, continues or leaves.
 
-        A joining member creates the group if it does not exist, and causes a classic group to be converted. Raises KafkaError.
+        The first member creates the group, or converts a classic group to a consumer group. Raises KafkaError.
         """
         group = self._table.get(group_id)
         if isinstance(group, ConsumerGroup):

@@ -21,6 +21,7 @@ from ...protocol.coordinator_records import (
     MemberMetadata,
     OffsetCommitKey,
     OffsetCommitValue,
+    RecordType,
     TargetPartitions,
     write_key,
     write_value,
@@ -29,7 +30,6 @@ from ...protocol.schema import ZERO_UUID, Message
 from .classic.group import ClassicGroup
 from .consumer.assignors import Slot, by_topic
 from .consumer.group import ConsumerGroup
-from .consumer.journal import RecordType
 from .consumer.member import ConsumerMember
 from .offsets import CommittedOffset
 

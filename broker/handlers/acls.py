@@ -53,14 +53,14 @@ def describe_acls(request: DescribeAclsRequest, context: Context) -> DescribeAcl
 
 @handles(CREATE_ACLS)
 def create_acls(request: CreateAclsRequest, context: Context) -> CreateAclsResponse:
-    """Adds each entry independently of the others. An entry that exists is not an error."""
+    """Adds each entry independently of the others. An entry that already exists is not an error."""
     for each in request.creations:
         _check_codes(each.resource_type, each.resource_pattern_type, each.operation, each.permission_type)
     context.demand(Operation.ALTER)
     authorizer = _authorizer(context)
     acls = [_acl(each) for each in request.creations]
     if any(acl.has_wildcard_code for acl in acls):
-        # Kafka fails with an unexpected exception for codes that only filters may have.
+        # Kafka fails with an unexpected exception for codes that are valid in filters only.
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
     return CreateAclsResponse(results=[_create(acl, authorizer) for acl in acls])
 

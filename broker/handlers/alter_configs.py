@@ -178,7 +178,7 @@ def _validate(resource: Resource, overrides: dict[str, str], broker: Broker) -> 
 
 
 def _check_min_insync_replicas(resource: Resource, overrides: Mapping[str, str], target: Target, broker: Broker) -> None:
-    """Raises KafkaError with INVALID_CONFIG if the brokers could differ in min.insync.replicas, which ELR rules out (KIP-966)."""
+    """Raises KafkaError with INVALID_CONFIG if brokers could then differ in min.insync.replicas, which ELR does not permit (KIP-966)."""
     name = "min.insync.replicas"
     if not broker.cluster.features.levels[ELR_VERSION]:
         return

@@ -30,7 +30,7 @@ _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 @handles(API_VERSIONS)
 def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsResponse:
-    """Answers INVALID_REQUEST if the name or version of the client software is malformed (KIP-511)."""
+    """Returns INVALID_REQUEST if the name or version of the client software is malformed (KIP-511)."""
     if context.version >= 3:
         named = (request.client_software_name, request.client_software_version)
         if not all(_SOFTWARE.fullmatch(text) for text in named):
@@ -54,8 +54,11 @@ def _finalized(features: Features) -> list[FinalizedFeatureKey]:
 
 
 def _served(key: int) -> ApiVersion:
-    """Returns the entry of an API. Produce is listed from version 0 on, although versions 0 to 2 are not served, because librdkafka before
-    2.11.1 otherwise sends no compressed batches (KAFKA-18659)."""
+    """Returns the entry of an API.
+
+    Produce is listed from version 0 on, although versions 0 to 2 are not served, because librdkafka before 2.11.1 otherwise sends no
+    compressed batches (KAFKA-18659).
+    """
     first, last = HANDLERS[key].api.versions
     return ApiVersion(api_key=key, min_version=0 if key == PRODUCE.key else first, max_version=last)
 

@@ -71,7 +71,6 @@ def _text(entity: Entity) -> str:
 
 @handles(DESCRIBE_CLIENT_QUOTAS)
 def describe_client_quotas(request: DescribeClientQuotasRequest, context: Context) -> DescribeClientQuotasResponse:
-    """Describes the quotas of all entities that match the filter."""
     try:
         if not context.may(Operation.DESCRIBE_CONFIGS, ResourceType.CLUSTER):
             raise KafkaError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
@@ -107,7 +106,7 @@ def _match(components: Sequence[ComponentData], strict: bool) -> Match:
 
 
 def _check_component(component: ComponentData, previous: set[str]) -> None:
-    """Raises KafkaError for an invalid component. `previous` has the entity types of the components before it."""
+    """Raises KafkaError for an invalid component. `previous` contains the entity types of the components before it."""
     kind, match = component.entity_type, component.match
     if not kind:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Invalid empty entity type.")

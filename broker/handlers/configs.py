@@ -1,6 +1,6 @@
 """DescribeConfigs and ListConfigResources (KIP-1142): the settings of topics, brokers and groups, and the resources that have any.
 
-Client metrics and loggers have no settings here.
+The settings of client metrics and loggers are not emulated.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Differences between versions:
 
 * ConsumerGroupHeartbeat: from v1 on clients generate their member ids (KIP-1082; in v0 the broker generates one for a member that joins
-  without) and may subscribe by a regular expression.
+  without one) and may subscribe by a regular expression.
 * ConsumerGroupDescribe: v1 returns the protocol of each member.
 """
 
@@ -49,7 +49,7 @@ _ERROR_ORDER: dict[int, int] = {ErrorCode.GROUP_AUTHORIZATION_FAILED: 0, ErrorCo
 
 @handles(CONSUMER_GROUP_HEARTBEAT)
 def consumer_group_heartbeat(request: ConsumerGroupHeartbeatRequest, context: Context) -> ConsumerGroupHeartbeatResponse:
-    """Lets a member join, continue or leave. The response contains the assignment when it has changed."""
+    """Adds a member, continues its membership, or removes it. The response contains the assignment when it has changed."""
     if not _is_enabled(context):
         return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
     if not context.may(Operation.READ, ResourceType.GROUP, request.group_id):

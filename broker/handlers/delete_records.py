@@ -22,7 +22,7 @@ HIGH_WATERMARK = -1
 
 @handles(DELETE_RECORDS)
 def delete_records(request: DeleteRecordsRequest, context: Context) -> DeleteRecordsResponse:
-    """Moves the starts of logs. If a partition occurs twice in the request, the last occurrence counts."""
+    """Moves the log start of each partition. If a partition occurs twice in the request, the last occurrence counts."""
     topics: dict[str, dict[int, DeleteRecordsPartition]] = {}
     for topic in request.topics:
         for wanted in topic.partitions:

@@ -21,13 +21,13 @@ from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER
 
 PREFERRED, UNCLEAN = 0, 1
-# Not part of a response about all partitions: partitions that need no election, or were deleted between two slices.
+# Errors of partitions that a response about all partitions omits: no election is needed, or the topic was deleted between two slices.
 _OMITTED = (ErrorCode.ELECTION_NOT_NEEDED, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
 @handles(ELECT_LEADERS)
 def elect_leaders(request: ElectLeadersRequest, context: Context) -> Generator[Wait, None, ElectLeadersResponse]:
-    """Holds an election for each requested partition or, with null, for all. The latter response has only the partitions with a result."""
+    """Holds an election for each requested partition. With null, all partitions are meant; those that need no election are then omitted."""
     context.demand(Operation.ALTER)
     cluster = context.cluster
     if request.topic_partitions is None:
@@ -50,7 +50,7 @@ def elect_leaders(request: ElectLeadersRequest, context: Context) -> Generator[W
 
 
 def _unknown_type(request: ElectLeadersRequest, wanted: list[tuple[str, list[int]]]) -> ElectLeadersResponse:
-    """Returns the response to an unknown type of election. As in Kafka, it has no error at the top if the request has no partitions."""
+    """Returns the response to an unknown type of election. As in Kafka, there is no top-level error if the request has no partitions."""
     message = f"Unknown election type {request.election_type}"
     return ElectLeadersResponse(
         error_code=ErrorCode.NONE if request.topic_partitions == [] else ErrorCode.INVALID_REQUEST,

@@ -1,4 +1,4 @@
-"""UpdateFeatures (KIP-584). `cluster/features.py` decides which updates are valid."""
+"""UpdateFeatures (KIP-584). The rules for updates are in `cluster/features.py`."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 `fetching/read.py` makes one pass over the partitions. This module decides which partitions are read (those of the request, or those of a
 session), and when the response is sent: at once if it has `min_bytes`, an error, or if `max_wait_ms` is 0; otherwise it waits.
 
-While it waits, the request stays registered for all its partitions. A produce wakes it within the same turn of the event loop. If that is
-not enough for a response, it yields the same `Wait` again, which costs nothing for the partitions that were not woken.
+While it waits, the request stays registered for all its partitions. A Produce wakes it within the same turn of the event loop. If the new
+data is not enough for a response, the handler yields the same `Wait` again, which costs nothing for the partitions that were not woken.
 
 Sessions do not affect reading: `cluster/fetch_sessions.py` lists the partitions before the pass, and removes unchanged ones from its result
 afterwards.
@@ -29,7 +29,7 @@ TOPIC_IDS_SINCE = 13
 
 @handles(FETCH)
 def fetch(request: FetchRequest, context: Context) -> FetchResponse | Generator[Wait, None, FetchResponse]:
-    """Responds at once if the first pass is enough, and otherwise waits."""
+    """Returns the response if the first pass completes it, and otherwise a generator that waits."""
     session = None
     if request.isolation_level not in ISOLATION_LEVELS:
         return _unknown_isolation_level(request, context)
@@ -62,7 +62,7 @@ def _unknown_isolation_level(request: FetchRequest, context: Context) -> FetchRe
 
 
 def _resume_session(request: FetchRequest, context: Context) -> FetchSession | None:
-    """Returns the session of an incremental request with its changes applied, None if no partition is left in it.
+    """Returns the session of an incremental request with its changes applied, or None if no partition is left in it.
 
     Raises KafkaError with FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH or FETCH_SESSION_TOPIC_ID_ERROR.
     """
@@ -83,7 +83,7 @@ def _read_session(request: FetchRequest, context: Context, session: FetchSession
 
 
 def _wait(read: FetchRead, session: FetchSession | None) -> Generator[Wait, None, FetchResponse]:
-    """Waits until the response is complete, a partition cannot be waited for any more, or `max_wait_ms` has passed."""
+    """Waits until the response is complete, one of the partitions can no longer be waited for, or `max_wait_ms` has passed."""
     request, context, wanted = read.request, read.context, len(read.partitions)
     deadline_ms = context.now_ms + request.max_wait_ms
     wait = Wait(read.partitions, deadline_ms, [])
@@ -99,9 +99,9 @@ def _wait(read: FetchRead, session: FetchSession | None) -> Generator[Wait, None
 
 
 def _response(read: FetchRead, session: FetchSession | None) -> FetchResponse:
-    """Returns what was read; in a session, only what has changed since its last response.
+    """Returns the data that was read; in a session, only the partitions that have changed since its last response.
 
-    A session whose next request was served while this one waited gets INVALID_FETCH_SESSION_EPOCH.
+    Returns INVALID_FETCH_SESSION_EPOCH if the next request of the session was served while this one waited.
     """
     request, context, topics, session_id = read.request, read.context, read.topics, 0
     if session is not None:

@@ -1,6 +1,6 @@
 """FindCoordinator: the broker that handles the requests of a group or a transactional id.
 
-The first request for a coordinator creates the internal topic whose partitions decide it.
+The first request for a coordinator creates the internal topic whose partition leaders are the coordinators.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RESOURCE_TYPES = {0: ResourceType.GROUP, 1: ResourceType.TRANSACTIONAL_ID}
 
 @handles(FIND_COORDINATOR)
 def find_coordinator(request: FindCoordinatorRequest, context: Context) -> FindCoordinatorResponse:
-    """Returns one coordinator in the response's own fields up to v3, a list of coordinators from v4 on (KIP-699)."""
+    """Returns one coordinator in the response's own fields up to v3, and a list of coordinators from v4 on (KIP-699)."""
     listeners = {broker.node_id: listener for broker, listener in reachable_brokers(context)}
     if context.version >= 4:
         return FindCoordinatorResponse(coordinators=[_find(key, request.key_type, listeners, context) for key in request.coordinator_keys])

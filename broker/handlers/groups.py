@@ -131,7 +131,7 @@ def heartbeat(request: HeartbeatRequest, context: Context) -> HeartbeatResponse:
 
 @handles(LEAVE_GROUP)
 def leave_group(request: LeaveGroupRequest, context: Context) -> LeaveGroupResponse:
-    """Removes members; administrators use it as well."""
+    """Removes members. Both members and administrators send this request."""
     if not context.may(Operation.READ, ResourceType.GROUP, request.group_id):
         return LeaveGroupResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
     if not request.group_id:
@@ -251,7 +251,7 @@ def _delete(group_id: str, context: Context) -> ErrorCode:
 
 
 def _is_coordinator(group_id: str, context: Context) -> bool:
-    """Returns True for an empty id as well, because every broker answers it with INVALID_GROUP_ID."""
+    """Returns whether this broker coordinates the group. True for an empty id, for which every broker returns INVALID_GROUP_ID."""
     return not group_id or context.broker.is_coordinator(group_id)
 
 

@@ -83,7 +83,7 @@ def _found(partition: Partition, timestamp: int, offset: int, leader_epoch: int)
 
 
 def _first_at(log: Log, timestamp: int) -> tuple[int, int]:
-    """Returns (timestamp, offset) of the first record at or after `timestamp`, NOT_FOUND if there is none.
+    """Returns (timestamp, offset) of the first record at or after `timestamp`, or NOT_FOUND if there is none.
 
     Several batches may have to be read, because compaction or DeleteRecords may have removed the record that gave a batch its maximum
     timestamp.

@@ -1,4 +1,4 @@
-"""DescribeLogDirs and AlterReplicaLogDirs (KIP-113). Each broker has one log directory, of which only the name exists."""
+"""DescribeLogDirs and AlterReplicaLogDirs (KIP-113). Each broker has one log directory, which is only a name."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def log_dir(broker: Broker) -> str:
 
 
 def _replica(broker: Broker, topic_name: str, index: int) -> Partition | None:
-    """Returns the partition; None if it does not exist or the broker has no replica of it."""
+    """Returns the partition, or None if it does not exist or the broker has no replica of it."""
     topic = broker.cluster.topics.get(topic_name)
     partition = topic.partition(index) if topic else None
     return partition if partition and broker.node_id in partition.replicas else None
@@ -73,7 +73,7 @@ def _describe(partition: Partition) -> DescribeLogDirsPartition:
 
 @handles(ALTER_REPLICA_LOG_DIRS)
 def alter_replica_log_dirs(request: AlterReplicaLogDirsRequest, context: Context) -> AlterReplicaLogDirsResponse:
-    """Accepts moves to the directory where the replicas already are. Another directory is answered with LOG_DIR_NOT_FOUND."""
+    """Accepts moves to the directory where the replicas already are. Returns LOG_DIR_NOT_FOUND for any other directory."""
     may_alter = context.may(Operation.ALTER, ResourceType.CLUSTER)
     results: dict[str, dict[int, AlterReplicaLogDirPartitionResult]] = {}
     for directory in request.dirs:

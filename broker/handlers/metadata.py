@@ -1,11 +1,11 @@
 """Metadata and DescribeCluster: the brokers with their addresses, and the topics with the leaders and replicas of their partitions.
 
 Addresses are those of the listener that the client is connected to. A node without such a listener is left out, and a partition that it
-leads is answered with LISTENER_NOT_FOUND.
+leads gets LISTENER_NOT_FOUND.
 
-If `auto.create.topics.enable` is set, a topic that does not exist is created and described in the same response. Apache Kafka answers
+If `auto.create.topics.enable` is set, a topic that does not exist is created and described in the same response. Apache Kafka returns
 UNKNOWN_TOPIC_OR_PARTITION for tens of milliseconds, until its brokers have the topic's metadata. Without such a delay between them, that
-error followed by the topic makes group readers of kafka-go hang on an empty assignment, so the error is left out here.
+error followed by the topic makes group readers of kafka-go hang on an empty assignment, so odradek omits the error.
 
 A response may describe many topics and is built in slices (`slices.py`).
 """
@@ -43,11 +43,11 @@ from ..topics.names import illegal_name
 from ..topics.partition import Partition
 from ..topics.topic import Topic
 
-# Errors with which the client's permissions on the topic are not listed.
+# Topics with these errors are described without the client's permissions.
 _OPERATIONS_HIDDEN = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-# Kafka's order of the topics in a response; all other errors are third.
+# Kafka's order of the topics in a response; all other errors have position 2.
 _ORDER: dict[int, int] = {ErrorCode.UNKNOWN_TOPIC_ID: 0, ErrorCode.NONE: 1, ErrorCode.TOPIC_AUTHORIZATION_FAILED: 3}
-TOPIC_IDS_SINCE = 12  # a request with topic ids; the field exists from v10 on
+TOPIC_IDS_SINCE = 12  # of requests with topic ids; the field exists from v10 on
 LISTENER_ERRORS_SINCE = 6
 OPERATIONS_NOT_REQUESTED = -(1 << 31)
 BROKERS, CONTROLLERS = 1, 2  # endpoint types of DescribeCluster
@@ -56,7 +56,7 @@ Described = Generator[Wait, None, MetadataResponseTopic]
 
 
 class _View(NamedTuple):
-    """The nodes as they are when a request begins. The description of each partition refers to them."""
+    """The state of the nodes at the start of a request, to which the description of each partition refers."""
 
     context: Context
     slices: Slices
@@ -160,7 +160,7 @@ def _by_name(name: str, request: MetadataRequest, view: _View) -> Described:
 
 
 def _create(name: str, context: Context) -> Topic:
-    """Returns the new topic. Raises KafkaError as CreateTopics answers."""
+    """Returns the new topic. Raises KafkaError with the error codes of CreateTopics."""
     cluster = context.cluster
     if not cluster.ensure_internal(name):
         return cluster.create_topic(name)
@@ -203,7 +203,7 @@ def _partition(partition: Partition, view: _View) -> MetadataResponsePartition:
 
 @handles(DESCRIBE_CLUSTER)
 def describe_cluster(request: DescribeClusterRequest, context: Context) -> DescribeClusterResponse:
-    """Lists the brokers; the stopped ones, which Kafka calls fenced, only on request."""
+    """Lists the brokers. Stopped brokers, which Kafka calls fenced, are included only on request."""
     cluster = context.cluster
     response = DescribeClusterResponse(cluster_id=cluster.cluster_id, controller_id=cluster.controller_id, brokers=[])
     if request.endpoint_type != BROKERS:

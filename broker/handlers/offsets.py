@@ -56,7 +56,7 @@ MEMBER_EPOCH_VERSION, TOPIC_ID_VERSION = 9, 10
 """The versions of OffsetCommit and OffsetFetch that introduced member epochs and topic ids."""
 NOTHING_COMMITTED = CommittedOffset(-1, -1, "", -1)
 UNSTABLE = CommittedOffset(-1, -1, "", -2)
-"""Takes the place of a commit that an open transaction may change, if the client requires stable offsets (KIP-447)."""
+"""Replaces a commit that an open transaction may change, if the client requires stable offsets (KIP-447)."""
 
 
 @handles(OFFSET_COMMIT)

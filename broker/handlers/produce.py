@@ -1,11 +1,11 @@
-"""Produce: appends the record batches of a request, each for itself.
+"""Produce: appends the record batches of a request, each independently of the others.
 
 Nearly every request contains one batch for one partition, without a transaction. The rules that concern several batches or transactions
 (`_refuse_whole_request`, `_distinct_partitions`, `_check_one_producer`) are skipped for it.
 
-A transactional batch needs an open transaction. Up to v11 the client adds the partition to the transaction before, from v12 on Produce
-adds it (transactions v2, KIP-890). The coordinator may then still be completing the previous transaction of the producer. Such a batch is
-appended again after a short delay (`_retry`), as in Kafka's ReplicaManager.handleProduceAppend.
+A transactional batch needs an open transaction. Up to v11 the client adds the partition to the transaction beforehand; from v12 on, Produce
+adds it (transactions v2, KIP-890). The coordinator may then still be completing the producer's previous transaction. In that case the batch
+is refused at first and appended after a short delay (`_retry`), as in Kafka's ReplicaManager.handleProduceAppend.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from ...protocol.records import (
     read_header,
 )
 from ..appending.append import ADDS_PARTITIONS, ATTRIBUTES_POSITION, append_to_topic
+from ..appending.error_codes import APPEND_REFUSALS, Refusal, refusal_of
 from ..appending.produce_shortcut import learn
-from ..appending.refusals import APPEND_REFUSALS, Refusal, refusal_of
 from ..context import Context
 from ..lookup import current_leader, node_endpoints
 from ..registry import CloseConnection, handles
@@ -127,7 +127,7 @@ def _previous_transaction_completes(refused: list[PartitionProduceResponse], con
 def _retry(
     topics: list[TopicProduceData], responses: list[TopicProduceResponse], request: ProduceRequest, context: Context
 ) -> Generator[Wait, None, ProduceResponse | None]:
-    """Appends the batches answered with CONCURRENT_TRANSACTIONS again, for at most add.partitions.to.txn.retry.backoff.max.ms."""
+    """Appends the batches that got CONCURRENT_TRANSACTIONS again, for at most add.partitions.to.txn.retry.backoff.max.ms."""
     integers, began_ms = context.broker.config.integers, context.now_ms
     early = [
         (topic, data, answers, number)
@@ -150,7 +150,7 @@ def _retry(
     return _response(request, responses, refused, context)
 
 
-# Requests that are more than one plain batch
+# Requests other than one plain batch
 
 
 def _is_one_plain_batch(records: object) -> bool:
@@ -162,9 +162,9 @@ def _is_one_plain_batch(records: object) -> bool:
 
 
 def _refuse_whole_request(request: ProduceRequest, context: Context) -> None:
-    """Raises KafkaError, or CloseConnection for acks=0, if Kafka refuses the request before it looks at single partitions.
+    """Raises KafkaError, or CloseConnection for acks=0, if Kafka refuses the request before it processes single partitions.
 
-    That is the case if the bytes of a partition contain no batch, or a transactional batch comes without a transactional id for which
+    Kafka does so if the bytes of a partition contain no batch, or if a transactional batch comes without a transactional id for which
     the client has the WRITE permission.
     """
     for topic in request.topic_data:

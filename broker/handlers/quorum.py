@@ -23,7 +23,7 @@ FIRST_EPOCH = 1
 
 @handles(DESCRIBE_QUORUM)
 def describe_quorum(request: DescribeQuorumRequest, context: Context) -> DescribeQuorumResponse:
-    """Describes partition 0 of `__cluster_metadata`. Other partitions are answered with UNKNOWN_TOPIC_OR_PARTITION."""
+    """Describes partition 0 of `__cluster_metadata`. Other partitions get UNKNOWN_TOPIC_OR_PARTITION."""
     if not context.may(Operation.DESCRIBE, ResourceType.CLUSTER):
         denied = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
         return DescribeQuorumResponse(error_code=denied, error_message="not allowed to DESCRIBE CLUSTER", topics=[], nodes=[])

@@ -17,7 +17,7 @@ DEFAULT_CONTROLLER_LISTENER = "CONTROLLER"
 
 @handles(ADD_RAFT_VOTER)
 def add_raft_voter(request: AddRaftVoterRequest, context: Context) -> AddRaftVoterResponse:
-    """Raises KafkaError: REQUEST_TIMED_OUT for a valid request, because there is no controller at the voter's address."""
+    """Raises KafkaError, with REQUEST_TIMED_OUT for a valid request, because there is no controller at the voter's address."""
     context.demand(Operation.ALTER)
     cluster = context.cluster
     _check_voter(request, "Add", cluster)
@@ -33,7 +33,7 @@ def add_raft_voter(request: AddRaftVoterRequest, context: Context) -> AddRaftVot
 
 @handles(REMOVE_RAFT_VOTER)
 def remove_raft_voter(request: RemoveRaftVoterRequest, context: Context) -> RemoveRaftVoterResponse:
-    """Raises KafkaError: VOTER_NOT_FOUND for a valid request, because the only voter cannot be removed."""
+    """Raises KafkaError, with VOTER_NOT_FOUND for a valid request, because the only voter cannot be removed."""
     context.demand(Operation.ALTER)
     cluster = context.cluster
     _check_voter(request, "Remove", cluster)

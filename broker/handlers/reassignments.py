@@ -29,7 +29,7 @@ from ..topics.topic import Topic
 
 @handles(ALTER_PARTITION_REASSIGNMENTS)
 def alter_partition_reassignments(request: AlterPartitionReassignmentsRequest, context: Context) -> AlterPartitionReassignmentsResponse:
-    """Starts reassignments. Null instead of a list of replicas cancels the reassignment of a partition."""
+    """Starts reassignments. A null list of replicas cancels the reassignment of a partition."""
     context.demand(Operation.ALTER)
     responses = []
     for topic in request.topics:
@@ -84,7 +84,7 @@ def _cancel(partition: Partition, context: Context) -> None:
 
 @handles(LIST_PARTITION_REASSIGNMENTS)
 def list_partition_reassignments(request: ListPartitionReassignmentsRequest, context: Context) -> ListPartitionReassignmentsResponse:
-    """Lists the reassignments under way, of the requested partitions or, with null, of all."""
+    """Lists the ongoing reassignments of the requested partitions or, with null, of all partitions."""
     context.demand(Operation.DESCRIBE)
     topics = context.cluster.topics
     if request.topics is None:

@@ -1,4 +1,4 @@
-"""GetTelemetrySubscriptions and PushTelemetry (KIP-714). `cluster/client_metrics.py` decides which requests are accepted."""
+"""GetTelemetrySubscriptions and PushTelemetry (KIP-714). The rules for accepting requests are in `cluster/client_metrics.py`."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def describe_topic_partitions(
     room = max(1, min(request.response_partition_limit, limit))
     first_name = cursor.topic_name if cursor else ""
     slices = Slices()
-    # A topic has at least one partition, so a page of `room` partitions has at most `room` names. One more is for the next cursor.
+    # A topic has at least one partition, so a page of `room` partitions has at most `room` names. One more is needed for a cursor.
     allowed = yield from _first_names(names, first_name, None if names else room + 1, slices, context)
     response = DescribeTopicPartitionsResponse(topics=[])
     for name in allowed:
@@ -71,7 +71,7 @@ def describe_topic_partitions(
 
 
 def _first_names(names: set[str], first: str, count: int | None, slices: Slices, context: Context) -> Generator[Wait, None, list[str]]:
-    """Returns the first `count` names from `first` on that the client may describe, sorted. Without `names`, of all topics."""
+    """Returns the first `count` (None: all) of `names`, or of all topics, from `first` on that the client may describe, sorted."""
     found = list[str]()
     for some in chunks(list(names or context.cluster.topics)):
         found += [name for name in some if name >= first and context.may(Operation.DESCRIBE, ResourceType.TOPIC, name)]

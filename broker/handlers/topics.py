@@ -75,7 +75,8 @@ def _create(wanted: CreatableTopic, validate_only: bool, context: Context) -> To
 def _manual_assignments(wanted: CreatableTopic) -> list[list[int]]:
     """Returns the lists of replicas by partition.
 
-    Raises KafkaError with INVALID_REQUEST beside other placement options, INVALID_REPLICA_ASSIGNMENT for duplicate or missing partitions.
+    Raises KafkaError with INVALID_REQUEST if the number of partitions or replicas is also set, and with INVALID_REPLICA_ASSIGNMENT for
+    duplicate or missing partitions.
     """
     if wanted.replication_factor != -1:
         raise KafkaError(
@@ -140,15 +141,15 @@ def delete_topics(request: DeleteTopicsRequest, context: Context) -> DeleteTopic
 
 
 def _identifies_topic(state: DeleteTopicState) -> bool:
-    """Whether the request has either a name or an id for a topic, but not both."""
+    """Returns whether the request contains either a name or an id for a topic, but not both."""
     return (state.name is None) != (state.topic_id == ZERO_UUID)
 
 
 def _find_deletable(result: DeletableTopicResult, context: Context) -> Topic:
     """Returns the topic, and sets `result.name`.
 
-    Raises KafkaError if the topic does not exist or the client may not delete it. The name, and the existence of a topic with a name, are
-    revealed only to clients that may describe the topic.
+    Raises KafkaError if the topic does not exist or the client may not delete it. The name of an id, and the
+    existence of a name, are revealed only to clients that may describe the topic.
     """
     may_delete_all = context.may(Operation.DELETE, ResourceType.CLUSTER)
     if result.name is not None and not may_delete_all:
@@ -162,7 +163,7 @@ def _find_deletable(result: DeletableTopicResult, context: Context) -> Topic:
 
 
 def _delete_topic(topic: Topic, times: int, context: Context) -> DeletableTopicResult:
-    """Deletes a topic, unless the request has it twice: by its name and by its id."""
+    """Deletes a topic, or returns INVALID_REQUEST if the request contains it both by name and by id."""
     result = DeletableTopicResult(name=topic.name, topic_id=topic.id)
     if times > 1:
         result.error_code, result.error_message = ErrorCode.INVALID_REQUEST, "The topic is named by its name and by its id."
@@ -189,7 +190,7 @@ def create_partitions(request: CreatePartitionsRequest, context: Context) -> Cre
 
 
 def _add_partitions(wanted: CreatePartitionsTopic, room: int, validate_only: bool, context: Context) -> int:
-    """Adds at most `room` partitions and returns how many. Raises KafkaError for a request that Kafka refuses."""
+    """Adds at most `room` partitions and returns their number. Raises KafkaError for a request that Kafka refuses."""
     cluster = context.cluster
     topic = find_topic(context, Operation.ALTER, wanted.name)
     assignments = None if wanted.assignments is None else [assignment.broker_ids for assignment in wanted.assignments]

@@ -1,4 +1,4 @@
-"""Tools for administrators to find hanging transactions and to end them (KIP-664).
+"""The APIs with which administrators find and end hanging transactions (KIP-664).
 
 DescribeTransactions, ListTransactions and DescribeProducers return the state of coordinators and partitions. WriteTxnMarkers, which brokers
 otherwise send to each other, ends a transaction in single partitions.
@@ -50,7 +50,7 @@ from .transactions import check_coordinator
 
 @handles(DESCRIBE_TRANSACTIONS)
 def describe_transactions(request: DescribeTransactionsRequest, context: Context) -> DescribeTransactionsResponse:
-    """Describes each transactional id, or returns its own error."""
+    """Describes each transactional id, or returns an error for it."""
     return DescribeTransactionsResponse(transaction_states=[_describe(each, context) for each in request.transactional_ids])
 
 
@@ -114,7 +114,7 @@ def list_transactions(request: ListTransactionsRequest, context: Context) -> Gen
 
 
 def _matches(pattern: Regex, transactional_id: str, slices: Slices) -> Generator[Wait, None, bool]:
-    """Matches in slices, because a regular expression may take long for a long transactional id."""
+    """Returns whether the id matches. The match runs in slices, because it may take long for a long transactional id."""
     matching = pattern.match(transactional_id)
     while True:
         try:

@@ -1,4 +1,4 @@
-"""The course of a transaction: InitProducerId, AddPartitionsToTxn, AddOffsetsToTxn, TxnOffsetCommit and EndTxn (KIP-98).
+"""The APIs that producers use for transactions: InitProducerId, AddPartitionsToTxn, AddOffsetsToTxn, TxnOffsetCommit and EndTxn (KIP-98).
 
 Versions of these APIs differ in these ways:
 
@@ -57,7 +57,7 @@ FENCED = 2
 BATCHED = 4
 """First version of AddPartitionsToTxn with several transactions."""
 RAISES_EPOCH = 5
-"""First version of EndTxn of transactions v2."""
+"""First version of EndTxn that raises the producer's epoch (transactions v2)."""
 ABORTABLE, ADDS_PARTITIONS = 4, 5
 """First versions of TxnOffsetCommit that return TRANSACTION_ABORTABLE, and that add the group to the transaction."""
 
@@ -65,7 +65,7 @@ Located: TypeAlias = list[Found[TxnOffsetCommitRequestPartition]]
 
 
 def check_coordinator(transactional_id: str, context: Context) -> ErrorCode:
-    """Returns NONE if this broker coordinates the transactional id, and otherwise the error."""
+    """Returns NONE if this broker coordinates the transactional id, and otherwise INVALID_REQUEST (for an empty id) or NOT_COORDINATOR."""
     if not transactional_id:
         return ErrorCode.INVALID_REQUEST
     return ErrorCode.NONE if context.broker.is_coordinator(transactional_id, TRANSACTION_STATE) else ErrorCode.NOT_COORDINATOR
@@ -188,7 +188,7 @@ def _add(
 
 
 def _partition_error(partition: TopicPartition, context: Context) -> ErrorCode:
-    """Returns the error of a partition that cannot be added. Only brokers, which use v4 or later, may add internal topics."""
+    """Returns the error of a partition that cannot be added, or NONE. Only brokers, which use v4 or later, may add internal topics."""
     name = partition.topic
     if context.version < BATCHED and (name in INTERNAL_TOPICS or not context.may(Operation.WRITE, ResourceType.TOPIC, name)):
         return ErrorCode.TOPIC_AUTHORIZATION_FAILED
@@ -268,7 +268,7 @@ def _check_commit(request: TxnOffsetCommitRequest, located: Located, context: Co
 
 
 def _commit(request: TxnOffsetCommitRequest, located: Located, context: Context) -> list[ErrorCode]:
-    """Returns one error per partition."""
+    """Stores the offsets that pass all checks, and returns one error code per partition."""
     groups = context.broker.groups
     if error := _check_commit(request, located, context):
         return [error] * len(located)

@@ -1,7 +1,7 @@
 """Listening sockets: binds them and accepts connections within the limits of their node.
 
-The sockets are registered with the event loop directly, because asyncio's own server loses connections that it has accepted in the moment
-in which it is closed (CPython 3.11).
+The sockets are registered with the event loop directly, because asyncio's own server (CPython 3.11) loses connections that it has
+accepted at the moment when it is closed.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ class Acceptor:
 
 
 def bind(listener: Listener) -> socket.socket:
-    """Returns a socket bound to a listener's address. Raises OSError whose text names the address and the remedy."""
+    """Returns a socket bound to a listener's address. Raises OSError with a text that contains the address and the remedy."""
     try:
         host = listener.host or "0.0.0.0"  # Kafka binds an empty host to all interfaces
         found = socket.getaddrinfo(host, listener.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)

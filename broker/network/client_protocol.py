@@ -1,6 +1,6 @@
 """The asyncio protocol of one connection: moves bytes between its transport and the core.
 
-No exception leaves these callbacks, because asyncio would close the connection without a log entry, or continue with one that is half
+No exception leaves these callbacks, because asyncio would close the connection without a log entry, or keep a connection that is half
 initialised. The core logs the error and aborts this connection only.
 
 Back-pressure works in both directions. Reading is paused while the connection holds requests that it may not serve yet, and nothing is
@@ -99,7 +99,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
             transport.write(b"".join(self.connection.take_output(WRITE_BYTES)))
 
     def _close(self, transport: asyncio.Transport) -> None:
-        """Closes the transport, or aborts it if the peer does not read, because it would stay open for as long as the peer likes."""
+        """Closes the transport, or aborts it if the peer does not read, because it would then stay open indefinitely."""
         if self.connection.writable:
             transport.close()
             self.server.core.timers.set(self, CLOSE_MS, transport.abort)

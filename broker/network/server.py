@@ -1,6 +1,6 @@
 """The asyncio side of a cluster: its listeners, its connections, and one alarm for the next deadline.
 
-Every callback of the event loop is one turn: `begin_turn` moves the cluster's time, then bytes are received or put-off work is done, and
+Every callback of the event loop is one turn: `begin_turn` sets the cluster's time, then bytes are received or put-off work is done, and
 `after_turn` resumes woken requests, writes output, sets the alarm and schedules the next turn. The rules themselves are in `core.py`,
 without I/O.
 
@@ -12,14 +12,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import signal
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from random import Random, SystemRandom
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import cast
 
 from .. import logs
@@ -32,6 +31,7 @@ from ..scheduling.turns import Turns
 from ..settings.cluster_config import ClusterConfig, NodeConfig, TopicSpec
 from ..settings.endpoints import WILDCARDS
 from ..settings.listeners import Listener
+from ..signals import end_by_signals
 from .acceptor import Acceptor, bind
 from .client_protocol import ClientProtocol
 
@@ -108,7 +108,10 @@ class Server:
                 handle.cancel()
 
     async def stop_node(self, node_id: int) -> None:
-        """Closes a node's listeners and connections and moves its leaderships, unless it is stopped. Raises ValueError for unknown ids."""
+        """Closes a node's listeners and connections and moves its leaderships.
+
+        Does nothing if the node is stopped. Raises ValueError for an unknown id.
+        """
         broker = self._broker(node_id)
         if broker.running:
             with self._control(f"stopping node {node_id}"):
@@ -116,7 +119,7 @@ class Server:
                 self.cluster.stop_node(node_id)
 
     async def start_node(self, node_id: int) -> None:
-        """Starts a node on its earlier ports. Does nothing if the node is running. Raises ValueError for an unknown id."""
+        """Starts a node on the same ports as before. Does nothing if the node is running. Raises ValueError for an unknown id."""
         if not self._broker(node_id).running:
             with self._control(f"starting node {node_id}"):
                 try:
@@ -128,7 +131,7 @@ class Server:
 
     @contextmanager
     def _control(self, doing: str) -> Iterator[None]:
-        """Ends the turn of a step that the embedding program called. An exception of the step is logged and raised to the program."""
+        """Ends the turn after a step that the embedding program has called. An exception of the step is logged and raised again."""
         try:
             yield
         except Exception:
@@ -177,7 +180,7 @@ class Server:
     # Turns of the event loop
 
     def begin_turn(self) -> None:
-        """Moves the cluster's time to the present and fires the timers that are due."""
+        """Sets the cluster's time to the current time and runs the timers that are due."""
         now_ms = self.now_ms
         if now_ms > self.core.timers.now_ms:
             self.core.advance(now_ms)
@@ -191,8 +194,8 @@ class Server:
                 self.core.advance(due_ms)  # a timer that was set in this turn without delay, such as a rebalance of a group's only member
             self.core.flush()
         finally:
-            # After the flush, because it lets held requests begin, and they may set deadlines. In `finally`, because without an alarm
-            # the cluster would stop.
+            # The alarm is set after the flush, because the flush may start held requests, which may set deadlines. It is set in
+            # `finally`, because without an alarm no timer would fire any more.
             self._set_alarm()
             if self.core.turns.has_more and self._next_turn is None:
                 self._next_turn = self._loop.call_soon(self._take_next_turn)
@@ -234,30 +237,13 @@ class Server:
 async def _serve(config: ClusterConfig, topics: Sequence[TopicSpec], on_ready: Callable[[Server], None]) -> None:
     server = Server(config, topics)
     ended = asyncio.Event()
-    _end_by_signals(asyncio.get_running_loop(), ended)
+    end_by_signals(asyncio.get_running_loop(), ended)
     await server.start()
     logs.started([node.node_id for node in config.nodes])
     on_ready(server)
     await ended.wait()
     await server.stop()
     log.info("shut down completed")
-
-
-def _end_by_signals(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
-    """Sets `ended` at the first SIGTERM or SIGINT. The second one ends the process at once, even if the event loop is blocked."""
-
-    def first(number: int, frame: object) -> None:
-        _handle_signals(lambda number, frame: os._exit(128 + number))
-        loop.call_soon_threadsafe(ended.set)
-
-    _handle_signals(first)
-
-
-def _handle_signals(handler: Callable[[int, FrameType | None], object]) -> None:
-    # The event loop's own handlers would need a loop that is not blocked, and the system's default handlers do nothing in the first
-    # process of a container (PID 1).
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, handler)
 
 
 def run(config: ClusterConfig, *, topics: Sequence[TopicSpec] = (), on_ready: Callable[[Server], None]) -> None:

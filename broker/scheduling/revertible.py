@@ -1,8 +1,8 @@
-"""A dictionary that takes back the changes of a failed step at a cost proportional to the changes.
+"""A dictionary that reverts the changes of a failed step at a cost proportional to the changes.
 
-`savepoint` copies ordinary containers. For a dictionary with thousands of entries, of which a step changes one, the copy would cost more
-than the step. A `RevertibleDict` records the value that each changed key had before. Removing a key would lose its place in the order of
-keys, so the first removal in a step copies the dictionary.
+`savepoint` copies ordinary containers. Copying a dictionary with thousands of entries would cost more than a step that changes one of
+them. A `RevertibleDict` instead records the value that each changed key had before. A removed key cannot be put back in its place in the
+order of keys, so the first removal in a step copies the dictionary.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _ABSENT: Any = object()
 
 
 class RevertibleDict(dict[K, V]):
-    """A dictionary with `begin`, `commit` and `revert`. The methods of dict that are not overridden here must only read."""
+    """A dictionary with `begin`, `commit` and `revert`. Only the methods that are overridden here may be used to change it."""
 
     __slots__ = ("_replaced", "_snapshot")
 
@@ -35,7 +35,7 @@ class RevertibleDict(dict[K, V]):
         self._replaced = self._snapshot = None
 
     def revert(self) -> None:
-        """Ends the step and takes its changes back, including the order of keys."""
+        """Ends the step and reverts its changes, including the order of keys."""
         replaced, snapshot = self._replaced or {}, self._snapshot
         self.commit()
         if snapshot is not None:

@@ -20,8 +20,8 @@ _CONTAINERS = (dict, set, list)
 def taken_back_on_failure(timers: Timers, *parts: object) -> Iterator[None]:
     """Restores the attributes of the objects `parts`, and the deadlines of the timers, if the body raises.
 
-    Containers among the attributes are copied, their elements are not: an object that the step changes must be a part itself.
-    A `RevertibleDict` is not copied but takes back its own changes.
+    Attributes that are containers are copied, but their elements are not, so every object that the step changes must be one of `parts`.
+    A `RevertibleDict` is not copied, because it reverts its own changes.
     """
     revertible: list[RevertibleDict[Any, Any]] = []
     saved = [(part, _values(part, revertible)) for part in parts]

@@ -1,6 +1,6 @@
 """Named timers over an injected clock, for the time-outs of groups, transactions, connections and waiting requests.
 
-Setting a timer whose key is set already replaces its deadline, as in Kafka's CoordinatorTimer. So a heartbeat that renews a session is one
+Setting a timer whose key is already set replaces its deadline, as in Kafka's CoordinatorTimer. So a heartbeat that renews a session is one
 `set`, without a cancellation. The replaced entry stays in the heap until its deadline and is then ignored.
 
 The clock only moves when `advance` is called, so tests control the time and never sleep.
@@ -20,7 +20,7 @@ log = logging.getLogger("kafka.utils.KafkaScheduler")
 
 
 class Timers:
-    """Actions with deadlines, by key. Times are milliseconds since the Unix epoch; `now_ms` is the present time."""
+    """Actions with deadlines, by key. Times are milliseconds since the Unix epoch; `now_ms` is the current time."""
 
     def __init__(self, now_ms: int) -> None:
         self.now_ms = now_ms
@@ -37,7 +37,7 @@ class Timers:
         return len(self._armed)
 
     def set(self, key: Hashable, delay_ms: int, action: Callable[[], None]) -> None:
-        """Runs `action` once after `delay_ms`, unless `key` is set again or cancelled before."""
+        """Runs `action` once after `delay_ms`, unless `key` is set again or cancelled before that."""
         if self._replaced is not None:
             self._replaced.setdefault(key, self._armed.get(key))
         deadline_ms, order = self.now_ms + delay_ms, next(self._order)
@@ -87,7 +87,7 @@ class Timers:
     def advance(self, now_ms: int) -> None:
         """Runs the actions that are due in the order of their deadlines, each with `now_ms` at its deadline, then sets `now_ms`.
 
-        Time never goes back. An exception of an action is logged, and the other actions are still run.
+        Time never goes back. An exception raised by an action is logged, and the other actions are still run.
         """
         while (deadline_ms := self.next_deadline()) is not None and deadline_ms <= now_ms:
             _, _, key = heapq.heappop(self._heap)

@@ -2,7 +2,7 @@
 
 A turn is one callback of the event loop. No callback may run for long, so long work is divided into pieces, each of which is
 queued for the next turn: the remaining requests of a connection that has used up its share of a turn, a handler that yields
-NEXT_TURN, and background work. `next_turn` runs what was queued before it, in order, for at most TURN_S seconds.
+NEXT_TURN, and background work. `next_turn` runs the work that was queued before the call, in order, until TURN_S seconds have passed.
 
 A `Turns` is created before the cluster and the core and is passed to both, so that the cluster wakes requests and the core resumes
 them without either holding a reference to the other.
@@ -42,13 +42,13 @@ class Turns(Generic[W]):
         self.clock = clock
         self._waiting: dict[Hashable, dict[W, None]] = {}
         self.woken: list[W] = []
-        """The requests to resume after the present one, in the order in which they were woken. A request may occur twice."""
+        """The requests to resume after the current one, in the order in which they were woken. A request may occur twice."""
         self._put_off: deque[Callable[[], None]] = deque()
 
     # Waiting requests
 
     def register(self, waiter: W, wait: Wait) -> None:
-        """Has `waiter` woken by each key of `wait` and at its deadline. Registering the same `wait` again changes nothing."""
+        """Registers `waiter` to be woken by each key of `wait` and at its deadline. Registering the same `wait` again changes nothing."""
         if waiter.wait is not None and wait is waiter.wait:
             return
         self.withdraw(waiter)
@@ -70,7 +70,7 @@ class Turns(Generic[W]):
         waiter.keys, waiter.wait = (), None
 
     def wake(self, key: Hashable) -> None:
-        """Wakes every request that waits for `key`. They are resumed after the present request."""
+        """Wakes every request that waits for `key`. They are resumed after the current request."""
         waiting = self._waiting.get(key)
         if waiting:
             self.woken += waiting
@@ -95,7 +95,7 @@ class Turns(Generic[W]):
         self._put_off.append(action)
 
     def next_turn(self) -> None:
-        """Runs what was queued before this call, in order, for TURN_S seconds; the rest stays in the queue."""
+        """Runs the actions that were queued before this call, in order, until TURN_S seconds have passed; the rest stays in the queue."""
         end_s = self.clock() + TURN_S
         for _ in range(len(self._put_off)):
             self._put_off.popleft()()

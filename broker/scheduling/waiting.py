@@ -8,8 +8,9 @@ A handler is a function that returns a response, or a generator that yields `Wai
         yield Wait((partition,), deadline_ms)
     return FetchResponse(...)
 
-The core resumes the generator when one of the keys is woken or the deadline has come, and the handler checks its condition again. When
-the connection closes, the generator is closed, so that a `finally` clause can release what the handler has registered elsewhere.
+The core (`turns.py` wakes keys, `core.py` resumes requests) resumes the generator when one of the keys is woken or the deadline has passed,
+and the handler checks its condition again. When the connection closes, the generator is closed, so that a `finally` clause can release
+what the handler has registered elsewhere.
 
 A handler whose response is long yields NEXT_TURN between slices of the work:
 
@@ -36,7 +37,7 @@ T = TypeVar("T")
 
 
 class Wait(NamedTuple):
-    """Yielded to be resumed when one of `keys` is woken, or at `deadline_ms` (since the Unix epoch; None: no deadline).
+    """Yielded by a handler to be resumed when one of `keys` is woken, or at `deadline_ms` (since the Unix epoch; None: no deadline).
 
     If `woken` is a list, each key that is woken is appended to it. A handler that yields the same object again stays registered, which
     costs nothing for the keys that were not woken.
@@ -48,14 +49,14 @@ class Wait(NamedTuple):
 
 
 NEXT_TURN: Final = Wait(())
-"""Yielded to be resumed in the next turn of the event loop, after other connections were served. Compared by identity."""
+"""Yielded by a handler to be resumed in the next turn of the event loop, after other connections have been served. Compared by identity."""
 
 Background = Generator[Wait, None, None]
 """Work in slices that belongs to no request. It yields only NEXT_TURN."""
 
 
 class Reply(Generic[T]):
-    """A value that a state machine sets later, which wakes the handler that waits for it.
+    """A value that a state machine sets later. Setting it wakes the handler that waits for it.
 
     A handler creates a reply with `context.reply()`, passes it to the state machine, and yields `Wait((reply,))` until it is `done`.
     """

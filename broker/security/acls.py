@@ -1,4 +1,4 @@
-"""Access control entries and filters of them, as plain data (KIP-11, KIP-290). `authorizer.py` evaluates them."""
+"""Access control entries and the filters that select them, as plain data (KIP-11, KIP-290). `authorizer.py` evaluates them."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ ACCESS_DENIED_ERRORS = {
 }
 """Error code returned when access to a resource of that type is denied."""
 
-# ALLOW entries for any of the values imply the key. DENY entries imply nothing.
+# An ALLOW entry for one of the values also allows the key. DENY entries imply no other operation.
 _IMPLIED_BY = {
     Operation.DESCRIBE: (Operation.READ, Operation.WRITE, Operation.DELETE, Operation.ALTER, Operation.DESCRIBE),
     Operation.DESCRIBE_CONFIGS: (Operation.ALTER_CONFIGS, Operation.DESCRIBE_CONFIGS),
@@ -145,7 +145,7 @@ class Acl(NamedTuple):
         return self.resource_name in (name, WILDCARD)
 
     def applies_to(self, principal: str, host: str) -> bool:
-        """Returns whether the entry applies to a client."""
+        """Returns whether the principal and the host of the entry include those of a client."""
         return self.principal in (principal, EVERYONE) and self.host in (host, WILDCARD)
 
     def decides(self, operation: Operation) -> bool:
@@ -186,7 +186,6 @@ class AclFilter(NamedTuple):
             raise KafkaError(ErrorCode.INVALID_REQUEST, "Unknown entryFilter.")
 
     def matches(self, acl: Acl) -> bool:
-        """Returns whether the filter selects an entry."""
         return (
             self.resource_type in (ResourceType.ANY, acl.resource_type)
             and self._matches_pattern(acl)

@@ -12,7 +12,7 @@ from .acls import OPERATIONS, WILDCARD, Acl, AclFilter, Operation, Pattern, Patt
 
 
 class Authorizer:
-    """The entries of a cluster and the decisions that follow from them. Principals in `super_users` have access to everything."""
+    """The access control entries of a cluster, and their evaluation. Principals in `super_users` have access to everything."""
 
     def __init__(self, super_users: Collection[str] = (), *, allow_everyone_if_no_acl_found: bool = False) -> None:
         self.super_users = frozenset(super_users)
@@ -80,7 +80,7 @@ class Authorizer:
 
         This is Kafka's Authorizer.authorizeByResourceType, which decides whether a producer may be idempotent.
         """
-        # Kafka uses this name too, for super users and for allow.everyone.if.no.acl.found.
+        # Kafka checks a resource of this name too, so that super users and allow.everyone.if.no.acl.found are taken into account.
         if self.allows(principal, host, operation, resource_type, "hardcode"):
             return True
         relevant = [acl for acl in self._of(principal, host, resource_type) if acl.operation in (Operation.ALL, operation)]

@@ -1,8 +1,9 @@
 """Every setting of Kafka 4.3, one row each.
 
-The rows drive server.properties, `KAFKA_*`, `--set`, the checks of CreateTopics and AlterConfigs, DescribeConfigs and
-docs/configuration.md. Names, types, defaults and ranges are those of Kafka's LogConfig, KafkaConfig and GroupConfig. Where a default
-differs from Kafka's, the setting's documentation says so. To add a setting, add a row; set `acts=True` once code reads it.
+The rows define the settings that server.properties, `KAFKA_*` and `--set` may contain, the checks of CreateTopics and AlterConfigs, the
+responses to DescribeConfigs, and docs/configuration.md. Names, types, defaults and ranges are those of Kafka's LogConfig, KafkaConfig and
+GroupConfig. Where a default differs from Kafka's, the setting's documentation says so. Settings without `acts=True`
+are checked and shown, but have no effect; CONTRIBUTING.md says how to make one act.
 """
 
 from __future__ import annotations

@@ -135,17 +135,14 @@ class BrokerConfig(Config):
 
         Synonyms before the first entry with that very name are left out, as Kafka does, so the list may be empty.
         """
-        row = _broker_row(name)
-        sensitive = _is_secret(row)
+        chain, sensitive = _chain(name), _is_secret(_broker_row(name))
         layers: list[tuple[ConfigSource, Mapping[str, str]]] = [
             (ConfigSource.DYNAMIC_BROKER, self.own),
             (ConfigSource.DYNAMIC_DEFAULT_BROKER, self.cluster_wide),
             (ConfigSource.STATIC_BROKER, self.static),
-            (ConfigSource.DEFAULT, {key: text for key in _chain(name) if (text := self._default_text(key)) is not None}),
+            (ConfigSource.DEFAULT, {key: text for key in chain if (text := self._default_text(key)) is not None}),
         ]
-        found = (
-            Synonym(key, None if sensitive else layer[key], source) for source, layer in layers for key in _chain(name) if key in layer
-        )
+        found = (Synonym(key, None if sensitive else layer[key], source) for source, layer in layers for key in chain if key in layer)
         return list(dropwhile(lambda synonym: synonym.name != name, found))
 
     def _default_text(self, name: str) -> str | None:
@@ -169,16 +166,16 @@ class BrokerConfig(Config):
 
 
 def _chain(name: str) -> tuple[str, ...]:
-    base = base_name(name)
-    if base != name:
-        return (name, base)
     row = BROKER_SETTINGS.get(name)
-    return (name, *row.synonyms) if row else (name,)
+    if row is not None:
+        return (name, *row.synonyms)
+    base = base_name(name)
+    return (name,) if base == name else (name, base)
 
 
 def _broker_row(name: str) -> Setting | None:
     """Returns the row of a setting, whose name may have the prefix of a listener."""
-    return BROKER_SETTINGS.get(base_name(name))
+    return BROKER_SETTINGS.get(name) or BROKER_SETTINGS.get(base_name(name))
 
 
 def _is_secret(row: Setting | None) -> bool:

@@ -1,7 +1,7 @@
 """Compacts logs in the background (Kafka's LogCleaner).
 
 A timer starts a pass at the interval log.cleaner.backoff.ms. A pass looks at every partition of the topics whose cleanup.policy includes
-"compact", and rewrites the logs that are dirty enough according to `storage/compaction.py`. Rewriting one log takes two scans:
+"compact", and rewrites the logs that are dirty enough according to `storage/compaction_schedule.py`. Rewriting one log takes two scans:
 
 1. The dirty part is read for the last offset of each key (`compaction.LastOffsets`).
 2. All batches up to the end of the dirty part are rewritten without the superseded records (`compaction.Compactor`). The new batches
@@ -21,7 +21,7 @@ from collections.abc import Callable, Generator, Iterable
 from typing import NamedTuple
 
 from ...protocol.records import Buffer, RecordBatch
-from ...storage.compaction import CompactionLimits, Dirty, dirty_part
+from ...storage.compaction_schedule import CompactionLimits, Dirty, dirty_part
 from ...storage.virtual_segments import VirtualSegments
 from ..scheduling.timers import Timers
 from ..scheduling.waiting import NEXT_TURN, Background, Wait

@@ -10,6 +10,9 @@ Apart from superseded records, these rules apply:
 * A batch that has lost all its records is kept, empty, if it is the last one before the end of the pass, because the next offset follows
   from it, or if it is the last one of its producer, because it contains the producer's sequence number and epoch.
 * Records without a key are removed. They were written before compaction was enabled for the topic.
+
+A batch that loses records is built again in its own compression (`protocol/record_builder.py`); the others keep their bytes.
+`storage/compaction_schedule.py` determines when a log is compacted, and which part of it.
 """
 
 from __future__ import annotations

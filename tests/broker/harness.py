@@ -1,6 +1,6 @@
-"""A cluster without sockets, and clients that send it messages. Its time does not move until a test moves it.
+"""A cluster without sockets, and clients that send it messages. Its clock advances only when a test advances it.
 
-Turns of the event loop are taken until nothing is put off any more, unless the world is `stepwise`: then a test takes them.
+All turns of the event loop run until no deferred work is left. If the world is `stepwise`, a test runs each turn itself.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ START_MS = 1_700_000_000_000
 
 
 class World:
-    """The brokers, their clock, and as many clients as a test wants."""
+    """The brokers, their clock, and any number of clients."""
 
     def __init__(
         self,
@@ -50,12 +50,12 @@ class World:
         return Client(self, node_id, listener, host)
 
     def advance(self, milliseconds: int) -> None:
-        """Moves the time forward, fires the timers that are due, and writes."""
+        """Advances the clock, fires the timers that are due, and writes."""
         self.core.advance(self.timers.now_ms + milliseconds)
         self.end_turn()
 
     def turn(self) -> None:
-        """Runs one turn of the event loop: put-off work, then output."""
+        """Runs one turn of the event loop: deferred work, then output."""
         self.core.next_turn()
         self.core.flush()
 
@@ -91,7 +91,7 @@ class Client:
 
     @property
     def closed(self) -> str | None:
-        """The reason why the broker closed the connection, None while it is open."""
+        """Returns the reason for which the broker closed the connection, None while it is open."""
         return self.connection.closing
 
     def wants_data(self) -> bool:

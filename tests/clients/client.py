@@ -21,7 +21,7 @@ CLIENTS = {
 }
 # The time limit of every operation. It is generous, because it must also suffice on a loaded machine.
 PATIENCE_S = 120.0
-# The interval in which members learn of rebalances; the default of most clients is 3 s.
+# The interval of heartbeats, whose responses announce rebalances; the default of most clients is 3 s.
 HEARTBEAT_INTERVAL_MS = 200
 # The interval in which clients refresh their metadata; with the default of 5 minutes most of them would not find a restarted node.
 METADATA_MAX_AGE_MS = 100

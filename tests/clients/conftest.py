@@ -14,7 +14,7 @@ from tests.clients.client import CLIENTS, Client, Unavailable
 
 # Some clients can only create topics by requesting their metadata.
 SETTINGS = {"num.partitions": 2, "default.replication.factor": 2}
-# The time limit of a test, which waits for several operations; each of them may take long on a loaded machine.
+# The time limit of a test. A test waits for several operations, each of which may take long on a loaded machine.
 TIME_LIMIT_S = 900
 # Clients that are built or downloaded in addition to the Python packages: only `make test-all` runs their tests.
 FETCHED = ("java", "librdkafka-1.9.2", "go")

@@ -14,7 +14,7 @@ from tests.clients.child import Child
 
 PATIENCE_S = 180
 SESSION_TIMEOUT_MS, HEARTBEAT_INTERVAL_MS = 6_000, 50
-"""The session timeout is Kafka's minimum, because a member of a loaded machine may be silent for seconds."""
+"""The session timeout is Kafka's minimum, because a member on a loaded machine may be silent for seconds."""
 _JAVA = {"auto.offset.reset": "earliest", "auto.commit.interval.ms": 100}
 _JAVA_CLASSIC = _JAVA | {"session.timeout.ms": SESSION_TIMEOUT_MS, "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS}
 _ASSIGNORS = "org.apache.kafka.clients.consumer."

@@ -1,7 +1,7 @@
 """The parts of a case: a short sequence of requests, which is sent to Apache Kafka and to our broker.
 
 Topic names are the same on both brokers, so they are unique among all cases. A topic id is written as `id_of(name)`, in messages and in
-raw bytes, and replaced by the real id when the request is sent. A value that a broker draws, such as a member id, is bound to a name by
+raw bytes, and replaced by the real id when the request is sent. A value that a broker generates, such as a member id, is bound to a name by
 the first answer that contains it (`binds`). In the texts of later requests, and of all answers, `$name` stands for it; `number_of(name)`
 stands for a bound 64-bit number.
 """
@@ -35,7 +35,7 @@ class Send(NamedTuple):
     Each name in `connection` is a separate connection. A request that `waits` may be answered later: at a `Receive`, or when the case ends.
     `binds` maps names to fields of the answer that are texts or 64-bit numbers.
     With `in_order` the order of lists in the answer is compared as well, although Kafka keeps them in a hash table.
-    `host` is the source address. `settles` means that Kafka's brokers apply the change shortly after the answer.
+    `host` is the source address of the connection. `settles` means that Kafka's brokers apply the change shortly after the answer.
     """
 
     api: Api

@@ -27,7 +27,7 @@ from .requests import read
 
 ROUND = 1000
 PATIENCE_S = 20
-"""Apache Kafka allocates as much memory as a damaged length states, which takes a while."""
+"""Apache Kafka allocates as much memory as a damaged length states, so some answers take long."""
 ERROR_CODE = re.compile(r'"error_code":(-?\d+)')
 
 

@@ -1,4 +1,4 @@
-"""Generated batches, damaged at each depth: in records, compressed bytes, the header, or bytes on the wire. One seed determines all."""
+"""Generated batches, damaged at each depth: in records, compressed bytes, the header, or on the wire. The seed determines all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Renders answers as lines of text without anything that may differ between two clusters that behave alike.
+"""Renders answers as lines of text without values that may differ between two clusters that behave alike.
 
 * Replaced: topic ids by names, bound values by their names, the present time by "now", ports and random ids by "*", and error messages,
   of which only null, empty or present is kept.

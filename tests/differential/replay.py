@@ -1,6 +1,6 @@
 """Sends the requests of cases to a cluster and renders its answers as text.
 
-A case refers to topic ids, producer ids and member ids by names, because each cluster draws its own. `Replay` replaces them in requests
+A case refers to topic ids, producer ids and member ids by names, because each cluster generates its own. `Replay` replaces them in requests
 by the values of the cluster, and `Renderer` replaces the values in answers by the names.
 """
 

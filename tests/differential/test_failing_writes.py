@@ -24,7 +24,7 @@ from .traces import WatchedCluster, WatchedConnection, WatchedReplay
 SHOWN = 20
 ALLOWED = (
     ".timers.('session'*->*",  # OffsetCommit renews the session of its member before it writes, as in Kafka
-    ".next_producer_id: *",  # a producer id that was drawn is never assigned to another producer
+    ".next_producer_id: *",  # a producer id that was generated is never assigned to another producer
 )
 
 

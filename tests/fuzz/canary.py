@@ -1,4 +1,4 @@
-"""A well-behaved client beside the fuzzing connections: its answers must be correct and timely, and its records must stay."""
+"""A well-behaved client beside the fuzzing connections: its answers must be correct and timely, and its records must be preserved."""
 
 from __future__ import annotations
 

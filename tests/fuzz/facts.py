@@ -1,6 +1,6 @@
 """Facts about the cluster that were learnt from its answers: names, ids and epochs that belong together.
 
-Without them most generated requests would fail in the first check, because the broker draws ids at random.
+Without them most generated requests would fail in the first check, because the broker generates random ids.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ Writer = Callable[[bytearray, Draw], None]
 
 UNKNOWN_TAGS = (2, 7, 1000, 0x7FFFFFFF)
 MOST_REPEATED_BYTES = 60_000
-"""The limit up to which an array is extended by repetitions of its last element."""
+"""The number of elements up to which an array is extended by repetitions of its last element."""
 
 
 def uvarint(value: int) -> bytes:

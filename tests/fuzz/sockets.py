@@ -88,7 +88,7 @@ class FuzzConnection:
 
 
 class ConnectionPool:
-    """All connections to one cluster. Raises WrongAnswer with the last frames of the connection."""
+    """All connections to one cluster. `send` raises WrongAnswer with the last frames of the connection concerned."""
 
     def __init__(self, addresses: list[Address], seed: int, connections: int) -> None:
         self._addresses, self._random, self._batches = addresses, Random(seed), Batches(seed)

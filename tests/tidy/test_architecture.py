@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md and CONTRIBUTING.md name existing files, and say where the tests of every module are."""
+"""ARCHITECTURE.md and CONTRIBUTING.md name existing files, and every module has a test file of its name or a row in ARCHITECTURE.md."""
 
 from __future__ import annotations
 

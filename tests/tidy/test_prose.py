@@ -1,6 +1,6 @@
 """Checks the language of docstrings, comments and test names in all folders.
 
-The rules are those that a program can check: openings of sentences that hide their subject, error codes as numbers, and the form of test
+The rules are those that a program can check: openings of sentences that hide the subject, error codes as numbers, and the form of test
 names. Every failure is listed as `path:line`, so that an editor can jump to it.
 """
 

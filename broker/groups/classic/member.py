@@ -1,4 +1,7 @@
-"""One member of a classic group."""
+"""One member of a classic group.
+
+`classic_requests.py` checks the bounds of its session time-out, and `rebalance.py` sets the timer and removes a silent member.
+"""
 
 from __future__ import annotations
 

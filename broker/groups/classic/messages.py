@@ -1,7 +1,7 @@
 """Requests to a classic group and their results, without the differences between protocol versions.
 
-A request that may have to wait is passed together with a `Reply`. The group sets the reply at once or when the rebalance has reached the
-required state.
+A request that may have to wait is passed together with a `Reply`. The group sets the reply at once or later: that of a `Join` when the
+group has waited for its members to join, that of a `Sync` when the leader has sent the assignments.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Join:
 
     @property
     def fits_generated_id(self) -> bool:
-        """Whether the response can contain the generated member id, which is the prefix, "-" and a UUID."""
+        """False if a member id must be generated (the prefix, "-" and a UUID) that is too long for a string in the response."""
         return bool(self.member_id) or len(self.member_id_prefix.encode()) <= MAX_STRING_BYTES - len("-") - UUID_LENGTH
 
 
@@ -70,7 +70,7 @@ class Sync:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leave:
-    """One member of a LeaveGroup request. An administrator removes a static member by an empty `member_id` and its instance id."""
+    """One member of a LeaveGroup request. To remove a static member, an administrator gives its instance id and an empty `member_id`."""
 
     member_id: str
     group_instance_id: str | None = None

@@ -13,7 +13,7 @@ from .assignors import Slot, by_topic
 
 
 def read_subscription(metadata: bytes) -> ConsumerProtocolSubscription:
-    """Returns a subscription. Raises KafkaError with UNKNOWN_SERVER_ERROR for malformed bytes, because Kafka returns that error."""
+    """Returns the subscription in a JoinGroup's metadata. Raises KafkaError with UNKNOWN_SERVER_ERROR for malformed bytes, as in Kafka."""
     try:
         return consumer_protocol.read(ConsumerProtocolSubscription, metadata)
     except ProtocolError:
@@ -21,12 +21,12 @@ def read_subscription(metadata: bytes) -> ConsumerProtocolSubscription:
 
 
 def slots_of(partitions: Iterable[TopicPartitions], topics: Mapping[str, Topic]) -> frozenset[Slot]:
-    """Returns the partitions by topic id. Topics that do not exist are left out."""
+    """Returns (topic id, partition index) pairs. Topics that do not exist are left out."""
     return frozenset((topics[each.topic].id, index) for each in partitions if each.topic in topics for index in each.partitions)
 
 
 def write_assignment(slots: Iterable[Slot], topics_by_id: Mapping[bytes, Topic], version: int) -> bytes:
-    """Returns a `ConsumerProtocolAssignment`. Topics that do not exist are left out."""
+    """Returns the bytes of a `ConsumerProtocolAssignment`. Topics that do not exist are left out."""
     assigned = [
         TopicPartitions(topic=topics_by_id[topic_id].name, partitions=indexes)
         for topic_id, indexes in by_topic(slots).items()

@@ -34,6 +34,7 @@ from base64 import urlsafe_b64encode
 from collections import Counter
 from collections.abc import Callable, Iterable
 
+from ....protocol.coordinator_records import RecordType
 from ....protocol.errors import ErrorCode, KafkaError
 from ...scheduling.revertible import RevertibleDict
 from ...scheduling.timers import Timers
@@ -44,7 +45,7 @@ from ..settings import GroupSettings
 from ..states import ConsumerGroupState
 from .assignors import ASSIGNORS, Slot, Subscriber
 from .heartbeat import LEAVE_EPOCH, LEAVE_STATIC_EPOCH, Heartbeat, HeartbeatResult
-from .journal import Journal, RecordType
+from .journal import Journal
 from .member import ClassicProtocols, ConsumerMember
 from .member_timers import MemberTimers
 from .owners import PartitionOwners

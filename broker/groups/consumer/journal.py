@@ -5,20 +5,7 @@ A group marks each part when it changes. At the end of each request `records.con
 
 from __future__ import annotations
 
-from enum import IntEnum
-
-
-class RecordType(IntEnum):
-    """The types of records. The numbers are the versions of their keys (Kafka's CoordinatorRecordType)."""
-
-    OFFSET_COMMIT = 1
-    GROUP_METADATA = 2
-    CONSUMER_GROUP_METADATA = 3
-    MEMBER_METADATA = 5
-    TARGET_ASSIGNMENT_METADATA = 6
-    TARGET_ASSIGNMENT_MEMBER = 7
-    CURRENT_MEMBER_ASSIGNMENT = 8
-    REGULAR_EXPRESSION = 16
+from ....protocol.coordinator_records import RecordType
 
 
 class Journal:

@@ -6,12 +6,13 @@ import hashlib
 from collections.abc import Callable, Collection
 from operator import attrgetter
 
+from ....protocol.coordinator_records import RecordType
 from ....protocol.errors import ErrorCode, KafkaError
 from ...kafka_quirks.re2 import InvalidRegularExpression
 from ..cluster_view import ClusterView
-from .journal import Journal, RecordType
+from .journal import Journal
 from .member import ConsumerMember
-from .resolutions import Resolution
+from .regex_resolutions import Resolution
 
 NO_TOPICS: frozenset[str] = frozenset()
 UNKNOWN_VERSION = -1

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from odradek.broker.groups.classic.messages import Join, JoinResult, Protocol, Sync, SyncResult
-from odradek.broker.groups.consumer.resolutions import Resolutions
+from odradek.broker.groups.consumer.regex_resolutions import Resolutions
 from odradek.broker.groups.coordinator import Groups, GroupSettings
 from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.scheduling.timers import Timers

@@ -1,4 +1,4 @@
-"""Fetch in every version: the range that is read, and refused requests. Fetch sessions are not covered."""
+"""Fetch in every version: the range that is read, and refused requests. Of fetch sessions, only requests for unknown ones are covered."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Maps the exceptions of the append path to what a Produce response contains for the partition.
+"""Maps the exceptions of the append path to the error fields of a partition in a Produce response.
 
-The checks live in `protocol` (bytes of a batch), `storage` (sequence numbers) and `broker` (topics, leaders, transactions), and
-`storage` does not import error codes. Only `refusal_of` refers to all of them.
+The checks are in `protocol` (bytes of a batch), `storage` (sequence numbers) and `broker` (topics, leaders, transactions), and
+`storage` does not import error codes. Only `refusal_of` combines them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ...storage.producers import OutOfOrderSequence, StaleProducerEpoch, Transac
 from .transaction_check import NotInTransaction
 
 APPEND_REFUSALS = (KafkaError, BatchError, InvalidRecords, OutOfOrderSequence, StaleProducerEpoch, TransactionIsOpen)
-"""The exceptions raised for a batch that is not appended. None of them leaves a change that a retry would make a second time."""
+"""The exceptions raised for a batch that is not appended. None of them leaves a change behind that a retry would repeat."""
 
 _CODES = {
     InvalidRecords: ErrorCode.INVALID_RECORD,
@@ -25,7 +25,7 @@ _CODES = {
     StaleProducerEpoch: ErrorCode.INVALID_PRODUCER_EPOCH,
     TransactionIsOpen: ErrorCode.INVALID_TXN_STATE,
 }
-# Errors that KafkaApis and ReplicaManager answer before they reach the log. Their responses have log_start_offset -1.
+# Errors that KafkaApis and ReplicaManager return before the log is reached. Their responses have log_start_offset -1.
 _BEFORE_THE_LOG = frozenset(
     {
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
@@ -53,7 +53,7 @@ class Refusal(NamedTuple):
 
 
 def refusal_of(error: Exception) -> Refusal:
-    """Returns the answer to one of APPEND_REFUSALS."""
+    """Returns the error fields for one of APPEND_REFUSALS."""
     if isinstance(error, KafkaError):
         hidden = isinstance(error, NotInTransaction) or error.code is ErrorCode.UNKNOWN_SERVER_ERROR
         return Refusal(error.code, error.message, not hidden and error.code not in _BEFORE_THE_LOG)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from odradek.broker.groups.consumer.resolutions import Resolutions
+from odradek.broker.groups.consumer.regex_resolutions import Resolutions
 from odradek.broker.kafka_quirks.re2 import InvalidRegularExpression, Regex
 from odradek.broker.scheduling.waiting import NEXT_TURN, Background
 

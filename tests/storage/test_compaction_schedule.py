@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.storage.compaction import CompactionLimits, Dirty, dirty_part
+from odradek.storage.compaction_schedule import CompactionLimits, Dirty, dirty_part
 from odradek.storage.log import Log
 from odradek.storage.virtual_segments import VirtualSegments
 from tests.storage.batches import make_batch
