@@ -71,13 +71,13 @@ def serve(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
     from .network.server import run
 
-    for_a_person = options.log_format == "text" and sys.stderr.isatty()
-    if for_a_person:
+    interactive = options.log_format == "text" and sys.stderr.isatty()
+    if interactive:
         terminal.hold_start_up_lines()
 
     def ready(server: Server) -> None:
         print(f"bootstrap.servers={server.bootstrap_servers}", flush=True)
-        if for_a_person:
+        if interactive:
             terminal.show(server.config, server.bootstrap_servers)
 
     try:

@@ -65,13 +65,13 @@ def find_led_partition(broker: Broker, topic: Topic, index: int, current_leader_
 # The partitions of a request about committed offsets
 
 
-class NamesPartition(Protocol):
+class HasPartitionIndex(Protocol):
     """An entry of a request that names a partition."""
 
     partition_index: int
 
 
-P = TypeVar("P", bound=NamesPartition)
+P = TypeVar("P", bound=HasPartitionIndex)
 TopicKey = tuple[str, bytes]
 """(name, id) of a topic in a request. Depending on the version, the name is empty or the id is zero."""
 

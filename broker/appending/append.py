@@ -36,7 +36,7 @@ ADMIN_CLIENT_ID = "__admin_client"
 SEQUENCE_MASK = 0x7FFFFFFF
 ATTRIBUTES_POSITION = 22  # of the low byte; the high byte is unused
 TOPIC_IDS_SINCE = 13
-KNOWS_ABORTABLE, ADDS_PARTITIONS = 11, 12  # Produce versions of KIP-890
+SUPPORTS_ABORTABLE, ADDS_PARTITIONS = 11, 12  # Produce versions of KIP-890
 
 
 def append_to_topic(
@@ -138,10 +138,10 @@ def _join(partition: Partition, header: BatchHeader, transactional_id: str | Non
     if partition.producers.continues(*producer):
         return
     joining = TopicPartition(partition.topic.name, partition.index)
-    adds, knows_abortable = context.version >= ADDS_PARTITIONS, context.version >= KNOWS_ABORTABLE
+    adds, supports_abortable = context.version >= ADDS_PARTITIONS, context.version >= SUPPORTS_ABORTABLE
     try:
         partition.producers.check_epoch(*producer)
-        join_transaction(context.broker, transactional_id, producer, joining, adds=adds, knows_abortable=knows_abortable)
+        join_transaction(context.broker, transactional_id, producer, joining, adds=adds, supports_abortable=supports_abortable)
     except StaleProducerEpoch:
         raise NotInTransaction(ErrorCode.INVALID_PRODUCER_EPOCH) from None
     except NotInTransaction as error:

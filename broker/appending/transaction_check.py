@@ -16,17 +16,17 @@ class NotInTransaction(KafkaError):
 
 
 def join_transaction(
-    broker: Broker, transactional_id: str, producer: Producer, partition: TopicPartition, *, adds: bool, knows_abortable: bool
+    broker: Broker, transactional_id: str, producer: Producer, partition: TopicPartition, *, adds: bool, supports_abortable: bool
 ) -> None:
     """Adds the partition to the transaction if `adds` (transactions v2); otherwise checks that the client has added it.
 
     Raises NotInTransaction, with COORDINATOR_NOT_AVAILABLE while the coordinator's partition has no leader. TRANSACTION_ABORTABLE is
-    replaced by INVALID_TXN_STATE unless `knows_abortable`, because older clients do not support it.
+    replaced by INVALID_TXN_STATE unless `supports_abortable`, because older clients do not support it.
     """
     error = _verify(broker, transactional_id, producer, partition, adds)
     if error is ErrorCode.PRODUCER_FENCED:
         error = ErrorCode.INVALID_PRODUCER_EPOCH
-    elif error is ErrorCode.TRANSACTION_ABORTABLE and not knows_abortable:
+    elif error is ErrorCode.TRANSACTION_ABORTABLE and not supports_abortable:
         error = ErrorCode.INVALID_TXN_STATE
     if error:
         raise NotInTransaction(error)

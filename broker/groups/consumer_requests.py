@@ -40,7 +40,7 @@ class ConsumerRequests:
         """Serves the first heartbeat. The new group replaces a classic one only after all records have been written."""
         table = self._table
         group, now_ms = table.new_consumer_group(group_id), table.timers.now_ms
-        with table.timers.taken_back_on_failure():
+        with table.timers.reverted_on_failure():
             records = [] if classic is None else [classic_tombstone(group_id)]
             if classic is not None and not classic.is_empty:
                 check_upgrade(classic, table.settings)

@@ -44,12 +44,12 @@ class OffsetRequests:
         generation_id: int,
         slots: Iterable[Slot] = (),
         *,
-        understands_epochs: bool = True,
+        supports_member_epochs: bool = True,
     ) -> ErrorCode:
         """Returns NONE if offsets may be committed, otherwise an error. A request without a generation may create the group."""
         group = self._table.get(group_id)
         if isinstance(group, ConsumerGroup):
-            return group.check_commit(member_id, generation_id, slots, understands_epochs)
+            return group.check_commit(member_id, generation_id, slots, supports_member_epochs)
         if group is None:
             return ErrorCode.GROUP_ID_NOT_FOUND if generation_id >= 0 else ErrorCode.NONE
         return group.check_commit(member_id, group_instance_id, generation_id)
@@ -91,7 +91,7 @@ class OffsetRequests:
         if isinstance(group, ConsumerGroup):
             if generation_id == -1 and not member_id and group_instance_id is None:
                 return ErrorCode.NONE
-            error = group.check_commit(member_id, generation_id, slots, understands_epochs=True)
+            error = group.check_commit(member_id, generation_id, slots, supports_member_epochs=True)
             return ErrorCode.ILLEGAL_GENERATION if error is ErrorCode.STALE_MEMBER_EPOCH else error
         if group is None:
             return ErrorCode.ILLEGAL_GENERATION if generation_id >= 0 else ErrorCode.NONE

@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
-from ..scheduling.savepoint import taken_back_on_failure
+from ..scheduling.savepoint import reverted_on_failure
 from ..scheduling.timers import Timers
 from .classic.group import ClassicGroup
 from .cluster_view import ClusterView
@@ -98,7 +98,7 @@ class GroupTable:
 
     def classic_step(self, group: ClassicGroup, member_ids: Iterable[str]) -> AbstractContextManager[None]:
         """Returns a savepoint for a request that may change the group, these members and their waiting requests."""
-        return taken_back_on_failure(self.timers, group, *group.members.revertible_parts(member_ids))
+        return reverted_on_failure(self.timers, group, *group.members.revertible_parts(member_ids))
 
     # Consumer groups
 
@@ -116,7 +116,7 @@ class GroupTable:
         member = group.members.get(member_id)
         parts = [group, group.subscriptions, group.journal, *([member] if member else [])]
         try:
-            with taken_back_on_failure(self.timers, *parts):
+            with reverted_on_failure(self.timers, *parts):
                 yield
         except BaseException:
             self._groups[group.group_id] = group

@@ -75,7 +75,7 @@ def _elect(name: str, index: int, election_type: int, context: Context) -> Parti
         partition = topic.partition(index)
         if partition is None:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {name}-{index}")
-        (_elect_preferred if election_type == PREFERRED else _elect_uncleanly)(partition, context)
+        (_elect_preferred if election_type == PREFERRED else _elect_unclean)(partition, context)
         context.cluster.replica_control.changed(partition)
     except KafkaError as error:
         return PartitionResult(partition_id=index, error_code=error.code, error_message=error.message)
@@ -89,7 +89,7 @@ def _elect_preferred(partition: Partition, context: Context) -> None:
         raise KafkaError(ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, "The preferred leader was not available.")
 
 
-def _elect_uncleanly(partition: Partition, context: Context) -> None:
+def _elect_unclean(partition: Partition, context: Context) -> None:
     if partition.leader != NO_LEADER:
         raise KafkaError(ErrorCode.ELECTION_NOT_NEEDED, "Leader election not needed for topic partition.")
     if not partition.elect_uncleanly(context.cluster.running):

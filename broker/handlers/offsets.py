@@ -93,7 +93,7 @@ def _check_commit(request: OffsetCommitRequest, found: list[Found[OffsetCommitRe
         request.group_instance_id,
         request.generation_id_or_member_epoch,
         [(topic.id, wanted.partition_index) for _, topic, wanted in found],
-        understands_epochs=context.version >= MEMBER_EPOCH_VERSION,
+        supports_member_epochs=context.version >= MEMBER_EPOCH_VERSION,
     )
     if error is ErrorCode.GROUP_ID_NOT_FOUND and context.version < MEMBER_EPOCH_VERSION:
         return ErrorCode.ILLEGAL_GENERATION

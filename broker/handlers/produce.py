@@ -65,7 +65,7 @@ def produce(request: ProduceRequest, context: Context) -> ProduceResponse | Gene
         for topic in topics
     ]
     refused = _refused(responses)
-    if refused and request.transactional_id is not None and _previous_transaction_completes(refused, context):
+    if refused and request.transactional_id is not None and _waits_for_previous_transaction(refused, context):
         return _retry(topics, responses, request, context)
     if not refused and request.acks != 0 and context.cluster.authorizer is None:
         learn(request, context)
@@ -120,7 +120,7 @@ def _response(
 # Transactions v2: the previous transaction may not be complete yet
 
 
-def _previous_transaction_completes(refused: list[PartitionProduceResponse], context: Context) -> bool:
+def _waits_for_previous_transaction(refused: list[PartitionProduceResponse], context: Context) -> bool:
     return context.version >= ADDS_PARTITIONS and any(partition.error_code == ErrorCode.CONCURRENT_TRANSACTIONS for partition in refused)
 
 
@@ -140,7 +140,7 @@ def _retry(
         data.records = memoryview(bytearray(cast(memoryview, data.records)))
     refused = _refused(responses)
     while (
-        _previous_transaction_completes(refused, context)
+        _waits_for_previous_transaction(refused, context)
         and context.now_ms - began_ms < integers["add.partitions.to.txn.retry.backoff.max.ms"]
     ):
         yield Wait((), context.now_ms + integers["add.partitions.to.txn.retry.backoff.ms"])

@@ -257,7 +257,7 @@ def _check_commit(request: TxnOffsetCommitRequest, located: Located, context: Co
             Producer(request.producer_id, request.producer_epoch),
             TopicPartition(CONSUMER_OFFSETS, partition.index),
             adds=context.version >= ADDS_PARTITIONS,
-            knows_abortable=context.version >= ABORTABLE,
+            supports_abortable=context.version >= ABORTABLE,
         )
     except NotInTransaction as error:
         return error.code

@@ -17,7 +17,7 @@ _CONTAINERS = (dict, set, list)
 
 
 @contextmanager
-def taken_back_on_failure(timers: Timers, *parts: object) -> Iterator[None]:
+def reverted_on_failure(timers: Timers, *parts: object) -> Iterator[None]:
     """Restores the attributes of the objects `parts`, and the deadlines of the timers, if the body raises.
 
     Attributes that are containers are copied, but their elements are not, so every object that the step changes must be one of `parts`.
@@ -26,7 +26,7 @@ def taken_back_on_failure(timers: Timers, *parts: object) -> Iterator[None]:
     revertible: list[RevertibleDict[Any, Any]] = []
     saved = [(part, _values(part, revertible)) for part in parts]
     try:
-        with timers.taken_back_on_failure():
+        with timers.reverted_on_failure():
             yield
     except BaseException:
         for part, values in saved:

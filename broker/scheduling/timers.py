@@ -28,7 +28,7 @@ class Timers:
         self._heap: list[tuple[int, int, Hashable]] = []
         self._order = count()
         self._replaced: dict[Hashable, tuple[int, int, Callable[[], None]] | None] | None = None
-        """During `taken_back_on_failure`: the former entry (None: not set) of each key that was changed. None at other times."""
+        """During `reverted_on_failure`: the former entry (None: not set) of each key that was changed. None at other times."""
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._armed
@@ -55,7 +55,7 @@ class Timers:
             self._replaced.setdefault(key, armed)
 
     @contextmanager
-    def taken_back_on_failure(self) -> Iterator[None]:
+    def reverted_on_failure(self) -> Iterator[None]:
         """Reverts all `set` and `cancel` calls in the body of the `with` if it raises. It cannot be nested."""
         self._replaced = {}
         try:

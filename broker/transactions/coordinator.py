@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ...protocol.errors import ErrorCode
-from ..scheduling.savepoint import taken_back_on_failure
+from ..scheduling.savepoint import reverted_on_failure
 from ..scheduling.timers import Timers
 from .cluster_view import ClusterView
 from .producer_checks import check_end_v1, check_end_v2, check_producer, may_continue
@@ -101,7 +101,7 @@ class Transactions:
         if transaction is None or (error := check_producer(transaction, producer)):
             return error if transaction else ErrorCode.INVALID_PRODUCER_ID_MAPPING
         if transaction.state is not TransactionState.ONGOING or not transaction.partitions.keys() >= set(partitions):
-            with taken_back_on_failure(self._timers, transaction):
+            with reverted_on_failure(self._timers, transaction):
                 transaction.add(partitions, self._timers.now_ms, client_version)
                 self._write(transaction)
             self._timers.cancel(("transactional id", transactional_id))
@@ -163,7 +163,7 @@ class Transactions:
     # State transitions.
 
     def _begin(self, transaction: Transaction, timeout_ms: int, expected: Producer | None) -> ProducerResult:
-        with taken_back_on_failure(self._timers, transaction):
+        with reverted_on_failure(self._timers, transaction):
             if not self._renew(transaction, timeout_ms, expected):
                 return ProducerResult(ErrorCode.PRODUCER_FENCED)
             self._write(transaction)
@@ -210,7 +210,7 @@ class Transactions:
         fences: bool = False,
     ) -> None:
         """Writes the decision to commit or abort, which is final, and then the markers."""
-        with taken_back_on_failure(self._timers, transaction):
+        with reverted_on_failure(self._timers, transaction):
             if fences:
                 transaction.fence()
             transaction.prepare(self._timers.now_ms, commit=commit, client_version=client_version, next_producer_id=next_producer_id)
@@ -240,7 +240,7 @@ class Transactions:
             if self._cluster.write_marker(partition, marker):
                 del transaction.partitions[partition]
         if not transaction.partitions:
-            with taken_back_on_failure(self._timers, transaction):
+            with reverted_on_failure(self._timers, transaction):
                 transaction.complete()
                 self._write(transaction)
             del self._unfinished[transaction.transactional_id]

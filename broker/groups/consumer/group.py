@@ -339,7 +339,7 @@ class ConsumerGroup:
 
     # Offsets
 
-    def check_commit(self, member_id: str, epoch: int, slots: Iterable[Slot], understands_epochs: bool) -> ErrorCode:
+    def check_commit(self, member_id: str, epoch: int, slots: Iterable[Slot], supports_member_epochs: bool) -> ErrorCode:
         """Returns NONE if a member may commit offsets of these partitions, otherwise an error (`ConsumerMember.check_commit`).
 
         A group without members accepts commits with a negative epoch.
@@ -347,7 +347,7 @@ class ConsumerGroup:
         if epoch < 0 and not self.members:
             return ErrorCode.NONE
         member = self.members.get(member_id)
-        return ErrorCode.UNKNOWN_MEMBER_ID if member is None else member.check_commit(epoch, slots, understands_epochs)
+        return ErrorCode.UNKNOWN_MEMBER_ID if member is None else member.check_commit(epoch, slots, supports_member_epochs)
 
     def check_fetch(self, member_id: str | None, epoch: int) -> ErrorCode:
         """Returns NONE if a member may read offsets, otherwise an error.

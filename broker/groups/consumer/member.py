@@ -203,13 +203,13 @@ class ConsumerMember:
 
     # Offsets
 
-    def check_commit(self, epoch: int, slots: Iterable[Slot], understands_epochs: bool) -> ErrorCode:
+    def check_commit(self, epoch: int, slots: Iterable[Slot], supports_member_epochs: bool) -> ErrorCode:
         """Returns NONE if the member may commit offsets of these partitions, otherwise an error.
 
-        In an older epoch it may commit only partitions that it already owned then (KIP-1251). `understands_epochs` is False for versions
-        of OffsetCommit without STALE_MEMBER_EPOCH.
+        In an older epoch it may commit only partitions that it already owned then (KIP-1251). `supports_member_epochs` is False for
+        versions of OffsetCommit without STALE_MEMBER_EPOCH.
         """
-        if self.classic is None and not understands_epochs:
+        if self.classic is None and not supports_member_epochs:
             return ErrorCode.UNSUPPORTED_VERSION
         owned_since = [self.owned_since(slot) for slot in slots] if epoch < self.epoch else []
         if epoch <= self.epoch and all(since is not None and since <= epoch for since in owned_since):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from odradek.broker.scheduling.revertible import RevertibleDict
-from odradek.broker.scheduling.savepoint import taken_back_on_failure
+from odradek.broker.scheduling.savepoint import reverted_on_failure
 from odradek.broker.scheduling.timers import Timers
 
 
@@ -36,7 +36,7 @@ def change(slotted: Slotted, plain: Plain, timers: Timers) -> None:
 
 def test_taken_back_on_failure_restores_attributes() -> None:
     slotted, plain, timers = Slotted(), Plain(), Timers(0)
-    with pytest.raises(ZeroDivisionError), taken_back_on_failure(timers, slotted, plain):
+    with pytest.raises(ZeroDivisionError), reverted_on_failure(timers, slotted, plain):
         change(slotted, plain, timers)
         raise ZeroDivisionError
     assert (slotted.items, hasattr(slotted, "unset"), plain.number, plain.names) == ({1: 2}, False, 1, {"a"})
@@ -45,7 +45,7 @@ def test_taken_back_on_failure_restores_attributes() -> None:
 
 def test_taken_back_on_failure_keeps_what_succeeds() -> None:
     slotted, plain, timers = Slotted(), Plain(), Timers(0)
-    with taken_back_on_failure(timers, slotted, plain):
+    with reverted_on_failure(timers, slotted, plain):
         change(slotted, plain, timers)
     assert (slotted.items, slotted.unset, plain.number, plain.names) == ({1: 2, 3: 4}, 5, 2, {"a", "b"})
     assert "t" in timers
@@ -69,7 +69,7 @@ class Names(Mapping[str, int]):
 
 def test_taken_back_on_failure_restores_subclass_of_mapping() -> None:
     names = Names()
-    with pytest.raises(ZeroDivisionError), taken_back_on_failure(Timers(0), names):
+    with pytest.raises(ZeroDivisionError), reverted_on_failure(Timers(0), names):
         names.numbers["b"] = 2
         raise ZeroDivisionError
     assert dict(names) == {"a": 1}
@@ -78,11 +78,11 @@ def test_taken_back_on_failure_restores_subclass_of_mapping() -> None:
 def test_taken_back_on_failure_reverts_revertible_dict() -> None:
     plain, timers = Plain(), Timers(0)
     numbers = plain.numbers = RevertibleDict({"a": 1})
-    with pytest.raises(ZeroDivisionError), taken_back_on_failure(timers, plain):
+    with pytest.raises(ZeroDivisionError), reverted_on_failure(timers, plain):
         numbers["b"] = 2
         plain.numbers = RevertibleDict({"c": 3})
         raise ZeroDivisionError
     assert plain.numbers is numbers and numbers == {"a": 1}
-    with taken_back_on_failure(timers, plain):
+    with reverted_on_failure(timers, plain):
         numbers["b"] = 2
     assert numbers == {"a": 1, "b": 2}

@@ -76,7 +76,7 @@ def test_taken_back_on_failure_restores_deadlines() -> None:
     fired: list[object] = []
     for name in ("kept", "moved", "cancelled"):
         timers.set(name, 10, partial(lambda name: fired.append((name, timers.now_ms)), name))
-    with pytest.raises(ZeroDivisionError), timers.taken_back_on_failure():
+    with pytest.raises(ZeroDivisionError), timers.reverted_on_failure():
         timers.set("moved", 50, lambda: fired.append("moved"))
         timers.set("moved", 60, lambda: fired.append("moved"))
         timers.set("new", 5, lambda: fired.append("new"))
@@ -89,7 +89,7 @@ def test_taken_back_on_failure_restores_deadlines() -> None:
 def test_taken_back_on_failure_keeps_what_succeeds() -> None:
     timers, fired = Timers(0), []
     timers.set("cancelled", 10, lambda: fired.append("cancelled"))
-    with timers.taken_back_on_failure():
+    with timers.reverted_on_failure():
         timers.cancel("cancelled")
         timers.set("new", 5, lambda: fired.append("new"))
     timers.set("later", 6, lambda: fired.append("later"))
