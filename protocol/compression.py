@@ -117,7 +117,7 @@ def _decompress_snappy(cramjam: ModuleType, data: memoryview, limit: int) -> byt
             continue
         position = start + int.from_bytes(data[position:start], "big")
         if position > len(data):
-            raise InvalidCompression("snappy: the stream is cut", _read_by_kafka(out))
+            raise InvalidCompression("snappy: the stream is truncated", _read_by_kafka(out))
         try:
             out += _decompress_block(cramjam, data[start:position], limit - len(out))
         except cramjam.DecompressionError as error:

@@ -53,7 +53,7 @@ def read_gzip(data: memoryview, limit: int) -> bytes:
         position = _inflate(data, position, out, limit)
         trailer = data[position : position + TRAILER_SIZE]
         if len(trailer) < TRAILER_SIZE:
-            raise InvalidCompression("gzip: the trailer is cut", bytes(out))
+            raise InvalidCompression("gzip: the trailer is truncated", bytes(out))
         sums = zlib.crc32(memoryview(out)[start:]).to_bytes(4, "little") + (len(out) - start & 0xFFFFFFFF).to_bytes(4, "little")
         if trailer != sums:
             raise InvalidCompression("gzip: the trailer is wrong", bytes(out))
@@ -68,7 +68,7 @@ def _inflate(data: memoryview, position: int, out: bytearray, limit: int) -> int
     while not stream.eof:
         chunk = stream.unconsumed_tail or bytes(data[position : position + CHUNK])
         if not chunk:
-            raise InvalidCompression("gzip: the stream is cut", bytes(out))
+            raise InvalidCompression("gzip: the stream is truncated", bytes(out))
         position += 0 if stream.unconsumed_tail else len(chunk)
         try:
             out += stream.decompress(chunk, READ)
@@ -126,7 +126,7 @@ def read_lz4(cramjam: ModuleType, data: memoryview, limit: int) -> bytes:
         if len(out) > limit:
             raise TooLong(f"lz4: more than {limit} bytes")
         position = following
-    raise InvalidCompression("lz4: the frame is cut", bytes(out))
+    raise InvalidCompression("lz4: the frame is truncated", bytes(out))
 
 
 def _unpack_lz4(cramjam: ModuleType, header: memoryview, block: Buffer, readable: Buffer) -> bytes:

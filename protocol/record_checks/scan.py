@@ -79,7 +79,7 @@ class RecordScan:
         except (IndexError, InvalidRecords) as error:
             ends_early = isinstance(error, IndexError) if lenient else stop > end
             kind = RecordsEndEarly if ends_early else InvalidRecords
-            raise kind(f"record {n} of {self.header.records_count} is cut or differs from its declared size: {error}") from None
+            raise kind(f"record {n} of {self.header.records_count} is truncated or differs from its declared size: {error}") from None
         self.index, self.position, self.latest = until, position, latest
 
     def _record_size(self, first: int, position: int) -> tuple[int, int]:
