@@ -46,6 +46,12 @@ def test_checksum_with_package_is_compiled() -> None:
 
 
 # None in sys.modules makes the import fail, as if the package were not installed.
+def test_checksum_without_package_is_numpy_and_warns(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setitem(sys.modules, "crc32c", None)
+    assert checksum._fastest_installed() is numpy_crc32c.crc32c
+    assert "pip install crc32c" in caplog.text
+
+
 WITHOUT_THE_PACKAGE = """
 import logging, sys
 sys.modules["crc32c"] = None

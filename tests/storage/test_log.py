@@ -189,6 +189,12 @@ def test_find_timestamp_ignores_deleted_batches() -> None:
     assert int.from_bytes(found[:8], "big") == 1
 
 
+def test_find_timestamp_before_the_offset_is_not_found() -> None:
+    log = log_of(make_batch(timestamp=30), make_batch(timestamp=5))
+    assert log.find_timestamp(20) is not None
+    assert log.find_timestamp(20, offset=1) is None
+
+
 def test_find_timestamp_ignores_deleted_in_indexed_segment() -> None:
     log = log_of(*[make_batch(100, timestamp=600 - base) for base in range(600)])
     log.delete_before(333)
