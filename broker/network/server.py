@@ -114,14 +114,14 @@ class Server:
         """
         broker = self._broker(node_id)
         if broker.running:
-            with self._control(f"stopping node {node_id}"):
+            with self.control(f"stopping node {node_id}"):
                 await self._close_node(node_id)
                 self.cluster.stop_node(node_id)
 
     async def start_node(self, node_id: int) -> None:
         """Starts a node on the same ports as before. Does nothing if the node is running. Raises ValueError for an unknown id."""
         if not self._broker(node_id).running:
-            with self._control(f"starting node {node_id}"):
+            with self.control(f"starting node {node_id}"):
                 try:
                     self._listen(node_id)
                     self.cluster.start_node(node_id)
@@ -130,8 +130,12 @@ class Server:
                     raise
 
     @contextmanager
-    def _control(self, doing: str) -> Iterator[None]:
-        """Ends the turn after a step that the embedding program has called. An exception of the step is logged and raised again."""
+    def control(self, doing: str) -> Iterator[None]:
+        """Makes the body of the `with` a turn of its own, for a control. An exception of the body is logged and raised again.
+
+        A control checks its arguments before, because their errors need no log entry.
+        """
+        self.begin_turn()
         try:
             yield
         except Exception:

@@ -1,0 +1,103 @@
+"""Declares controls: the operations on a running cluster that users call from Python, over HTTP and on the command line.
+
+A control is an asynchronous method of a class that derives from `Controls`, with the decorator `@control("node stop")`. Everything else
+follows from the method:
+
+* its signature contains the parameters. Each is annotated with `Annotated[type, "help text"]`, and the types that recur are named once in
+  `parameters.py`. A default makes a parameter optional;
+* its return annotation is the result: None, a plain value, or a frozen dataclass of plain values;
+* its docstring is the help text, and its first line the summary;
+* the words of the decorator are its command (`odradek ctl node stop 2`) and its route (`POST /node/stop`). A control that changes nothing
+  is declared with `reads=True`, and its route is a GET.
+
+`AsyncCluster` inherits the methods. `Cluster` offers each as a blocking method by a line such as
+`stop_node = blocking(NodeControls.stop_node)`, which keeps the types of parameters and result.
+
+A control runs between two turns of the event loop, on the loop's thread. It checks all its arguments before it changes anything, and raises
+`InvalidControl` with the name of the parameter and the nearest valid value, or `ControlTimeout` if what it waited for did not happen.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Coroutine, Iterable
+from difflib import get_close_matches
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from ..network.server import Server
+
+P = ParamSpec("P")
+R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Coroutine[Any, Any, Any]])
+
+
+class InvalidControl(ValueError):
+    """A control was called with an argument that it does not accept. `parameter` is its name. The cluster is unchanged."""
+
+    def __init__(self, parameter: str, message: str) -> None:
+        super().__init__(message)
+        self.parameter = parameter
+
+
+class ControlTimeout(TimeoutError):
+    """The condition that a control waited for did not become true in time. The message says what was missing."""
+
+
+class Control(NamedTuple):
+    """The declaration of a control: its words on the command line, the method that implements it, and whether it only reads."""
+
+    words: tuple[str, ...]
+    method: Callable[..., Coroutine[Any, Any, Any]]
+    reads: bool
+
+    @property
+    def help(self) -> str:
+        """The docstring of the method."""
+        return inspect.getdoc(self.method) or ""
+
+
+CONTROLS: dict[tuple[str, ...], Control] = {}
+"""All controls by their words, in the order of their declaration."""
+
+
+def control(words: str, *, reads: bool = False) -> Callable[[F], F]:
+    """Returns a decorator that declares a method as the control with these words, such as "node stop"."""
+
+    def declare(method: F) -> F:
+        key = tuple(words.split())
+        if key in CONTROLS:
+            raise ValueError(f"the control {words!r} is declared twice")
+        CONTROLS[key] = Control(key, method, reads)
+        return method
+
+    return declare
+
+
+class Controls:
+    """The base of the classes that declare controls."""
+
+    @property
+    def _server(self) -> Server:
+        """The running cluster. Raises ValueError if the cluster is not running."""
+        raise NotImplementedError
+
+
+def blocking(method: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]) -> Callable[Concatenate[Any, P], R]:
+    """Returns a method of `Cluster` that runs a control in the cluster's thread and returns its result."""
+
+    @wraps(method)
+    def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        result: R = self._wait_for(method, *args, **kwargs)
+        return result
+
+    return call
+
+
+def unknown(parameter: str, what: str, name: object, names: Iterable[object]) -> InvalidControl:
+    """Returns the error for a name that does not exist, with the nearest of the existing `names` or, if none is near, all of them."""
+    known = [str(each) for each in names]
+    near = get_close_matches(str(name), known, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(known[:20])}" if known else "there is none"
+    return InvalidControl(parameter, f"{parameter}: there is no {what} {name!r}; {hint}")
