@@ -46,11 +46,15 @@ class ControlTimeout(TimeoutError):
 
 
 class Control(NamedTuple):
-    """The declaration of a control: its words on the command line, the method that implements it, and whether it only reads."""
+    """The declaration of a control: its words on the command line, the method that implements it, and whether it only reads.
+
+    `owner` is the attribute of the cluster to whose object the method belongs, such as "clock"; it is empty for methods of the cluster.
+    """
 
     words: tuple[str, ...]
     method: Callable[..., Coroutine[Any, Any, Any]]
     reads: bool
+    owner: str
 
     @property
     def help(self) -> str:
@@ -62,14 +66,14 @@ CONTROLS: dict[tuple[str, ...], Control] = {}
 """All controls by their words, in the order of their declaration."""
 
 
-def control(words: str, *, reads: bool = False) -> Callable[[F], F]:
+def control(words: str, *, reads: bool = False, owner: str = "") -> Callable[[F], F]:
     """Returns a decorator that declares a method as the control with these words, such as "node stop"."""
 
     def declare(method: F) -> F:
         key = tuple(words.split())
         if key in CONTROLS:
             raise ValueError(f"the control {words!r} is declared twice")
-        CONTROLS[key] = Control(key, method, reads)
+        CONTROLS[key] = Control(key, method, reads, owner)
         return method
 
     return declare
@@ -84,12 +88,34 @@ class Controls:
         raise NotImplementedError
 
 
+class Part(Controls):
+    """The base of the objects that hang at an attribute of a cluster and declare controls of their own, such as `cluster.clock`."""
+
+    def __init__(self, cluster: Controls) -> None:
+        self._cluster = cluster
+
+    @property
+    def _server(self) -> Server:
+        return self._cluster._server
+
+
+class Blocking:
+    """The base of the classes whose methods `blocking` makes.
+
+    `controls` is the object with the asynchronous methods, and `run` waits for a coroutine that runs on the cluster's event loop.
+    """
+
+    def __init__(self, controls: Controls, run: Callable[[Coroutine[Any, Any, Any]], Any]) -> None:
+        self._controls = controls
+        self._run = run
+
+
 def blocking(method: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]) -> Callable[Concatenate[Any, P], R]:
-    """Returns a method of `Cluster` that runs a control in the cluster's thread and returns its result."""
+    """Returns a method of a `Blocking` class that runs a control in the cluster's thread and returns its result."""
 
     @wraps(method)
     def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        result: R = self._wait_for(method, *args, **kwargs)
+        result: R = self._run(method(self._controls, *args, **kwargs))
         return result
 
     return call
