@@ -1,7 +1,7 @@
 """Finds the `Shape` of a type annotation.
 
-A type that neither JSON nor the command line can express, such as a function or a handle, is left out of a union. Alone it raises TypeError;
-such a parameter is declared with `PythonOnly`.
+A type that neither JSON nor the command line can express, such as a function or a handle, is left out of a union. Alone it raises
+TypeError; such a parameter is declared with `PythonOnly`.
 """
 
 from __future__ import annotations
@@ -66,6 +66,10 @@ def _union(members: Iterable[Any]) -> Shape:
             unknown.append(error)
     if not [each for each in shapes if not isinstance(each, Null)]:
         raise unknown[0]
+    if any(isinstance(each, Duration) for each in shapes):
+        shapes = [each for each in shapes if type(each) not in (Number, Text)]  # in Python, numbers and text are durations too
+    if any(isinstance(each, Bytes) for each in shapes):
+        shapes = [each for each in shapes if type(each) is not Text]  # in Python, text stands for bytes too
     return OneOf(shapes) if len(shapes) > 1 else shapes[0]
 
 

@@ -1,8 +1,8 @@
 """Plain types of parameters: how each is read from JSON and from text, and its JSON schema.
 
 A `Shape` belongs to one type annotation. `of_json` takes a decoded JSON value, `of_text` the text of a query string or of a command line.
-Both take the place of the value, such as `records[3].value`, and raise `InvalidControl` with it. The part of the place before the first dot or
-bracket is the name of the parameter.
+Both take the place of the value, such as `records[3].value`, and raise `InvalidControl` with it. The part of the place before the first dot
+or bracket is the name of the parameter.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ Schema = dict[str, Any]
 
 INT64 = 1 << 63
 _SHOWN_CHARACTERS = 80
+_SHOWN_ITEMS = 10
 _UNITS_OF_NAMES = {"ms": 1, "s": 1000}
+_DURATION = r"^ *([0-9]+(\.[0-9]*)?|\.[0-9]+) *(ms|s|m|h|d|w)? *$"
 _BOOLEANS = {"true": True, "false": False}
 
 
@@ -218,7 +220,10 @@ class Duration(Shape):
     def schema(self, definitions: dict[str, Schema]) -> Schema:
         definitions["Duration"] = {
             "description": "A number of seconds, or a number with one of the units ms, s, m, h, d and w.",
-            "oneOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": r"^ *([0-9]+(\.[0-9]*)?|\.[0-9]+) *(ms|s|m|h|d|w)? *$"}],
+            "oneOf": [
+                {"type": "number", "minimum": 0},
+                {"type": "string", "pattern": r"^ *([0-9]+(\.[0-9]*)?|\.[0-9]+) *(ms|s|m|h|d|w)? *$"},
+            ],
         }
         return {"$ref": "#/components/schemas/Duration"}
 
@@ -227,6 +232,7 @@ class Choice(Shape):
     """One of several texts or numbers."""
 
     def __init__(self, values: Sequence[Any]) -> None:
+        self.values = list(values)
         self._values = {str(value): value for value in values}
         self.name = "one of " + ", ".join(self._values)
         self.json_types = frozenset(json_type(value) for value in values)
@@ -239,11 +245,11 @@ class Choice(Shape):
     def of_text(self, place: str, text: str) -> Any:
         if text in self._values:
             return self._values[text]
-        near = get_close_matches(text, self._values, 1)
+        near = get_close_matches(text[:_SHOWN_CHARACTERS], self._values, 1)
         raise invalid(place, f"there is no {shown(text)}; did you mean {near[0]!r}?") if near else self.refuse(place, text)
 
     def schema(self, definitions: dict[str, Schema]) -> Schema:
-        return {"enum": list(self._values.values())}
+        return {"enum": self.values}
 
 
 class Anything(Shape):
@@ -271,8 +277,10 @@ def invalid(place: str, message: str) -> InvalidControl:
 
 
 def shown(value: Any) -> str:
-    """Returns a value as JSON or, if that is long, the beginning of it."""
-    text = repr(value) if isinstance(value, str) else json.dumps(value, default=str)
+    """Returns a value for a message: short ones as JSON, and of long ones the beginning or the length."""
+    if isinstance(value, list | dict) and len(value) > _SHOWN_ITEMS:
+        return f"{'a list' if isinstance(value, list) else 'an object'} of {len(value)}"
+    text = repr(value[: _SHOWN_CHARACTERS + 1]) if isinstance(value, str) else json.dumps(value, default=str)
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}..."
 
 

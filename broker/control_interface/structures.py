@@ -31,21 +31,21 @@ class ListOf(Shape):
     repeats = True
 
     def __init__(self, item: Shape) -> None:
-        self._item = item
+        self.item = item
 
     def of_json(self, place: str, value: Any) -> list[Any]:
         if not isinstance(value, list):
             raise self.refuse(place, value)
-        return [self._item.of_json(f"{place}[{number}]", each) for number, each in enumerate(value)]
+        return [self.item.of_json(f"{place}[{number}]", each) for number, each in enumerate(value)]
 
     def of_text(self, place: str, text: str) -> list[Any]:
         return self.of_texts(place, [text])
 
     def of_texts(self, place: str, texts: Sequence[str]) -> list[Any]:
-        return [self._item.of_text(f"{place}[{number}]" if len(texts) > 1 else place, text) for number, text in enumerate(texts)]
+        return [self.item.of_text(f"{place}[{number}]" if len(texts) > 1 else place, text) for number, text in enumerate(texts)]
 
     def schema(self, definitions: dict[str, Schema]) -> Schema:
-        return {"type": "array", "items": self._item.schema(definitions)}
+        return {"type": "array", "items": self.item.schema(definitions)}
 
 
 class TupleOf(Shape):
@@ -54,17 +54,17 @@ class TupleOf(Shape):
     json_types = frozenset({"array"})
 
     def __init__(self, items: Sequence[Shape]) -> None:
-        self._items = items
+        self.items = items
         self.name = f"a list of {len(items)} values"
 
     def of_json(self, place: str, value: Any) -> tuple[Any, ...]:
-        if not isinstance(value, list) or len(value) != len(self._items):
+        if not isinstance(value, list) or len(value) != len(self.items):
             raise self.refuse(place, value)
-        return tuple(item.of_json(f"{place}[{number}]", each) for number, (item, each) in enumerate(zip(self._items, value, strict=True)))
+        return tuple(item.of_json(f"{place}[{number}]", each) for number, (item, each) in enumerate(zip(self.items, value, strict=True)))
 
     def schema(self, definitions: dict[str, Schema]) -> Schema:
-        count = len(self._items)
-        return {"type": "array", "prefixItems": [item.schema(definitions) for item in self._items], "minItems": count, "maxItems": count}
+        count = len(self.items)
+        return {"type": "array", "prefixItems": [item.schema(definitions) for item in self.items], "minItems": count, "maxItems": count}
 
 
 class MappingOf(Shape):
@@ -144,27 +144,27 @@ class OneOf(Shape):
     """Alternatives. The first one that accepts a value converts it; of text, plain text is the last one."""
 
     def __init__(self, members: Sequence[Shape]) -> None:
-        self._members = members
-        self.name = " or ".join(dict.fromkeys(member.name for member in members))
+        self.members = members
+        self.name = " or ".join(dict.fromkeys(member.name for member in members if not isinstance(member, Null)))
         self.json_types = frozenset(each for member in members for each in member.json_types)
         self.repeats = any(member.repeats for member in members)
 
     def of_json(self, place: str, value: Any) -> Any:
-        candidates = [member for member in self._members if json_type(value) in member.json_types]
+        candidates = [member for member in self.members if json_type(value) in member.json_types]
         return self._first(place, value, candidates, lambda member: member.of_json(place, value))
 
     def of_text(self, place: str, text: str) -> Any:
         """Text that begins like JSON is that of a list or an object, if one of the alternatives is."""
         structured = {"{": "object", "[": "array"}.get(text.lstrip()[:1], "")
-        if any(structured in member.json_types for member in self._members):
+        if any(structured in member.json_types for member in self.members):
             return super().of_text(place, text)
-        candidates = [member for member in self._members if not isinstance(member, Null | TupleOf | ObjectOf)]
+        candidates = [member for member in self.members if not isinstance(member, Null | TupleOf | ObjectOf)]
         return self._first(place, text, sorted(candidates, key=_generality), lambda member: member.of_text(place, text))
 
     def of_texts(self, place: str, texts: Sequence[str]) -> Any:
         if len(texts) == 1 or not self.repeats:
             return super().of_texts(place, texts)
-        candidates = [member for member in self._members if member.repeats]
+        candidates = [member for member in self.members if member.repeats]
         return self._first(place, list(texts), candidates, lambda member: member.of_texts(place, texts))
 
     def _first(self, place: str, value: Any, candidates: Iterable[Shape], convert: Callable[[Shape], Any]) -> Any:
@@ -183,7 +183,7 @@ class OneOf(Shape):
 
     def schema(self, definitions: dict[str, Schema]) -> Schema:
         schemas: list[Schema] = []
-        for member in self._members:
+        for member in self.members:
             if (schema := member.schema(definitions)) not in schemas:
                 schemas.append(schema)
         return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
