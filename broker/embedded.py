@@ -11,6 +11,8 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from .cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
+from .control_listener.address import ControlAddress
+from .control_listener.listener import ControlListener
 from .controls.cluster_controls import BlockingControls, ClusterControls
 from .network.server import Server, new_event_loop
 from .settings.cluster_config import ClusterConfig, cluster_of
@@ -41,12 +43,16 @@ class AsyncCluster(ClusterControls):
         *,
         seed: int | None = None,
         transaction_version: int = 2,
+        control: str | None = None,
+        control_token: str | None = None,
     ) -> None:
         self._config = replace(_cluster_config(nodes, settings or {}), transaction_version=_known_version(transaction_version))
         self._topics = topic_specs_of({} if topics is None else topics)
         check_topics(self._topics, nodes)
         self._seed = seed
+        self._control = None if control is None else ControlAddress.parse(control, control_token)
         self._running: Server | None = None
+        self._listener: ControlListener | None = None
 
     async def start(self) -> Self:
         """Starts the brokers and returns the cluster once they accept connections.
@@ -58,10 +64,21 @@ class AsyncCluster(ClusterControls):
         server = Server(self._config, self._topics, seed=self._seed)
         await server.start()
         self._running = server
+        if self._control is not None:
+            listener = ControlListener(self, self._control)
+            try:
+                await listener.start()
+            except BaseException:
+                await self.stop()
+                raise
+            self._listener = listener
         return self
 
     async def stop(self) -> None:
         """Stops the brokers and discards their records. Does nothing if the cluster is not running."""
+        listener, self._listener = self._listener, None
+        if listener is not None:
+            await listener.stop()
         running, self._running = self._running, None
         if running is not None:
             await running.stop()
@@ -91,6 +108,12 @@ class AsyncCluster(ClusterControls):
         return self._server.bootstrap_servers
 
     @property
+    def control(self) -> str | None:
+        """`host:port` of the control listener, None without one. Raises ValueError if the cluster is not running."""
+        _ = self._server
+        return None if self._listener is None else self._listener.address
+
+    @property
     def _server(self) -> Server:
         if self._running is None:
             raise ValueError(NOT_RUNNING)
@@ -108,7 +131,8 @@ class Cluster(BlockingControls):
     `topics` maps names to numbers of partitions, or to options: `{"partitions": 4, "replication_factor": 2, "configs":
     {"cleanup.policy": "compact"}}`. `settings` are Kafka's broker settings, including `listeners`. With a `seed`, ids and the placement of
     leaders are reproducible. `transaction_version` is the finalized level of the feature transaction.version; below 2, clients do not use
-    transactions v2 (KIP-890). Raises TypeError or ValueError for an invalid argument, including a misspelt setting.
+    transactions v2 (KIP-890). `control="127.0.0.1:0"` serves the controls over HTTP too; an address that is not a loopback address needs a
+    `control_token`. Raises TypeError or ValueError for an invalid argument, including a misspelt setting.
     """
 
     def __init__(
@@ -119,8 +143,18 @@ class Cluster(BlockingControls):
         *,
         seed: int | None = None,
         transaction_version: int = 2,
+        control: str | None = None,
+        control_token: str | None = None,
     ) -> None:
-        self._cluster = AsyncCluster(nodes, topics, settings, seed=seed, transaction_version=transaction_version)
+        self._cluster = AsyncCluster(
+            nodes,
+            topics,
+            settings,
+            seed=seed,
+            transaction_version=transaction_version,
+            control=control,
+            control_token=control_token,
+        )
         super().__init__(self._cluster, self._run_in_thread)
         self._thread: threading.Thread | None = None
 
@@ -166,6 +200,11 @@ class Cluster(BlockingControls):
     def bootstrap_servers(self) -> str:
         """`host:port,host:port`, for a client's bootstrap.servers. Raises ValueError if the cluster is not running."""
         return self._cluster.bootstrap_servers
+
+    @property
+    def control(self) -> str | None:
+        """`host:port` of the control listener, None without one. Raises ValueError if the cluster is not running."""
+        return self._cluster.control
 
     def _run_in_thread(self, coroutine: Coroutine[Any, Any, R]) -> R:
         """Runs a coroutine on the cluster's event loop and returns its result. Raises ValueError if that is impossible."""

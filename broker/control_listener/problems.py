@@ -25,7 +25,7 @@ class Problem(Exception):
     def as_json(self) -> str:
         """Returns the body of the response."""
         problem: dict[str, Any] = {"title": self.status.phrase, "status": self.status.value, "detail": self.detail, **self.fields}
-        return json.dumps(problem)
+        return json.dumps(problem) + "\n"
 
 
 def problem_of(error: ControlError) -> Problem:
