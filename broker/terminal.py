@@ -29,9 +29,10 @@ def overview(config: ClusterConfig, bootstrap_servers: str) -> str:
     """Returns a table of the listeners of all nodes, and an `export` line for a shell."""
     rows = [(str(each.node_id), each.name, each.advertised) for node in config.nodes for each in node.listeners]
     paste = f"export BOOTSTRAP_SERVERS={bootstrap_servers}"
-    return "\n".join(["", *_table([HEADINGS, *rows]), "", paste, "", "Ctrl-C stops the cluster.", ""])
+    return "\n".join(["", *table([HEADINGS, *rows]), "", paste, "", "Ctrl-C stops the cluster.", ""])
 
 
-def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Returns rows as lines with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

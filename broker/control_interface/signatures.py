@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from ..control_errors import MAX_NAME_CHARACTERS, InvalidControl, unknown
 from ..controls.declaration import Control, PythonOnly
@@ -70,11 +71,16 @@ def _checked(control: Control, names: Mapping[str, Any]) -> dict[str, Parameter]
 
 
 def _parameter(declared: inspect.Parameter, hint: Any) -> Parameter:
-    annotated = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    help_text = next((each for each in annotated[1:] if isinstance(each, str)), "")
     required = declared.default is inspect.Parameter.empty
     positional = declared.kind is not inspect.Parameter.KEYWORD_ONLY
-    return Parameter(declared.name, shape_of(annotated[0]), help_text, required, None if required else declared.default, positional)
+    return Parameter(declared.name, shape_of(hint), _help_of(hint), required, None if required else declared.default, positional)
+
+
+def _help_of(hint: Any) -> str:
+    """Returns the help text of an annotation, or that of a member if it is a union, such as `NodeId | None`."""
+    if get_origin(hint) is Annotated:
+        return next((each for each in get_args(hint)[1:] if isinstance(each, str)), "")
+    return next(filter(None, map(_help_of, get_args(hint))), "") if get_origin(hint) in (Union, UnionType) else ""
 
 
 def _python_only(hint: Any) -> bool:
