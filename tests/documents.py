@@ -5,19 +5,25 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from odradek.broker.control_interface import documentation as controls
 from odradek.broker.settings.documentation import as_markdown
 from odradek.protocol.messages import APIS
 from odradek.protocol.schema import Versions
 from tests import request_paths
 
 ROOT = Path(__file__).parents[1]
-README, CONFIGURATION, ARCHITECTURE = "README.md", "docs/configuration.md", "ARCHITECTURE.md"
+README, CONFIGURATION, CONTROLS, ARCHITECTURE = "README.md", "docs/configuration.md", "docs/controls.md", "ARCHITECTURE.md"
 API_ROWS = re.compile(r"(?<=^\| key \| API \| versions \|\n\|--:\|---\|---\|\n)(?:\|.*\n)*", re.MULTILINE)
 
 
 def rendered() -> dict[str, str]:
     """Returns the current text of each document that has generated parts, by its path in the repository."""
-    return {README: readme(), CONFIGURATION: as_markdown(), ARCHITECTURE: request_paths.rewritten(read(ARCHITECTURE))}
+    return {
+        README: readme(),
+        CONFIGURATION: as_markdown(),
+        CONTROLS: controls.as_markdown(),
+        ARCHITECTURE: request_paths.rewritten(read(ARCHITECTURE)),
+    }
 
 
 def readme() -> str:

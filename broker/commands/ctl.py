@@ -6,6 +6,8 @@ import json
 import sys
 from argparse import ArgumentTypeError
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from ..control_errors import InvalidControl, unknown
 from ..control_interface.command_help import help_of
@@ -45,7 +47,7 @@ def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 def _carry_out(tokens: Sequence[str], options: Mapping[str, str]) -> int:
     control, arguments = control_named(tokens)
     pairs = pairs_of(control, arguments)
-    bound = bound_texts(control, pairs)
+    bound = {name: _absolute(value) for name, value in bound_texts(control, pairs).items()}
     if "--control" not in options:
         raise InvalidControl("--control", "give the address of the cluster with --control HOST:PORT or ODRADEK_CONTROL")
     host, port = address(options["--control"])
@@ -56,6 +58,11 @@ def _carry_out(tokens: Sequence[str], options: Mapping[str, str]) -> int:
         sys.stdout.write(answer.body if options["--output"] == "json" else as_table(json.loads(answer.body)))
         sys.stdout.flush()
     return 0
+
+
+def _absolute(value: Any) -> Any:
+    """Returns the path of a file for the cluster, whose working directory may be another one."""
+    return value.absolute() if isinstance(value, Path) else value
 
 
 def _options(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:

@@ -6,7 +6,6 @@ TypeError; such a parameter is declared with `PythonOnly`.
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -68,8 +67,8 @@ def _union(members: Iterable[Any]) -> Shape:
         raise unknown[0]
     if any(isinstance(each, Duration) for each in shapes):
         shapes = [each for each in shapes if type(each) not in (Number, Text)]  # in Python, numbers and text are durations too
-    if any(isinstance(each, Bytes) for each in shapes):
-        shapes = [each for each in shapes if type(each) is not Text]  # in Python, text stands for bytes too
+    if any(isinstance(each, Bytes | FilePath) for each in shapes):
+        shapes = [each for each in shapes if type(each) is not Text]  # in Python, text stands for bytes and for paths too
     return OneOf(shapes) if len(shapes) > 1 else shapes[0]
 
 
@@ -84,14 +83,5 @@ def _class(kind: Any) -> Shape:
         return Choice([member.value for member in kind])
     if is_typeddict(kind):
         fields = {name: shape_of(hint) for name, hint in get_type_hints(kind).items()}
-        return ObjectOf(kind, fields, frozenset(kind.__required_keys__), inspect.getdoc(kind) or "")
-    if inspect.isclass(kind) and dataclasses.is_dataclass(kind):
-        hints = get_type_hints(kind)
-        fields = {field.name: shape_of(hints[field.name]) for field in dataclasses.fields(kind) if field.init}
-        required = {field.name for field in dataclasses.fields(kind) if field.init and _is_required(field)}
-        return ObjectOf(kind, fields, frozenset(required), inspect.getdoc(kind) or "")
+        return ObjectOf(kind.__name__, inspect.getdoc(kind) or "", fields, frozenset(kind.__required_keys__))
     raise TypeError(f"{kind!r} cannot be written in JSON; declare the parameter with PythonOnly")
-
-
-def _is_required(field: dataclasses.Field[Any]) -> bool:
-    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING

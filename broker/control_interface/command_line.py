@@ -17,7 +17,7 @@ from ..controls.declaration import CONTROLS, Control
 from .results import json_of
 from .shapes import Boolean
 from .signatures import Parameter, parameters_of
-from .structures import OneOf
+from .structures import Null, OneOf
 
 Pair = tuple[str, str]
 
@@ -86,8 +86,9 @@ def positionals_of(control: Control) -> list[Parameter]:
 
 
 def is_flag(parameter: Parameter) -> bool:
+    """Returns whether the option of a parameter needs no value."""
     members = parameter.shape.members if isinstance(parameter.shape, OneOf) else [parameter.shape]
-    return any(isinstance(member, Boolean) for member in members)
+    return all(isinstance(member, Boolean | Null) for member in members)
 
 
 def option_of(name: str) -> str:

@@ -33,9 +33,12 @@ class Parameter(NamedTuple):
 @cache
 def parameters_of(control: Control) -> dict[str, Parameter]:
     """Returns the parameters of a control by name, without those that only Python can express."""
-    hints = get_type_hints(control.method, include_extras=True)
-    declared = list(inspect.signature(control.method).parameters.values())[1:]
-    return {each.name: _parameter(each, hints[each.name]) for each in declared if not _python_only(hints[each.name])}
+    return {each.name: _parameter(each, hint) for each, hint in _declared(control) if not _python_only(hint)}
+
+
+def python_only_of(control: Control) -> dict[str, str]:
+    """Returns the names of the parameters that only Python can express, with their help texts."""
+    return {each.name: _help_of(hint) for each, hint in _declared(control) if _python_only(hint)}
 
 
 def result_of(control: Control) -> Any:
@@ -68,6 +71,12 @@ def _checked(control: Control, names: Mapping[str, Any]) -> dict[str, Parameter]
         if parameter.required and parameter.name not in names:
             raise InvalidControl(parameter.name, f"{parameter.name}: is required ({parameter.help})")
     return parameters
+
+
+def _declared(control: Control) -> list[tuple[inspect.Parameter, Any]]:
+    """Returns the parameters of the method after `self`, with their annotations."""
+    hints = get_type_hints(control.method, include_extras=True)
+    return [(each, hints[each.name]) for each in list(inspect.signature(control.method).parameters.values())[1:]]
 
 
 def _parameter(declared: inspect.Parameter, hint: Any) -> Parameter:

@@ -105,12 +105,12 @@ class MappingOf(Shape):
 
 
 class ObjectOf(Shape):
-    """An object whose fields have types of their own: a dataclass or a TypedDict, which `make` creates from the fields."""
+    """An object whose fields have types of their own, in Python a TypedDict."""
 
     json_types = frozenset({"object"})
 
-    def __init__(self, make: Any, fields: Mapping[str, Shape], required: frozenset[str], description: str) -> None:
-        self._make = make
+    def __init__(self, title: str, description: str, fields: Mapping[str, Shape], required: frozenset[str]) -> None:
+        self._title = title
         self._fields = fields
         self._required = required
         self._description = description
@@ -124,20 +124,18 @@ class ObjectOf(Shape):
                 raise invalid(place, str(unknown("fields", "field", name, self._fields)).partition(": ")[2])
         if missing := sorted(self._required - value.keys()):
             raise invalid(f"{place}.{missing[0]}", "is required")
-        return self._make(**{name: self._fields[name].of_json(f"{place}.{name}", each) for name, each in value.items()})
+        return {name: self._fields[name].of_json(f"{place}.{name}", each) for name, each in value.items()}
 
     def schema(self, definitions: dict[str, Schema]) -> Schema:
-        name = self._make.__name__
-        if name not in definitions:
-            definitions[name] = {}  # for an object that contains others of its type
-            definitions[name] = {
+        if self._title not in definitions:
+            definitions[self._title] = {
                 "type": "object",
                 "description": self._description,
                 "properties": {name: field.schema(definitions) for name, field in self._fields.items()},
                 "required": sorted(self._required),
                 "additionalProperties": False,
             }
-        return {"$ref": f"#/components/schemas/{name}"}
+        return {"$ref": f"#/components/schemas/{self._title}"}
 
 
 class OneOf(Shape):
