@@ -82,6 +82,14 @@ def _class(kind: Any) -> Shape:
     if inspect.isclass(kind) and issubclass(kind, Enum):
         return Choice([member.value for member in kind])
     if is_typeddict(kind):
-        fields = {name: shape_of(hint) for name, hint in get_type_hints(kind).items()}
-        return ObjectOf(kind.__name__, inspect.getdoc(kind) or "", fields, frozenset(kind.__required_keys__))
+        return _typed_dict(kind)
     raise TypeError(f"{kind!r} cannot be written in JSON; declare the parameter with PythonOnly")
+
+
+def _typed_dict(kind: Any) -> ObjectOf:
+    # `__required_keys__` is wrong for a class whose annotations are strings.
+    hints = get_type_hints(kind, include_extras=True)
+    optional = () if kind.__total__ else (name for name, hint in hints.items() if get_origin(hint) is not Required)
+    not_required = (name for name, hint in hints.items() if get_origin(hint) is NotRequired)
+    fields = {name: shape_of(hint) for name, hint in hints.items()}
+    return ObjectOf(kind.__name__, inspect.getdoc(kind) or "", fields, frozenset(hints) - {*optional, *not_required})
