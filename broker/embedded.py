@@ -50,6 +50,8 @@ class AsyncCluster(ClusterControls):
         self._topics = topic_specs_of({} if topics is None else topics)
         check_topics(self._topics, nodes)
         self._seed = seed
+        if control is None and control_token is not None:
+            raise ValueError('control_token has no effect without control, such as control="127.0.0.1:0"')
         self._control = None if control is None else ControlAddress.parse(control, control_token)
         self._running: Server | None = None
         self._listener: ControlListener | None = None
