@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from argparse import ArgumentTypeError
 from collections.abc import Mapping, Sequence
@@ -83,6 +84,8 @@ def _options(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[dict
             tokens.append(token)
     if options["--output"] not in OUTPUTS:
         raise unknown("--output", "format", options["--output"], OUTPUTS)
+    if not re.fullmatch("[!-~]*", options.get("--control-token", "")):
+        raise InvalidControl("--control-token", "--control-token: use printable ASCII characters without spaces")
     return options, tokens
 
 

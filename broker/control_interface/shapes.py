@@ -100,7 +100,7 @@ class Integer(Shape):
         return self.of_json(place, int(text))
 
     def schema(self, definitions: dict[str, Schema]) -> Schema:
-        return {"type": "integer", "format": "int64"}
+        return {"type": "integer", "format": "int64", "minimum": -INT64, "maximum": INT64 - 1}
 
 
 class Number(Shape):

@@ -28,7 +28,7 @@ LARGE_BODY_BYTES = 64 * 1024
 
 
 async def answer(request: Request, controls: ClusterControls, resources: Mapping[str, Resource]) -> Response:
-    """Returns the response to a request. An error that is not the client's is logged and answered with 500."""
+    """Returns the response to a request. An internal error is logged, and its details stay in the log."""
     try:
         found = route(request, resources)
         if isinstance(found, Resource):

@@ -1,7 +1,7 @@
 """The routes of the control listener: one for each control, the OpenAPI document, and static resources.
 
-A control `node stop` has the route `POST /node/stop` with its parameters as a JSON object. One that only reads, `record list`, has
-`GET /record/list` with its parameters in the query.
+The control `node stop` has the route `POST /node/stop` with its parameters as a JSON object. The control `record list`, which only reads,
+has the route `GET /record/list` with its parameters in the query.
 """
 
 from __future__ import annotations
