@@ -60,7 +60,8 @@ def _help_of_control(control: Control) -> str:
 def describe(parameter: Parameter) -> str:
     """Returns the help of a parameter with its type and its default."""
     default = f"; default: {json_of(parameter.default)}" if parameter.has_default else ""
-    return f"{parameter.help} ({parameter.shape.name}{default})".lstrip()
+    repeats = "; may be repeated" if parameter.shape.repeats else ""
+    return f"{parameter.help} ({parameter.shape.name}{default}{repeats})"
 
 
 def _label(parameter: Parameter, control: Control) -> str:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import Any
 
 from ..control_errors import InvalidControl, unknown
@@ -97,16 +98,15 @@ def option_of(name: str) -> str:
 
 def command_of(control: Control, arguments: dict[str, Any]) -> str:
     """Returns the command that carries out a control with JSON values as arguments."""
-    positional = [each.name for each in positionals_of(control)]
-    words = ["odradek", "ctl", *control.words]
-    options: list[str] = []
-    for name, value in arguments.items():
-        texts = _texts(value)
-        if name in positional:
-            words += texts
-        else:
-            options += [part for text in texts for part in (option_of(name), text)]
-    return shlex.join([*words, *options])
+    in_order = given_in_order(positionals_of(control), arguments)
+    words = [text for name in in_order for text in _texts(arguments[name])]
+    named = [(name, text) for name, value in arguments.items() if name not in in_order for text in _texts(value)]
+    return shlex.join(["odradek", "ctl", *control.words, *words, *(part for name, text in named for part in (option_of(name), text))])
+
+
+def given_in_order(parameters: Iterable[Parameter], arguments: Container[str]) -> list[str]:
+    """Returns the names of the first parameters, up to the one before the first that is not given."""
+    return [each.name for each in takewhile(lambda each: each.name in arguments, parameters)]
 
 
 def _texts(value: Any) -> list[str]:

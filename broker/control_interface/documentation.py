@@ -8,7 +8,7 @@ from typing import Any
 
 from ..controls import cluster_controls  # noqa: F401  (declares the controls)
 from ..controls.declaration import CONTROLS, Control
-from .command_line import command_of, positionals_of
+from .command_line import command_of, given_in_order
 from .examples import example_of
 from .results import json_of, result_schema
 from .shapes import Moment, Schema
@@ -87,11 +87,11 @@ def _section(control: Control, definitions: dict[str, Schema]) -> list[str]:
 
 def python_call(control: Control, arguments: dict[str, Any]) -> str:
     """Returns the call of a control in Python, with JSON values as arguments."""
-    positional = [each.name for each in positionals_of(control) if each.positional]
     parameters = parameters_of(control)
+    positional = given_in_order((each for each in parameters.values() if each.positional), arguments)
     texts = {name: _python_value(parameters[name], value) for name, value in arguments.items()}
     owner = f"cluster.{control.owner}" if control.owner else "cluster"
-    in_order = [texts[name] for name in positional if name in texts]
+    in_order = [texts[name] for name in positional]
     named = [f"{name}={text}" for name, text in texts.items() if name not in positional]
     return f"{owner}.{control.method.__name__}({', '.join([*in_order, *named])})"
 
@@ -138,5 +138,6 @@ def _type_name(schema: Schema, *, nullable: bool = True) -> str:
         items = schema.get("prefixItems", [schema["items"]] if "items" in schema else [])
         return "list of " + " and ".join(_type_name(each) for each in items)
     if schema.get("type") == "object":
-        return f"object with values of {_type_name(schema['additionalProperties'])}"
-    return str(schema.get("format") or schema.get("type") or "any")
+        value = _type_name(schema["additionalProperties"])
+        return f"object of {value}" if value else "object"
+    return "time" if schema.get("format") == "date-time" else str(schema.get("type", ""))

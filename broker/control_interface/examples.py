@@ -1,6 +1,7 @@
-"""Example values of parameters, for the documentation and the OpenAPI document.
+"""Example calls of controls, for the documentation, the help and the OpenAPI document.
 
-An example belongs to the name of a parameter. A required parameter whose name has none gets the example of its type.
+A call contains the required parameters, whose examples belong to their names or, for other names, to their types. A control whose effect is
+seen only with optional parameters has a call of its own.
 """
 
 from __future__ import annotations
@@ -9,41 +10,36 @@ from typing import Any
 
 from ..controls.declaration import Control
 from .shapes import Boolean, Choice, Duration, Integer, Moment, Number, Shape
-from .signatures import Parameter, parameters_of
+from .signatures import parameters_of
 from .structures import ListOf, MappingOf, OneOf
 
-_BY_NAME: dict[str, Any] = {
-    "acks": -1,
-    "api": "Produce",
-    "configs": {"cleanup.policy": "compact"},
-    "duration": "10m",
-    "error": "NOT_LEADER_OR_FOLLOWER",
+_CALLS: dict[str, dict[str, Any]] = {
+    "clock advance": {"duration": "10m"},
+    "clock run": {"speed": 60},
+    "fault add": {"api": "Produce", "topic": "orders", "error": "NOT_ENOUGH_REPLICAS_AFTER_APPEND", "times": 2},
+    "fault wait": {"fault": 1, "hits": 2},
+    "group wait": {"group": "billing", "members": 3, "state": "Stable", "lag": 0},
+    "topic create": {"topic": "orders", "partitions": 4, "configs": {"cleanup.policy": "compact"}},
+}
+_VALUES: dict[str, Any] = {
     "file": "cluster.odradek",
     "group": "billing",
-    "hits": 2,
     "moment": "2027-01-01T00:00:00Z",
     "n": 3,
     "node": 2,
     "partition": 0,
-    "partitions": 4,
-    "path": "cluster.odradek",
     "records": ["first", {"key": "k", "value": "second"}],
-    "speed": 60,
     "topic": "orders",
     "transactional_id": "payments",
 }
-_SHOWN_OPTIONALS = frozenset({"duration", "speed", "partitions", "api", "error"})
-"""Optional parameters that examples contain, because a call without them would show little."""
 
 
 def example_of(control: Control) -> dict[str, Any]:
     """Returns the arguments of an example call as JSON values."""
-    shown = [each for each in parameters_of(control).values() if each.required or each.name in _SHOWN_OPTIONALS]
-    return {each.name: _value(each) for each in shown}
-
-
-def _value(parameter: Parameter) -> Any:
-    return _BY_NAME[parameter.name] if parameter.name in _BY_NAME else _of_shape(parameter.shape)
+    if call := _CALLS.get(" ".join(control.words)):
+        return call
+    required = [each for each in parameters_of(control).values() if each.required]
+    return {each.name: _VALUES[each.name] if each.name in _VALUES else _of_shape(each.shape) for each in required}
 
 
 def _of_shape(shape: Shape) -> Any:
