@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import re
+import socket
+import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import wraps
 from http.client import HTTPConnection
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
@@ -252,6 +254,11 @@ def waiter(monkeypatch: pytest.MonkeyPatch) -> Waiter:
     return waiter
 
 
+def reset(client: socket.socket) -> None:
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    client.close()
+
+
 WAIT = b"GET /record/wait?topic=t&n=1 HTTP/1.1\r\nHost: localhost\r\n\r\n"
 CHANGE = b"POST /clock/freeze HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -267,34 +274,61 @@ def test_wait_holds_up_neither_requests_nor_brokers(cluster: Cluster, address: s
     cluster.delete_topic("canary")
 
 
-@pytest.mark.parametrize("half", [True, False])
-def test_closed_connection_cancels_a_wait(address: str, waiter: Waiter, half: bool) -> None:
+ENDINGS = {"half": lambda client: client.shutdown(socket.SHUT_WR), "closed": socket.socket.close, "reset": reset}
+
+
+@pytest.mark.parametrize("ending", ENDINGS.values(), ids=ENDINGS)
+def test_ended_connection_cancels_a_wait(address: str, waiter: Waiter, ending: Callable[[socket.socket], None]) -> None:
     with connected(address) as client:
         client.sendall(WAIT)
         assert waiter.started.wait(10)
-        if half:
-            client.shutdown(1)
-        else:
-            client.close()
+        ending(client)
         assert waiter.ended.wait(10)
     assert waiter.outcome == "cancelled"
 
 
-def test_closed_connection_completes_a_change(address: str, waiter: Waiter) -> None:
+@pytest.mark.parametrize("ending", ENDINGS.values(), ids=ENDINGS)
+def test_ended_connection_completes_a_change(address: str, waiter: Waiter, ending: Callable[[socket.socket], None]) -> None:
     with connected(address) as client:
         client.sendall(CHANGE)
         assert waiter.started.wait(10)
-    assert get(address, "/clock/show").status == 200
-    waiter.release()
-    assert waiter.ended.wait(10)
+        ending(client)
+        assert get(address, "/clock/show").status == 200  # the listener has seen the end meanwhile
+        waiter.release()
+        assert waiter.ended.wait(10)
     assert waiter.outcome == "completed"
+    assert get(address, "/clock/show").status == 200
+
+
+def test_requests_behind_a_wait_are_read_later(address: str, waiter: Waiter) -> None:
+    """The listener stops reading while a wait is under way, and continues with the first of the requests behind it."""
+    count = 4000
+    with connected(address) as client:
+        client.sendall(WAIT)
+        assert waiter.started.wait(10)
+        sender = threading.Thread(target=client.sendall, args=(b"GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n" * count,))
+        sender.start()
+        waiter.release()
+        received = b""
+        while received.count(b"HTTP/1.1 404") < count:
+            received += client.recv(65536)
+        sender.join()
+    assert received.startswith(b"HTTP/1.1 200")
 
 
 def test_half_closed_client_gets_its_response(address: str) -> None:
     with connected(address) as client:
         client.sendall(b"GET /clock/show HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        client.shutdown(1)
+        client.shutdown(socket.SHUT_WR)
         assert read_all(client).startswith(b"HTTP/1.1 200 OK\r\n")
+
+
+def test_idle_client_that_half_closes_is_closed(address: str) -> None:
+    with connected(address) as client:
+        client.sendall(b"GET /clock/show HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert client.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
+        client.shutdown(socket.SHUT_WR)
+        assert end_of(client)
 
 
 def test_stop_of_the_cluster_ends_waits(waiter: Waiter) -> None:
@@ -400,6 +434,33 @@ def test_client_that_does_not_read_is_closed(cluster: Cluster, address: str, mon
                 client.sendall(b"GET /record/list?topic=unread HTTP/1.1\r\nHost: localhost\r\n\r\n")
     assert get(address, "/clock/show").status == 200
     cluster.delete_topic("unread")
+
+
+def test_client_that_reads_slowly_is_not_closed() -> None:
+    """The time limit begins again when a part of the response has been read since the last check."""
+
+    class Transport:
+        unsent_bytes, aborted = 1000, False
+
+        def get_write_buffer_size(self) -> int:
+            return self.unsent_bytes
+
+        def abort(self) -> None:
+            self.aborted = True
+
+    async def scenario() -> list[bool]:
+        connection, transport = control_connection.ControlConnection(cast(Any, None)), Transport()
+        connection._transport = cast(Any, transport)
+        connection._wait_for_request()
+        aborted = []
+        for unsent_bytes in (900, 10, 10):
+            transport.unsent_bytes = unsent_bytes
+            connection._check_progress()
+            aborted.append(transport.aborted)
+        connection._cancel_timer()
+        return aborted
+
+    assert asyncio.run(scenario()) == [False, False, True]
 
 
 # Embedded clusters
