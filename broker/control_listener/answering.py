@@ -1,6 +1,7 @@
 """Answers one request: finds what it is for, converts its arguments, carries out the control, and encodes the result.
 
-Large bodies are decoded in a thread, and long results are encoded in slices, so that no turn of the event loop is long.
+Large bodies are decoded and documents rendered in a thread, and long results are encoded in slices, so that no turn of the event loop is
+long.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ async def answer(request: Request, controls: ClusterControls, resources: Mapping
     try:
         found = route(request, resources)
         if isinstance(found, Resource):
-            return Response(HTTPStatus.OK, found.content_type, found.render())
+            return Response(HTTPStatus.OK, found.content_type, await asyncio.to_thread(found.render))
         return await _carried_out(found, request, controls)
     except Problem as problem:
         return response_of(problem)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import cache
 
 from ..controls.cluster_controls import ClusterControls
 from ..network.acceptor import bind
@@ -23,7 +24,7 @@ class ControlListener:
     def __init__(self, controls: ClusterControls, configured: ControlAddress) -> None:
         self.controls = controls
         self.access = Access(configured.host, configured.token)
-        self.resources = {OPENAPI_PATH: Resource(JSON, lambda: json.dumps(document(configured.token is not None)).encode())}
+        self.resources = {OPENAPI_PATH: Resource(JSON, cache(lambda: json.dumps(document(configured.token is not None)).encode()))}
         self.connections: set[ControlConnection] = set()
         self.tasks: set[asyncio.Task[None]] = set()
         self._configured = configured
