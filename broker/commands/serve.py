@@ -53,7 +53,7 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         if control_listener is not None:
             print(f"control={control_listener}", flush=True)
         if interactive:
-            terminal.show(server.config, server.bootstrap_servers)
+            terminal.show(server.config, server.bootstrap_servers, control_listener)
 
     try:
         run_cluster(cluster, topics=topics, control=control, on_ready=ready)
