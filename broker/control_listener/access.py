@@ -1,8 +1,9 @@
 """Which requests the control listener serves: those with the token, from programs of this machine or from its own pages.
 
-A browser sends requests of any web page to 127.0.0.1, and two headers tell them apart. `Origin` is that of the page, which must be the
-listener itself. `Host` is the name that the browser has resolved: a page can make a name of its own resolve to 127.0.0.1 (DNS rebinding),
-so that its origin equals the Host. Therefore only those names and addresses are accepted that belong to the listener.
+A browser sends requests of any web page to 127.0.0.1, and headers tell them apart. `Origin` is that of the page, which must be the listener
+itself; where browsers omit it, they send `Sec-Fetch-Site`. `Host` is the name that the browser has resolved: a page can make a name of its
+own resolve to 127.0.0.1 (DNS rebinding), so that its origin equals the Host. Therefore only those names and addresses are accepted that
+belong to the listener.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ class Access:
         origin = headers.get("origin")
         if origin is not None and origin.lower() != f"http://{host.lower()}":
             raise Problem(HTTPStatus.FORBIDDEN, f"pages of the origin {origin!r} have no access")
+        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            raise Problem(HTTPStatus.FORBIDDEN, "pages of other sites have no access")
         if self._token is not None and not _same(headers.get("authorization", ""), self._token):
             detail = "this listener needs the header Authorization: Bearer with the token of --control-token"
             raise Problem(HTTPStatus.UNAUTHORIZED, detail, {"WWW-Authenticate": 'Bearer realm="odradek"'})

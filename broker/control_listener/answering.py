@@ -40,7 +40,7 @@ async def answer(request: Request, controls: ClusterControls, resources: Mapping
     except ControlError as error:
         return response_of(problem_of(error))
     except Exception:
-        log.exception("an internal error while answering %s %s", request.method, request.target)
+        log.exception("an internal error while answering %s", request)
         return response_of(Problem(HTTPStatus.INTERNAL_SERVER_ERROR, "an internal error, which the log of the cluster describes"))
 
 

@@ -125,7 +125,7 @@ class ControlConnection(asyncio.Protocol):
             raise
         finally:
             self._task = None
-        log.log(logging.DEBUG if self._reads else logging.INFO, "%s %s: %d", request.method, request.target, response.status)
+        log.log(logging.DEBUG if self._reads else logging.INFO, "%s: %d", request, response.status)
         self._respond(request, response)
 
     def _respond(self, request: Request, response: Response) -> None:

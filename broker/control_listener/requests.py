@@ -17,6 +17,7 @@ MAX_HEAD_BYTES = 32 * 1024
 MAX_BODY_BYTES = 16 * 1024 * 1024
 MAX_HEADERS = 100
 MAX_CHUNKS = 16 * 1024
+MAX_SHOWN_CHARACTERS = 100
 _BEGINNING = re.compile(rb"\r?\Z|(?:\r\n)?[A-Za-z]{0,20}(?: |\Z)")
 _REQUEST_LINE = re.compile(rb"([A-Za-z]{1,20}) ([\x21-\x7e]+) HTTP/1\.([01])")
 _HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\t\x20-\x7e\x80-\xff]*)")
@@ -34,6 +35,9 @@ class Request:
     headers: dict[str, str]
     keep_alive: bool
     body: bytes = b""
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.target[:MAX_SHOWN_CHARACTERS]}"
 
 
 class RequestParser:

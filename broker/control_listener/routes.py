@@ -16,11 +16,10 @@ from ..control_interface.shapes import parsed, shown
 from ..control_interface.signatures import bound, bound_texts
 from ..controls.declaration import CONTROLS, Control
 from .problems import Problem
-from .requests import Request
+from .requests import MAX_SHOWN_CHARACTERS, Request
 
 JSON = "application/json"
 MAX_PARAMETERS = 1000
-MAX_SHOWN = 100
 
 
 class Resource(NamedTuple):
@@ -48,7 +47,7 @@ def route(request: Request, resources: Mapping[str, Resource]) -> Resource | Con
     path = request.target.partition("?")[0]
     found = resources.get(path) or CONTROLS.get(tuple(path.removeprefix("/").split("/")))
     if found is None:
-        error = unknown("path", "path", path[:MAX_SHOWN], [*resources, *map(path_of, CONTROLS.values())])
+        error = unknown("path", "path", path[:MAX_SHOWN_CHARACTERS], [*resources, *map(path_of, CONTROLS.values())])
         raise Problem(HTTPStatus.NOT_FOUND, str(error).partition(": ")[2])
     reads = isinstance(found, Resource) or found.reads
     allowed = ("GET", "HEAD") if reads else ("POST",)

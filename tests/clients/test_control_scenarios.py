@@ -36,7 +36,7 @@ class Application:
         while not self._ended.is_set():
             record = self._consumer.poll(0.1)
             if record is not None and record.error() is None:
-                self._consumer.commit(record)
+                self._consumer.commit(message=record)
         self._consumer.close()
 
     def stop(self) -> None:

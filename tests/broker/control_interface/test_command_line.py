@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ from odradek.broker.control_interface.signatures import bound, bound_texts, para
 from odradek.broker.controls.declaration import CONTROLS, Control
 from tests.broker.control_interface.test_signatures import SAMPLE, declared_sample  # noqa: F401  (a fixture)
 
+ROOT = Path(__file__).parents[3]
 ALL = pytest.mark.parametrize("declared", CONTROLS.values(), ids=lambda declared: " ".join(declared.words))
 
 
@@ -82,6 +84,15 @@ def test_example_command_is_the_example_call(declared: Control) -> None:
     control, arguments = control_named(words[2:])
     assert control is declared
     assert bound_texts(control, pairs_of(control, arguments)) == bound(declared, example)
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/testing.md", "docs/controls.md"])
+def test_commands_in_documents_are_accepted(name: str) -> None:
+    found = re.findall(r"odradek ctl ((?:[a-z-]+ )+.+?)(?=`|$)", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)
+    assert found
+    for text in found:
+        control, arguments = control_named(shlex.split(text))
+        bound_texts(control, pairs_of(control, arguments))
 
 
 @ALL

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from odradek.broker.control_listener.access import Access, is_loopback
@@ -58,6 +60,13 @@ def test_listener_on_all_interfaces_accepts_addresses_only(bound: str) -> None:
 def test_foreign_origin_sees_only_public_resources(origin: str) -> None:
     assert status(LOCAL, host="localhost:9099", origin=origin) == 403
     assert status(LOCAL, host="localhost:9099", origin=origin, public=True) == 0
+
+
+@pytest.mark.parametrize(("site", "expected"), [("cross-site", 403), ("same-site", 403), ("same-origin", 0), ("none", 0)])
+def test_request_of_another_site_is_refused_without_origin(site: str, expected: int) -> None:
+    headers: dict[str, Any] = {"host": "localhost:9099", "sec-fetch-site": site}
+    assert status(LOCAL, **headers) == expected
+    assert status(LOCAL, public=True, **headers) == 0
 
 
 def test_page_of_the_listener_is_accepted() -> None:
