@@ -8,16 +8,18 @@ from collections.abc import Coroutine, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from .cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
-from .control_listener.address import ControlAddress
-from .control_listener.listener import ControlListener
 from .controls.cluster_controls import BlockingControls, ClusterControls
 from .network.server import Server, new_event_loop
 from .settings.cluster_config import ClusterConfig, cluster_of
 from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
+
+if TYPE_CHECKING:
+    from .control_listener.address import ControlAddress
+    from .control_listener.listener import ControlListener
 
 R = TypeVar("R")
 
@@ -52,7 +54,7 @@ class AsyncCluster(ClusterControls):
         self._seed = seed
         if control is None and control_token is not None:
             raise ValueError('control_token has no effect without control, such as control="127.0.0.1:0"')
-        self._control = None if control is None else ControlAddress.parse(control, control_token)
+        self._control = None if control is None else _control_address(control, control_token)
         self._running: Server | None = None
         self._listener: ControlListener | None = None
 
@@ -67,6 +69,8 @@ class AsyncCluster(ClusterControls):
         await server.start()
         self._running = server
         if self._control is not None:
+            from .control_listener.listener import ControlListener  # imported only if needed, because a start should be fast
+
             listener = ControlListener(self, self._control)
             try:
                 await listener.start()
@@ -243,6 +247,12 @@ def _cluster_config(nodes: int, settings: Mapping[str, SettingValue]) -> Cluster
         raise TypeError(f'settings must be a mapping such as {{"num.partitions": 3}}, not {settings!r}')
     check_scope(settings)
     return cluster_of([{"listeners": ANY_PORT} | {name: as_text(name, value) for name, value in settings.items()}], nodes=nodes)
+
+
+def _control_address(control: str, token: str | None) -> ControlAddress:
+    from .control_listener.address import ControlAddress
+
+    return ControlAddress.parse(control, token)
 
 
 def _known_version(version: int) -> int:

@@ -6,30 +6,20 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
 
 from . import logs
-from .control_listener.address import ControlAddress
-from .control_listener.listener import ControlListener
-from .controls.cluster_controls import ClusterControls
 from .network.server import Server, new_event_loop
 from .settings.cluster_config import ClusterConfig, TopicSpec
 from .signals import end_by_signals
+
+if TYPE_CHECKING:
+    from .control_listener.address import ControlAddress
 
 log = logging.getLogger("kafka.server.KafkaServer")
 
 Ready = Callable[[Server, str | None], None]
 """A function that is called with the cluster and the address of its control listener once both accept connections."""
-
-
-class ServedControls(ClusterControls):
-    """The controls of a server."""
-
-    def __init__(self, server: Server) -> None:
-        self._served = server
-
-    @property
-    def _server(self) -> Server:
-        return self._served
 
 
 def run(config: ClusterConfig, *, topics: Sequence[TopicSpec] = (), control: ControlAddress | None = None, on_ready: Ready) -> None:
@@ -47,8 +37,9 @@ async def _serve(config: ClusterConfig, topics: Sequence[TopicSpec], control: Co
         stack.push_async_callback(server.stop)
         address = None
         if control is not None:
-            listener = ControlListener(ServedControls(server), control)
-            await listener.start()
+            from .control_listener.served import serve_controls  # imported only if needed, because a start should be fast
+
+            listener = await serve_controls(server, control)
             stack.push_async_callback(listener.stop)
             address = listener.address
         logs.started([node.node_id for node in config.nodes])

@@ -323,3 +323,9 @@ def test_healthcheck_imports_few_modules() -> None:
         "odradek.broker.settings.values",
         "odradek.protocol",
     } & set(loaded)
+
+
+def test_serve_without_control_imports_no_controls() -> None:
+    code = "import sys; from odradek.broker import serving; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], env=CLEAN, capture_output=True, text=True, check=True).stdout.split()
+    assert not [name for name in loaded if name.startswith(("odradek.broker.controls", "odradek.broker.control_listener"))]
