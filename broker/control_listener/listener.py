@@ -44,6 +44,7 @@ class ControlListener:
         await asyncio.gather(*self.tasks, return_exceptions=True)
         while self.connections:
             await asyncio.sleep(0)
+        await self._server.wait_closed()
 
     @property
     def is_full(self) -> bool:

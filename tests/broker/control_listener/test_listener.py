@@ -499,6 +499,23 @@ def test_port_in_use_stops_the_cluster(cluster: Cluster, address: str) -> None:
     assert repr(other) == "<Cluster: 1 node, not running>"
 
 
+@pytest.mark.parametrize("loop", LOOPS)
+def test_stopped_listener_releases_its_port(loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ODRADEK_LOOP", loop)
+
+    async def scenario() -> None:
+        cluster = await AsyncCluster(nodes=1, control="127.0.0.1:0").start()
+        address = cluster.control
+        for _ in range(3):
+            with connected(str(address)):
+                await cluster.stop()
+            cluster = await AsyncCluster(nodes=1, control=address).start()
+        await cluster.stop()
+
+    with asyncio.Runner(loop_factory=server.new_event_loop) as runner:
+        runner.run(scenario())
+
+
 def test_async_cluster_serves_controls_too() -> None:
     async def scenario() -> Answer:
         async with AsyncCluster(nodes=1, control="localhost:0") as cluster:
