@@ -311,8 +311,10 @@ def parsed(place: str, text: str | bytes, name: str = "JSON") -> Any:
     because no text with it can be sent to a client.
     """
     try:
+        text = text.decode() if isinstance(text, bytes) else text
         value = json.loads(text, parse_float=_finite, parse_constant=_finite, object_pairs_hook=_with_unique_names)
-        json.dumps(value, ensure_ascii=False).encode()
+        if "\\ud" in text.lower():
+            json.dumps(value, ensure_ascii=False).encode()
     except RecursionError:
         raise invalid(place, "is nested too deeply") from None
     except ValueError as error:
