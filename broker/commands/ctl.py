@@ -7,6 +7,7 @@ import re
 import sys
 from argparse import ArgumentTypeError
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,9 @@ def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         for text in arguments:
             text.encode()
         options, tokens = _options(arguments, environ)
-        if not tokens or "--help" in tokens or "-h" in tokens:
-            sys.stdout.write(help_of([token for token in tokens if not token.startswith("-")]))
+        named = list(takewhile(lambda token: token != "--", tokens))
+        if not tokens or "--help" in named or "-h" in named:
+            sys.stdout.write(help_of([token for token in named if not token.startswith("-")]))
             return 0
         return _carry_out(tokens, options)
     except UnicodeEncodeError:

@@ -61,6 +61,11 @@ def test_commands_change_the_cluster(cluster: Cluster, run: Run) -> None:
     assert run("clock", "advance", "10m").output.startswith("now    2")
 
 
+def test_arguments_after_two_hyphens_are_values(cluster: Cluster, run: Run) -> None:
+    assert run("record", "produce", "hyphens", "--", "--help", "--output", "-1").code == 0
+    assert [record.value for record in cluster.records("hyphens")] == [b"--help", b"--output", b"-1"]
+
+
 def test_json_output_is_that_of_the_listener(cluster: Cluster, run: Run) -> None:
     cluster.produce("json", ["a"])
     (record,) = json.loads(run("--output", "json", "record", "list", "json").output)
