@@ -7,6 +7,7 @@ import re
 import sys
 from argparse import ArgumentTypeError
 from collections.abc import Mapping, Sequence
+from http import HTTPStatus
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,7 @@ def _carry_out(tokens: Sequence[str], options: Mapping[str, str]) -> int:
     host, port = address(options["--control"])
     answer = send(host, port, options.get("--control-token"), control, pairs, bound)
     if answer.status >= 400:
-        return _fail(FAILED if answer.status in (409, 504) or answer.status >= 500 else MISTAKEN, answer.detail)
+        return _fail(FAILED if answer.status == HTTPStatus.CONFLICT or answer.status >= 500 else MISTAKEN, answer.detail)
     if answer.body:
         sys.stdout.write(answer.body if options["--output"] == "json" else as_table(json.loads(answer.body)))
         sys.stdout.flush()
