@@ -85,6 +85,10 @@ class Partition(ReplicatedLog):
         self.producers.delete_before(self.log.start_offset)
         self.untimed.delete_before(self.log.start_offset)
 
+    def discard_descriptions(self) -> None:
+        """Discards the encoded descriptions of the topic."""
+        self.topic.descriptions = {}
+
     def truncate_to(self, offset: int) -> None:
         """Drops the records from `offset` on, because the new leader does not have them."""
         self.log.truncate_to(offset)
