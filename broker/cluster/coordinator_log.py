@@ -6,14 +6,17 @@ A group or transactional id belongs to the partition that the hash of its id sel
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from ...protocol.coordinator_records import CoordinatorRecord
 from ..kafka_quirks.java_hash import abs_java_hash
 from ..scheduling.timers import Timers
 from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER
 from ..topics.topic import Topic
-from ..transactions.transaction import Producer
+
+if TYPE_CHECKING:
+    from ...protocol.coordinator_records import CoordinatorRecord
+    from ..transactions.transaction import Producer
 
 
 class CoordinatorLog:

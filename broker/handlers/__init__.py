@@ -7,7 +7,6 @@ would take a fifth of its start-up time. `broker/handler_families.py`, which `ma
 from __future__ import annotations
 
 from importlib import import_module
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 from .. import registry
@@ -32,6 +31,8 @@ else:
         """Returns `registry.HANDLERS` with the handlers of all APIs, for tests. Raises AttributeError for any other name."""
         if name != "HANDLERS":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from pkgutil import iter_modules
+
         for found in iter_modules(__path__):
             import_module(f".{found.name}", __name__)
         return registry.HANDLERS

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ...protocol.coordinator_records import CoordinatorRecord
-from ...protocol.record_builder import build_batch, build_marker
-from ...protocol.records import Record
 from ...storage.producers import Producers
 from ...storage.retention import UntimedAppends
 from ...storage.virtual_segments import VirtualSegments
-from ..transactions.transaction import Marker, Producer
 from .replication import ReplicatedLog
 
 if TYPE_CHECKING:
+    from ...protocol.coordinator_records import CoordinatorRecord
+    from ..transactions.transaction import Marker, Producer
     from .topic import Topic
 
 
@@ -60,6 +58,9 @@ class Partition(ReplicatedLog):
         Coordinators do not count sequence numbers, so each of their batches starts at 0 (Kafka's AppendOrigin.COORDINATOR).
         Raises StaleProducerEpoch if a newer epoch of the producer has written.
         """
+        from ...protocol.record_builder import build_batch  # imported on first use, because a start needs no records
+        from ...protocol.records import Record
+
         rows = [Record(offset, now_ms, record.key, record.value, []) for offset, record in enumerate(records)]
         if producer is None:
             self.log.append(memoryview(build_batch(rows)), self.leader_epoch, owned=True)
@@ -74,6 +75,8 @@ class Partition(ReplicatedLog):
 
         Raises StaleProducerEpoch or StaleCoordinatorEpoch if the partition has already accepted a newer epoch.
         """
+        from ...protocol.record_builder import build_marker
+
         id_and_epochs = (*marker.producer, marker.coordinator_epoch)
         self.producers.check_marker(*id_and_epochs, raises_epoch=marker.raises_epoch)
         batch = build_marker(*id_and_epochs, now_ms, committed=marker.committed)

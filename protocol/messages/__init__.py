@@ -8,7 +8,6 @@ all files would take a tenth of its start-up time. `protocol/served_apis.py`, wh
 from __future__ import annotations
 
 from importlib import import_module
-from pkgutil import iter_modules
 from typing import TYPE_CHECKING
 
 from ..schema import Api
@@ -40,5 +39,7 @@ else:
         """Returns `APIS`, all APIs by key in ascending order, for tests and documents. Raises AttributeError for any other name."""
         if name != "APIS":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from pkgutil import iter_modules
+
         declared = [api for found in iter_modules(__path__) for api in _apis_of(found.name)]
         return {api.key: api for api in sorted(declared, key=lambda api: api.key)}
