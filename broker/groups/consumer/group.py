@@ -27,7 +27,6 @@ heartbeats.
 
 from __future__ import annotations
 
-import dataclasses
 import random
 import uuid
 from base64 import urlsafe_b64encode
@@ -125,7 +124,7 @@ class ConsumerGroup:
         if heartbeat.epoch in (LEAVE_EPOCH, LEAVE_STATIC_EPOCH):
             return self._leave(heartbeat)
         if not heartbeat.member_id:
-            heartbeat = dataclasses.replace(heartbeat, member_id=self.new_member_id())
+            heartbeat = heartbeat._replace(member_id=self.new_member_id())
         self.check_room(heartbeat.member_id)
         member = self._joining_member(heartbeat) if heartbeat.epoch == 0 else self._known_member(heartbeat)
         self.subscriptions.check(heartbeat.regex)
