@@ -7,7 +7,6 @@ order in which it iterates over a hash table.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from functools import lru_cache
 from struct import unpack
 
 
@@ -24,12 +23,10 @@ def java_hash(text: str) -> int:
     return value - (1 << 32) if value > 0x7FFFFFFF else value
 
 
-@lru_cache(maxsize=256)
 def abs_java_hash(key: str) -> int:
     """Returns Kafka's `Utils.abs(key.hashCode())`.
 
-    The remainder of a division by the number of partitions is the index of the partition that coordinates the key. The latest results are
-    kept, because every request of a group's members needs the same one.
+    The remainder of a division by the number of partitions is the index of the partition that coordinates the key.
     """
     value = java_hash(key)
     return 0 if value == -(1 << 31) else abs(value)
