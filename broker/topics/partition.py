@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ...storage.producers import Producers
@@ -14,6 +16,14 @@ if TYPE_CHECKING:
     from ...protocol.coordinator_records import CoordinatorRecord
     from ..transactions.transaction import Marker, Producer
     from .topic import Topic
+
+
+@cache
+def _record_builder() -> ModuleType:
+    """Returns `protocol.record_builder`. It is imported on first use, because a start needs no records."""
+    from ...protocol import record_builder
+
+    return record_builder
 
 
 class Partition(ReplicatedLog):
@@ -58,15 +68,13 @@ class Partition(ReplicatedLog):
         Coordinators do not count sequence numbers, so each of their batches starts at 0 (Kafka's AppendOrigin.COORDINATOR).
         Raises StaleProducerEpoch if a newer epoch of the producer has written.
         """
-        from ...protocol.record_builder import build_batch  # imported on first use, because a start needs no records
-        from ...protocol.records import Record
-
-        rows = [Record(offset, now_ms, record.key, record.value, []) for offset, record in enumerate(records)]
+        builder = _record_builder()
+        rows = [builder.Record(offset, now_ms, record.key, record.value, []) for offset, record in enumerate(records)]
         if producer is None:
-            self.log.append(memoryview(build_batch(rows)), self.leader_epoch, owned=True)
+            self.log.append(memoryview(builder.build_batch(rows)), self.leader_epoch, owned=True)
             return
         self.producers.check_epoch(*producer)
-        batch = build_batch(rows, producer_id=producer.id, producer_epoch=producer.epoch, base_sequence=0, is_transactional=True)
+        batch = builder.build_batch(rows, producer_id=producer.id, producer_epoch=producer.epoch, base_sequence=0, is_transactional=True)
         base_offset, last = self.log.append(memoryview(batch), self.leader_epoch, owned=True), len(rows) - 1
         self.producers.record(*producer, 0, last, base_offset, base_offset + last, now_ms, now_ms, transactional=True)
 
@@ -75,11 +83,9 @@ class Partition(ReplicatedLog):
 
         Raises StaleProducerEpoch or StaleCoordinatorEpoch if the partition has already accepted a newer epoch.
         """
-        from ...protocol.record_builder import build_marker
-
         id_and_epochs = (*marker.producer, marker.coordinator_epoch)
         self.producers.check_marker(*id_and_epochs, raises_epoch=marker.raises_epoch)
-        batch = build_marker(*id_and_epochs, now_ms, committed=marker.committed)
+        batch = _record_builder().build_marker(*id_and_epochs, now_ms, committed=marker.committed)
         offset = self.log.append(memoryview(batch), self.leader_epoch, owned=False)
         self.producers.end_transaction(*id_and_epochs, offset, now_ms, committed=marker.committed)
 
