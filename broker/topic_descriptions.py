@@ -29,6 +29,7 @@ from .topics.topic import Topic
 KEPT_DESCRIPTIONS = 4
 """Descriptions that are kept of one topic. Clients of other versions, permissions or listeners replace the oldest."""
 KNOWN_STATES = 1000
+"""States of partitions whose bytes one request remembers."""
 LISTENER_ERRORS_SINCE = 6
 OPERATIONS_NOT_REQUESTED = -(1 << 31)
 
