@@ -112,6 +112,7 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
     """
     from dataclasses import replace
 
+    from .security.startup import Security, parse_user
     from .settings.cluster_config import cluster_of
     from .settings.environment import settings_of
     from .settings.properties import parse_properties
@@ -123,10 +124,11 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
     if options.listener:
         overrides["listeners"] = ",".join(options.listener)
     files = [parse_properties(_read(name)) for name in options.config] or [{}]
-    brokers = [_with_listeners(properties | overrides, options) for properties in files]
+    security = Security(options.tls == "auto", dict(map(parse_user, options.user)), options.acl)
+    brokers = [security.settings(_with_listeners(given := properties | overrides, options), given) for properties in files]
     nodes = options.nodes or (1 if len(files) == 1 and not options.listener and _has_listeners(settings) else None)
     cluster = cluster_of(brokers, nodes=nodes, cluster_id=environ.get("CLUSTER_ID", DEFAULT_CLUSTER_ID))
-    return replace(cluster, max_memory_bytes=options.max_memory)
+    return security.applied_to(replace(cluster, max_memory_bytes=options.max_memory))
 
 
 def _read(name: str) -> str:
@@ -219,6 +221,21 @@ def _add_serve(run: argparse.ArgumentParser) -> None:
     )
     run.add_argument(
         "--topic", action="append", default=[], metavar="NAME:PARTITIONS[:REPLICAS]", help="create this topic at startup; repeatable"
+    )
+    run.add_argument("--tls", choices=["auto"], help="serve TLS with a CA and certificates that are created at startup")
+    run.add_argument(
+        "--user",
+        action="append",
+        default=[],
+        metavar="NAME:PASSWORD",
+        help="a user of PLAIN and SCRAM; clients must authenticate; repeatable",
+    )
+    run.add_argument(
+        "--acl",
+        action="append",
+        default=[],
+        metavar="ACL",
+        help="an access control entry such as User:alice:allow:read,describe:topic:orders; access is denied without one; repeatable",
     )
     run.add_argument("--max-memory", type=_size, metavar="SIZE", help="memory limit for all logs, such as 512m (default: no limit)")
     run.add_argument("--log-format", choices=["text", "json"], default="text", help="format of the log on stderr (default: %(default)s)")

@@ -8,22 +8,31 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..protocol.errors import KafkaError
 from .scheduling.waiting import Reply
 from .security.acls import ACCESS_DENIED_ERRORS, ANONYMOUS, CLUSTER_NAME, OPERATIONS, Operation, ResourceType
+from .security.mechanism import Identity
 
 if TYPE_CHECKING:
     from .cluster.broker import Broker
 
 
 class Client:
-    """The peer of a connection, and the name of the listener that it is connected to."""
+    """The peer of a connection, and the name of the listener that it is connected to.
 
-    __slots__ = ("client_host", "client_id", "client_port", "listener_name", "principal")
+    `principal` is ANONYMOUS until the client is authenticated. `by_token` states that it has authenticated with a delegation token.
+    """
+
+    __slots__ = ("by_token", "client_host", "client_id", "client_port", "listener_name", "principal")
 
     def __init__(self, listener_name: str, client_host: str, client_port: int) -> None:
         self.listener_name = listener_name
         self.client_host = client_host
         self.client_port = client_port
         self.principal = ANONYMOUS
+        self.by_token = False
         self.client_id = ""
+
+    def identify(self, identity: Identity) -> None:
+        """Sets the principal of a client that has authenticated."""
+        self.principal, self.by_token = f"User:{identity.user}", identity.by_token
 
     def __str__(self) -> str:
         return f"{self.client_host}:{self.client_port} on {self.listener_name}, client id {self.client_id!r}"

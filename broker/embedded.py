@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from types import TracebackType
@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from .cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
 from .network.server import Server, new_event_loop
+from .security.startup import Security, security_of
 from .settings.cluster_config import ClusterConfig, cluster_of
 from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
@@ -36,10 +37,15 @@ class AsyncCluster:
         topics: Mapping[str, int | TopicOptions] | None = None,
         settings: Mapping[str, SettingValue] | None = None,
         *,
+        tls: bool = False,
+        users: Mapping[str, str] | None = None,
+        acls: Sequence[str] = (),
         seed: int | None = None,
         transaction_version: int = 2,
     ) -> None:
-        self._config = replace(_cluster_config(nodes, settings or {}), transaction_version=_known_version(transaction_version))
+        security = security_of(tls, users, acls)
+        config = _cluster_config(nodes, settings or {}, security)
+        self._config = replace(config, transaction_version=_known_version(transaction_version))
         self._topics = topic_specs_of({} if topics is None else topics)
         check_topics(self._topics, nodes)
         self._seed = seed
@@ -116,7 +122,12 @@ class Cluster:
     `topics` maps names to numbers of partitions, or to options: `{"partitions": 4, "replication_factor": 2, "configs":
     {"cleanup.policy": "compact"}}`. `settings` are Kafka's broker settings, including `listeners`. With a `seed`, ids and the placement of
     leaders are reproducible. `transaction_version` is the finalized level of the feature transaction.version; below 2, clients do not use
-    transactions v2 (KIP-890). Raises TypeError or ValueError for an invalid argument, including a misspelt setting.
+    transactions v2 (KIP-890).
+
+    With `tls=True` clients connect by TLS; a CA and certificates are created (`tls.ca_file`). `users` maps names to passwords, with which
+    clients authenticate by PLAIN or SCRAM. `acls` restrict access, such as "User:alice:allow:read,describe:topic:orders".
+
+    Raises TypeError or ValueError for an invalid argument, including a misspelt setting.
     """
 
     def __init__(
@@ -125,10 +136,15 @@ class Cluster:
         topics: Mapping[str, int | TopicOptions] | None = None,
         settings: Mapping[str, SettingValue] | None = None,
         *,
+        tls: bool = False,
+        users: Mapping[str, str] | None = None,
+        acls: Sequence[str] = (),
         seed: int | None = None,
         transaction_version: int = 2,
     ) -> None:
-        self._cluster = AsyncCluster(nodes, topics, settings, seed=seed, transaction_version=transaction_version)
+        self._cluster = AsyncCluster(
+            nodes, topics, settings, tls=tls, users=users, acls=acls, seed=seed, transaction_version=transaction_version
+        )
         self._thread: threading.Thread | None = None
 
     def start(self) -> Self:
@@ -211,13 +227,14 @@ class Cluster:
                 started.set_exception(error)
 
 
-def _cluster_config(nodes: int, settings: Mapping[str, SettingValue]) -> ClusterConfig:
+def _cluster_config(nodes: int, settings: Mapping[str, SettingValue], security: Security) -> ClusterConfig:
     if not isinstance(nodes, int) or isinstance(nodes, bool):
         raise TypeError(f"nodes must be an int, not {nodes!r}")
     if not isinstance(settings, Mapping):
         raise TypeError(f'settings must be a mapping such as {{"num.partitions": 3}}, not {settings!r}')
     check_scope(settings)
-    return cluster_of([{"listeners": ANY_PORT} | {name: as_text(name, value) for name, value in settings.items()}], nodes=nodes)
+    properties = {"listeners": ANY_PORT} | {name: as_text(name, value) for name, value in settings.items()}
+    return security.applied_to(cluster_of([security.settings(properties, settings)], nodes=nodes))
 
 
 def _known_version(version: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..groups.coordinator import Groups
+from ..security.sasl_listener import SaslListeners
 from ..settings.cluster_config import NodeConfig
 from ..settings.listeners import Listener
 from ..settings.values import BrokerConfig
@@ -29,6 +30,7 @@ class Broker:
         self.rack = config.rack
         self.listeners: dict[str, Listener] = {listener.name: listener for listener in config.listeners}
         self.config = settings
+        self.sasl = SaslListeners(settings, self.listeners, cluster.accounts)
         self.running = True
         self.registered = True
         """Whether metadata contains the node: False from UnregisterBroker until the node is started again."""

@@ -24,7 +24,9 @@ from ...storage.memory import LogMemory
 from ..groups.consumer.regex_resolutions import Resolutions
 from ..groups.coordinator import Groups, GroupSettings
 from ..scheduling.turns import Turns
+from ..security.acl_texts import parse_acl
 from ..security.authorizer import authorizer_of
+from ..security.sasl_listener import Accounts
 from ..settings.cluster_config import ClusterConfig
 from ..settings.properties import InvalidConfig
 from ..settings.validation import validate_topic_configs
@@ -48,7 +50,6 @@ from .placement import place_replicas
 from .producer_ids import ProducerIds
 from .quotas import ClientQuotas, Entity
 from .replica_control import ReplicaControl
-from .scram import ScramCredentials
 from .transaction_log import TransactionLog
 
 log = logging.getLogger("kafka.controller.KafkaController")
@@ -63,6 +64,7 @@ class ClusterState:
         self.background = turns.background
         self.random = random
         self.cluster_id = config.cluster_id or urlsafe_b64encode(random.randbytes(16)).decode().rstrip("=")
+        self.accounts = Accounts(config.users, timers, random)
         self.brokers = {node.node_id: Broker(self, node, BrokerConfig(node.properties, nodes=len(config.nodes))) for node in config.nodes}
         self.config = next(iter(self.brokers.values())).config
         for broker in self.brokers.values():
@@ -90,8 +92,7 @@ class ClusterState:
         self.replica_control = ReplicaControl(self)
         self.features = Features(config.transaction_version)
         self.quotas = ClientQuotas()
-        self.authorizer = authorizer_of(self.config)
-        self.scram_credentials = ScramCredentials()
+        self.authorizer = authorizer_of(self.config, [acl for text in config.acls for acl in parse_acl(text)])
 
     # Nodes
 

@@ -1,0 +1,141 @@
+"""What a SASL listener is configured with: the enabled mechanisms, the users of PLAIN, and the limits of sessions.
+
+`SaslListener.of` reads the settings of one listener, and `session` returns the state machine (`sasl.py`) of a new connection to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import NamedTuple
+
+from ..kafka_quirks.java_hash import hash_map_order
+from ..scheduling.timers import Timers
+from ..settings.listener_settings import ListenerSettings
+from ..settings.listeners import SASL_PROTOCOLS, Listener
+from ..settings.properties import InvalidConfig
+from ..settings.values import BrokerConfig
+from .jaas import SETTING, parse_jaas
+from .mechanism import Mechanism
+from .plain import PlainServer, PlainUsers
+from .sasl import SaslSession
+from .scram import Account, ScramServer
+from .scram_credentials import MECHANISMS, SALT_BITS, ScramCredentials, ScramMechanism, salt_of
+
+SCRAM = {mechanism.name: mechanism for mechanism in MECHANISMS.values()}
+SUPPORTED = ("PLAIN", *SCRAM)
+PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
+USER_PREFIX = "user_"
+
+
+class Accounts:
+    """The users of a cluster: those with a password for PLAIN, given at start-up, and those with SCRAM credentials."""
+
+    def __init__(self, passwords: Mapping[str, str], timers: Timers, random: Random) -> None:
+        self._passwords = dict(passwords)
+        self.timers = timers
+        self.random = random
+        self.scram_credentials = ScramCredentials(random)
+        for user, password in passwords.items():
+            self.scram_credentials.set_password(user, password)
+
+    def plain_users(self, more: Mapping[str, str]) -> PlainUsers:
+        """Returns the users of PLAIN together with those of a listener."""
+        return PlainUsers({**self._passwords, **more})
+
+    def scram_account(self, name: str, mechanism: ScramMechanism, by_token: bool) -> Account:
+        return Account(name, self.scram_credentials.for_exchange(name, mechanism))
+
+
+class SaslListener(NamedTuple):
+    """The present configuration of a SASL listener. `max_session_ms` is `connections.max.reauth.ms` by mechanism."""
+
+    accounts: Accounts
+    enabled: tuple[str, ...]
+    plain_users: PlainUsers
+    max_session_ms: Mapping[str, int]
+    max_receive_bytes: int
+    failure_delay_ms: int
+
+    @classmethod
+    def of(cls, settings: ListenerSettings, accounts: Accounts) -> SaslListener:
+        """Returns the configuration that a listener's settings describe. Raises InvalidConfig."""
+        enabled = _enabled(settings)
+        return cls(
+            accounts,
+            enabled,
+            accounts.plain_users(_plain_passwords(settings) if "PLAIN" in enabled else {}),
+            {mechanism: _max_session_ms(settings, mechanism) for mechanism in enabled},
+            settings.integer("sasl.server.max.receive.size"),
+            settings.integer("connection.failed.authentication.delay.ms"),
+        )
+
+    def session(self) -> SaslSession:
+        """Returns the authentication of a new connection."""
+        timers = self.accounts.timers
+        return SaslSession(self.enabled, self._server, lambda mechanism: self.max_session_ms[mechanism], lambda: timers.now_ms)
+
+    def _server(self, mechanism: str) -> Mechanism:
+        if mechanism == "PLAIN":
+            return PlainServer(self.plain_users)
+        nonce = salt_of(self.accounts.random.getrandbits(SALT_BITS)).decode()
+        return ScramServer(SCRAM[mechanism], self.accounts.scram_account, nonce)
+
+
+class SaslListeners:
+    """The SASL listeners of one node by name. They follow the settings, which can change at run time (KIP-226)."""
+
+    def __init__(self, config: BrokerConfig, listeners: Mapping[str, Listener], accounts: Accounts) -> None:
+        self._config = config
+        self._accounts = accounts
+        self._names = [name for name, listener in listeners.items() if listener.security_protocol in SASL_PROTOCOLS]
+        self.check(config)
+
+    def check(self, config: BrokerConfig) -> None:
+        """Raises InvalidConfig if a listener cannot be configured with these settings."""
+        for name in self._names:
+            SaslListener.of(ListenerSettings(config, name), self._accounts)
+
+    def get(self, name: str) -> SaslListener | None:
+        """Returns the present configuration of a listener, None if it does not use SASL."""
+        if name not in self._names:
+            return None
+        current: dict[str, SaslListener] = self._config.derived.setdefault(SaslListener, {})
+        if name not in current:
+            current[name] = SaslListener.of(ListenerSettings(self._config, name), self._accounts)
+        return current[name]
+
+
+def _enabled(settings: ListenerSettings) -> tuple[str, ...]:
+    """Returns the enabled mechanisms in the order in which Kafka lists them, that of a HashSet."""
+    names = settings.words("sasl.enabled.mechanisms")
+    where = f"listener {settings.listener_name}: sasl.enabled.mechanisms"
+    if not names:
+        raise InvalidConfig(f"{where} is empty; list some of {', '.join(SUPPORTED)}")
+    for name in names:
+        if name == "GSSAPI":
+            raise InvalidConfig(f"{where} contains GSSAPI, Kafka's default, but Kerberos is not supported; use {', '.join(SUPPORTED)}")
+        if name not in SUPPORTED:
+            raise InvalidConfig(f"{where} contains {name}, which is not supported; use {', '.join(SUPPORTED)}")
+    return tuple(hash_map_order(names))
+
+
+def _max_session_ms(settings: ListenerSettings, mechanism: str) -> int:
+    name = "connections.max.reauth.ms"
+    text = settings.of_mechanism(mechanism, name)
+    if text is None:
+        return settings.integer(name)
+    if not text.strip().isdecimal():
+        raise InvalidConfig(f"Invalid value {text} for configuration {name}: Not a number of type LONG")
+    return int(text)
+
+
+def _plain_passwords(settings: ListenerSettings) -> dict[str, str]:
+    """Returns the users of `listener.name.<listener>.plain.sasl.jaas.config`: the options `user_<name>="<password>"`."""
+    text = settings.of_mechanism("PLAIN", SETTING)
+    if text is None:
+        return {}
+    module = parse_jaas(text)
+    if module.name != PLAIN_MODULE:
+        raise InvalidConfig(f"{SETTING} of PLAIN on listener {settings.listener_name} names {module.name}; use {PLAIN_MODULE}")
+    return {name.removeprefix(USER_PREFIX): value for name, value in module.options.items() if name.startswith(USER_PREFIX)}
