@@ -22,8 +22,13 @@ from .failure import failure
 from .handlers import CloseConnection, unsupported_version
 from .handlers.api_versions import api_versions
 from .scheduling.waiting import Wait
+from .security.certificates import subject_of
+from .security.mechanism import Identity
+from .security.principal_mapping import SETTING as MAPPING_RULES
+from .security.principal_mapping import NoMatchingRule, parse_rules, user_of
 from .security.sasl import Refused, SaslSession, State, Violation
 from .security.sasl_listener import SaslListener
+from .settings.listener_settings import ListenerSettings
 
 if TYPE_CHECKING:
     from .cluster.broker import Broker
@@ -124,6 +129,19 @@ class Authentication:
         if header is not None and refused.response is not None:
             self._respond(header, refused.response)
         raise CloseConnection(str(refused))
+
+
+def identify_by_certificate(client: Client, broker: Broker, certificate: bytes) -> None:
+    """Sets the principal of a client of an SSL listener from its certificate in DER. On a SASL_SSL listener, SASL identifies the client.
+
+    Raises CloseConnection if no rule of `ssl.principal.mapping.rules` applies.
+    """
+    if broker.listeners[client.listener_name].security_protocol == "SSL":
+        rules = parse_rules(ListenerSettings(broker.config, client.listener_name).text(MAPPING_RULES))
+        try:
+            client.identify(Identity(user_of(rules, subject_of(certificate))))
+        except (NoMatchingRule, ValueError) as error:
+            raise CloseConnection(str(error)) from None
 
 
 def _upper_snake(name: str) -> str:

@@ -77,6 +77,8 @@ def serve(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
     def ready(server: Server) -> None:
         print(f"bootstrap.servers={server.bootstrap_servers}", flush=True)
+        if server.generated_tls is not None:
+            print(f"ssl.ca.location={server.generated_tls.ca_file}", flush=True)
         if interactive:
             terminal.show(server.config, server.bootstrap_servers)
 
@@ -84,6 +86,8 @@ def serve(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         run(cluster, topics=topics, on_ready=ready)
     except OSError as error:
         return _refuse(error.strerror or str(error))
+    except (InvalidConfig, ImportError) as error:  # of TLS: an invalid key store, or a missing extra
+        return _refuse(str(error))
     return 0
 
 

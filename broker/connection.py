@@ -28,7 +28,7 @@ from ..protocol.frame import LENGTH, Buffer, RequestHeader, encode_response, enc
 from ..protocol.messages.api_versions import API_VERSIONS
 from ..protocol.schema import Message, ProtocolError
 from ..storage.memory import untouched
-from .authentication import REFUSED_HEADER, REFUSED_REQUEST, Authentication
+from .authentication import REFUSED_HEADER, REFUSED_REQUEST, Authentication, identify_by_certificate
 from .cluster.broker import Broker
 from .context import Client, Context, Shortcut
 from .failure import failure
@@ -110,6 +110,13 @@ class Connection:
             timers.set(self._idle_timer, limit_ms - idle_ms, self._check_idle)
         else:
             self.close(f"idle for {idle_ms} ms, connections.max.idle.ms is {limit_ms}")
+
+    def certified(self, certificate: bytes) -> None:
+        """Identifies the client by the certificate, in DER, that it has shown in the TLS handshake."""
+        try:
+            identify_by_certificate(self.client, self.broker, certificate)
+        except CloseConnection as error:
+            self.close(str(error))
 
     # Bytes in
 

@@ -10,15 +10,18 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
+from .client_config import client_config
 from .cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
 from .network.server import Server, new_event_loop
 from .security.startup import Security, security_of
 from .settings.cluster_config import ClusterConfig, cluster_of
 from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
+from .tls.generated import GeneratedTls
 
 ANY_PORT = "PLAINTEXT://127.0.0.1:0"
 TRANSACTION_VERSIONS = (0, 1, 2)
+NOT_GENERATED = "the cluster has no generated certificates; start it with tls=True"
 NOT_RUNNING = "the cluster is not running; use it inside its `with` block, or between start() and stop()"
 
 
@@ -92,6 +95,21 @@ class AsyncCluster:
     def bootstrap_servers(self) -> str:
         """`host:port,host:port`, for a client's bootstrap.servers. Raises ValueError if the cluster is not running."""
         return self._server.bootstrap_servers
+
+    @property
+    def tls(self) -> GeneratedTls:
+        """The generated CA: `tls.ca_file` is its path. Raises ValueError without tls=True, and if the cluster is not running."""
+        if self._server.generated_tls is None:
+            raise ValueError(NOT_GENERATED)
+        return self._server.generated_tls
+
+    def client_config(self, client: str, *, user: str | None = None, mechanism: str | None = None) -> dict[str, Any]:
+        """Returns the settings with which a client connects: "librdkafka", "java", "kafka-python" or "aiokafka".
+
+        `user` is one of `users`, by default the first one. Raises ValueError for an unknown client, user or SASL mechanism, and if the
+        cluster is not running.
+        """
+        return client_config(client, self._server, user=user, mechanism=mechanism)
 
     async def stop_node(self, node_id: int) -> None:
         """Stops a broker: closes its connections and moves its partitions and groups to other brokers.
@@ -189,6 +207,19 @@ class Cluster:
     def bootstrap_servers(self) -> str:
         """`host:port,host:port`, for a client's bootstrap.servers. Raises ValueError if the cluster is not running."""
         return self._cluster.bootstrap_servers
+
+    @property
+    def tls(self) -> GeneratedTls:
+        """The generated CA: `tls.ca_file` is its path. Raises ValueError without tls=True, and if the cluster is not running."""
+        return self._cluster.tls
+
+    def client_config(self, client: str, *, user: str | None = None, mechanism: str | None = None) -> dict[str, Any]:
+        """Returns the settings with which a client connects: "librdkafka", "java", "kafka-python" or "aiokafka".
+
+        `user` is one of `users`, by default the first one. Raises ValueError for an unknown client, user or SASL mechanism, and if the
+        cluster is not running.
+        """
+        return self._cluster.client_config(client, user=user, mechanism=mechanism)
 
     def stop_node(self, node_id: int) -> None:
         """Stops a broker: closes its connections and moves its partitions and groups to other brokers.

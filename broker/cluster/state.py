@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 from base64 import urlsafe_b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from random import Random
 from typing import Any
@@ -65,6 +65,8 @@ class ClusterState:
         self.random = random
         self.cluster_id = config.cluster_id or urlsafe_b64encode(random.randbytes(16)).decode().rstrip("=")
         self.accounts = Accounts(config.users, timers, random)
+        self.check_tls: Callable[[Broker, BrokerConfig], None] = lambda broker, config: None
+        """Raises InvalidConfig if the TLS listeners of a node could not work with new settings. Set by the edge, which does TLS."""
         self.brokers = {node.node_id: Broker(self, node, BrokerConfig(node.properties, nodes=len(config.nodes))) for node in config.nodes}
         self.config = next(iter(self.brokers.values())).config
         for broker in self.brokers.values():

@@ -60,7 +60,9 @@ class Security(NamedTuple):
 
     def applied_to(self, config: ClusterConfig) -> ClusterConfig:
         """Returns the cluster with the users and ACLs. Raises InvalidConfig for invalid ones, and for listeners that cannot serve them."""
-        secured = replace(config, users=self.users, acls=tuple(self.acls), tls=self.tls)
+        protocol = self.protocol if self.users or self.tls else ""
+        nodes = tuple(replace(node, security_protocol=protocol) for node in config.nodes)
+        secured = replace(config, nodes=nodes, users=self.users, acls=tuple(self.acls), tls=self.tls)
         _check(secured)
         return secured
 

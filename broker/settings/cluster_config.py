@@ -21,12 +21,22 @@ TOPIC_SPEC = re.compile(r"([^:]+):([1-9][0-9]{0,5})(?::([1-9][0-9]{0,3}))?")
 
 @dataclass(frozen=True, slots=True)
 class NodeConfig:
-    """One node. `properties` are its settings, including `listeners` and `advertised.listeners`."""
+    """One node. `properties` are its settings, including `listeners` and `advertised.listeners`.
+
+    `security_protocol` is that of the listener for clients if TLS or users were asked for, otherwise "".
+    """
 
     node_id: int
     rack: str | None
     listeners: tuple[Listener, ...]
     properties: Mapping[str, str] = field(repr=False)  # contains passwords
+
+    security_protocol: str = ""
+
+    @property
+    def client_listener(self) -> Listener:
+        """The listener that is advertised as bootstrap.servers: the first one of `security_protocol` or, without one, the first one."""
+        return next((each for each in self.listeners if each.security_protocol == self.security_protocol), self.listeners[0])
 
     def bound(self, listeners: Sequence[Listener]) -> NodeConfig:
         """Returns the node with listeners that are bound to ports, and with their settings, which DescribeConfigs shows."""

@@ -102,8 +102,4 @@ def _protocols(names: Sequence[str], properties: Mapping[str, str]) -> dict[str,
     for name in names:
         if mapped and name not in mapped:
             raise InvalidConfig(f"No security protocol defined for listener {name}; add {name}:PLAINTEXT to listener.security.protocol.map")
-    protocols = {name: mapped.get(name) or (name if name in SECURITY_PROTOCOLS else "PLAINTEXT") for name in names}
-    for name, protocol in protocols.items():
-        if protocol in TLS_PROTOCOLS:
-            raise InvalidConfig(f"listener {name} uses {protocol}, which is not supported yet; use PLAINTEXT")
-    return protocols
+    return {name: mapped.get(name) or (name if name in SECURITY_PROTOCOLS else "PLAINTEXT") for name in names}
