@@ -11,12 +11,12 @@ import errno
 import logging
 import os
 import socket
+import ssl
 from typing import TYPE_CHECKING, Any
 
 from ..cluster.broker import Broker
 from ..settings.listeners import TLS_PROTOCOLS, Listener
 from .client_protocol import ClientProtocol
-from .handshakes import handshake_failure
 
 if TYPE_CHECKING:
     from .server import Server
@@ -122,9 +122,11 @@ class Acceptor:
         error = None if task.cancelled() else task.exception()
         if error is None and not task.cancelled():
             return
-        if isinstance(error, OSError):  # includes ssl.SSLError and TimeoutError
-            text = "[KafkaServer id=%d] TLS handshake with %s on %s failed: %s"
-            network_log.info(text, self._broker.node_id, protocol.host, self._listener.name, handshake_failure(error, self._listener))
+        if isinstance(error, OSError):
+            # A failed or unfinished TLS handshake. `tls/handshakes.py` has logged the reason of a failed one.
+            level = logging.DEBUG if isinstance(error, ssl.SSLError) else logging.INFO
+            text = "[KafkaServer id=%d] TLS handshake with %s on listener %s has ended: %s"
+            network_log.log(level, text, self._broker.node_id, protocol.host, self._listener.name, str(error) or type(error).__name__)
         elif error is not None:
             text = "[KafkaServer id=%d] could not open a connection from %s"
             network_log.error(text, self._broker.node_id, protocol.host, exc_info=error)

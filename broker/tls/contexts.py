@@ -25,6 +25,7 @@ from ..settings.types import Value
 from ..settings.values import BrokerConfig
 from .cipher_suites import is_of_tls_1_3, openssl_list
 from .generated import GeneratedTls
+from .handshakes import ListenerContext
 from .stores import CERTIFICATE, KeyStore, key_store_of, trusted_certificates_of
 
 VERSIONS = {
@@ -101,16 +102,16 @@ class TlsContexts:
         if store is None:
             problem = "has no key store; set ssl.keystore.*, or use --tls auto (in Python, tls=True)"
             raise InvalidConfig(f"listener {listener.name} uses {listener.security_protocol} but {problem}")
-        context = _context(settings)
+        context = _context(settings, listener)
         _load(context, store, settings)
         _verify_clients(context, settings, listener, trusted)
         first, *_ = CERTIFICATE.findall(store.chain)
         return Current(config.values, context, ssl.PEM_cert_to_DER_cert(first.decode()))
 
 
-def _context(settings: ListenerSettings) -> ssl.SSLContext:
+def _context(settings: ListenerSettings, listener: Listener) -> ssl.SSLContext:
     """Returns a context with the enabled versions and cipher suites."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context = ListenerContext.of(listener)
     context.options |= ssl.OP_NO_RENEGOTIATION | ssl.OP_CIPHER_SERVER_PREFERENCE
     enabled, suites = settings.words("ssl.enabled.protocols"), settings.words("ssl.cipher.suites")
     if unknown := [name for name in enabled if name not in VERSIONS]:
