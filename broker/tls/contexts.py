@@ -29,10 +29,10 @@ from .handshakes import ListenerContext
 from .stores import CERTIFICATE, KeyStore, key_store_of, trusted_certificates_of
 
 VERSIONS = {
-    "TLSv1": ssl.OP_NO_TLSv1,
-    "TLSv1.1": ssl.OP_NO_TLSv1_1,
-    "TLSv1.2": ssl.OP_NO_TLSv1_2,
-    "TLSv1.3": ssl.OP_NO_TLSv1_3,
+    "TLSv1": ssl.TLSVersion.TLSv1,
+    "TLSv1.1": ssl.TLSVersion.TLSv1_1,
+    "TLSv1.2": ssl.TLSVersion.TLSv1_2,
+    "TLSv1.3": ssl.TLSVersion.TLSv1_3,
 }
 CLIENT_AUTH = {"none": ssl.CERT_NONE, "requested": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
 FILES = ("ssl.keystore.location", "ssl.truststore.location")
@@ -120,10 +120,10 @@ def _context(settings: ListenerSettings, listener: Listener) -> ssl.SSLContext:
         enabled = tuple(name for name in enabled if any(is_of_tls_1_3(suite) == (name == "TLSv1.3") for suite in suites))
     if not enabled:
         raise InvalidConfig("ssl.enabled.protocols and ssl.cipher.suites leave no version of TLS")
-    context.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
-    for name, disabled in VERSIONS.items():
-        if name not in enabled:
-            context.options |= disabled
+    ordered = [name for name in VERSIONS if name in enabled]
+    if "".join(ordered) not in "".join(VERSIONS):
+        raise InvalidConfig(f"ssl.enabled.protocols contains {ordered[0]} and {ordered[-1]}, but not all versions between them; add them")
+    context.minimum_version, context.maximum_version = VERSIONS[ordered[0]], VERSIONS[ordered[-1]]
     if names := openssl_list(suites):
         try:
             context.set_ciphers(names)
