@@ -215,7 +215,8 @@ class Connection:
     def _refuse_frame(self, size: int, data: memoryview) -> None:
         other = sniff_protocol(bytes(data[: LENGTH.size]))
         hint = f"; this looks like {other}, but the listener is {self.broker.listeners[self.client.listener_name].security_protocol}"
-        self.close(f"a frame of {size} bytes, the limit is {self.max_frame_bytes}{hint if other else ''}")
+        setting = "socket.request.max.bytes" if self.max_frame_bytes == self.broker.request_max_bytes else "sasl.server.max.receive.size"
+        self.close(f"a frame of {size} bytes, {setting} is {self.max_frame_bytes}{hint if other else ''}")
 
     def _begin_large(self, begun: memoryview, size: int) -> bool:
         """Starts to receive a large frame into its own memory. Returns False to stop reading if queued.max.request.bytes is used up."""
