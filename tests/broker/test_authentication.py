@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+from random import Random
 from struct import pack
 
 import pytest
@@ -272,3 +274,135 @@ def test_no_log_entry_contains_a_password(world: World, caplog: pytest.LogCaptur
     world.advance(DELAY_MS)
     assert caplog.text
     assert "secret" not in caplog.text and "wrong-pass" not in caplog.text
+
+
+# Re-authentication
+
+REAUTH_MS = 10_000
+
+
+@pytest.fixture
+def limited() -> World:
+    return secured(**{"connections.max.reauth.ms": str(REAUTH_MS)})
+
+
+def test_expired_session_is_closed_by_its_next_request(limited: World) -> None:
+    client = limited.client()
+    assert plain(client).session_lifetime_ms == REAUTH_MS
+    limited.advance(REAUTH_MS)
+    assert client.call(METADATA, 9, NO_TOPICS).brokers
+    limited.advance(1)
+    assert client.closed is None
+    client.send(METADATA, 9, NO_TOPICS)
+    assert (client.receive(), client.closed) == (None, "the session has expired, and the client has not authenticated again")
+
+
+def test_client_that_authenticates_again_keeps_its_connection(limited: World) -> None:
+    client = limited.client()
+    for _ in range(5):
+        assert scram(client, "SCRAM-SHA-256").session_lifetime_ms == REAUTH_MS
+        limited.advance(REAUTH_MS - 1)
+        assert client.call(METADATA, 9, NO_TOPICS).brokers
+    assert principal_of(client) == "User:alice"
+
+
+def test_requests_during_a_re_authentication_are_refused(limited: World) -> None:
+    client = limited.client()
+    plain(client)
+    handshake(client)
+    client.send(METADATA, 9, NO_TOPICS)
+    limited.advance(DELAY_MS)
+    assert client.closed and client.closed.startswith("Unexpected Kafka request of type METADATA")
+
+
+def test_api_versions_during_a_re_authentication_is_refused(limited: World) -> None:
+    client = limited.client()
+    plain(client)
+    handshake(client)
+    client.send(API_VERSIONS, 3, VERSIONS)
+    limited.advance(DELAY_MS)
+    assert client.closed
+
+
+def test_re_authentication_as_another_user_closes(limited: World) -> None:
+    client = limited.client()
+    plain(client)
+    assert plain(client, "bob", "hunter2") is None
+    limited.advance(DELAY_MS)
+    response = client.receive()
+    text = "Cannot change principals during re-authentication from User.alice: User.bob"
+    assert (response.error_code, response.error_message) == (ErrorCode.SASL_AUTHENTICATION_FAILED, text)
+    assert (bool(client.closed), principal_of(client)) == (True, "User:alice")
+
+
+def test_expired_session_is_closed_in_the_produce_shortcut(limited: World) -> None:
+    client = limited.client()
+    plain(client)
+    limited.cluster.create_topic("t", 1, 1)
+    for _ in range(3):
+        assert not client.call(PRODUCE, 9, produce_request("t", a_batch(b"v"))).responses[0].partition_responses[0].error_code
+    limited.advance(REAUTH_MS + 1)
+    client.send(PRODUCE, 9, produce_request("t", a_batch(b"v")))
+    assert (client.receive(), bool(client.closed)) == (None, True)
+    assert limited.cluster.topics["t"].partitions[0].log.end_offset == 3
+
+
+# Hostile clients
+
+FRAMES = 100_000
+
+
+def test_fuzzed_frames_leave_a_canary_undisturbed(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    """Each connection sends mutated frames of an authentication. An authenticated client must be answered as if it were alone."""
+    caplog.set_level(logging.WARNING)
+    seed = int(os.environ.get("SEED", "0")) or Random().getrandbits(32)
+    print(f"SEED={seed}")  # noqa: T201
+    random, canary, sent = Random(seed), world.client(), 0
+    plain(canary)
+    while sent < FRAMES:
+        client = world.client()
+        for frame in fuzzed(random):
+            client.feed(frame)
+            sent += 1
+            if client.closed or not client.wants_data():
+                break
+        client.connection.lost("gone")
+        if sent % 500 < 3:
+            assert canary.call(METADATA, 9, NO_TOPICS).brokers
+            world.advance(1)
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR], caplog.text[:2000]
+    assert principal_of(canary) == "User:alice"
+    assert len(world.timers) < 100
+
+
+def fuzzed(random: Random) -> list[bytes]:
+    mechanism = random.choice([*MECHANISMS, "GSSAPI", "", "\0"])
+    version = random.choice([0, 1])
+    tokens = [
+        b"\0alice\0secret",
+        b"n,,n=alice,r=abc",
+        b"c=biws,r=abc,p=AAAA",
+        b"n,,\x01auth=Bearer a.b.c\x01\x01",
+        random.randbytes(random.randrange(40)),
+    ]
+    frames = [encode_request(API_VERSIONS, random.choice([0, 3]), 1, "", VERSIONS)] if random.random() < 0.5 else []
+    frames.append(encode_request(SASL_HANDSHAKE, version, 1, "", SASL_HANDSHAKE.request(mechanism=mechanism)))
+    for _ in range(3):
+        data = random.choice(tokens)
+        request = SaslAuthenticateRequest(auth_bytes=data)
+        frames.append(
+            [pack(">i", len(data)), data] if not version else encode_request(SASL_AUTHENTICATE, random.choice([0, 1, 2]), 1, "", request)
+        )
+    return [mutated(b"".join(parts), random) for parts in frames]
+
+
+def mutated(frame: bytes, random: Random) -> bytes:
+    """Changes up to three bytes or the length of a frame; the length stays consistent with it in most cases."""
+    body = bytearray(frame[4:])
+    for _ in range(random.choice([0, 0, 1, 1, 2, 3])):
+        if body:
+            body[random.randrange(len(body))] = random.randrange(256)
+    if random.random() < 0.1:
+        body = body[: random.randrange(len(body) + 1)]
+    size = len(body) if random.random() < 0.95 else random.choice([-1, 0, 1, 2**31 - 1, 524_288, 524_289])
+    return pack(">i", size) + bytes(body)

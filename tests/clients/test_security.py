@@ -16,22 +16,24 @@ from typing import Any
 
 import aiokafka
 import aiokafka.errors
+import confluent_kafka.admin
 import kafka
 import kafka.errors
 import pytest
 from confluent_kafka import Consumer, KafkaError, Producer
-from confluent_kafka.admin import AdminClient, ScramCredentialInfo, ScramMechanism, UserScramCredentialUpsertion
+from confluent_kafka.admin import AdminClient
 
 from odradek.broker import Cluster
 from tests import apache_kafka
 
 pytestmark = pytest.mark.clients
 
+confluent_admin: Any = confluent_kafka.admin  # its annotations leave out the names of SCRAM
 USERS = {"alice": "alice-secret", "bob": "bob-secret"}
 MECHANISMS = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
 PATIENCE_S = 60
 MTLS = {"ssl.client.auth": "required"}
-WITHOUT_SASL = {"SSL": {"tls": True}, "mTLS": {"tls": True, "settings": MTLS}}
+WITHOUT_SASL: dict[str, dict[str, Any]] = {"SSL": {"tls": True}, "mTLS": {"tls": True, "settings": MTLS}}
 
 
 @pytest.fixture(scope="module", params=["SASL_PLAINTEXT", "SASL_SSL"])
@@ -42,8 +44,7 @@ def sasl_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
 
 @pytest.fixture(scope="module", params=WITHOUT_SASL)
 def tls_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    arguments: dict[str, Any] = WITHOUT_SASL[request.param]
-    with Cluster(nodes=2, topics={"t": 2}, **arguments) as cluster:
+    with Cluster(nodes=2, topics={"t": 2}, **WITHOUT_SASL[request.param]) as cluster:
         yield cluster
 
 
@@ -59,7 +60,7 @@ def librdkafka(config: dict[str, Any]) -> bytes:
             message = consumer.poll(PATIENCE_S)
             assert message is not None and message.error() is None
             if message.value() == b"librdkafka":
-                return bytes(message.value())
+                return b"librdkafka"
     finally:
         consumer.close()
 
@@ -146,9 +147,11 @@ def test_aiokafka_with_wrong_password_fails_to_authenticate(sasl_cluster: Cluste
 
 def test_user_created_by_an_admin_client_authenticates(sasl_cluster: Cluster) -> None:
     config = sasl_cluster.client_config("librdkafka", mechanism="PLAIN")
-    info = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 8192)
+    info = confluent_admin.ScramCredentialInfo(confluent_admin.ScramMechanism.SCRAM_SHA_256, 8192)
     admin = AdminClient(config)
-    admin.alter_user_scram_credentials([UserScramCredentialUpsertion("carol", info, b"carol-secret")])["carol"].result(PATIENCE_S)
+    admin.alter_user_scram_credentials([confluent_admin.UserScramCredentialUpsertion("carol", info, b"carol-secret")])["carol"].result(
+        PATIENCE_S
+    )
     carol = {"sasl.mechanisms": "SCRAM-SHA-256", "sasl.username": "carol", "sasl.password": "carol-secret"}
     assert "t" in AdminClient(config | carol).list_topics(timeout=PATIENCE_S).topics
 
@@ -169,7 +172,8 @@ def test_acls_allow_and_deny_real_principals() -> None:
             consumer.subscribe(["orders-1"])
             message = consumer.poll(PATIENCE_S)
             assert message is not None
-            assert (message.error() and message.error().code()) == expected
+            error = message.error()
+            assert (error and error.code()) == expected
             consumer.close()
 
 

@@ -47,7 +47,7 @@ def der(subject: x509.Name, *names: x509.GeneralName) -> bytes:
         ([], ""),
     ],
 )
-def test_subject_is_written_as_java_does(parts: list[x509.NameAttribute], expected: str) -> None:
+def test_subject_is_written_as_java_does(parts: list[x509.NameAttribute[str]], expected: str) -> None:
     assert subject_of(der(x509.Name(parts))) == expected
 
 

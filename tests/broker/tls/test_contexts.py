@@ -37,8 +37,8 @@ class Handshake:
         self.complete = not pending
 
 
-def client_context(**options: str) -> ssl.SSLContext:
-    return ssl.create_default_context(cadata=authority().pem.decode(), **options)
+def client_context() -> ssl.SSLContext:
+    return ssl.create_default_context(cadata=authority().pem.decode())
 
 
 def world_of(settings: dict[str, str], protocol: str = "SSL") -> World:
