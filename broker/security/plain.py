@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Mapping
 
-from .mechanism import AuthenticationFailed, Identity, InvalidCredentials
+from .mechanism import AuthenticationFailed, Identity
 
 _KEY = b"odradek"  # makes digests of equal length, which compare_digest compares in constant time
 
@@ -35,13 +35,15 @@ class PlainServer:
         self.identity: Identity | None = None
 
     def evaluate(self, token: bytes) -> bytes:
-        """Returns an empty message if the password is right. Raises InvalidCredentials or AuthenticationFailed."""
-        # Kafka fills missing parts with empty ones and ignores further ones.
-        authorization_id, user, password = [*token.decode("utf-8", "replace").split("\0"), "", ""][:3]
+        """Returns an empty message if the password is right. Raises AuthenticationFailed."""
+        parts = token.decode("utf-8", "replace").split("\0")
+        if len(parts) != 3:
+            raise AuthenticationFailed(f"Invalid SASL/PLAIN response: expected 3 tokens, got {len(parts)}")
+        authorization_id, user, password = parts
         if not user:
-            raise InvalidCredentials("username not specified")
+            raise AuthenticationFailed("Authentication failed: username not specified")
         if not password:
-            raise InvalidCredentials("password not specified")
+            raise AuthenticationFailed("Authentication failed: password not specified")
         if not self._users.accepts(user, password):
             raise AuthenticationFailed("Authentication failed: Invalid username or password")
         if authorization_id not in ("", user):

@@ -77,8 +77,13 @@ class SaslSession:
         self.state = State.HANDSHAKE
 
     def handshake(self, request: SaslHandshakeRequest, version: int) -> SaslHandshakeResponse:
-        """Selects a mechanism, which must be the same in a re-authentication. Raises Refused if it is not enabled."""
+        """Selects a mechanism. Raises Refused if it is not enabled, in a re-authentication Violation.
+
+        A re-authentication with another mechanism is refused only at its first token, as in Kafka.
+        """
         name = request.mechanism
+        if name not in self._enabled and self.identity is not None:
+            raise Violation(f"Unsupported SASL mechanism {_shown(name)}")
         if name not in self._enabled:
             response = SaslHandshakeResponse(error_code=ErrorCode.UNSUPPORTED_SASL_MECHANISM, mechanisms=list(self._enabled))
             raise Refused(f"Unsupported SASL mechanism {_shown(name)}", response)
@@ -99,7 +104,7 @@ class SaslSession:
             doing = "authentication" if self.identity is None else "re-authentication"
             reason = f"Authentication failed during {doing} due to invalid credentials with SASL mechanism {self._mechanism_name}"
         else:
-            return SaslAuthenticateResponse(error_message=None, auth_bytes=challenge, session_lifetime_ms=lifetime_ms)
+            return SaslAuthenticateResponse(error_message="", auth_bytes=challenge, session_lifetime_ms=lifetime_ms)
         code = ErrorCode.SASL_AUTHENTICATION_FAILED
         raise Refused(reason, SaslAuthenticateResponse(error_code=code, error_message=reason, auth_bytes=b""))
 

@@ -61,7 +61,7 @@ def test_authentication_by_plain_identifies_the_client(world: World) -> None:
     client = world.client()
     assert principal_of(client) == "User:ANONYMOUS"
     response = plain(client)
-    assert (response.error_code, response.error_message, response.auth_bytes, response.session_lifetime_ms) == (0, None, b"", 0)
+    assert (response.error_code, response.error_message, response.auth_bytes, response.session_lifetime_ms) == (0, "", b"", 0)
     assert principal_of(client) == "User:alice"
     assert client.call(METADATA, 9, NO_TOPICS).brokers
 
@@ -92,9 +92,9 @@ def test_authentication_with_wrong_raw_token_closes_unanswered(world: World) -> 
 
 def test_authentication_with_malformed_raw_token_closes_at_once(world: World) -> None:
     client = world.client()
-    handshake(client, version=0)
+    handshake(client, "SCRAM-SHA-256", version=0)
     assert raw(client, b"") == b""
-    assert client.closed == "invalid credentials with SASL mechanism PLAIN"
+    assert client.closed == "invalid credentials with SASL mechanism SCRAM-SHA-256"
 
 
 def test_handshake_lists_mechanisms_and_refuses_others(world: World) -> None:
@@ -406,3 +406,10 @@ def mutated(frame: bytes, random: Random) -> bytes:
         body = body[: random.randrange(len(body) + 1)]
     size = len(body) if random.random() < 0.95 else random.choice([-1, 0, 1, 2**31 - 1, 524_288, 524_289])
     return pack(">i", size) + bytes(body)
+
+
+def test_re_authentication_with_a_disabled_mechanism_closes_at_once(limited: World) -> None:
+    client = limited.client()
+    plain(client)
+    client.send(SASL_HANDSHAKE, 1, SASL_HANDSHAKE.request(mechanism="GSSAPI"))
+    assert (client.receive(), client.closed) == (None, "Unsupported SASL mechanism 'GSSAPI'")

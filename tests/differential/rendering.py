@@ -54,6 +54,8 @@ HASH_ORDERED = {
     "DescribeClientQuotas",
     "UpdateFeatures",
 }
+APIS_WITH_TEXTS = {"SaslAuthenticate"}
+"""APIs whose error messages are compared too, because clients show them to their users. Their bytes are shown as text."""
 TEXTS = {"error_message", "batch_index_error_message", "documentation"}
 RANDOM_FIELDS = {
     "finalized_features_epoch",
@@ -82,6 +84,7 @@ class Renderer:
 
     def line(self, api: Api, version: int, response: Message, *, in_order: bool = False) -> str:
         """Returns the answer as one line of JSON; `in_order` keeps the order of lists."""
+        self.shows_texts = api.name in APIS_WITH_TEXTS
         value = self.message(response, version)
         if api.name == "DescribeTransactions":
             for topic in (topic for state in value["transaction_states"] for topic in state["topics"]):
@@ -110,9 +113,11 @@ class Renderer:
         return self.scalar(spec, value)
 
     def scalar(self, spec: Spec, value: Any) -> Any:
+        if isinstance(value, bytes) and self.shows_texts:
+            return value.decode("utf-8", "replace")
         if isinstance(value, bytes):
             return self.topic_id(value) if spec.kind == "16s" else _shown(value)
-        if spec.name in TEXTS and value:
+        if spec.name in TEXTS and value and not self.shows_texts:
             return "…"
         if spec.name == "producer_id" and value in self.numbers:
             return f"${self.numbers[value]}"

@@ -27,9 +27,10 @@ from odradek.protocol.messages.offset_fetch import OFFSET_FETCH, OffsetFetchRequ
 from odradek.protocol.records import HEADER, write_crc
 from odradek.protocol.schema import Api, Message, ProtocolError, specs
 
-from .case import LOCALHOST, Case, Pause, Receive, Send, SendRaw, StartNode, Step, StopNode, Topic, id_of, number_of
+from .case import LOCALHOST, Case, Pause, Receive, ScramExchange, Send, SendRaw, StartNode, Step, StopNode, Topic, id_of, number_of
 from .clusters import Connection, TargetCluster
 from .rendering import Renderer
+from .scram_exchange import exchange
 
 CORRELATION_ID, PROBE_ID = 7, 0x7FFFFFFF
 PROBE = pack(">ihhih", 10, API_VERSIONS.key, 0, PROBE_ID, -1)
@@ -97,14 +98,17 @@ class Replay:
             case StartNode(node):
                 self.target.start(node)
                 return []
+            case ScramExchange():
+                return exchange(step, self.send)
         return [self.late_answer(step.node, step.connection, self.patience_s) if isinstance(step, Receive) else self.send(step)]
 
     def send(self, step: Send | SendRaw) -> str:
         began_ms = self.target.now_ms()
         frame = self.with_real_ids(step.frame if isinstance(step, SendRaw) else self.frame_of(step, began_ms))
-        where = step.node, "" if isinstance(step, SendRaw) else step.connection or step.host
+        host = LOCALHOST if isinstance(step, SendRaw) else step.host
+        where = step.node, step.listener or ("" if isinstance(step, SendRaw) else step.connection or step.host)
         if where not in self.connections:
-            self.connections[where] = self.target.connect(step.node, LOCALHOST if isinstance(step, SendRaw) else step.host)
+            self.connections[where] = self.target.connect(step.node, host, step.listener)
         if isinstance(step, SendRaw):
             self.connections[where].send(frame)
             return self.answer(step, where, self.patience_s)
