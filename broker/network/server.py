@@ -37,6 +37,7 @@ from ..tls.contexts import TlsContexts
 from ..tls.generated import GeneratedTls
 from .acceptor import Acceptor, bind
 from .client_protocol import ClientProtocol
+from .key_sets import KeySets
 
 uvloop: ModuleType | None
 try:
@@ -66,6 +67,7 @@ class Server:
         # The wall clock at start plus the monotonic clock: timers and record timestamps use one time, and it never jumps.
         self._epoch_ms = time.time() * 1000 - time.monotonic() * 1000
         self.generated_tls: GeneratedTls | None = None
+        self._key_sets: KeySets | None = None
         self._reserved: dict[Listener, socket.socket] = {}
         self._acceptors: dict[int, list[Acceptor]] = {}
         self._clients: set[ClientProtocol] = set()
@@ -91,6 +93,8 @@ class Server:
             self.cluster = ClusterState(self.config, turns, self._random)
             self.core = Core(self.cluster, turns)
             self._prepare_tls()
+            self._key_sets = KeySets(self.cluster)
+            await self._key_sets.start()
             for topic in self._topics:
                 self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
             for node in self.config.nodes:
@@ -120,6 +124,8 @@ class Server:
         self._reserved.clear()
         if self.generated_tls is not None:
             self.generated_tls.close()
+        if self._key_sets is not None:
+            await self._key_sets.stop()
         for handle in (self._alarm, self._next_turn):
             if handle is not None:
                 handle.cancel()

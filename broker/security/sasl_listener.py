@@ -15,27 +15,34 @@ from ..settings.listener_settings import ListenerSettings
 from ..settings.listeners import SASL_PROTOCOLS, Listener
 from ..settings.properties import InvalidConfig
 from ..settings.values import BrokerConfig
+from .delegation_tokens import DelegationTokens
 from .jaas import SETTING, parse_jaas
+from .jws import KeySet
 from .mechanism import Mechanism
+from .oauthbearer import OAuthBearerServer, TokenValidator
+from .oauthbearer_settings import OAUTHBEARER, key_set_url, validator_of
 from .plain import PlainServer, PlainUsers
 from .sasl import SaslSession
 from .scram import Account, ScramServer
 from .scram_credentials import MECHANISMS, SALT_BITS, ScramCredentials, ScramMechanism, salt_of
 
 SCRAM = {mechanism.name: mechanism for mechanism in MECHANISMS.values()}
-SUPPORTED = ("PLAIN", *SCRAM)
+SUPPORTED = ("PLAIN", *SCRAM, OAUTHBEARER)
 PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 USER_PREFIX = "user_"
 
 
 class Accounts:
-    """The users of a cluster: those with a password for PLAIN, given at start-up, and those with SCRAM credentials."""
+    """The users of a cluster: those with a password for PLAIN, given at start-up, those with SCRAM credentials, and delegation tokens."""
 
-    def __init__(self, passwords: Mapping[str, str], timers: Timers, random: Random) -> None:
+    def __init__(self, passwords: Mapping[str, str], config: BrokerConfig, timers: Timers, random: Random) -> None:
         self._passwords = dict(passwords)
         self.timers = timers
         self.random = random
         self.scram_credentials = ScramCredentials(random)
+        self.tokens = DelegationTokens(config, timers, random)
+        self.key_sets: dict[str, KeySet] = {}
+        """The key sets for OAuth tokens by URL. The edge, which reads them, adds them and replaces them when they have changed."""
         for user, password in passwords.items():
             self.scram_credentials.set_password(user, password)
 
@@ -44,7 +51,16 @@ class Accounts:
         return PlainUsers({**self._passwords, **more})
 
     def scram_account(self, name: str, mechanism: ScramMechanism, by_token: bool) -> Account:
-        return Account(name, self.scram_credentials.for_exchange(name, mechanism))
+        """Returns the account of a user or, if `by_token`, of the owner of the delegation token with this id.
+
+        A name that is unknown gets credentials that no password matches.
+        """
+        if not by_token:
+            return Account(name, self.scram_credentials.for_exchange(name, mechanism))
+        made_up, token = self.scram_credentials.made_up(name, mechanism), self.tokens.get(name)
+        if token is None:
+            return Account(name, made_up)
+        return Account(token.owner.partition(":")[2], token.credentials[mechanism.number], token.expiry_ms)
 
 
 class SaslListener(NamedTuple):
@@ -53,6 +69,7 @@ class SaslListener(NamedTuple):
     accounts: Accounts
     enabled: tuple[str, ...]
     plain_users: PlainUsers
+    token_validator: TokenValidator
     max_session_ms: Mapping[str, int]
     max_receive_bytes: int
     failure_delay_ms: int
@@ -65,6 +82,7 @@ class SaslListener(NamedTuple):
             accounts,
             enabled,
             accounts.plain_users(_plain_passwords(settings) if "PLAIN" in enabled else {}),
+            validator_of(settings, accounts.key_sets),
             {mechanism: _max_session_ms(settings, mechanism) for mechanism in enabled},
             settings.integer("sasl.server.max.receive.size"),
             settings.integer("connection.failed.authentication.delay.ms"),
@@ -78,6 +96,8 @@ class SaslListener(NamedTuple):
     def _server(self, mechanism: str) -> Mechanism:
         if mechanism == "PLAIN":
             return PlainServer(self.plain_users)
+        if mechanism == OAUTHBEARER:
+            return OAuthBearerServer(self.token_validator, lambda: self.accounts.timers.now_ms)
         nonce = salt_of(self.accounts.random.getrandbits(SALT_BITS)).decode()
         return ScramServer(SCRAM[mechanism], self.accounts.scram_account, nonce)
 
@@ -95,6 +115,16 @@ class SaslListeners:
         """Raises InvalidConfig if a listener cannot be configured with these settings."""
         for name in self._names:
             SaslListener.of(ListenerSettings(config, name), self._accounts)
+            former = key_set_url(ListenerSettings(self._config, name))
+            if key_set_url(ListenerSettings(config, name)) not in ("", former):
+                # A client must not make the broker read files or connect to other machines.
+                raise InvalidConfig("sasl.oauthbearer.jwks.endpoint.url cannot be changed while the broker runs; restart it")
+
+    def key_set_urls(self) -> dict[str, int]:
+        """Returns the URLs of key sets for OAuth tokens, with the time in ms after which each is read again."""
+        name = "sasl.oauthbearer.jwks.endpoint.refresh.ms"
+        listeners = [ListenerSettings(self._config, each) for each in self._names]
+        return {url: each.integer(name) for each in listeners if (url := key_set_url(each))}
 
     def get(self, name: str) -> SaslListener | None:
         """Returns the present configuration of a listener, None if it does not use SASL."""
@@ -121,13 +151,9 @@ def _enabled(settings: ListenerSettings) -> tuple[str, ...]:
 
 
 def _max_session_ms(settings: ListenerSettings, mechanism: str) -> int:
-    name = "connections.max.reauth.ms"
-    text = settings.of_mechanism(mechanism, name)
-    if text is None:
-        return settings.integer(name)
-    if not text.strip().isdecimal():
-        raise InvalidConfig(f"Invalid value {text} for configuration {name}: Not a number of type LONG")
-    return int(text)
+    value = settings.value_of_mechanism(mechanism, "connections.max.reauth.ms")
+    assert isinstance(value, int)
+    return value
 
 
 def _plain_passwords(settings: ListenerSettings) -> dict[str, str]:

@@ -86,10 +86,11 @@ class ScramCredentials:
 
     def for_exchange(self, user: str, mechanism: ScramMechanism) -> ScramCredential:
         """Returns a user's credential. For an unknown user it is one that no password matches, and the same at each call."""
-        made_up = self._made_up(user, mechanism)  # always computed, so that both cases take the same time
+        made_up = self.made_up(user, mechanism)  # always computed, so that both cases take the same time
         return self.of(user).get(mechanism.number, made_up)
 
-    def _made_up(self, user: str, mechanism: ScramMechanism) -> ScramCredential:
+    def made_up(self, user: str, mechanism: ScramMechanism) -> ScramCredential:
+        """Returns a credential that no password matches, always the same one for a user and a mechanism."""
         salt, stored_key, server_key = (
             mechanism.hmac(self._secret, f"{word} {mechanism.name} {user}".encode("utf-8", "surrogatepass"))
             for word in ("salt", "stored key", "server key")

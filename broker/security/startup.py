@@ -89,10 +89,10 @@ def _check(config: ClusterConfig) -> None:
         if given and protocols.isdisjoint(needed):
             example = f"listener.security.protocol.map=PLAINTEXT:{needed[0]}"
             raise InvalidConfig(f"{option} configured, but no listener uses {' or '.join(needed)}; set for example {example}")
-    accounts = Accounts({}, Timers(0), Random(0))
     for node in config.nodes:
         listeners = {listener.name: listener for listener in node.listeners}
-        SaslListeners(BrokerConfig(node.properties, nodes=len(config.nodes)), listeners, accounts)
+        settings = BrokerConfig(node.properties, nodes=len(config.nodes))
+        SaslListeners(settings, listeners, Accounts({}, settings, Timers(0), Random(0)))
 
 
 def parse_user(text: str) -> tuple[str, str]:

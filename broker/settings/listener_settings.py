@@ -46,6 +46,11 @@ class ListenerSettings:
         layers = (self.config.own, self.config.cluster_wide, self.config.static)
         return next((layer[name] for layer in layers if name in layer), None)
 
+    def value_of_mechanism(self, mechanism: str, name: str) -> Value:
+        """Returns the value for a SASL mechanism of the listener, without one that of the listener. Raises InvalidConfig."""
+        text = self.of_mechanism(mechanism, name)
+        return self.value(name) if text is None else parse(BROKER_SETTINGS[name], text)
+
     def of_mechanism(self, mechanism: str, name: str) -> str | None:
         """Returns the text that is set for a SASL mechanism of this listener, None if there is none."""
         return self.override(f"{mechanism.lower()}.{name}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import md5
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from odradek.protocol.schema import Api, Message
 
@@ -80,6 +80,7 @@ class ScramExchange(NamedTuple):
 
     `first` is the client-first message. The client-final message belongs to the server's challenge and the password; `final` changes it
     before its proof is computed, and `proof` changes the proof. In the answers, the server's part of the nonce is replaced by `*`.
+    A password that is the name of a bound delegation token stands for the password of that token.
     """
 
     mechanism: str
@@ -88,6 +89,16 @@ class ScramExchange(NamedTuple):
     version: int = 1
     final: Callable[[str], str] = str
     proof: Callable[[bytes], bytes] = bytes
+
+
+class TokenRequest(NamedTuple):
+    """A request for a delegation token whose id is bound to the name `token`; its HMAC is added to the fields."""
+
+    api: Api
+    version: int
+    fields: Mapping[str, Any]
+    token: str
+    listener: str = ""
 
 
 class StopNode(NamedTuple):
@@ -102,7 +113,7 @@ class StartNode(NamedTuple):
     node: int
 
 
-Step: TypeAlias = Send | SendRaw | ScramExchange | Receive | Pause | StopNode | StartNode
+Step: TypeAlias = Send | SendRaw | ScramExchange | TokenRequest | Receive | Pause | StopNode | StartNode
 
 
 class Case(NamedTuple):

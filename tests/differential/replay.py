@@ -27,10 +27,26 @@ from odradek.protocol.messages.offset_fetch import OFFSET_FETCH, OffsetFetchRequ
 from odradek.protocol.records import HEADER, write_crc
 from odradek.protocol.schema import Api, Message, ProtocolError, specs
 
-from .case import LOCALHOST, Case, Pause, Receive, ScramExchange, Send, SendRaw, StartNode, Step, StopNode, Topic, id_of, number_of
+from .case import (
+    LOCALHOST,
+    Case,
+    Pause,
+    Receive,
+    ScramExchange,
+    Send,
+    SendRaw,
+    StartNode,
+    Step,
+    StopNode,
+    TokenRequest,
+    Topic,
+    id_of,
+    number_of,
+)
 from .clusters import Connection, TargetCluster
 from .rendering import Renderer
-from .scram_exchange import exchange
+from .requests import request_of
+from .scram_exchange import exchange, token_hmac, token_password
 
 CORRELATION_ID, PROBE_ID = 7, 0x7FFFFFFF
 PROBE = pack(">ihhih", 10, API_VERSIONS.key, 0, PROBE_ID, -1)
@@ -99,7 +115,13 @@ class Replay:
                 self.target.start(node)
                 return []
             case ScramExchange():
-                return exchange(step, self.send)
+                first = NAME.sub(lambda found: self.texts.get(found[1], found[0]), step.first)
+                password = token_password(self.texts[step.password]) if step.password in self.texts else step.password
+                return [self.with_names(line) for line in exchange(step._replace(first=first, password=password), self.send)]
+            case TokenRequest():
+                fields = {**step.fields, "hmac": token_hmac(self.texts.get(step.token, step.token))}
+                request = request_of(step.api, fields)
+                return [self.send(Send(step.api, step.version, request, listener=step.listener, settles=True))]
         return [self.late_answer(step.node, step.connection, self.patience_s) if isinstance(step, Receive) else self.send(step)]
 
     def send(self, step: Send | SendRaw) -> str:
@@ -159,6 +181,12 @@ class Replay:
         return Renderer(topic_names, bound_names, now_ms - WINDOW_MS, now_ms + WINDOW_MS, self.numbers).line(
             api, version, response, in_order=step.in_order
         )
+
+    def with_names(self, line: str) -> str:
+        """Returns a line with the names of bound texts in place of the texts."""
+        for name, text in self.texts.items():
+            line = line.replace(text, f"${name}")
+        return line
 
     def bind(self, name: str, value: str | int | None) -> None:
         if isinstance(value, int):

@@ -16,6 +16,10 @@ from odradek.protocol.messages.sasl_handshake import SASL_HANDSHAKE, SaslHandsha
 from .case import ScramExchange, Send, SendRaw
 
 LISTENER = "SASL"
+SALT = b"salt of "
+"""Beginning of the salts that cases choose. Other salts are random."""
+TOKEN_SECRET = "secret of tokens"
+"""The setting delegation.token.secret.key, from which the HMAC of a delegation token follows."""
 HASHES = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 
 
@@ -28,7 +32,8 @@ def exchange(step: ScramExchange, send: Callable[[Send | SendRaw], str]) -> list
     if not challenge.startswith("r=") or nonce is None:
         return [*answers, shown]
     server_nonce, salt, iterations = challenge.split(",")
-    answers.append(re.sub(re.escape(server_nonce), f"r={nonce[1]}*", challenge))
+    shown_salt = salt if b64decode(salt[2:]).startswith(SALT) else "s=*"
+    answers.append(f"r={nonce[1]}*,{shown_salt},{iterations}")
     header = step.first[: step.first.index("n=", 1)]
     without_proof = step.final(f"c={b64encode(header.encode()).decode()},{server_nonce}")
     digest = HASHES[step.mechanism]
@@ -40,6 +45,14 @@ def exchange(step: ScramExchange, send: Callable[[Send | SendRaw], str]) -> list
     last, shown = _token(step, f"{without_proof},p={b64encode(proof).decode()}", send)
     verifier = b64encode(hmac.digest(hmac.digest(salted, b"Server Key", digest), signed, digest)).decode()
     return [*answers, "v=right" if last == f"v={verifier}" else shown]
+
+
+def token_hmac(token_id: str) -> bytes:
+    return hmac.digest(TOKEN_SECRET.encode(), token_id.encode(), "sha512")
+
+
+def token_password(token_id: str) -> str:
+    return b64encode(token_hmac(token_id)).decode()
 
 
 def _token(step: ScramExchange, token: str, send: Callable[[Send | SendRaw], str]) -> tuple[str, str]:

@@ -19,7 +19,7 @@ PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 
 
 def accounts(**passwords: str) -> Accounts:
-    return Accounts(passwords, Timers(0), Random(1))
+    return Accounts(passwords, BrokerConfig({}), Timers(0), Random(1))
 
 
 def listener(**settings: str) -> SaslListener:

@@ -30,6 +30,7 @@ from . import (
     sasl_sessions,
     security,
     sequences,
+    tokens,
     transactions,
 )
 
@@ -58,6 +59,7 @@ FAMILIES: dict[str, Family] = {
     "security": Family(security.cases),
     "sasl": Family(sasl.cases, sasl.SETTINGS, nodes=1, sasl=True),
     "sasl_sessions": Family(sasl_sessions.cases, sasl_sessions.SETTINGS, nodes=1, sasl=True),
+    "tokens": Family(tokens.cases, tokens.SETTINGS, nodes=1, sasl=True),
     "principals": Family(principals.cases, principals.SETTINGS, nodes=1, sasl=True),
     "dynamic": Family(dynamic.cases),
     "acls": Family(acls.cases, acls.SETTINGS),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
+import json
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Iterator
 from hashlib import pbkdf2_hmac
 from struct import pack
@@ -24,13 +25,16 @@ from tests.broker.requests import minimal
 
 from ..case import Case, ScramExchange, Send, SendRaw, Step, all_versions
 from ..requests import request_of
+from ..scram_exchange import SALT
 
 PLAIN_USERS = {"alice": "alice-secret", "bob": "bob-secret", "both": "plain-secret"}
 SCRAM_USERS = {"carol": "carol-secret", "both": "scram-secret", "a,b=c": "odd"}
 SCRAM = {1: ("SCRAM-SHA-256", "sha256"), 2: ("SCRAM-SHA-512", "sha512")}
 MODULES = "org.apache.kafka.common.security"
 SETTINGS = {
-    "listener.name.sasl.sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512",
+    "listener.name.sasl.sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER",
+    "listener.name.sasl.oauthbearer.sasl.jaas.config": f"{MODULES}.oauthbearer.OAuthBearerLoginModule required "
+    'unsecuredLoginStringClaim_sub="broker" unsecuredValidatorRequiredScope="read write" unsecuredValidatorAllowableClockSkewMs="1000";',
     "listener.name.sasl.plain.sasl.jaas.config": f"{MODULES}.plain.PlainLoginModule required "
     + " ".join(f'user_{user}="{password}"' for user, password in PLAIN_USERS.items())
     + ";",
@@ -60,7 +64,7 @@ def login(user: str, password: str | None = None) -> tuple[Send, Send]:
 
 
 def upsertion(user: str, number: int, password: str, iterations: int = 4096) -> ScramCredentialUpsertion:
-    salt = b"salt of " + user.encode()
+    salt = SALT + user.encode()
     salted = pbkdf2_hmac(SCRAM[number][1], password.encode(), salt, iterations)
     return ScramCredentialUpsertion(name=user, mechanism=number, iterations=iterations, salt=salt, salted_password=salted)
 
@@ -71,6 +75,7 @@ def cases() -> Iterator[Case]:
     yield from _sizes()
     yield from _plain()
     yield from _scram()
+    yield from _oauthbearer()
 
 
 def users() -> Iterator[Step]:
@@ -175,7 +180,8 @@ def _odd_exchanges(mechanism: str) -> Iterator[tuple[str, ScramExchange]]:
     plain = ScramExchange(mechanism, "n,,n=carol,r=abc", "carol-secret")
     yield "authzid", plain._replace(first="n,a=carol,n=carol,r=abc")
     yield "other-authzid", plain._replace(first="n,a=bob,n=carol,r=abc")
-    yield "extension", plain._replace(first="n,,n=carol,r=abc,x=1,tokenauth=false")
+    yield "extension", plain._replace(first="n,,n=carol,r=abc,x=1")
+    yield "no-token", plain._replace(first="n,,n=carol,r=abc,tokenauth=false")
     yield "token", plain._replace(first="n,,n=carol,r=abc,tokenauth=true")
     yield "final-extension", plain._replace(final=lambda text: f"{text},x=1")
     yield "nonce-longer", plain._replace(final=lambda text: f"{text}x")
@@ -200,3 +206,66 @@ def _malformed_first() -> Iterator[tuple[str, str]]:
     yield "binding-supported", "y,,n=carol,r=abc"
     yield "not-ascii", "n,,n=cärol,r=abc"
     yield "nul", "n,,n=car\0ol,r=abc"
+
+
+def jws(header: object, claims: object, signature: str = "") -> str:
+    parts = (json.dumps(part).encode() if not isinstance(part, bytes) else part for part in (header, claims))
+    return ".".join([*(urlsafe_b64encode(part).decode().rstrip("=") for part in parts), signature])
+
+
+NONE = {"alg": "none"}
+CLAIMS = {"sub": "dora", "exp": 4_102_444_800, "scope": ["read", "write", "more"]}
+DORA = jws(NONE, CLAIMS)
+
+
+def _oauthbearer() -> Iterator[Case]:
+    def changed(**claims: object) -> str:
+        return jws(NONE, {name: value for name, value in {**CLAIMS, **claims}.items() if value is not None})
+
+    tokens = {
+        "right": DORA,
+        "scope-text": changed(scope="read write"),
+        "scope-missing": changed(scope="read"),
+        "scope-none": changed(scope=None),
+        "no-user": changed(sub=None),
+        "empty-user": changed(sub=""),
+        "number-user": changed(sub=1),
+        "no-expiry": changed(exp=None),
+        "expired": changed(exp=1000),
+        "expiry-text": changed(exp="4102444800"),
+        "expiry-fraction": changed(exp=4_102_444_800.5),
+        "issued": changed(iat=1000),
+        "issued-in-future": changed(iat=4_102_444_000),
+        "issued-after-expiry": changed(iat=4_102_444_801),
+        "issued-text": changed(iat="1000"),
+        "signed": jws(NONE, CLAIMS, "AAAA"),
+        "algorithm": jws({"alg": "HS256"}, CLAIMS),
+        "algorithm-missing": jws({}, CLAIMS),
+        "no-json": jws(NONE, b"nonsense"),
+        "array": jws(NONE, [1]),
+        "two-parts": DORA.rstrip("."),
+        "four-parts": DORA + "AA.AA",
+        "one-part": "AAAA",
+    }
+    error = token(b"\x01")
+    for name, text in tokens.items():
+        sent = token(f"n,,\x01auth=Bearer {text}\x01\x01".encode())
+        yield Case(f"sasl.oauth.{name}", (), (handshake("OAUTHBEARER"), sent, *(() if name == "right" else (error,)), STILL_OPEN))
+    messages = {
+        "authzid": f"n,a=dora,\x01auth=Bearer {DORA}\x01\x01",
+        "other-authzid": f"n,a=bob,\x01auth=Bearer {DORA}\x01\x01",
+        "lower-case": f"n,,\x01auth=bearer {DORA}\x01\x01",
+        "scheme": f"n,,\x01auth=Basic {DORA}\x01\x01",
+        "pairs": f"n,,\x01host=h\x01auth=Bearer {DORA}\x01port=1\x01\x01",
+        "no-auth": "n,,\x01host=h\x01\x01",
+        "no-pairs": "n,,\x01\x01",
+        "empty": "",
+        "unfinished": f"n,,\x01auth=Bearer {DORA}\x01",
+        "acknowledgement": "\x01",
+        "binding": f"y,,\x01auth=Bearer {DORA}\x01\x01",
+    }
+    for name, message in messages.items():
+        yield Case(f"sasl.oauth.message.{name}", (), (handshake("OAUTHBEARER"), token(message.encode()), STILL_OPEN))
+        yield Case(f"sasl.oauth.raw.{name}", (), (handshake("OAUTHBEARER", 0), raw(message.encode()), STILL_OPEN))
+    wrong, right = (token(f"n,,\x01auth=Bearer {text}\x01\x01".encode()) for text in ("AAAA", DORA))
+    yield Case("sasl.oauth.again", (), (handshake("OAUTHBEARER"), wrong, right, STILL_OPEN))
