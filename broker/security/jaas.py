@@ -2,8 +2,8 @@
 
     org.apache.kafka.common.security.plain.PlainLoginModule required username="admin" user_alice="secret";
 
-The syntax is that of Kafka's JaasConfig, and error messages are Kafka's. No error message contains the value of an option, because options
-contain passwords.
+The syntax is that of Kafka's JaasConfig, and error messages are Kafka's. No error message contains a part of the text, because it
+contains passwords.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def parse_jaas(text: str) -> LoginModule:
     if name[1]:
         raise InvalidConfig(f"{SETTING}: Login module not specified in JAAS config")
     if not rest or rest[0][0].upper() not in _FLAGS:
-        raise InvalidConfig(f"{SETTING}: Login module control flag not specified in JAAS config; write `required` after {name[0]}")
+        raise InvalidConfig(f"{SETTING}: Login module control flag not specified in JAAS config; write `required` after the class")
     return LoginModule(name[0], _options(rest[1:]))
 
 
@@ -65,6 +65,6 @@ def _options(tokens: list[tuple[str, bool]]) -> dict[str, str]:
     for start in range(0, len(tokens), 3):
         key, *value = tokens[start : start + 3]
         if len(value) != 2 or value[0] != ("=", True) or value[1][1] or key[1]:
-            raise InvalidConfig(f"{SETTING}: Value not specified for key '{key[0]}' in JAAS config")
+            raise InvalidConfig(f'{SETTING}: Value not specified for a key in JAAS config; write options as name="value"')
         options[key[0]] = value[1][0]
     return options
