@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import shutil
 import subprocess
+import time
 import warnings
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import aiokafka
+import aiokafka.abc
 import aiokafka.errors
 import confluent_kafka.admin
 import kafka
@@ -22,9 +26,17 @@ import kafka.errors
 import pytest
 from confluent_kafka import Consumer, KafkaError, Producer
 from confluent_kafka.admin import AdminClient
+from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from odradek.broker import Cluster
+from odradek.broker.client_config import LOGIN_MODULES
+from odradek.broker.security.oauthbearer_settings import LOGIN_MODULE
+from odradek.protocol.messages.create_delegation_token import CREATE_DELEGATION_TOKEN, CreateDelegationTokenRequest
+from odradek.protocol.messages.sasl_authenticate import SASL_AUTHENTICATE, SaslAuthenticateRequest
+from odradek.protocol.messages.sasl_handshake import SASL_HANDSHAKE, SaslHandshakeRequest
 from tests import apache_kafka
+from tests.broker.network.test_server import ask, connect
+from tests.broker.security.tokens_for_tests import unsecured
 
 pytestmark = pytest.mark.clients
 
@@ -243,3 +255,96 @@ def test_java_client_without_the_demanded_certificate_fails(tmp_path: Path) -> N
     with Cluster(nodes=1, tls=True, settings=MTLS) as cluster:
         config = {name: value for name, value in cluster.client_config("java").items() if "key" not in name}
         assert "SslAuthenticationException" in java(tmp_path, config)
+
+
+# OAUTHBEARER, delegation tokens and sessions
+
+OAUTH = {"sasl.enabled.mechanisms": "OAUTHBEARER,PLAIN", "delegation.token.secret.key": "key of tokens"}
+
+
+@pytest.fixture(scope="module")
+def oauth_cluster() -> Iterator[Cluster]:
+    with Cluster(nodes=1, topics={"t": 2}, users=USERS, settings=OAUTH) as cluster:
+        yield cluster
+
+
+def oauth_token() -> str:
+    return unsecured(claims={"sub": "dora", "exp": int(time.time()) + 3600})
+
+
+def test_librdkafka_with_oauth_writes_and_reads(oauth_cluster: Cluster) -> None:
+    config = {
+        "bootstrap.servers": oauth_cluster.bootstrap_servers,
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanisms": "OAUTHBEARER",
+        "oauth_cb": lambda options: (oauth_token(), time.time() + 3600),
+    }
+    assert librdkafka(config) == b"librdkafka"
+
+
+def test_kafka_python_with_oauth_writes_and_reads(oauth_cluster: Cluster) -> None:
+    class Provider(AbstractTokenProvider):  # type: ignore[misc]
+        def token(self) -> str:
+            return oauth_token()
+
+    config = {"sasl_mechanism": "OAUTHBEARER", "sasl_oauth_token_provider": Provider()}
+    address = {"bootstrap_servers": oauth_cluster.bootstrap_servers, "security_protocol": "SASL_PLAINTEXT"}
+    assert kafka_python(address | config) == b"kafka-python"
+
+
+def test_aiokafka_with_oauth_writes_and_reads(oauth_cluster: Cluster) -> None:
+    class Provider(aiokafka.abc.AbstractTokenProvider):  # type: ignore[misc]
+        async def token(self) -> str:
+            return oauth_token()
+
+    config = {"sasl_mechanism": "OAUTHBEARER", "sasl_oauth_token_provider": Provider()}
+    address = {"bootstrap_servers": oauth_cluster.bootstrap_servers, "security_protocol": "SASL_PLAINTEXT"}
+    assert aiokafka_client(address | config) == b"aiokafka"
+
+
+def test_java_client_with_oauth_writes_and_reads(oauth_cluster: Cluster, tmp_path: Path) -> None:
+    config = {
+        "bootstrap.servers": oauth_cluster.bootstrap_servers,
+        "security.protocol": "SASL_PLAINTEXT",
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.jaas.config": f'{LOGIN_MODULE} required unsecuredLoginStringClaim_sub="dora";',
+    }
+    assert java(tmp_path, config) == "read 1\n"
+
+
+def test_java_client_with_delegation_token_writes_and_reads(tmp_path: Path) -> None:
+    with Cluster(nodes=1, topics={"t": 1}, users=USERS, settings={"delegation.token.secret.key": "key of tokens"}) as cluster:
+        with connect(cluster.bootstrap_servers) as connection:
+            ask(connection, SASL_HANDSHAKE, 1, SaslHandshakeRequest(mechanism="PLAIN"))
+            ask(connection, SASL_AUTHENTICATE, 2, SaslAuthenticateRequest(auth_bytes=b"\0alice\0alice-secret"))
+            token = ask(connection, CREATE_DELEGATION_TOKEN, 3, CreateDelegationTokenRequest(renewers=[], max_lifetime_ms=-1))
+        options = f'username="{token.token_id}" password="{b64encode(token.hmac).decode()}" tokenauth="true"'
+        config = cluster.client_config("java", mechanism="SCRAM-SHA-256")
+        config["sasl.jaas.config"] = f"{LOGIN_MODULES['SCRAM-SHA-256']} required {options};"
+        assert java(tmp_path, config) == "read 1\n"
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_java_client_authenticates_again_before_its_session_ends(mechanism: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The client writes for three lifetimes of a session. Its connections stay open, so no record is sent twice."""
+    caplog.set_level(logging.INFO)
+    with Cluster(nodes=1, topics={"t": 1}, users=USERS, settings={"connections.max.reauth.ms": 2000}) as cluster:
+        assert java(tmp_path, cluster.client_config("java", mechanism=mechanism), records=12, pause_ms=500) == "read 12\n"
+    assert "the session has expired" not in caplog.text
+
+
+def test_librdkafka_authenticates_again_before_its_session_ends(caplog: pytest.LogCaptureFixture) -> None:
+    """The client writes one transaction for two lifetimes of a session."""
+    caplog.set_level(logging.INFO)
+    with Cluster(nodes=1, topics={"t": 1}, users=USERS, settings={"connections.max.reauth.ms": 1500}) as cluster:
+        producer = Producer(cluster.client_config("librdkafka") | {"transactional.id": "again"})
+        producer.init_transactions(PATIENCE_S)
+        producer.begin_transaction()
+        delivered: list[KafkaError | None] = []
+        for number in range(15):
+            producer.produce("t", str(number).encode(), on_delivery=lambda error, message: delivered.append(error))
+            producer.flush(PATIENCE_S)
+            producer.poll(0.2)
+        producer.commit_transaction(PATIENCE_S)
+        assert delivered == [None] * 15
+    assert "the session has expired" not in caplog.text
