@@ -10,10 +10,10 @@ import logging
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from ...protocol.key_stores import demand_cryptography
 from ..cluster.state import ClusterState
 from ..security.jws import KeySet
 from ..settings.properties import InvalidConfig
-from ..tls.authority import demand_cryptography
 
 TIMEOUT_S = 10.0
 MAX_BYTES = 1 << 20
