@@ -1,7 +1,7 @@
 """Delegation tokens (KIP-48; Kafka's DelegationTokenControlManager and DelegationTokenManager).
 
-A user creates a token for himself or another user. Whoever knows its HMAC authenticates as the owner by SCRAM, with the id of the token as
-user name and the HMAC in Base64 as password, until the token expires. Owner and renewers may prolong a token up to its maximum lifetime,
+A user creates a token for himself or another user. A client that knows its HMAC authenticates as the owner by SCRAM, with the id of the
+token as user name and the HMAC in Base64 as password, until the token expires. Owner and renewers may prolong a token up to its maximum lifetime,
 and end it early. Expired tokens are removed at intervals.
 """
 

@@ -27,7 +27,7 @@ def listener(**settings: str) -> SaslListener:
     return SaslListener.of(ListenerSettings(config, "EXTERNAL"), accounts(alice="secret"))
 
 
-def test_listener_has_users_of_the_cluster_and_of_its_jaas_config() -> None:
+def test_listener_has_users_of_cluster_and_jaas_config() -> None:
     users = listener(**{JAAS: f'{PLAIN_MODULE} required username="admin" user_bob="hunter2" user_alice="own";'}).plain_users
     accepted = [("alice", "own", True), ("alice", "secret", False), ("bob", "hunter2", True), ("admin", "", False)]
     assert [users.accepts(user, password) for user, password, _ in accepted] == [expected for *_, expected in accepted]
