@@ -23,7 +23,7 @@ LOGIN_MODULES = {
 
 
 class Access(NamedTuple):
-    """What a client needs. Without SASL, `mechanism` is None. `tls` is None without generated certificates.
+    """The access of one client. Without SASL, `mechanism` is None. `tls` is None without generated certificates.
 
     With `certificate`, brokers ask clients for a certificate.
     """

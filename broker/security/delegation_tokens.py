@@ -1,8 +1,8 @@
 """Delegation tokens (KIP-48; Kafka's DelegationTokenControlManager and DelegationTokenManager).
 
-A user creates a token for himself or another user. Whoever knows its HMAC authenticates as the owner by SCRAM, with the id of the token as
-user name and the HMAC in Base64 as password, until the token expires. Owner and renewers may prolong a token up to its maximum lifetime,
-and end it early. Expired tokens are removed at intervals.
+A user creates a token for himself or another user. A client that knows its HMAC authenticates as the owner by SCRAM, with the id of the
+token as user name and the HMAC in Base64 as password, until the token expires. Owner and renewers may prolong a token up to its maximum
+lifetime, and end it early. Expired tokens are removed at intervals.
 """
 
 from __future__ import annotations

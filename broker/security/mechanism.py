@@ -1,4 +1,4 @@
-"""What the state machine of SASL (`sasl.py`) knows of a mechanism: it evaluates tokens until the client is identified or refused."""
+"""The interface of a SASL mechanism for the state machine (`sasl.py`): it evaluates tokens until the client is identified or refused."""
 
 from __future__ import annotations
 

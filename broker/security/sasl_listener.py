@@ -1,4 +1,4 @@
-"""What a SASL listener is configured with: the enabled mechanisms, the users of PLAIN, and the limits of sessions.
+"""The configuration of SASL listeners: the enabled mechanisms, the users of PLAIN, and the limits of sessions.
 
 `SaslListener.of` reads the settings of one listener, and `session` returns the state machine (`sasl.py`) of a new connection to it.
 """

@@ -55,7 +55,7 @@ def test_client_config_of_python_clients(cluster: Cluster) -> None:
     assert isinstance(cluster.client_config("aiokafka")["ssl_context"], ssl.SSLContext)
 
 
-def test_client_config_contains_a_certificate_if_brokers_demand_one() -> None:
+def test_client_config_contains_a_certificate_on_demand() -> None:
     with Cluster(nodes=1, tls=True, settings={"ssl.client.auth": "required"}) as cluster:
         configs: dict[str, dict[str, Any]] = {client: cluster.client_config(client) for client in CLIENTS}
         assert (

@@ -86,7 +86,7 @@ def test_fetch_of_a_client_as_a_replica_changes_nothing() -> None:
     assert (list(partition.isr), partition.high_watermark) == before
 
 
-def test_client_that_does_not_read_before_authentication_is_not_served(world: World) -> None:
+def test_slow_reader_before_authentication_is_not_served(world: World) -> None:
     """CVE-2025-21605: the output of a client that is not authenticated must be bounded."""
     client = world.client()
     client.connection.writable = False

@@ -123,7 +123,7 @@ def test_context_demands_certificates_of_clients(mode: str, shown: str | None, c
         assert done.server.getpeercert(binary_form=True)
 
 
-def test_context_of_sasl_ssl_demands_certificates_by_its_own_setting() -> None:
+def test_context_of_sasl_ssl_has_its_own_client_auth() -> None:
     settings = inline(ISSUED) | trusting(authority()) | {"sasl.enabled.mechanisms": "PLAIN", "ssl.client.auth": "required"}
     assert context_of(settings, "SASL_SSL").verify_mode is ssl.CERT_NONE
     assert context_of(settings | prefixed({"ssl.client.auth": "required"}), "SASL_SSL").verify_mode is ssl.CERT_REQUIRED
@@ -161,7 +161,7 @@ def test_context_with_wrong_key_password_is_refused_without_it() -> None:
 # Replacement at run time
 
 
-def test_certificate_replaced_at_run_time_is_shown_to_new_connections() -> None:
+def test_certificate_replaced_is_shown_to_new_connections() -> None:
     world = world_of(inline(ISSUED))
     contexts, broker = contexts_of(world), world.cluster.brokers[1]
     assert current(world, contexts) is current(world, contexts)
