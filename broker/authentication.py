@@ -35,13 +35,14 @@ if TYPE_CHECKING:
 
 Late = Generator[Wait, None, None]
 HANDSHAKE_KEY = SASL_HANDSHAKE.key.to_bytes(2, "big")
-REFUSED_HEADER = RequestHeader(SASL_AUTHENTICATE, 0, 0, None, 0)
-"""Stands for the refused request while its answer is delayed."""
-REFUSED_REQUEST = SaslAuthenticateRequest(auth_bytes=b"")
 
 
 class Authentication:
     """The authentication of one connection. `write` takes the buffers of an answer."""
+
+    REFUSED_HEADER = RequestHeader(SASL_AUTHENTICATE, 0, 0, None, 0)
+    """Stands with REFUSED_REQUEST for a refused request while its answer is delayed."""
+    REFUSED_REQUEST = SaslAuthenticateRequest(auth_bytes=b"")
 
     def __init__(self, listener: SaslListener, client: Client, broker: Broker, write: Callable[[list[Buffer]], None]) -> None:
         self._session: SaslSession = listener.session()

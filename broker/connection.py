@@ -28,17 +28,18 @@ from ..protocol.frame import LENGTH, Buffer, RequestHeader, encode_response, enc
 from ..protocol.messages.api_versions import API_VERSIONS
 from ..protocol.schema import Message, ProtocolError
 from ..storage.memory import untouched
-from .authentication import REFUSED_HEADER, REFUSED_REQUEST, Authentication, identify_by_certificate
 from .cluster.broker import Broker
 from .context import Client, Context, Shortcut
 from .failure import failure
-from .handlers import HANDLERS, CloseConnection, unsupported_version
+from .handlers import load_handler, unsupported_version
 from .protocol_sniffing import sniff_protocol
+from .registry import HANDLERS, CloseConnection
 from .scheduling.turns import TURN_S
 from .scheduling.waiting import NEXT_TURN, Wait
 from .short_repr import short_repr
 
 if TYPE_CHECKING:
+    from .authentication import Authentication
     from .core import Core
 
 LARGE_FRAME_BYTES = 128 * 1024
@@ -85,7 +86,9 @@ class Connection:
         self._shortcut: Shortcut | None = None
         self.max_frame_bytes = broker.request_max_bytes
         self._authentication: Authentication | None = None
-        if (listener := broker.sasl.get(client.listener_name)) is not None:
+        if (listener := broker.sasl_listener(client.listener_name)) is not None:
+            from .authentication import Authentication
+
             self._authentication = Authentication(listener, client, broker, self._write)
             self.max_frame_bytes = self._authentication.max_frame_bytes
         self._unparsed: Buffer = b""
@@ -113,6 +116,8 @@ class Connection:
 
     def certified(self, certificate: bytes) -> None:
         """Identifies the client by the certificate, in DER, that it has shown in the TLS handshake."""
+        from .authentication import identify_by_certificate
+
         try:
             identify_by_certificate(self.client, self.broker, certificate)
         except CloseConnection as error:
@@ -263,7 +268,7 @@ class Connection:
         self.client.client_id = header.client_id or ""
         context = Context(version, self.client, self.broker, frame, owns_buffer, self._shortcut)
         try:
-            answer = HANDLERS[api.key].rule(request, context)
+            answer = (HANDLERS.get(api.key) or load_handler(api.key)).rule(request, context)
             if isinstance(answer, Generator):
                 self.resume(Parked(self, header, request, answer))
             else:
@@ -283,7 +288,7 @@ class Connection:
             return False
         self.max_frame_bytes = authentication.max_frame_bytes
         if refusal is not None:
-            self.resume(Parked(self, REFUSED_HEADER, REFUSED_REQUEST, refusal))
+            self.resume(Parked(self, authentication.REFUSED_HEADER, authentication.REFUSED_REQUEST, refusal))
         return False
 
     def resume(self, parked: Parked) -> None:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..protocol.errors import KafkaError
 from .scheduling.waiting import Reply
 from .security.acls import ACCESS_DENIED_ERRORS, ANONYMOUS, CLUSTER_NAME, OPERATIONS, Operation, ResourceType
-from .security.mechanism import Identity
 
 if TYPE_CHECKING:
     from .cluster.broker import Broker
+    from .security.mechanism import Identity
 
 
 class Client:

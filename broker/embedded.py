@@ -8,9 +8,8 @@ from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from .client_config import client_config
 from .cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
 from .controls.cluster_controls import BlockingControls, ClusterControls
 from .network.server import Server, new_event_loop
@@ -18,7 +17,9 @@ from .security.startup import Security, security_of
 from .settings.cluster_config import ClusterConfig, cluster_of
 from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
-from .tls.generated import GeneratedTls
+
+if TYPE_CHECKING:
+    from .tls.generated import GeneratedTls
 
 R = TypeVar("R")
 
@@ -112,6 +113,8 @@ class AsyncCluster(ClusterControls):
         `user` is one of `users`, by default the first one. Raises ValueError for an unknown client, user or SASL mechanism, and if the
         cluster is not running.
         """
+        from .client_config import client_config
+
         return client_config(client, self._server, user=user, mechanism=mechanism)
 
     @property

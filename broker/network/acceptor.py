@@ -109,7 +109,7 @@ class Acceptor:
     def _open(self, accepted: socket.socket, host: str, port: int) -> None:
         accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._server.begin_turn()
-        context = self._server.tls.get(self._broker, self._listener)
+        context = None if self._server.tls is None else self._server.tls.get(self._broker, self._listener)
         protocol = ClientProtocol(self._server, self._broker, self._listener.name, host, port)
         timeout_s = None if context is None else HANDSHAKE_TIMEOUT_S
         opening = self._loop.connect_accepted_socket(lambda: protocol, accepted, ssl=context, ssl_handshake_timeout=timeout_s)
@@ -140,7 +140,10 @@ def bind(listener: Listener) -> socket.socket:
     """Returns a socket bound to a listener's address. Raises OSError with a text that contains the address and the remedy."""
     try:
         host = listener.host or "0.0.0.0"  # Kafka binds an empty host to all interfaces
-        found = socket.getaddrinfo(host, listener.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        # For a str, Python imports its codec for international names, even if the name is ASCII.
+        found = socket.getaddrinfo(
+            host.encode() if host.isascii() else host, listener.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
         # "localhost" resolves to both ::1 and 127.0.0.1 on many systems. IPv4 is preferred, because advertised addresses are IPv4.
         family, kind, protocol, _, address = min(found, key=lambda info: info[0] != socket.AF_INET)
     except OSError as error:

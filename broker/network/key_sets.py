@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from urllib.error import URLError
-from urllib.request import urlopen
 
 from ...protocol.key_stores import demand_cryptography
 from ..cluster.state import ClusterState
@@ -54,6 +52,9 @@ class KeySets:
 
 
 def _read(url: str) -> KeySet:
+    from urllib.error import URLError
+    from urllib.request import urlopen
+
     try:
         with urlopen(url, timeout=TIMEOUT_S) as response:  # the operator has chosen the URL; clients cannot change it
             text = response.read(MAX_BYTES + 1)

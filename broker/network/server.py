@@ -20,7 +20,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from random import Random, SystemRandom
 from types import ModuleType
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from .. import logs
 from ..cluster.broker import Broker
@@ -33,13 +33,15 @@ from ..scheduling.timers import Timers
 from ..scheduling.turns import Turns
 from ..settings.cluster_config import ClusterConfig, NodeConfig, TopicSpec
 from ..settings.endpoints import WILDCARDS
-from ..settings.listeners import Listener
+from ..settings.listeners import SASL_PROTOCOLS, TLS_PROTOCOLS, Listener
 from ..signals import end_by_signals
-from ..tls.contexts import TlsContexts
-from ..tls.generated import GeneratedTls
 from .acceptor import Acceptor, bind
 from .client_protocol import ClientProtocol
-from .key_sets import KeySets
+
+if TYPE_CHECKING:
+    from ..tls.contexts import TlsContexts
+    from ..tls.generated import GeneratedTls
+    from .key_sets import KeySets
 
 uvloop: ModuleType | None
 try:
@@ -69,6 +71,7 @@ class Server:
         # The wall clock at start plus the monotonic clock: timers and record timestamps use one time, and it never jumps.
         self.clock = Clock(time.time() * 1000, time.monotonic)
         self.generated_tls: GeneratedTls | None = None
+        self.tls: TlsContexts | None = None
         self._key_sets: KeySets | None = None
         self._reserved: dict[Listener, socket.socket] = {}
         self._acceptors: dict[int, list[Acceptor]] = {}
@@ -96,9 +99,7 @@ class Server:
             turns = Turns[Parked](Timers(self.now_ms), time.monotonic)
             self.cluster = ClusterState(self.config, turns, self._random)
             self.core = Core(self.cluster, turns)
-            self._prepare_tls()
-            self._key_sets = KeySets(self.cluster)
-            await self._key_sets.start()
+            await self._prepare_security()
             for topic in self._topics:
                 self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
             for node in self.config.nodes:
@@ -110,15 +111,28 @@ class Server:
             await self.stop()
             raise
 
-    def _prepare_tls(self) -> None:
-        """Builds the TLS contexts of all listeners. Raises InvalidConfig."""
-        if self.config.tls:
-            self.generated_tls = GeneratedTls(self.config, datetime.now(UTC))
-        self.tls = TlsContexts(self.generated_tls)
-        self.cluster.check_tls = self.tls.check
-        for broker in self.cluster.brokers.values():
-            for listener in broker.listeners.values():
-                self.tls.get(broker, listener)
+    async def _prepare_security(self) -> None:
+        """Builds the TLS contexts of all listeners and reads the key sets for tokens. Raises InvalidConfig.
+
+        The modules are imported only if a listener needs them, so that other clusters start as fast as without them.
+        """
+        protocols = {listener.security_protocol for node in self.config.nodes for listener in node.listeners}
+        if protocols.intersection(TLS_PROTOCOLS):
+            from ..tls.contexts import TlsContexts
+            from ..tls.generated import GeneratedTls
+
+            if self.config.tls:
+                self.generated_tls = GeneratedTls(self.config, datetime.now(UTC))
+            self.tls = TlsContexts(self.generated_tls)
+            self.cluster.check_tls = self.tls.check
+            for broker in self.cluster.brokers.values():
+                for listener in broker.listeners.values():
+                    self.tls.get(broker, listener)
+        if protocols.intersection(SASL_PROTOCOLS):
+            from .key_sets import KeySets
+
+            self._key_sets = KeySets(self.cluster)
+            await self._key_sets.start()
 
     async def stop(self) -> None:
         """Closes every listener and connection."""
@@ -204,7 +218,7 @@ class Server:
     def _warn_of_missing_users(self) -> None:
         for broker in self.cluster.brokers.values():
             for name in broker.listeners:
-                sasl = broker.sasl.get(name)
+                sasl = broker.sasl_listener(name)
                 if sasl is not None and "PLAIN" in sasl.enabled and not sasl.plain_users:
                     text = "[KafkaServer id=%d] listener %s enables PLAIN but has no users; set listener.name.%s.plain.sasl.jaas.config"
                     log.warning(text, broker.node_id, name, name.lower())
