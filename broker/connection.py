@@ -25,7 +25,7 @@ from ..protocol.errors import KafkaError
 from ..protocol.frame import LENGTH, Buffer, RequestHeader, encode_response, encode_response_in_slices, read_request_header
 from ..protocol.messages.api_versions import API_VERSIONS
 from ..protocol.schema import Message, ProtocolError
-from ..storage.memory import untouched
+from ..storage.blocks import TOUCH_BYTES, touch
 from .cluster.broker import Broker
 from .context import Client, Context, Shortcut
 from .failure import failure
@@ -39,7 +39,10 @@ if TYPE_CHECKING:
     from .core import Core
 
 LARGE_FRAME_BYTES = 128 * 1024
+FRAME_START_BYTES = 16 * 1024
+MOST_TOUCHED_BYTES = 1024 * 1024
 OUTPUT_LIMIT_BYTES = 1024 * 1024
+STAGING_BYTES = 256 * 1024
 TURN_REQUESTS = 100
 
 network_log = logging.getLogger("kafka.network.SocketServer")
@@ -84,7 +87,9 @@ class Connection:
         self._held = False  # whether `_unparsed` may contain whole frames
         self._is_put_off = self._flush_is_put_off = False
         self._large: memoryview | None = None
-        self._filled = 0
+        self._filled = self._touched = 0
+        self._step_bytes = TOUCH_BYTES
+        self._read_bytes = STAGING_BYTES
         self._used_ms = core.timers.now_ms
         self._idle_timer = object()
         if broker.max_idle_ms >= 0:
@@ -118,11 +123,11 @@ class Connection:
     def buffer(self) -> memoryview:
         """Returns the memory for the next bytes. It is valid until `received` is called."""
         if self._large is not None:
-            return self._large[self._filled :]
+            return self._large[self._filled : self._touched]
         n = len(self._unparsed)
         if n:
             self.core.staging[:n] = self._unparsed
-        return self.core.staging[n:]
+        return self.core.staging[n : n + self._read_bytes]
 
     def received(self, n: int) -> None:
         """Serves the requests that are complete with `n` more bytes in `buffer()`. Raises no exception."""
@@ -138,6 +143,8 @@ class Connection:
                 rest = self._parse(data)
                 if rest:
                     self._unparsed = bytes(rest)
+                if self._large is None:
+                    self._read_bytes = STAGING_BYTES
         except Exception as error:
             self.fail(error, "serving its requests")
         self.core.run_ready()
@@ -209,23 +216,35 @@ class Connection:
             self._held = True  # stops reading until memory is released, which asks for a flush
             return False
         try:
-            self._large = untouched(size)
+            self._large = self.core.cluster.blocks.take(size)
         except MemoryError as error:
             memory.release(size)
             self.close(f"no memory for a request of {size} bytes: {error}", logging.ERROR)
             return True
         self._filled = len(begun)
         self._large[: self._filled] = begun
+        self._touch(self._large)
         return True
+
+    def _touch(self, frame: memoryview) -> None:
+        """Provides the pages for the next bytes of a large frame: at most as many as the client has sent, or TOUCH_BYTES."""
+        self._step_bytes = min(max(self._step_bytes, self._filled), MOST_TOUCHED_BYTES)
+        self._touched = touch(frame, min(self._filled + self._step_bytes, len(frame)))
 
     def _receive_large(self, frame: memoryview, n: int) -> None:
         self._filled += n
         if self._filled == len(frame):
-            self._large = None
+            self._large, self._read_bytes = None, FRAME_START_BYTES
             try:
                 self._handle(frame[LENGTH.size :], owns_buffer=True)
             finally:
-                self.broker.request_memory.release(len(frame))
+                self._release_large(frame)
+        elif self._filled == self._touched:
+            self._touch(frame)
+
+    def _release_large(self, frame: memoryview) -> None:
+        self.broker.request_memory.release(len(frame))
+        self.core.cluster.blocks.give_back([frame.obj])
 
     # Requests
 
@@ -368,10 +387,9 @@ class Connection:
         """Releases the memory, the timer and the waiting request of a closed connection. Raises no exception."""
         self.closing = self.closing or reason
         self.core.timers.cancel(self._idle_timer)
-        memory = self.broker.request_memory
-        memory.forget(self.ask_for_flush)
+        self.broker.request_memory.forget(self.ask_for_flush)
         if self._large is not None:
-            memory.release(len(self._large))
+            self._release_large(self._large)
         self._unparsed, self._large, self._held = b"", None, False
         if self.parked is not None:
             self.core.abandon(self.parked)

@@ -20,6 +20,7 @@ from typing import Any
 
 from ...protocol.coordinator_records import CoordinatorRecord
 from ...protocol.errors import ErrorCode, KafkaError
+from ...storage.blocks import KEPT_BYTES, Blocks
 from ...storage.memory import LogMemory
 from ..groups.consumer.regex_resolutions import Resolutions
 from ..groups.coordinator import Groups, GroupSettings
@@ -53,6 +54,8 @@ from .transaction_log import TransactionLog
 
 log = logging.getLogger("kafka.controller.KafkaController")
 
+BLOCKS_KEPT_MS = 10_000
+
 
 class ClusterState:
     """The state that all brokers of the cluster share."""
@@ -70,6 +73,7 @@ class ClusterState:
             broker.config.alter(own={}, cluster_wide={"min.insync.replicas": str(self.config.integers["min.insync.replicas"])})
         limit_bytes = config.max_memory_bytes
         self.log_memory = None if limit_bytes is None else LogMemory(limit_bytes, partial(_report_full, limit_bytes))
+        self.blocks = Blocks(KEPT_BYTES, self.log_memory, self._blocks_kept)
         self.topics: dict[str, Topic] = {}
         self.topics_by_id: dict[bytes, Topic] = {}
         self._names = TopicNames()
@@ -92,6 +96,10 @@ class ClusterState:
         self.quotas = ClientQuotas()
         self.authorizer = authorizer_of(self.config)
         self.scram_credentials = ScramCredentials()
+
+    def _blocks_kept(self) -> None:
+        """Frees the memory that is kept for reuse once no more was given back for a while."""
+        self.timers.set(self.blocks, BLOCKS_KEPT_MS, self.blocks.clear)
 
     # Nodes
 
@@ -166,7 +174,7 @@ class ClusterState:
         if name in self.topics:
             raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
         self._names.check(name)
-        topic = Topic(name, self.random.randbytes(16), self._topic_config(configs or {}), self.log_memory)
+        topic = Topic(name, self.random.randbytes(16), self._topic_config(configs or {}), self.log_memory, self.blocks)
         if assignments:
             check_assignments(assignments, self.brokers)
             check_leadable(assignments, self.running)
