@@ -272,7 +272,7 @@ def test_request_without_memory_closes_its_connection(
     assert client.closed
     (entry,) = [entry for entry in caplog.records if entry.name == "kafka.network.SocketServer"]
     assert entry.levelno == logging.ERROR
-    assert "no memory for a request of 100000004 bytes: cannot map 100000004 bytes: Cannot allocate memory" in entry.getMessage()
+    assert "no memory for a request of 100000004 bytes: cannot map 100663296 bytes: Cannot allocate memory" in entry.getMessage()
 
 
 def test_log_without_memory_closes_the_producers_connection(
