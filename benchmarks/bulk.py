@@ -12,7 +12,7 @@ from .librdkafka import BEGINNING, BulkProducer, KafkaFailure, Reader
 from .rows import Figures, Measure, Row, Target
 from .topics import new_topic
 
-REUSED = "produce 1 KiB into the memory of a deleted topic"
+REUSED = "produce 1 KiB in reused memory"
 
 
 @contextmanager
