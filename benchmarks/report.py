@@ -20,7 +20,7 @@ from .table import ratio
 
 
 class Report(NamedTuple):
-    """What a report contains. `names` are the brokers that were found, in the order of the columns."""
+    """The content of a report. `names` are the brokers that were found, in the order of the columns."""
 
     rows: Sequence[Row]
     names: Sequence[str]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from .brokers import KAFKA, KFAKE, MOCK, ODRADEK, Broker
 
 Figures = dict[str, float]
-"""What a measure returns: figures by the names of its rows."""
+"""The result of a measure: figures by the names of its rows."""
 
 Medians = Mapping[tuple[str, str], float]
 """Figures by the names of row and broker. A broker without a figure is missing."""
