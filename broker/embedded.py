@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Coroutine, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from .cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
+from .controls.cluster_controls import BlockingControls, ClusterControls
 from .network.server import Server, new_event_loop
 from .settings.cluster_config import ClusterConfig, cluster_of
 from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
+
+R = TypeVar("R")
 
 ANY_PORT = "PLAINTEXT://127.0.0.1:0"
 TRANSACTION_VERSIONS = (0, 1, 2)
 NOT_RUNNING = "the cluster is not running; use it inside its `with` block, or between start() and stop()"
 
 
-class AsyncCluster:
+class AsyncCluster(ClusterControls):
     """Emulated Kafka brokers on the running event loop, with the arguments of `Cluster`.
 
         async with AsyncCluster(nodes=2) as cluster:
@@ -87,17 +90,6 @@ class AsyncCluster:
         """`host:port,host:port`, for a client's bootstrap.servers. Raises ValueError if the cluster is not running."""
         return self._server.bootstrap_servers
 
-    async def stop_node(self, node_id: int) -> None:
-        """Stops a broker: closes its connections and moves its partitions and groups to other brokers.
-
-        Raises ValueError for an unknown id, and if the cluster is not running.
-        """
-        await self._server.stop_node(node_id)
-
-    async def start_node(self, node_id: int) -> None:
-        """Starts a stopped broker on the same port as before. Raises ValueError for an unknown id, and if the cluster is not running."""
-        await self._server.start_node(node_id)
-
     @property
     def _server(self) -> Server:
         if self._running is None:
@@ -105,7 +97,7 @@ class AsyncCluster:
         return self._running
 
 
-class Cluster:
+class Cluster(BlockingControls):
     """Emulated Kafka brokers on free ports of 127.0.0.1. When the `with` block ends they stop, and nothing is persisted.
 
         with Cluster(nodes=2, topics={"orders": 4}, settings={"num.partitions": 3}) as cluster:
@@ -129,6 +121,7 @@ class Cluster:
         transaction_version: int = 2,
     ) -> None:
         self._cluster = AsyncCluster(nodes, topics, settings, seed=seed, transaction_version=transaction_version)
+        super().__init__(self._cluster, self._run_in_thread)
         self._thread: threading.Thread | None = None
 
     def start(self) -> Self:
@@ -137,7 +130,7 @@ class Cluster:
         Raises ValueError if the cluster is running, OSError if a port is in use.
         """
         started: Future[None] = Future()
-        thread = threading.Thread(target=self._run, args=(started,), name="odradek", daemon=True)
+        thread = threading.Thread(target=self._serve, args=(started,), name="odradek", daemon=True)
         thread.start()
         try:
             started.result()
@@ -174,26 +167,17 @@ class Cluster:
         """`host:port,host:port`, for a client's bootstrap.servers. Raises ValueError if the cluster is not running."""
         return self._cluster.bootstrap_servers
 
-    def stop_node(self, node_id: int) -> None:
-        """Stops a broker: closes its connections and moves its partitions and groups to other brokers.
-
-        Raises ValueError for an unknown id, and if the cluster is not running.
-        """
-        self._call(self._cluster.stop_node, node_id)
-
-    def start_node(self, node_id: int) -> None:
-        """Starts a stopped broker on the same port as before and returns once it accepts connections.
-
-        Raises ValueError for an unknown id, and if the cluster is not running.
-        """
-        self._call(self._cluster.start_node, node_id)
-
-    def _call(self, method: Callable[[int], Coroutine[Any, Any, None]], node_id: int) -> None:
+    def _run_in_thread(self, coroutine: Coroutine[Any, Any, R]) -> R:
+        """Runs a coroutine on the cluster's event loop and returns its result. Raises ValueError if that is impossible."""
         if self._thread is None:
+            coroutine.close()
             raise ValueError(NOT_RUNNING)
-        asyncio.run_coroutine_threadsafe(method(node_id), self._loop).result()
+        if self._thread is threading.current_thread():
+            coroutine.close()
+            raise ValueError("a blocking call in the cluster's own thread would never return; use AsyncCluster there")
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
 
-    def _run(self, started: Future[None]) -> None:
+    def _serve(self, started: Future[None]) -> None:
         """Runs the cluster in its thread. An exception during start-up is passed to `start`, which raises it."""
 
         async def run_cluster() -> None:

@@ -136,7 +136,7 @@ def test_stopped_node_restarts_on_its_port(loop_factory: object) -> None:
         cluster.start_node(2)
         cluster.start_node(2)
         assert alive(addresses[1])
-        with pytest.raises(ValueError, match="there is no node 3; the nodes are"):
+        with pytest.raises(ValueError, match="there is no node 3; use one of 1, 2"):
             cluster.stop_node(3)
 
 

@@ -1,0 +1,109 @@
+"""Declares controls: the operations on a running cluster that users call from Python, over HTTP and on the command line.
+
+A control is an asynchronous method of a class that derives from `Controls`, with the decorator `@control("node stop")`. Everything else
+follows from the method:
+
+* its signature contains the parameters. Each is annotated with `Annotated[type, "help text"]`, and the types that recur are named once in
+  `parameters.py`. A default makes a parameter optional;
+* its return annotation is the result: None, a plain value, or a frozen dataclass of plain values;
+* its docstring is the help text, and its first line the summary;
+* the words of the decorator are its command (`odradek ctl node stop 2`) and its route (`POST /node/stop`). A control that changes nothing
+  is declared with `reads=True`, and its route is a GET.
+
+`AsyncCluster` inherits the methods. `Cluster` offers each as a blocking method by a line such as
+`stop_node = blocking(NodeControls.stop_node)`, which keeps the types of parameters and result.
+
+A control runs between two turns of the event loop, on the loop's thread. It checks all its arguments before it changes anything, and raises
+`InvalidControl` with the name of the parameter and the nearest valid value, `ControlRefused` if the state of the cluster forbids what was
+asked, or `ControlTimeout` if what it waited for did not happen.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from ..network.server import Server
+
+P = ParamSpec("P")
+R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Coroutine[Any, Any, Any]])
+
+
+class Control(NamedTuple):
+    """The declaration of a control: its words on the command line, the method that implements it, and whether it only reads.
+
+    `owner` is the attribute of the cluster to whose object the method belongs, such as "clock"; it is empty for methods of the cluster.
+    """
+
+    words: tuple[str, ...]
+    method: Callable[..., Coroutine[Any, Any, Any]]
+    reads: bool
+    owner: str
+
+    @property
+    def help(self) -> str:
+        """The docstring of the method."""
+        return inspect.getdoc(self.method) or ""
+
+
+CONTROLS: dict[tuple[str, ...], Control] = {}
+"""All controls by their words, in the order of their declaration."""
+
+
+def control(words: str, *, reads: bool = False, owner: str = "") -> Callable[[F], F]:
+    """Returns a decorator that declares a method as the control with these words, such as "node stop"."""
+
+    def declare(method: F) -> F:
+        key = tuple(words.split())
+        if key in CONTROLS:
+            raise ValueError(f"the control {words!r} is declared twice")
+        CONTROLS[key] = Control(key, method, reads, owner)
+        return method
+
+    return declare
+
+
+class Controls:
+    """The base of the classes that declare controls."""
+
+    @property
+    def _server(self) -> Server:
+        """The running cluster. Raises ValueError if the cluster is not running."""
+        raise NotImplementedError
+
+
+class Part(Controls):
+    """The base of the objects that hang at an attribute of a cluster and declare controls of their own, such as `cluster.clock`."""
+
+    def __init__(self, cluster: Controls) -> None:
+        self._cluster = cluster
+
+    @property
+    def _server(self) -> Server:
+        return self._cluster._server
+
+
+class Blocking:
+    """The base of the classes whose methods `blocking` makes.
+
+    `controls` is the object with the asynchronous methods, and `run` waits for a coroutine that runs on the cluster's event loop.
+    """
+
+    def __init__(self, controls: Controls, run: Callable[[Coroutine[Any, Any, Any]], Any]) -> None:
+        self._controls = controls
+        self._run = run
+
+
+def blocking(method: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]) -> Callable[Concatenate[Any, P], R]:
+    """Returns a method of a `Blocking` class that runs a control in the cluster's thread and returns its result."""
+
+    @wraps(method)
+    def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        result: R = self._run(method(self._controls, *args, **kwargs))
+        return result
+
+    return call
