@@ -250,7 +250,7 @@ class Connection:
 
     def _handle(self, frame: memoryview, owns_buffer: bool) -> None:
         if self._shortcut is not None and (known := self._shortcut.answer(frame, owns_buffer)) is not None:
-            return self._write([known])
+            return self._write(known)
         try:
             header = read_request_header(frame)
             api, version = header.api, header.version
