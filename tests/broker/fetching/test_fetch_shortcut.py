@@ -107,7 +107,7 @@ def test_shortcut_returns_new_records_and_offsets(world: World) -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        {"offset": 4},  # nothing to read yet
+        {"offset": 4},  # the end of the log
         {"offset": 5},
         {"offset": -1},
         {"offset": 1, "min_bytes": 1 << 20},
