@@ -43,7 +43,7 @@ class Block(mmap.mmap):
         """Whether there is no view of it. False on systems that cannot tell."""
         try:
             self.resize(len(self))
-        except (BufferError, OSError, SystemError, ValueError):
+        except (AttributeError, BufferError, OSError, SystemError, ValueError):
             return False
         return True
 

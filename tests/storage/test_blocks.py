@@ -85,6 +85,17 @@ def test_take_returns_no_block_that_has_a_view(hold: object) -> None:
     assert bytes(part) == bytes(len(part))
 
 
+@pytest.mark.parametrize("error", [AttributeError, OSError, SystemError, ValueError])
+def test_take_on_systems_that_cannot_tell_returns_new_memory(error: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
+    def resize(self: Block, size: int) -> None:
+        raise error
+
+    pool = Blocks(MIB)
+    block = used(pool, 1000)
+    monkeypatch.setattr(Block, "resize", resize)
+    assert pool.take(1000).obj is not block
+
+
 @reuses
 def test_take_after_the_last_view_is_gone_reuses_the_block() -> None:
     pool = Blocks(MIB)
