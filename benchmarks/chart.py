@@ -14,7 +14,7 @@ from .rows import Medians, Row, text_of
 from .table import ratio
 
 WIDTH, BAR_LEFT, BAR_WIDTH = 920, 330, 430
-BAR_HEIGHT, GROUP_GAP, TOP = 14, 12, 84
+BAR_HEIGHT, GROUP_GAP, LINE_HEIGHT, TOP = 14, 12, 16, 84
 
 _STYLE = """
   svg { background: #ffffff; font: 12px system-ui, sans-serif; }
@@ -27,14 +27,21 @@ _STYLE = """
 """
 
 
-def chart(rows: Sequence[Row], names: Sequence[str], medians: Medians, subtitle: str) -> str:
-    """Returns the SVG. Brokers without a figure in a row have no bar in its group, and rows without any figure have no group."""
+def chart(rows: Sequence[Row], names: Sequence[str], medians: Medians, subtitle: str, notes: Sequence[str] = ()) -> str:
+    """Returns the SVG, with the notes below the bars.
+
+    Brokers without a figure in a row have no bar in its group, and rows without any figure have no group.
+    """
     parts, top = [_text(16, 28, "odradek beside other brokers", "title"), _text(16, 48, subtitle, "quiet"), *_legend(names)], TOP
     for row in rows:
         bars = [(name, figure) for name in names if (figure := medians.get((row.name, name))) is not None]
         if bars:
             parts += _group(row, bars, medians, top)
             top += max(len(bars), 2) * BAR_HEIGHT + GROUP_GAP
+    for note in ("In brackets: odradek's figure divided by the peer's.", *notes):
+        parts.append(_text(16, top + 10, note, "quiet"))
+        top += LINE_HEIGHT
+    top += GROUP_GAP
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{top}" viewBox="0 0 {WIDTH} {top}" role="img">'
     return "\n".join([head, f"<title>{escape(subtitle)}</title>", f"<style>{_STYLE}</style>", *parts, "</svg>", ""])
 

@@ -39,7 +39,9 @@ class Report(NamedTuple):
 def write_report(folder: Path, report: Report) -> None:
     """Writes report.md and report.svg. Creates the folder if necessary."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "report.svg").write_text(chart(report.rows, report.names, report.medians, f"{report.date}, {report.machine}"))
+    notes = [f"{name}: {text}" for name, text in report.versions.items()]
+    svg = chart(report.rows, report.names, report.medians, f"{report.date}, {report.machine}", notes)
+    (folder / "report.svg").write_text(svg)
     (folder / "report.md").write_text(markdown(report))
 
 

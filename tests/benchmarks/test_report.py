@@ -11,7 +11,8 @@ import pytest
 
 from benchmarks import brokers
 from benchmarks.brokers import BROKERS, FLOOR, KAFKA, KFAKE, MOCK, ODRADEK
-from benchmarks.chart import chart
+from benchmarks.chart import BAR_LEFT, chart
+from benchmarks.measures import MEASURES
 from benchmarks.report import Report, machine, markdown, write_report
 from benchmarks.rows import Medians, Results, Row, Target
 from benchmarks.table import table
@@ -33,6 +34,7 @@ MEDIANS: Medians = {
     ("memory per stored byte", ODRADEK): 1.02,
 }
 NAMES = (ODRADEK, FLOOR, MOCK, KAFKA)
+WIDEST_AVERAGE_PX = 7.2  # of a character of a long name in bold
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -90,6 +92,17 @@ def test_chart_scales_each_group_by_its_largest_figure() -> None:
     assert widths[1] == widths[3] == max(widths)
 
 
+def test_chart_has_its_notes_below_the_bars() -> None:
+    svg = ElementTree.fromstring(chart(ROWS, NAMES, MEDIANS, "", ["odradek: 1.2 <3>", "Kafka: 4"]))
+    assert texts(svg)[-2:] == ["odradek: 1.2 <3>", "Kafka: 4"]
+    lowest_bar = max(float(rect.get("y", "0")) for rect in svg.iter(f"{SVG}rect"))
+    assert [float(text.get("y", "0")) > lowest_bar for text in list(svg.iter(f"{SVG}text"))[-2:]] == [True, True]
+
+
+def test_names_of_rows_fit_beside_the_bars() -> None:
+    assert max(len(row.name) for measure in MEASURES for row in measure.rows) * WIDEST_AVERAGE_PX < BAR_LEFT - 16
+
+
 def test_chart_leaves_out_missing_peers() -> None:
     medians = {key: figure for key, figure in MEDIANS.items() if key[1] in (ODRADEK, FLOOR)}
     text = chart(ROWS, (ODRADEK, FLOOR), medians, "")
@@ -135,7 +148,7 @@ def test_write_report_creates_table_and_chart(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "folder"
     write_report(folder, report())
     assert sorted(path.name for path in folder.iterdir()) == ["report.md", "report.svg"]
-    ElementTree.parse(folder / "report.svg")
+    assert "Kafka: version of Kafka" in texts(ElementTree.parse(folder / "report.svg").getroot())
     assert (folder / "report.md").read_text() == markdown(report())
 
 
