@@ -2,7 +2,9 @@
 
 Receiving. All connections share the staging buffer of the core. `buffer` returns the memory for the next bytes, and `received` serves the
 frames that are complete; an incomplete one at the end is copied to `_unparsed`. A frame larger than LARGE_FRAME_BYTES is received into a
-memory block of its own, which the log may keep without a copy. That memory counts towards `queued.max.request.bytes`.
+memory block of its own, which the log may keep without a copy. Its pages are provided as the bytes arrive (`storage/blocks.py`), and it is
+given back afterwards. It counts towards `queued.max.request.bytes`. After a large frame, only FRAME_START_BYTES are read into the staging
+buffer, because the next frame is probably large too.
 
 One request in flight. While a handler waits, further bytes of its client stay unparsed (`_held`), so responses are in the order of the
 requests, as with Kafka's SocketServer, which mutes the channel. Requests are held back in the same way while the client does not read its
@@ -41,8 +43,8 @@ if TYPE_CHECKING:
 LARGE_FRAME_BYTES = 128 * 1024
 FRAME_START_BYTES = 16 * 1024
 MOST_TOUCHED_BYTES = 1024 * 1024
+"""The most bytes whose pages are provided at once."""
 OUTPUT_LIMIT_BYTES = 1024 * 1024
-STAGING_BYTES = 256 * 1024
 TURN_REQUESTS = 100
 
 network_log = logging.getLogger("kafka.network.SocketServer")
@@ -89,7 +91,7 @@ class Connection:
         self._large: memoryview | None = None
         self._filled = self._touched = 0
         self._step_bytes = TOUCH_BYTES
-        self._read_bytes = STAGING_BYTES
+        self._staging = core.staging
         self._used_ms = core.timers.now_ms
         self._idle_timer = object()
         if broker.max_idle_ms >= 0:
@@ -125,9 +127,10 @@ class Connection:
         if self._large is not None:
             return self._large[self._filled : self._touched]
         n = len(self._unparsed)
-        if n:
-            self.core.staging[:n] = self._unparsed
-        return self.core.staging[n : n + self._read_bytes]
+        if not n:
+            return self._staging
+        self.core.staging[:n] = self._unparsed
+        return self.core.staging[n:]
 
     def received(self, n: int) -> None:
         """Serves the requests that are complete with `n` more bytes in `buffer()`. Raises no exception."""
@@ -144,7 +147,7 @@ class Connection:
                 if rest:
                     self._unparsed = bytes(rest)
                 if self._large is None:
-                    self._read_bytes = STAGING_BYTES
+                    self._staging = self.core.staging
         except Exception as error:
             self.fail(error, "serving its requests")
         self.core.run_ready()
@@ -234,7 +237,7 @@ class Connection:
     def _receive_large(self, frame: memoryview, n: int) -> None:
         self._filled += n
         if self._filled == len(frame):
-            self._large, self._read_bytes = None, FRAME_START_BYTES
+            self._large, self._staging = None, self.core.staging[:FRAME_START_BYTES]
             try:
                 self._handle(frame[LENGTH.size :], owns_buffer=True)
             finally:

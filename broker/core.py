@@ -16,10 +16,12 @@ from itertools import count
 
 from .cluster.broker import Broker
 from .cluster.state import ClusterState
-from .connection import STAGING_BYTES, Connection, Parked
+from .connection import Connection, Parked
 from .context import Client
 from .scheduling.turns import Turns
 from .scheduling.waiting import NEXT_TURN, Wait
+
+STAGING_BYTES = 256 * 1024
 
 
 class Core:

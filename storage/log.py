@@ -77,7 +77,7 @@ class Log:
         else:
             position = self._used
             if position + size > self._limit:
-                position = self._make_room(size)
+                position = self._open_in_arena(size)
             arena = self._arena
             self._used = end = position + size
             arena[position:end] = batch
@@ -213,8 +213,8 @@ class Log:
             return last
         return max(0, bisect_right(self._segments, offset, key=_base_offset) - 1)
 
-    def _make_room(self, size: int) -> int:
-        """Returns the position in the arena at which the last segment ends, or a new one begins, and `size` bytes can be written."""
+    def _open_in_arena(self, size: int) -> int:
+        """Starts a segment, or extends the last one, by room for `size` bytes, and returns the position of these in the arena."""
         if len(self._arena) - self._used < size:
             capacity = max(size, min(max(self.size, MIN_ARENA_BYTES), MAX_ARENA_BYTES))
             self._arena = self._blocks.take(capacity)

@@ -18,10 +18,10 @@ from odradek.broker.connection import (
     LARGE_FRAME_BYTES,
     MOST_TOUCHED_BYTES,
     OUTPUT_LIMIT_BYTES,
-    STAGING_BYTES,
     TURN_REQUESTS,
 )
 from odradek.broker.context import Context
+from odradek.broker.core import STAGING_BYTES
 from odradek.broker.handlers.api_versions import HIDDEN
 from odradek.broker.network.client_protocol import WRITE_BYTES
 from odradek.broker.registry import HANDLERS, CloseConnection, Handler
