@@ -17,10 +17,15 @@ TIMEOUT_S = 10
 _numbers = itertools.count()
 
 
+def new_name() -> str:
+    """Returns a name that no other topic has."""
+    return f"bench-{os.getpid()}-{next(_numbers)}"
+
+
 @contextmanager
 def new_topic(broker: Broker) -> Iterator[str]:
     """Yields the name of a topic of one partition, which the broker creates when its metadata is first requested."""
-    name = f"bench-{os.getpid()}-{next(_numbers)}"
+    name = new_name()
     admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0})
     deadline = time.monotonic() + TIMEOUT_S
     while admin.list_topics(name, timeout=TIMEOUT_S).topics[name].error:
