@@ -2,7 +2,9 @@
 
 Receiving. All connections share the staging buffer of the core. `buffer` returns the memory for the next bytes, and `received` serves the
 frames that are complete; an incomplete one at the end is copied to `_unparsed`. A frame larger than LARGE_FRAME_BYTES is received into a
-memory block of its own, which the log may keep without a copy. That memory counts towards `queued.max.request.bytes`.
+memory block of its own, which the log may keep without a copy. Its pages are provided as the bytes arrive (`storage/blocks.py`), and it is
+given back afterwards. It counts towards `queued.max.request.bytes`. After a large frame, only FRAME_START_BYTES are read into the staging
+buffer, because the next frame is probably large too.
 
 Authentication. On a SASL listener, `authentication.py` answers the frames of a client until it is authenticated.
 
@@ -27,7 +29,7 @@ from ..protocol.errors import KafkaError
 from ..protocol.frame import LENGTH, Buffer, RequestHeader, encode_response, encode_response_in_slices, read_request_header
 from ..protocol.messages.api_versions import API_VERSIONS
 from ..protocol.schema import Message, ProtocolError
-from ..storage.memory import untouched
+from ..storage.blocks import TOUCH_BYTES, touch
 from .cluster.broker import Broker
 from .context import Client, Context, Shortcut
 from .failure import failure
@@ -43,6 +45,9 @@ if TYPE_CHECKING:
     from .core import Core
 
 LARGE_FRAME_BYTES = 128 * 1024
+FRAME_START_BYTES = 16 * 1024
+MOST_TOUCHED_BYTES = 1024 * 1024
+"""The most bytes whose pages are provided at once."""
 OUTPUT_LIMIT_BYTES = 1024 * 1024
 TURN_REQUESTS = 100
 
@@ -95,7 +100,9 @@ class Connection:
         self._held = False  # whether `_unparsed` may contain whole frames
         self._is_put_off = self._flush_is_put_off = False
         self._large: memoryview | None = None
-        self._filled = 0
+        self._filled = self._touched = 0
+        self._step_bytes = TOUCH_BYTES
+        self._staging = core.staging
         self._used_ms = core.timers.now_ms
         self._idle_timer = object()
         if broker.max_idle_ms >= 0:
@@ -138,10 +145,11 @@ class Connection:
     def buffer(self) -> memoryview:
         """Returns the memory for the next bytes. It is valid until `received` is called."""
         if self._large is not None:
-            return self._large[self._filled :]
+            return self._large[self._filled : self._touched]
         n = len(self._unparsed)
-        if n:
-            self.core.staging[:n] = self._unparsed
+        if not n:
+            return self._staging
+        self.core.staging[:n] = self._unparsed
         return self.core.staging[n:]
 
     def received(self, n: int) -> None:
@@ -158,6 +166,8 @@ class Connection:
                 rest = self._parse(data)
                 if rest:
                     self._unparsed = bytes(rest)
+                if self._large is None:
+                    self._staging = self.core.staging
         except Exception as error:
             self.fail(error, "serving its requests")
         self.core.run_ready()
@@ -230,23 +240,35 @@ class Connection:
             self._held = True  # stops reading until memory is released, which asks for a flush
             return False
         try:
-            self._large = untouched(size)
+            self._large = self.core.cluster.blocks.take(size)
         except MemoryError as error:
             memory.release(size)
             self.close(f"no memory for a request of {size} bytes: {error}", logging.ERROR)
             return True
         self._filled = len(begun)
         self._large[: self._filled] = begun
+        self._touch(self._large)
         return True
+
+    def _touch(self, frame: memoryview) -> None:
+        """Provides the pages for the next bytes of a large frame: at most as many as the client has sent, or TOUCH_BYTES."""
+        self._step_bytes = min(max(self._step_bytes, self._filled), MOST_TOUCHED_BYTES)
+        self._touched = touch(frame, min(self._filled + self._step_bytes, len(frame)))
 
     def _receive_large(self, frame: memoryview, n: int) -> None:
         self._filled += n
         if self._filled == len(frame):
-            self._large = None
+            self._large, self._staging = None, self.core.staging[:FRAME_START_BYTES]
             try:
                 self._handle(frame[LENGTH.size :], owns_buffer=True)
             finally:
-                self.broker.request_memory.release(len(frame))
+                self._release_large(frame)
+        elif self._filled == self._touched:
+            self._touch(frame)
+
+    def _release_large(self, frame: memoryview) -> None:
+        self.broker.request_memory.release(len(frame))
+        self.core.cluster.blocks.give_back([frame.obj])
 
     # Requests
 
@@ -254,7 +276,7 @@ class Connection:
         if self._authentication is not None and not self._admits(self._authentication, frame):
             return
         if self._shortcut is not None and (known := self._shortcut.answer(frame, owns_buffer)) is not None:
-            return self._write([known])
+            return self._write(known)
         try:
             header = read_request_header(frame)
             api, version = header.api, header.version
@@ -405,10 +427,9 @@ class Connection:
         """Releases the memory, the timer and the waiting request of a closed connection. Raises no exception."""
         self.closing = self.closing or reason
         self.core.timers.cancel(self._idle_timer)
-        memory = self.broker.request_memory
-        memory.forget(self.ask_for_flush)
+        self.broker.request_memory.forget(self.ask_for_flush)
         if self._large is not None:
-            memory.release(len(self._large))
+            self._release_large(self._large)
         self._unparsed, self._large, self._held = b"", None, False
         if self.parked is not None:
             self.core.abandon(self.parked)
