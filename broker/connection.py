@@ -38,6 +38,7 @@ from .short_repr import short_repr
 if TYPE_CHECKING:
     from .core import Core
 
+_unpack_length = LENGTH.unpack_from
 LARGE_FRAME_BYTES = 128 * 1024
 OUTPUT_LIMIT_BYTES = 1024 * 1024
 TURN_REQUESTS = 100
@@ -119,10 +120,11 @@ class Connection:
         """Returns the memory for the next bytes. It is valid until `received` is called."""
         if self._large is not None:
             return self._large[self._filled :]
-        n = len(self._unparsed)
-        if n:
-            self.core.staging[:n] = self._unparsed
-        return self.core.staging[n:]
+        staging, n = self.core.staging, len(self._unparsed)
+        if not n:
+            return staging
+        staging[:n] = self._unparsed
+        return staging[n:]
 
     def received(self, n: int) -> None:
         """Serves the requests that are complete with `n` more bytes in `buffer()`. Raises no exception."""
@@ -135,9 +137,9 @@ class Connection:
             else:
                 data = self.core.staging[: len(self._unparsed) + n]
                 self._unparsed = b""
-                rest = self._parse(data)
-                if rest:
-                    self._unparsed = bytes(rest)
+                parsed = self._parse(data)
+                if parsed < len(data):
+                    self._unparsed = bytes(data[parsed:])
         except Exception as error:
             self.fail(error, "serving its requests")
         self.core.run_ready()
@@ -162,29 +164,33 @@ class Connection:
             return
         self._held = False
         try:
-            rest = self._parse(memoryview(self._unparsed))
+            data = memoryview(self._unparsed)
+            rest = data[self._parse(data) :]
             self._unparsed = rest if self._held else bytes(rest)  # a small view would keep its whole memory block alive
         except Exception as error:
             self.fail(error, "serving requests that were held back")
         if not self.output:
             self.ask_for_flush()  # the flush also resumes reading, so it is needed even if there is no response to write
 
-    def _parse(self, data: memoryview) -> memoryview:
-        """Serves the complete frames in `data` until the connection is busy or its share of the turn is used up. Returns the rest."""
+    def _parse(self, data: memoryview) -> int:
+        """Serves the complete frames in `data` until the connection is busy or its share of the turn is used up.
+
+        Returns the number of bytes that need not be kept.
+        """
         position, end, served, end_s = 0, len(data), 0, 0.0
         limit, clock = self.broker.request_max_bytes, self.core.clock
-        while end - position >= LENGTH.size and self.closing is None:
-            (size,) = LENGTH.unpack_from(data, position)
+        while end - position >= 4 and self.closing is None:
+            (size,) = _unpack_length(data, position)
             if not 0 <= size <= limit:
                 self._refuse_frame(size, data[position:])
                 break
             if self.busy:
                 self._held = True
                 break
-            following = position + LENGTH.size + size
+            following = position + 4 + size
             if following > end:
                 if LENGTH.size + size > LARGE_FRAME_BYTES and self._begin_large(data[position:], LENGTH.size + size):
-                    return data[end:]
+                    return end
                 break
             if not served:
                 end_s = clock() + TURN_S
@@ -193,9 +199,9 @@ class Connection:
                 self._put_off()
                 break
             served += 1
-            self._handle(data[position + LENGTH.size : following], owns_buffer=False)
+            self._serve(data, position + 4, size, owns_buffer=False)
             position = following
-        return data[position:] if self.closing is None else data[end:]
+        return position if self.closing is None else end
 
     def _refuse_frame(self, size: int, data: memoryview) -> None:
         other = sniff_protocol(bytes(data[: LENGTH.size]))
@@ -223,15 +229,21 @@ class Connection:
         if self._filled == len(frame):
             self._large = None
             try:
-                self._handle(frame[LENGTH.size :], owns_buffer=True)
+                self._serve(frame, LENGTH.size, len(frame) - LENGTH.size, owns_buffer=True)
             finally:
                 self.broker.request_memory.release(len(frame))
 
     # Requests
 
+    def _serve(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> None:
+        """Serves the request in `size` bytes of `data` from `position` on. Every request passes here, with or without the shortcut."""
+        if self._shortcut is not None and self.core.cluster.shortcut_allowed:
+            response = self._shortcut.answer(data, position, size, owns_buffer)
+            if response is not None:
+                return self._write_frame(response) if response else None
+        self._handle(data[position : position + size], owns_buffer)
+
     def _handle(self, frame: memoryview, owns_buffer: bool) -> None:
-        if self._shortcut is not None and (known := self._shortcut.answer(frame, owns_buffer)) is not None:
-            return self._write([known])
         try:
             header = read_request_header(frame)
             api, version = header.api, header.version
@@ -296,6 +308,12 @@ class Connection:
             yield NEXT_TURN
         self._write(parts)
         return None
+
+    def _write_frame(self, frame: bytes) -> None:
+        if not self.output:
+            self.ask_for_flush()
+        self.output.append(frame)
+        self.output_bytes += len(frame)
 
     def _write(self, parts: list[Buffer]) -> None:
         if not self.output:

@@ -45,10 +45,14 @@ class Client:
 
 
 class Shortcut(Protocol):
-    """Serves requests of a connection without decoding them (`appending/produce_shortcut.py`)."""
+    """Serves requests of a connection without decoding them (`appending/produce_shapes.py`)."""
 
-    def answer(self, frame: memoryview, owns_buffer: bool) -> bytes | None:
-        """Returns the response frame, or None, without having changed anything, if the request in `frame` has to be decoded."""
+    def answer(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> bytes | None:
+        """Serves the request in `size` bytes of `data` from `position` on, which do not include its length.
+
+        Returns the frame of the response, which is empty if the request has none, or None, without having changed anything, if the
+        request has to be decoded.
+        """
 
 
 class Context:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .server import Server
 
 WRITE_BYTES = 1024 * 1024
+JOINED_BYTES = 16 * 1024
+"""Up to this size the parts of an output are joined, because copying them takes less time than passing each to the system."""
 CLOSE_MS = 10_000
 """The time in which a closed connection may deliver its last responses before its transport is aborted."""
 
@@ -46,6 +48,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._transport = cast(asyncio.Transport, transport)
         # uvloop's transports write the caller's buffers without a copy, see `_write`.
         self._vectored = type(transport).__module__.startswith("uvloop")
+        self._transport.set_write_buffer_limits(high=0)
         try:
             self.server.opened(self)
         except Exception as error:
@@ -88,10 +91,13 @@ class ClientProtocol(asyncio.BufferedProtocol):
             self._close(transport)
         elif connection.writable:
             connection.flushed()
-            self._resume_reading()
+            if not self._reading:
+                self._resume_reading()
 
     def _write(self, transport: asyncio.Transport) -> None:
-        if self._vectored:
+        if self.connection.output_bytes <= JOINED_BYTES:
+            transport.write(b"".join(self.connection.take_output()))
+        elif self._vectored:
             transport.writelines(self.connection.take_output())
         else:
             # asyncio's transports copy their input, so a long response is written in pieces. `writelines` is avoided because it ignores
@@ -107,7 +113,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
             transport.abort()
 
     def _resume_reading(self) -> None:
-        if not self._reading and self.connection.wants_data:
+        if self.connection.wants_data:
             self._reading = True
             self._open_transport.resume_reading()
 
