@@ -48,7 +48,9 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._transport = cast(asyncio.Transport, transport)
         # uvloop's transports write the caller's buffers without a copy, see `_write`.
         self._vectored = type(transport).__module__.startswith("uvloop")
-        self._transport.set_write_buffer_limits(high=0)
+        if self._vectored:
+            # uvloop then writes at once instead of later in its iteration, so that a woken fetch is answered before other work is done.
+            self._transport.set_write_buffer_limits(high=0)
         try:
             self.server.opened(self)
         except Exception as error:
@@ -105,12 +107,12 @@ class ClientProtocol(asyncio.BufferedProtocol):
             transport.write(b"".join(self.connection.take_output(WRITE_BYTES)))
 
     def _close(self, transport: asyncio.Transport) -> None:
-        """Closes the transport, or aborts it if the peer does not read, because it would then stay open indefinitely."""
-        if self.connection.writable:
+        """Closes the transport once all output is written, or aborts it after CLOSE_MS, because the peer may not read."""
+        timers = self.server.core.timers
+        if self not in timers:
+            timers.set(self, CLOSE_MS, transport.abort)
+        if not self.connection.output:
             transport.close()
-            self.server.core.timers.set(self, CLOSE_MS, transport.abort)
-        else:
-            transport.abort()
 
     def _resume_reading(self) -> None:
         if self.connection.wants_data:
