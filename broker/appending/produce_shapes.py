@@ -1,32 +1,38 @@
 """Serves Produce requests that have the same shape as an earlier one, without decoding the request or encoding the response.
 
-A producer sends the same Produce request again and again, each time with another batch. Two requests with a batch of one record, and of the
-same length, differ only in the record's key and value and in a few numbers. So the connection stores what does not differ:
+A producer sends the same Produce request again and again, each time with another batch. Two requests of the same length, with a batch of one
+record, differ only in the record's key and value and in a few numbers. So the connection stores what does not differ:
 
-* A `Target` (`produce_target.py`) is the partition, with the bytes that the requests to it and their responses have in common.
+* A `Target` (`produce_target.py`) is a partition, with the bytes that the requests to it and their responses have in common.
 * A `Shape` is one length of requests. Its Struct unpacks a request of that length at once: the numbers that may differ and, between them,
-  as bytes, everything that must be the same as before:
+  as bytes, all that must be the same as before.
 
-      key, version | correlation id | client id ... size of the records ... magic | CRC | attributes, last offset delta | timestamps |
-      same           differs          same                                          differs same                          differ
+      same       key and version
+      differs    correlation id
+      same       client id, ..., index of the partition, size of the records, start of the batch header until the magic
+      differs    CRC
+      same       attributes, last offset delta
+      differs    base timestamp, max timestamp, producer id, epoch, sequence
+      same       count of records; of the record: size, attributes, deltas, and without a key also the lengths of key and value
+      differs    key length, if there is a key
+      skipped    key, value length, value; the value length follows from the key length
+      same       count of headers, tagged fields of the request
 
-      producer id, epoch, sequence | records count ... deltas of the record | key length | key, value length, value | 0 headers, tagged fields
-      differ                         same                                     differs      skipped                    same
+If the bytes that must be the same equal those of an earlier request, then request, batch and record are well formed, because they have the
+structure of that request. `_append` makes the checks of `append` that depend on the numbers and on the state of the cluster: leader,
+in-sync replicas, settings of the topic, timestamp, memory, CRC and sequence number. The log and the producer's state receive the numbers
+that were unpacked, and one `pack` makes the response.
 
-If the bytes that must be the same equal those of an earlier request, then request, batch and record are well formed, because they have
-the structure of that request. The value length follows from the key length. `_append` makes the checks of `append` that depend on the
-numbers and on the state of the cluster: leader, in-sync replicas, memory, the settings of the topic, timestamp, CRC and sequence number.
-The log and the producer's state receive the numbers that were unpacked, and the response is one `pack`.
+Another length, or a batch of several records, with headers or compressed: the target is found by the bytes before the records, and `append`
+checks the batch as it does for a decoded request. If the batch is one plain record, its shape is stored. A connection stores at most
+MOST_SHAPES shapes and MOST_TARGETS targets.
 
-Another length, or a batch of several records, with headers or compressed: the target of the request is found by the bytes before the
-records, and `append` checks the batch in the same way as for a decoded request. If the batch is one plain record, its shape is stored. A
-connection stores at most MOST_SHAPES shapes and MOST_TARGETS targets.
+For any other difference, and for a batch that may have to be refused, `answer` returns None without having changed anything. The connection
+then decodes the request, and the handler decides. Therefore this module builds no error responses.
 
-For any other difference, and for a batch that may have to be refused, `answer` returns None without having changed anything. Then the
-connection decodes the request, and the handler decides. Therefore this module builds no error responses.
-
-`ClusterState.shortcut_allowed` switches all of this off for a cluster. It must be False while anything but the handler and the log may
-influence a response: with an authorizer, because a permission may be withdrawn between two requests.
+`ClusterState.shortcut_allowed` switches all of this off for the connections of a cluster, from the next request on. It must be False while
+anything but the handler and the log may influence a response: with an authorizer, because a permission may be withdrawn between two
+requests, and with injected faults, because they may match any field. `Connection._serve` reads it, through which all requests pass.
 """
 
 from __future__ import annotations
@@ -107,7 +113,9 @@ class ProduceShapes:
         if shape is None:
             return self._answer_by_target(data[position : position + size], owns_buffer)
         unpack, same, start, end, key, headers = shape
-        api, correlation_id, request, crc, kind, timestamp, latest, producer_id, epoch, sequence, record, key_size, rest = unpack(data, position)
+        api, correlation_id, request, crc, kind, timestamp, latest, producer_id, epoch, sequence, record, key_size, rest = unpack(
+            data, position
+        )
         found = same.get((api, request, kind, record, rest))
         if found is not None and timestamp == latest and (not key or _value_fits(data, position + key + 1, key_size, position + headers)):
             batch = data[position + start : position + end]
@@ -134,18 +142,25 @@ class ProduceShapes:
 
     def _learn_shape(self, request: memoryview, start: int, batch: memoryview, target: Target) -> None:
         """Stores the shape of a request whose batch, at `start`, was appended, if the batch is one plain record."""
+        size, rules = len(request), target.partition.topic.config.derived.get(AppendRules)
+        shape = self._shapes.get(size)
+        if shape is not None and shape.same.get(_same_fields(shape, request)) == (target, rules):
+            return  # its numbers were those of a request for the general path
         layout = _layout(request, start, batch)
-        rules = target.partition.topic.config.derived.get(AppendRules)
         if layout is None or rules is None or rules.codec or not rules.create_time or rules.before_ms != MAX_LONG:
             return
         if self._learned == MOST_SHAPES:
             self._shapes.clear()
-            self._learned = 0
-        known = self._shapes.get(len(request))
-        shape = self._shapes[len(request)] = layout if known is None or known.unpack != layout.unpack else known
-        api, _, prefix, _, kind, *_, record, _, rest = shape.unpack(request, 0)
-        shape.same[api, prefix, kind, record, rest] = target, rules
+            self._learned, shape = 0, None
+        if shape is None or shape.unpack != layout.unpack:
+            shape = self._shapes[size] = layout
+        shape.same[_same_fields(shape, request)] = target, rules
         self._learned += 1
+
+
+def _same_fields(shape: Shape, request: memoryview) -> tuple[bytes, ...]:
+    api, _, prefix, _, kind, *_, record, _, rest = shape.unpack(request, 0)
+    return api, prefix, kind, record, rest
 
 
 def _layout(request: memoryview, start: int, batch: memoryview) -> Shape | None:

@@ -16,7 +16,14 @@ from __future__ import annotations
 from struct import Struct
 
 from ...protocol.frame import encode_response, read_request_header
-from ...protocol.messages.produce import PRODUCE, PartitionProduceResponse, ProduceRequest, ProduceResponse, TopicProduceData, TopicProduceResponse
+from ...protocol.messages.produce import (
+    PRODUCE,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+    TopicProduceResponse,
+)
 from ...protocol.records import HEADER, TRANSACTIONAL_BIT
 from ...protocol.schema import ProtocolError
 from ...protocol.varints import uvarint_rest
