@@ -1,7 +1,7 @@
 """Serves Produce requests that have the same shape as an earlier one, without decoding the request or encoding the response.
 
-A producer sends the same Produce request again and again, each time with another batch. Two requests of the same length, with a batch of one
-record, differ only in the record's key and value and in a few numbers. So the connection stores what does not differ:
+A producer sends the same Produce request again and again, each time with another batch. Two requests of the same length, with a batch of
+one record, differ only in the record's key and value and in a few numbers. So the connection stores what does not differ:
 
 * A `Target` (`produce_target.py`) is a partition, with the bytes that the requests to it and their responses have in common.
 * A `Shape` is one length of requests. Its Struct unpacks a request of that length at once: the numbers that may differ and, between them,
@@ -144,7 +144,8 @@ class ProduceShapes:
         """Stores the shape of a request whose batch, at `start`, was appended, if the batch is one plain record."""
         size, rules = len(request), target.partition.topic.config.derived.get(AppendRules)
         shape = self._shapes.get(size)
-        if shape is not None and shape.same.get(_same_fields(shape, request)) == (target, rules):
+        known = None if shape is None else shape.same.get(_same_fields(shape, request))
+        if known is not None and known[0] is target and known[1] is rules:
             return  # its numbers were those of a request for the general path
         layout = _layout(request, start, batch)
         if layout is None or rules is None or rules.codec or not rules.create_time or rules.before_ms != MAX_LONG:

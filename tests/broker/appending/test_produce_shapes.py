@@ -310,7 +310,8 @@ def step_frame(world: World, version: int, step: str, value: Any, number: int) -
     if step == "sequence":
         return frame(world, version, a_batch(b"s", producer_id=5, producer_epoch=0, base_sequence=value), correlation_id=number)
     if step == "damage":
-        return frame(world, version, with_crc(*value), correlation_id=number)
+        batch, position, byte = value
+        return frame(world, version, with_crc(batch, position, byte), correlation_id=number)
     if step == "timestamp":
         return frame(world, version, keyed(None, b"usual value", timestamp=value), correlation_id=number)
     if step == "other partition":
@@ -319,7 +320,8 @@ def step_frame(world: World, version: int, step: str, value: Any, number: int) -
         return frame(world, version, USUAL, correlation_id=number, acks=value)
     data = frame(world, version, USUAL, correlation_id=number)
     if step == "mutate":
-        return mutated(data, *value)
+        position, byte = value
+        return mutated(data, position, byte)
     if step == "cut":
         return (max(len(data) - 4 - value, 0)).to_bytes(4, "big") + data[4 : max(len(data) - value, 4)]
     return data
