@@ -37,24 +37,22 @@ requests, and with injected faults, because they may match any field. `Connectio
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
 from struct import Struct
-from typing import Any, NamedTuple
 
 from ...protocol import records
 from ...protocol.messages.produce import ProduceRequest
 from ...protocol.record_checks import MAX_LONG
-from ...protocol.record_checks.scan import read_varint
-from ...protocol.records import CRC_START, HEADER
+from ...protocol.records import CRC_START
+from ...storage.producer_state import MAX_SEQUENCE
 from ..context import Context
 from .append import ALL_REPLICAS
 from .batch_checks import AppendRules
-from .produce_target import CLIENT_ID_POSITION, Target, correlation_id_of, prefix_end
+from .produce_shape import NUMBERS, Shape, may_have_shape, shape_of, value_fits
+from .produce_target import CLIENT_ID_POSITION, Target, prefix_end
 
 MOST_TARGETS, MOST_SHAPES, LONGEST_SHAPE = 1000, 1024, 16 * 1024
-_CRC, _COUNT = 17, 57  # positions in a batch, of the CRC and of the count of records
-_unpack_int16, _unpack_int32 = Struct(">h").unpack_from, Struct(">i").unpack_from
+_unpack_correlation_id = Struct(">4xi").unpack_from
+_UP_TO_63 = frozenset(range(0, 128, 2))  # as zigzag varints of one byte
 
 
 def learn(request: ProduceRequest, context: Context) -> None:
@@ -75,31 +73,16 @@ def learn(request: ProduceRequest, context: Context) -> None:
         context.shortcut = shapes
 
 
-class Shape(NamedTuple):
-    """One length of requests with one plain record.
-
-    `unpack` returns the fields that the module lists. `same` maps the fields that must not differ to the target of the requests and the
-    rules that the length of the batch and the presence of a key comply with. The other fields are positions in the request; `key` is that
-    of the key length, 0 if the record has no key.
-    """
-
-    unpack: Callable[[memoryview, int], tuple[Any, ...]]
-    same: dict[tuple[bytes, ...], tuple[Target, AppendRules]]
-    batch: int
-    batch_end: int
-    key: int
-    headers: int
-
-
 class ProduceShapes:
     """The targets and shapes of one connection."""
 
-    __slots__ = ("_learned", "_shapes", "_targets")
+    __slots__ = ("_learned", "_previous_size", "_shapes", "_targets")
 
     def __init__(self) -> None:
         self._targets: dict[int, dict[bytes, Target]] = {}  # by length of the prefix, then by prefix
         self._shapes: dict[int, Shape] = {}  # by length of the request
         self._learned = 0
+        self._previous_size = 0  # of the last request that was served by its target
 
     def add(self, target: Target) -> None:
         """Adds a target. If there are MOST_TARGETS already, they are all dropped first."""
@@ -112,119 +95,103 @@ class ProduceShapes:
         shape = self._shapes.get(size)
         if shape is None:
             return self._answer_by_target(data[position : position + size], owns_buffer)
-        unpack, same, start, end, key, headers = shape
+        unpack, known, count, start, end, key, headers, _, _ = shape
+        if count > 1:
+            response = self._answer_several(shape, data, position)
+            return self._answer_by_target(data[position : position + size], owns_buffer) if response is None else response
         api, correlation_id, request, crc, kind, timestamp, latest, producer_id, epoch, sequence, record, key_size, rest = unpack(
             data, position
         )
-        found = same.get((api, request, kind, record, rest))
-        if found is not None and timestamp == latest and (not key or _value_fits(data, position + key + 1, key_size, position + headers)):
+        found = known.get((api, request, kind, record, rest))
+        if found is not None and timestamp == latest and (not key or value_fits(data, position + key + 1, key_size, position + headers)):
             batch = data[position + start : position + end]
-            base_offset = _append(*found, batch, crc, timestamp, producer_id, epoch, sequence)
+            base_offset = _append(*found, batch, crc, timestamp, latest, producer_id, epoch, sequence, 0)
             if base_offset >= 0:
                 return found[0].response(correlation_id, base_offset, -1)
         return self._answer_by_target(data[position : position + size], owns_buffer)
 
-    def _answer_by_target(self, request: memoryview, owns_buffer: bool) -> bytes | None:
-        target = self._find_target(request)
-        batch = None if target is None else target.find_batch(request)
-        if target is None or batch is None or (appended := target.append(batch, owns_buffer)) is None:
+    def _answer_several(self, shape: Shape, data: memoryview, position: int) -> bytes | None:
+        """Returns the response to a request with several records, or None if a field that must be the same differs or needs more checks."""
+        fields = shape.unpack(data, position)
+        found, deltas = shape.known.get(shape.common_of(fields)), shape.deltas_of(fields)
+        _, correlation_id, _, crc, _, timestamp, latest, producer_id, epoch, sequence = fields[:NUMBERS]
+        if found is None or not _UP_TO_63.issuperset(deltas) or timestamp + (max(deltas) >> 1) != latest:
             return None
-        if len(request) <= LONGEST_SHAPE:
-            self._learn_shape(request, len(request) - len(target.suffix) - len(batch), batch, target)
-        return target.response(correlation_id_of(request), appended.base_offset, appended.timestamp)
+        batch = data[position + shape.batch : position + shape.batch_end]
+        base_offset = _append(*found, batch, crc, timestamp, latest, producer_id, epoch, sequence, shape.records - 1)
+        return found[0].response(correlation_id, base_offset, -1) if base_offset >= 0 else None
 
-    def _find_target(self, request: memoryview) -> Target | None:
+    def _answer_by_target(self, request: memoryview, owns_buffer: bool) -> bytes | None:
         for prefix_size, targets in self._targets.items():
             target = targets.get(bytes(request[CLIENT_ID_POSITION : CLIENT_ID_POSITION + prefix_size]))
             if target is not None:
-                return target
-        return None
+                break
+        else:
+            return None
+        found = target.append(request, owns_buffer)
+        if found is None:
+            return None
+        batch, (base_offset, append_time_ms) = found
+        size, previous_size, self._previous_size = len(request), self._previous_size, len(request)
+        if size <= LONGEST_SHAPE and may_have_shape(batch, size == previous_size):
+            self._learn(request, size - len(target.suffix) - len(batch), batch, target)
+        (correlation_id,) = _unpack_correlation_id(request)
+        return target.response(correlation_id, base_offset, append_time_ms)
 
-    def _learn_shape(self, request: memoryview, start: int, batch: memoryview, target: Target) -> None:
-        """Stores the shape of a request whose batch, at `start`, was appended, if the batch is one plain record."""
+    def _learn(self, request: memoryview, start: int, batch: memoryview, target: Target) -> None:
+        """Stores the shape of a request whose batch, at `start`, was appended."""
         size, rules = len(request), target.partition.topic.config.derived.get(AppendRules)
         shape = self._shapes.get(size)
-        known = None if shape is None else shape.same.get(_same_fields(shape, request))
+        known = None if shape is None else shape.known.get(shape.common_of(shape.unpack(request, 0)))
         if known is not None and known[0] is target and known[1] is rules:
             return  # its numbers were those of a request for the general path
-        layout = _layout(request, start, batch)
-        if layout is None or rules is None or rules.codec or not rules.create_time or rules.before_ms != MAX_LONG:
+        new = shape_of(request, start, batch)
+        if new is None or rules is None or rules.codec or not rules.create_time or rules.before_ms != MAX_LONG:
             return
         if self._learned == MOST_SHAPES:
             self._shapes.clear()
             self._learned, shape = 0, None
-        if shape is None or shape.unpack != layout.unpack:
-            shape = self._shapes[size] = layout
-        shape.same[_same_fields(shape, request)] = target, rules
+        if shape is None or shape.unpack != new.unpack:
+            shape = self._shapes[size] = new
+        shape.known[shape.common_of(shape.unpack(request, 0))] = target, rules
         self._learned += 1
 
 
-def _same_fields(shape: Shape, request: memoryview) -> tuple[bytes, ...]:
-    api, _, prefix, _, kind, *_, record, _, rest = shape.unpack(request, 0)
-    return api, prefix, kind, record, rest
-
-
-def _layout(request: memoryview, start: int, batch: memoryview) -> Shape | None:
-    """Returns the shape of a request with a valid batch at `start`, without targets; None if the batch is not one plain record."""
-    if _unpack_int16(batch, CRC_START)[0] or _unpack_int32(batch, _COUNT)[0] != 1:
-        return None
-    _, after_size = read_varint(batch, HEADER.size)
-    key_at = after_size + 3  # after attributes, timestamp delta and offset delta
-    key, value_at = read_varint(batch, key_at)
-    value, after = read_varint(batch, value_at if key & 1 else value_at + (key >> 1))
-    headers = after if value & 1 else after + (value >> 1)
-    if batch[after_size + 1] or batch[after_size + 2] or batch[key_at] > 127 or batch[headers] or headers != len(batch) - 1:
-        return None
-    until_end = f"{len(request) - start - headers}s"
-    if key & 1:
-        rest = f"{after - _COUNT}s0s{headers - after}x{until_end}"
-    else:
-        rest = f"{key_at - _COUNT}sB{headers - key_at - 1}x{until_end}"
-    unpack = _struct(f">4si{start + _CRC - CLIENT_ID_POSITION}sI6sqqqhi{rest}").unpack_from
-    return Shape(unpack, {}, start, start + len(batch), 0 if key & 1 else start + key_at, start + headers)
-
-
-_struct = lru_cache(4 * MOST_SHAPES)(Struct)  # the connections share them
-
-
-def _value_fits(data: memoryview, at: int, key_length: int, headers: int) -> bool:
-    """Returns whether a key of `key_length`, before zigzag, at `at` is followed by a value that ends at `headers`.
-
-    Returns False for a value without bytes or of 8 KiB and more, which needs the general path.
-    """
-    at += key_length >> 1
-    size = headers - at - 1
-    if key_length & 1 or key_length > 127:
-        return False
-    if size < 64:
-        return size >= 0 and data[at] == size << 1
-    size -= 1
-    return 64 <= size < 8192 and data[at] == (size << 1 & 127 | 128) and data[at + 1] == size >> 6
-
-
 def _append(
-    target: Target, rules: AppendRules, batch: memoryview, crc: int, timestamp: int, producer_id: int, epoch: int, sequence: int
+    target: Target,
+    rules: AppendRules,
+    batch: memoryview,
+    crc: int,
+    timestamp: int,
+    latest: int,
+    producer_id: int,
+    epoch: int,
+    sequence: int,
+    last_delta: int,
 ) -> int:
-    """Appends a batch of one record and returns its base offset, or -1, without a change, if the general path has to decide."""
+    """Appends a batch and returns its base offset, or -1, without a change, if the general path has to decide.
+
+    `timestamp` and `latest` are the smallest and the largest timestamp of its records, `last_delta` is the last offset delta.
+    """
     partition, context = target.partition, target.context
     log, now_ms = partition.log, context.cluster.timers.now_ms
     if (
         partition.leader != context.broker.node_id
         or partition.topic.config.derived.get(AppendRules) is not rules
-        or not 0 <= timestamp <= now_ms + rules.after_ms
+        or timestamp < 0
+        or latest > now_ms + rules.after_ms
         or (target.acks == ALL_REPLICAS and not partition.has_min_isr)
         or (log.memory is not None and not log.memory.has_room(len(batch)))
         or records.crc32c(batch[CRC_START:]) != crc
     ):
         return -1
-    leader_epoch = partition.leader_epoch
     if producer_id < 0:
-        base_offset = log.append_copy(batch, leader_epoch, 0, timestamp)
+        base_offset = log.append_copy(batch, partition.leader_epoch, last_delta, latest)
     else:
-        producers = partition.producers
-        if not producers.continues_at(producer_id, epoch, sequence, now_ms):
+        producers, last_sequence = partition.producers, sequence + last_delta
+        if last_sequence > MAX_SEQUENCE or not producers.continues_at(producer_id, epoch, sequence, now_ms):
             return -1
-        base_offset = log.append_copy(batch, leader_epoch, 0, timestamp)
-        producers.record(producer_id, epoch, sequence, sequence, base_offset, base_offset, timestamp, now_ms)
+        base_offset = log.append_copy(batch, partition.leader_epoch, last_delta, latest)
+        producers.record(producer_id, epoch, sequence, last_sequence, base_offset, base_offset + last_delta, latest, now_ms)
     context.cluster.wake(partition)
     return base_offset

@@ -35,7 +35,6 @@ from .error_codes import APPEND_REFUSALS
 
 CLIENT_ID_POSITION = 8
 LOG_START_SINCE = 5
-_CORRELATION_ID_POSITION = 4  # in a request without its length, and in a response with its length
 _INT32 = Struct(">i")
 _EMPTY_TAGS = b"\0\0\0"  # after the records in flexible versions: the tagged fields of the partition, the topic and the request
 
@@ -62,12 +61,6 @@ def prefix_end(context: Context, records_size: int) -> int | None:
     return None if request.topic_data[0].partition_data[0].records else position
 
 
-def correlation_id_of(frame: memoryview) -> int:
-    """Returns the number with which a client recognises the response to a request."""
-    correlation_id: int = _INT32.unpack_from(frame, _CORRELATION_ID_POSITION)[0]
-    return correlation_id
-
-
 class Target:
     """The partition, the common bytes, and the settings of the requests that decide how their batches are appended."""
 
@@ -83,29 +76,29 @@ class Target:
         self.transactional_id = request.transactional_id
         self.context = context
         self.suffix = _EMPTY_TAGS if is_flexible(context.version) else b""
-        self._key_and_version = bytes(frame[:_CORRELATION_ID_POSITION])
+        self._key_and_version = bytes(frame[:4])
         self.prefix = bytes(frame[CLIENT_ID_POSITION:prefix_end])
         self._split_response(request.topic_data[0])
         context.frame = memoryview(b"")  # the target keeps the context but must not keep the frame, which may be large
 
-    def find_batch(self, frame: memoryview) -> memoryview | None:
-        """Returns the batch of a request that begins with `prefix`, or None if the request or its batch needs the general path."""
-        if len(frame) < CLIENT_ID_POSITION + len(self.prefix) + HEADER.size or frame[:_CORRELATION_ID_POSITION] != self._key_and_version:
-            return None
-        try:
-            start, end = self._find_records(frame)
-            if end > len(frame) or frame[end:] != self.suffix:
-                return None
-            batch = one_batch(frame[start:end], self.context.version)
-        except (ProtocolError, *APPEND_REFUSALS):
-            return None
-        return None if self.transactional_id is None and batch[ATTRIBUTES_POSITION] & TRANSACTIONAL_BIT else batch
+    def append(self, request: memoryview, owns_buffer: bool) -> tuple[memoryview, Appended] | None:
+        """Appends the batch of a request that begins with `prefix`, after all checks of a batch.
 
-    def append(self, batch: memoryview, owns_buffer: bool) -> Appended | None:
-        """Appends a batch after all checks. Returns None if it is refused."""
-        self.context.owns_buffer = owns_buffer
+        Returns the batch and where it was appended. Returns None, without a change, if other bytes of the request differ or the batch is
+        refused.
+        """
+        context = self.context
+        if len(request) < CLIENT_ID_POSITION + len(self.prefix) + HEADER.size or bytes(request[:4]) != self._key_and_version:
+            return None
+        context.owns_buffer = owns_buffer
         try:
-            return append(self.partition, batch, self.acks, self.transactional_id, self.context)
+            start, end = self._find_records(request)
+            if end > len(request) or bytes(request[end:]) != self.suffix:
+                return None
+            batch = one_batch(request[start:end], context.version)
+            if self.transactional_id is None and batch[ATTRIBUTES_POSITION] & TRANSACTIONAL_BIT:
+                return None
+            return batch, append(self.partition, batch, self.acks, self.transactional_id, context)
         except (ProtocolError, *APPEND_REFUSALS):
             return None
 

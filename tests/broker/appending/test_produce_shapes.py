@@ -17,6 +17,7 @@ from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.protocol.record_builder import build_batch
 from odradek.protocol.records import Record, write_crc
+from odradek.storage.producer_state import MAX_SEQUENCE
 from tests.broker.harness import START_MS, Client, World, a_batch, produce_request
 
 VERSIONS = range(PRODUCE.versions.first, PRODUCE.versions.last + 1)
@@ -53,19 +54,19 @@ def world() -> World:
 def served(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Returns a list that says for each request which was not decoded whether it was served by its shape or by its target."""
     ways: list[str] = []
-    append, find_batch = produce_shapes._append, Target.find_batch
+    append, append_to_target = produce_shapes._append, Target.append
 
     def watched_append(*arguments: Any) -> int:
         base_offset = append(*arguments)
         ways.extend(["shape"] * (base_offset >= 0))
         return base_offset
 
-    def watched_find(target: Target, request: memoryview) -> memoryview | None:
+    def watched_target(*arguments: Any) -> Any:
         ways.append("target")
-        return find_batch(target, request)
+        return append_to_target(*arguments)
 
     monkeypatch.setattr(produce_shapes, "_append", watched_append)
-    monkeypatch.setattr(Target, "find_batch", watched_find)
+    monkeypatch.setattr(Target, "append", watched_target)
     return ways
 
 
@@ -88,15 +89,74 @@ def test_third_request_of_a_length_is_served_by_its_shape(version: int, world: W
     assert world.cluster.topics["t"].partitions[0].log.end_offset == 6
 
 
+@pytest.mark.parametrize("values", [[b"x"], [b"x", b"y"]], ids=["one record", "two records"])
 @pytest.mark.parametrize("acks", [-1, 0, 1])
-def test_shape_answers_according_to_acks(acks: int, world: World, served: list[str]) -> None:
+def test_shape_answers_according_to_acks(acks: int, values: list[bytes], world: World, served: list[str]) -> None:
     client = world.client()
-    for number in range(4):
+    for number in range(5):
         client.sent.clear()
-        client.feed(frame(world, 9, a_batch(b"x"), correlation_id=number, acks=acks))
+        client.feed(frame(world, 9, a_batch(*values), correlation_id=number, acks=acks))
         assert (client.sent[4:8] == number.to_bytes(4, "big")) == (acks != 0)
-    assert served == ["target", "shape", "shape"]
-    assert bool(client.sent) == (acks != 0)
+    assert served[-2:] == ["shape", "shape"]
+    assert world.cluster.topics["t"].partitions[0].log.end_offset == 5 * len(values)
+
+
+def test_shape_serves_several_records_of_repeated_lengths(world: World, served: list[str]) -> None:
+    client = world.client()
+    batches = [
+        bytes(build_batch([Record(n, START_MS + n * delta, None if n else b"key", b"value", []) for n in range(3)])) for delta in (0, 1, 31)
+    ]
+    ways = [way_of(client, world, served, batch) for batch in (*batches, batches[0], batches[1])]
+    assert ways == ["decoded", "target", "target", "shape", "shape"]
+    partition = world.cluster.topics["t"].partitions[0]
+    assert [view[57:] for view in partition.log.batches(0, 15)] == [batch[57:] for batch in (*batches, *batches[:2])]
+    assert partition.log.find_timestamp(START_MS + 62) is not None
+
+
+def test_several_records_of_varied_lengths_have_no_shape(world: World, served: list[str]) -> None:
+    client = world.client()
+    ways = [way_of(client, world, served, a_batch(bytes(n), bytes(2 * n))) for n in (1, 2, 1, 2)]
+    assert ways == ["decoded", "target", "target", "target"]
+    assert not shapes_of(client)._shapes
+
+
+@pytest.mark.parametrize("timestamps", [(0, -1, 0), (0, 64, 0)], ids=["earlier", "much later"])
+def test_unusual_deltas_need_the_general_path(timestamps: tuple[int, ...], world: World, served: list[str]) -> None:
+    client = world.client()
+    usual = bytes(build_batch([Record(n, START_MS, None, b"value", []) for n in range(3)]))
+    for _ in range(4):
+        way_of(client, world, served, usual)
+    assert served == ["shape"]
+    unusual = bytes(build_batch([Record(n, START_MS + delta, None, b"value", []) for n, delta in enumerate(timestamps)]))
+    assert way_of(client, world, served, unusual) == "target"
+
+
+def test_idempotent_records_continue_by_shape(world: World, served: list[str]) -> None:
+    client = world.client()
+    sequences = (0, 3, 6, 9, 12, 12, 15)
+    batches = [a_batch(b"a", b"b", b"c", producer_id=7, producer_epoch=0, base_sequence=sequence) for sequence in sequences]
+    assert [way_of(client, world, served, batch) for batch in batches] == [
+        "decoded",
+        "target",
+        "target",
+        "shape",
+        "shape",
+        "target",
+        "shape",
+    ]
+    partition = world.cluster.topics["t"].partitions[0]
+    assert partition.log.end_offset == 18
+    assert [state.next_sequence for _, state in partition.producers] == [18]
+
+
+def test_sequence_that_wraps_needs_the_general_path(world: World, served: list[str]) -> None:
+    client = world.client()
+    for sequence in (MAX_SEQUENCE - 12, MAX_SEQUENCE - 9, MAX_SEQUENCE - 6, MAX_SEQUENCE - 3):
+        way = way_of(client, world, served, a_batch(b"a", b"b", b"c", producer_id=7, producer_epoch=0, base_sequence=sequence))
+    assert way == "shape"
+    assert way_of(client, world, served, a_batch(b"a", b"b", b"c", producer_id=7, producer_epoch=0, base_sequence=MAX_SEQUENCE)) == "target"
+    (state,) = (state for _, state in world.cluster.topics["t"].partitions[0].producers)
+    assert state.next_sequence == 2
 
 
 def test_shape_serves_keys_of_any_length(world: World, served: list[str]) -> None:
@@ -118,7 +178,9 @@ def test_shape_serves_keyed_values_below_8_kib(size: int, way: str, world: World
 @pytest.mark.parametrize(
     "batch",
     [
-        a_batch(b"a", b"b"),
+        a_batch(*[b"a"] * 10),
+        bytes(build_batch([Record(0, 1000, None, b"a", []), Record(1, 1064, None, b"b", [])])),
+        bytes(build_batch([Record(0, 1000, None, b"a", []), Record(1, 1000, None, b"b", [("name", b"")])])),
         a_batch(b"a", compression=Compression.GZIP),
         bytes(build_batch([Record(0, 1000, None, b"a", [("name", b"value")])])),
         bytes(build_batch([Record(0, 1000, b"a", b"b", [("name", b"")])])),
@@ -126,7 +188,7 @@ def test_shape_serves_keyed_values_below_8_kib(size: int, way: str, world: World
         keyed(bytes(64), b"a"),
         keyed(b"a", bytes(produce_shapes.LONGEST_SHAPE)),
     ],
-    ids=["two records", "compressed", "header", "empty header", "zeros in header", "long key", "long"],
+    ids=["ten records", "long delta", "second with header", "compressed", "header", "empty header", "zeros in header", "long key", "long"],
 )
 def test_batch_without_shape_is_served_by_its_target(batch: bytes, world: World, served: list[str]) -> None:
     client = world.client()
@@ -246,7 +308,7 @@ def test_shapes_of_a_connection_are_limited(world: World, monkeypatch: pytest.Mo
     sizes = []
     for size in (0, 1, 2, 3, 4, 4, 5):
         client.feed(frame(world, 9, a_batch(bytes(size))))
-        sizes.append(sum(len(shape.same) for shape in shapes_of(client)._shapes.values()))
+        sizes.append(sum(len(shape.known) for shape in shapes_of(client)._shapes.values()))
     assert sizes == [0, 1, 2, 3, 1, 1, 2]
 
 
@@ -277,6 +339,7 @@ def with_crc(batch: bytes, position: int, value: int) -> bytes:
 
 USUAL = keyed(None, b"usual value")
 USUAL_KEYED = keyed(b"key", b"usual value")
+SEVERAL = bytes(build_batch([Record(n, START_MS + n, b"key" if n == 1 else None, b"value", []) for n in range(3)]))
 CONFIGS: list[dict[str, str]] = [
     {},
     {"max.message.bytes": "75"},
@@ -287,11 +350,13 @@ CONFIGS: list[dict[str, str]] = [
     {"min.insync.replicas": "1"},
 ]
 STEPS = st.one_of(
-    st.tuples(st.just("usual"), st.sampled_from([USUAL, USUAL_KEYED, keyed(b"k", b"a longer value"), keyed(b"long", b"short value")])),
+    st.tuples(
+        st.just("usual"), st.sampled_from([USUAL, USUAL_KEYED, SEVERAL, keyed(b"k", b"a longer value"), keyed(b"long", b"short value")])
+    ),
     st.tuples(st.just("value"), st.sampled_from([b"x", b"y" * 200, b"z" * 20_000, b"w" * 200_000])),
     st.tuples(st.just("sequence"), st.integers(0, 3)),
     st.tuples(st.just("mutate"), st.tuples(st.integers(4, 400), st.integers(0, 255))),
-    st.tuples(st.just("damage"), st.tuples(st.sampled_from([USUAL, USUAL_KEYED]), st.integers(0, 99), st.integers(0, 255))),
+    st.tuples(st.just("damage"), st.tuples(st.sampled_from([USUAL, USUAL_KEYED, SEVERAL]), st.integers(0, 99), st.integers(0, 255))),
     st.tuples(st.just("cut"), st.integers(0, 120)),
     st.tuples(st.just("timestamp"), st.sampled_from([-2, -1, 0, START_MS - 2000, START_MS + 3_600_000, START_MS + 3_600_001])),
     st.tuples(st.just("other partition"), st.just(1)),
@@ -344,7 +409,7 @@ def run(steps: list[tuple[str, Any]], version: int, *, short: bool) -> list[byte
     world.cluster.create_topic("t", 2, assignments=[[1, 2], [1, 2]])
     world.cluster.shortcut_allowed = short
     client, seen = world.client(), []
-    for number, (step, value) in enumerate([("usual", USUAL)] * 2 + [("usual", USUAL_KEYED)] * 2 + steps):
+    for number, (step, value) in enumerate([("usual", batch) for batch in [USUAL] * 2 + [USUAL_KEYED] * 2 + [SEVERAL] * 3] + steps):
         change(world, step, value)
         data = step_frame(world, version, step, value, number)
         if client.closed:
@@ -363,7 +428,7 @@ def test_shapes_and_decoded_requests_agree(steps: list[tuple[str, Any]], version
     assert run(steps, version, short=True) == run(steps, version, short=False)
 
 
-@pytest.mark.parametrize("usual", [USUAL, USUAL_KEYED], ids=["no key", "key"])
+@pytest.mark.parametrize("usual", [USUAL, USUAL_KEYED, SEVERAL], ids=["no key", "key", "several"])
 def test_shapes_and_decoded_agree_on_each_damaged_byte(usual: bytes) -> None:
     """Each byte after the CRC is replaced, one per request; the CRC is right, so only its structure can be refused."""
     steps: list[tuple[str, Any]] = [

@@ -6,6 +6,7 @@ import pytest
 
 from odradek.broker.appending.produce_shapes import ProduceShapes
 from odradek.broker.appending.produce_target import Target
+from odradek.storage.producers import Appended
 from tests.broker.appending.test_produce_shapes import frame
 from tests.broker.harness import Client, World, a_batch
 
@@ -58,22 +59,22 @@ def test_other_bytes_after_the_records_are_decoded(world: World) -> None:
     data = frame(world, 9, a_batch(b"x"))
     client.feed(data)
     request = with_length(data[:-1] + b"\1\5\3\0\0\0")
-    assert target_of(client).find_batch(memoryview(request[4:])) is None
+    assert target_of(client).append(memoryview(bytearray(request[4:])), False) is None
     client.feed(request)
     assert world.cluster.topics["t"].partitions[0].log.end_offset == 2
 
 
 @pytest.mark.parametrize("size", range(0, 130, 13))
-def test_cut_request_has_no_batch(size: int, world: World) -> None:
+def test_cut_request_is_not_appended(size: int, world: World) -> None:
     client = world.client()
     data = frame(world, 9, a_batch(b"x" * 40))
     client.feed(data)
-    assert target_of(client).find_batch(memoryview(data[4:])) == a_batch(b"x" * 40)
-    assert target_of(client).find_batch(memoryview(data[4 : 4 + size])) is None
+    assert target_of(client).append(memoryview(bytearray(data[4:])), False) == (a_batch(b"x" * 40), Appended(1, -1))
+    assert target_of(client).append(memoryview(bytearray(data[4 : 4 + size])), False) is None
 
 
 def test_transactional_batch_without_transaction_is_decoded(world: World) -> None:
     client = world.client()
     client.feed(frame(world, 9, a_batch(b"x")))
     batch = a_batch(b"x", producer_id=1, producer_epoch=0, base_sequence=0, is_transactional=True)
-    assert target_of(client).find_batch(memoryview(frame(world, 9, batch)[4:])) is None
+    assert target_of(client).append(memoryview(bytearray(frame(world, 9, batch)[4:])), False) is None
