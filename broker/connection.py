@@ -239,8 +239,13 @@ class Connection:
         """Serves the request in `size` bytes of `data` from `position` on. Every request passes here, with or without the shortcut."""
         if self._shortcut is not None and self.core.cluster.shortcut_allowed:
             response = self._shortcut.answer(data, position, size, owns_buffer)
+            if response:
+                if not self.output:
+                    self.ask_for_flush()
+                self.output.append(response)
+                self.output_bytes += len(response)
             if response is not None:
-                return self._write_frame(response) if response else None
+                return
         self._handle(data[position : position + size], owns_buffer)
 
     def _handle(self, frame: memoryview, owns_buffer: bool) -> None:
@@ -308,12 +313,6 @@ class Connection:
             yield NEXT_TURN
         self._write(parts)
         return None
-
-    def _write_frame(self, frame: bytes) -> None:
-        if not self.output:
-            self.ask_for_flush()
-        self.output.append(frame)
-        self.output_bytes += len(frame)
 
     def _write(self, parts: list[Buffer]) -> None:
         if not self.output:

@@ -6,7 +6,7 @@ headers, and with timestamp deltas of one byte. The deltas of the only record of
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from operator import itemgetter
 from struct import Struct
@@ -17,13 +17,15 @@ from ...protocol.records import CRC_START, HEADER
 from .batch_checks import AppendRules
 from .produce_target import CLIENT_ID_POSITION, Target
 
+FieldsOf = Callable[[tuple[Any, ...]], Any]
+"""A function that returns some of the fields that were unpacked."""
 MOST_RECORDS = 9
 """Batches of more records are checked as runs (`protocol/record_checks`)."""
 _CRC, _COUNT = 17, 57  # positions in a batch, of the CRC and of the count of records
 NUMBERS = 10
 """The number of fields before the count of records."""
 _unpack_attributes_and_count = Struct(">h34xi").unpack_from
-_struct = lru_cache(4096)(Struct)  # connections share them
+_COMMON_OF_ONE = itemgetter(0, 2, 4, 10, 12)
 
 
 class Shape(NamedTuple):
@@ -34,19 +36,38 @@ class Shape(NamedTuple):
     key length (b"" without a key), and the bytes from the header count on, which is at `headers`. `key` is the position of the key length,
     0 without a key.
 
-    `common_of` extracts the fields that must not differ, and `deltas_of`, if there are several records, their timestamp deltas. `known`
-    maps the common fields to the target of the requests, and to the rules that batches of this length and structure comply with.
+    `common_of` extracts the fields that must not differ, and `deltas_of`, if there are several records, their timestamp deltas. `common`
+    are the fields of the first request. Those that only differ in `common`, such as requests to other partitions, are in `others`. Each has
+    its target, and the rules that batches of this length and structure comply with.
     """
 
     unpack: Callable[[memoryview, int], tuple[Any, ...]]
-    known: dict[tuple[bytes, ...], tuple[Target, AppendRules]]
+    common: tuple[bytes, ...]
+    target: Target
+    rules: AppendRules
+    others: Mapping[tuple[bytes, ...], tuple[Target, AppendRules]]
     records: int
     batch: int
     batch_end: int
     key: int
     headers: int
-    common_of: Callable[[tuple[Any, ...]], tuple[bytes, ...]]
-    deltas_of: Callable[[tuple[Any, ...]], tuple[int, ...]]
+    common_of: FieldsOf
+    deltas_of: FieldsOf | None
+
+    def known(self, common: tuple[bytes, ...]) -> tuple[Target, AppendRules] | None:
+        """Returns the target and the rules of earlier requests with these common fields."""
+        return (self.target, self.rules) if common == self.common else self.others.get(common)
+
+    def merged(self, known: Shape | None) -> Shape:
+        """Returns the known shape of the same length with this request added; `self` if that shape has another structure."""
+        if known is None or known.unpack != self.unpack:
+            return self
+        if known.common == self.common:
+            return known._replace(target=self.target, rules=self.rules)
+        return known._replace(others={**known.others, self.common: (self.target, self.rules)})
+
+
+_NO_OTHERS: Mapping[tuple[bytes, ...], tuple[Target, AppendRules]] = {}
 
 
 class _Record(NamedTuple):
@@ -68,28 +89,35 @@ def may_have_shape(batch: memoryview, repeats_length: bool) -> bool:
     return not attributes and (count == 1 or (repeats_length and count <= MOST_RECORDS))
 
 
-def shape_of(request: memoryview, start: int, batch: memoryview) -> Shape | None:
-    """Returns the shape of a request with a valid and uncompressed batch at `start`, without known targets; None if it has no shape."""
+def shape_of(request: memoryview, start: int, batch: memoryview, target: Target, rules: AppendRules) -> Shape | None:
+    """Returns the shape of a request with a valid and uncompressed batch at `start`; None if it has no shape."""
     (_, count) = _unpack_attributes_and_count(batch, CRC_START)
     records = _plain_records(batch, count)
     if not records:
         return None
-    first = f">4si{start + _CRC - CLIENT_ID_POSITION}sI6sqqqhi"
-    last = f"{len(request) - start - len(batch) + 1}s"
+    record, key, headers = records[0], 0, 0
+    common_of: FieldsOf = _COMMON_OF_ONE
+    deltas_of: FieldsOf | None = None
     if count > 1:
         formats, common, deltas = _several(batch, records)
-        unpack = _struct(first + formats + last).unpack_from
-        return Shape(unpack, {}, count, start, start + len(batch), 0, 0, itemgetter(0, 2, 4, *common), itemgetter(*deltas))
-    record = records[0]
-    headers, key = record.end - 1, record.key
-    if batch[record.delta] or batch[record.delta + 1] or batch[key] > 127:
+        common_of, deltas_of = itemgetter(0, 2, 4, *common), itemgetter(*deltas)
+    elif batch[record.delta] or batch[record.delta + 1] or batch[record.key] > 127:
         return None
-    if batch[key] & 1:  # no key
-        formats, key = f"{record.value - _COUNT}s0s{headers - record.value}x", -start
     else:
-        formats = f"{key - _COUNT}sB{headers - key - 1}x"
-    unpack = _struct(first + formats + last).unpack_from
-    return Shape(unpack, {}, 1, start, start + len(batch), start + key, start + headers, itemgetter(0, 2, 4, 10, 12), itemgetter(11))
+        headers = start + record.end - 1
+        if batch[record.key] & 1:  # no key
+            formats = f"{record.value - _COUNT}s0s{record.end - 1 - record.value}x"
+        else:
+            formats, key = f"{record.key - _COUNT}sB{record.end - record.key - 2}x", start + record.key
+    numbers, end = f">4si{start + _CRC - CLIENT_ID_POSITION}sI6sqqqhi", start + len(batch)
+    unpack = _unpack_function(f"{numbers}{formats}{len(request) - end + 1}s")
+    common_fields = common_of(unpack(request, 0))
+    return Shape(unpack, common_fields, target, rules, _NO_OTHERS, count, start, end, key, headers, common_of, deltas_of)
+
+
+@lru_cache(4096)  # connections share the functions
+def _unpack_function(formats: str) -> Callable[[memoryview, int], tuple[Any, ...]]:
+    return Struct(formats).unpack_from
 
 
 def _plain_records(batch: memoryview, count: int) -> list[_Record]:

@@ -47,7 +47,7 @@ from ...storage.producer_state import MAX_SEQUENCE
 from ..context import Context
 from .append import ALL_REPLICAS
 from .batch_checks import AppendRules
-from .produce_shape import NUMBERS, Shape, may_have_shape, shape_of, value_fits
+from .produce_shape import NUMBERS, FieldsOf, Shape, may_have_shape, shape_of, value_fits
 from .produce_target import CLIENT_ID_POSITION, Target, prefix_end
 
 MOST_TARGETS, MOST_SHAPES, LONGEST_SHAPE = 1000, 1024, 16 * 1024
@@ -95,25 +95,29 @@ class ProduceShapes:
         shape = self._shapes.get(size)
         if shape is None:
             return self._answer_by_target(data[position : position + size], owns_buffer)
-        unpack, known, count, start, end, key, headers, _, _ = shape
-        if count > 1:
-            response = self._answer_several(shape, data, position)
+        unpack, common, target, rules, others, _, start, end, key, headers, _, deltas_of = shape
+        if deltas_of is not None:
+            response = self._answer_several(shape, deltas_of, data, position)
             return self._answer_by_target(data[position : position + size], owns_buffer) if response is None else response
         api, correlation_id, request, crc, kind, timestamp, latest, producer_id, epoch, sequence, record, key_size, rest = unpack(
             data, position
         )
-        found = known.get((api, request, kind, record, rest))
-        if found is not None and timestamp == latest and (not key or value_fits(data, position + key + 1, key_size, position + headers)):
+        if (api, request, kind, record, rest) != common:
+            found = others.get((api, request, kind, record, rest))
+            if found is None:
+                return self._answer_by_target(data[position : position + size], owns_buffer)
+            target, rules = found
+        if timestamp == latest and (not key or value_fits(data, position + key + 1, key_size, position + headers)):
             batch = data[position + start : position + end]
-            base_offset = _append(*found, batch, crc, timestamp, latest, producer_id, epoch, sequence, 0)
+            base_offset = _append(target, rules, batch, crc, timestamp, latest, producer_id, epoch, sequence, 0)
             if base_offset >= 0:
-                return found[0].response(correlation_id, base_offset, -1)
+                return target.response(correlation_id, base_offset, -1)
         return self._answer_by_target(data[position : position + size], owns_buffer)
 
-    def _answer_several(self, shape: Shape, data: memoryview, position: int) -> bytes | None:
+    def _answer_several(self, shape: Shape, deltas_of: FieldsOf, data: memoryview, position: int) -> bytes | None:
         """Returns the response to a request with several records, or None if a field that must be the same differs or needs more checks."""
         fields = shape.unpack(data, position)
-        found, deltas = shape.known.get(shape.common_of(fields)), shape.deltas_of(fields)
+        found, deltas = shape.known(shape.common_of(fields)), deltas_of(fields)
         _, correlation_id, _, crc, _, timestamp, latest, producer_id, epoch, sequence = fields[:NUMBERS]
         if found is None or not _UP_TO_63.issuperset(deltas) or timestamp + (max(deltas) >> 1) != latest:
             return None
@@ -141,19 +145,19 @@ class ProduceShapes:
     def _learn(self, request: memoryview, start: int, batch: memoryview, target: Target) -> None:
         """Stores the shape of a request whose batch, at `start`, was appended."""
         size, rules = len(request), target.partition.topic.config.derived.get(AppendRules)
+        if rules is None or rules.codec or not rules.create_time or rules.before_ms != MAX_LONG:
+            return
         shape = self._shapes.get(size)
-        known = None if shape is None else shape.known.get(shape.common_of(shape.unpack(request, 0)))
+        known = None if shape is None else shape.known(shape.common_of(shape.unpack(request, 0)))
         if known is not None and known[0] is target and known[1] is rules:
             return  # its numbers were those of a request for the general path
-        new = shape_of(request, start, batch)
-        if new is None or rules is None or rules.codec or not rules.create_time or rules.before_ms != MAX_LONG:
+        new = shape_of(request, start, batch, target, rules)
+        if new is None:
             return
         if self._learned == MOST_SHAPES:
             self._shapes.clear()
             self._learned, shape = 0, None
-        if shape is None or shape.unpack != new.unpack:
-            shape = self._shapes[size] = new
-        shape.known[shape.common_of(shape.unpack(request, 0))] = target, rules
+        self._shapes[size] = new.merged(shape)
         self._learned += 1
 
 

@@ -308,7 +308,7 @@ def test_shapes_of_a_connection_are_limited(world: World, monkeypatch: pytest.Mo
     sizes = []
     for size in (0, 1, 2, 3, 4, 4, 5):
         client.feed(frame(world, 9, a_batch(bytes(size))))
-        sizes.append(sum(len(shape.known) for shape in shapes_of(client)._shapes.values()))
+        sizes.append(sum(1 + len(shape.others) for shape in shapes_of(client)._shapes.values()))
     assert sizes == [0, 1, 2, 3, 1, 1, 2]
 
 
