@@ -38,7 +38,7 @@ from .short_repr import short_repr
 if TYPE_CHECKING:
     from .core import Core
 
-_unpack_length = LENGTH.unpack_from
+LENGTH_BYTES, _unpack_length = LENGTH.size, LENGTH.unpack_from
 LARGE_FRAME_BYTES = 128 * 1024
 OUTPUT_LIMIT_BYTES = 1024 * 1024
 TURN_REQUESTS = 100
@@ -179,7 +179,7 @@ class Connection:
         """
         position, end, served, end_s = 0, len(data), 0, 0.0
         limit, clock = self.broker.request_max_bytes, self.core.clock
-        while end - position >= 4 and self.closing is None:
+        while end - position >= LENGTH_BYTES and self.closing is None:
             (size,) = _unpack_length(data, position)
             if not 0 <= size <= limit:
                 self._refuse_frame(size, data[position:])
@@ -187,9 +187,9 @@ class Connection:
             if self.busy:
                 self._held = True
                 break
-            following = position + 4 + size
+            following = position + LENGTH_BYTES + size
             if following > end:
-                if LENGTH.size + size > LARGE_FRAME_BYTES and self._begin_large(data[position:], LENGTH.size + size):
+                if LENGTH_BYTES + size > LARGE_FRAME_BYTES and self._begin_large(data[position:], LENGTH_BYTES + size):
                     return end
                 break
             if not served:
@@ -199,12 +199,12 @@ class Connection:
                 self._put_off()
                 break
             served += 1
-            self._serve(data, position + 4, size, owns_buffer=False)
+            self._serve(data, position + LENGTH_BYTES, size, owns_buffer=False)
             position = following
         return position if self.closing is None else end
 
     def _refuse_frame(self, size: int, data: memoryview) -> None:
-        other = sniff_protocol(bytes(data[: LENGTH.size]))
+        other = sniff_protocol(bytes(data[:LENGTH_BYTES]))
         hint = f"; this looks like {other}, but the listener is {self.broker.listeners[self.client.listener_name].security_protocol}"
         self.close(f"a frame of {size} bytes, socket.request.max.bytes is {self.broker.request_max_bytes}{hint if other else ''}")
 
@@ -229,7 +229,7 @@ class Connection:
         if self._filled == len(frame):
             self._large = None
             try:
-                self._serve(frame, LENGTH.size, len(frame) - LENGTH.size, owns_buffer=True)
+                self._serve(frame, LENGTH_BYTES, len(frame) - LENGTH_BYTES, owns_buffer=True)
             finally:
                 self.broker.request_memory.release(len(frame))
 
