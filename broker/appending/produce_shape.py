@@ -37,8 +37,8 @@ class Shape(NamedTuple):
     0 without a key.
 
     `common_of` extracts the fields that must not differ, and `deltas_of`, if there are several records, their timestamp deltas. `common`
-    are the fields of the first request. Those that only differ in `common`, such as requests to other partitions, are in `others`. Each has
-    its target, and the rules that batches of this length and structure comply with.
+    are the fields of the first request, and the keys of `others` those of later requests, for example to other partitions. With them are
+    stored the target, and the rules that batches of this length and structure comply with.
     """
 
     unpack: Callable[[memoryview, int], tuple[Any, ...]]

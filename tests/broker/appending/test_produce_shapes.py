@@ -388,7 +388,8 @@ def step_frame(world: World, version: int, step: str, value: Any, number: int) -
         position, byte = value
         return mutated(data, position, byte)
     if step == "cut":
-        return (max(len(data) - 4 - value, 0)).to_bytes(4, "big") + data[4 : max(len(data) - value, 4)]
+        kept: int = max(len(data) - value, 4)
+        return (kept - 4).to_bytes(4, "big") + data[4:kept]
     return data
 
 
