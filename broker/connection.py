@@ -192,12 +192,13 @@ class Connection:
                 if LENGTH_BYTES + size > LARGE_FRAME_BYTES and self._begin_large(data[position:], LENGTH_BYTES + size):
                     return end
                 break
-            if not served:
+            if served:
+                if served == TURN_REQUESTS or clock() >= end_s:
+                    self._held = True
+                    self._put_off()
+                    break
+            elif following < end:  # a single request needs no time limit
                 end_s = clock() + TURN_S
-            elif served == TURN_REQUESTS or clock() >= end_s:
-                self._held = True
-                self._put_off()
-                break
             served += 1
             self._serve(data, position + LENGTH_BYTES, size, owns_buffer=False)
             position = following
