@@ -6,7 +6,7 @@ headers, and with timestamp deltas of one byte. The deltas of the only record of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from operator import itemgetter
 from struct import Struct
@@ -45,7 +45,7 @@ class Shape(NamedTuple):
     common: tuple[bytes, ...]
     target: Target
     rules: AppendRules
-    others: Mapping[tuple[bytes, ...], tuple[Target, AppendRules]]
+    others: dict[tuple[bytes, ...], tuple[Target, AppendRules]]
     records: int
     batch: int
     batch_end: int
@@ -64,10 +64,13 @@ class Shape(NamedTuple):
             return self
         if known.common == self.common:
             return known._replace(target=self.target, rules=self.rules)
-        return known._replace(others={**known.others, self.common: (self.target, self.rules)})
+        others = known.others or {}
+        others[self.common] = self.target, self.rules
+        return known._replace(others=others)
 
 
-_NO_OTHERS: Mapping[tuple[bytes, ...], tuple[Target, AppendRules]] = {}
+_NO_OTHERS: dict[tuple[bytes, ...], tuple[Target, AppendRules]] = {}
+"""Shared by all shapes without other requests, to save memory."""
 
 
 class _Record(NamedTuple):

@@ -23,9 +23,12 @@ structure of that request. `_append` makes the checks of `append` that depend on
 in-sync replicas, settings of the topic, timestamp, memory, CRC and sequence number. The log and the producer's state receive the numbers
 that were unpacked, and one `pack` makes the response.
 
-Another length, or a batch of several records, with headers or compressed: the target is found by the bytes before the records, and `append`
-checks the batch as it does for a decoded request. If the batch is one plain record, its shape is stored. A connection stores at most
-MOST_SHAPES shapes and MOST_TARGETS targets.
+A batch of a few records has a shape too. Of each record the timestamp delta, of one byte, may differ, and key and value are skipped; their
+lengths must be the same. Such shapes are stored only for lengths that repeat, because the sizes of the records otherwise vary.
+
+Another length, or another kind of batch (many records, headers, compression): the target is found by the bytes before the records, and
+`append` checks the batch as it does for a decoded request. If the request has a shape, it is stored. A connection stores at most
+MOST_SHAPES shapes and MOST_TARGETS targets; all are dropped when one more is to be stored.
 
 For any other difference, and for a batch that may have to be refused, `answer` returns None without having changed anything. The connection
 then decodes the request, and the handler decides. Therefore this module builds no error responses.

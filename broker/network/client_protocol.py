@@ -5,6 +5,8 @@ initialised. The core logs the error and aborts this connection only.
 
 Back-pressure works in both directions. Reading is paused while the connection holds requests that it may not serve yet, and nothing is
 served while the transport's buffer is full.
+
+Small responses are joined into one write, because a system call with many parts takes longer than copying them.
 """
 
 from __future__ import annotations
@@ -120,7 +122,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
             self._open_transport.resume_reading()
 
     def pause_writing(self) -> None:
-        """Stops serving requests, because the transport's buffer is full."""
+        """Stops serving requests, because the peer does not read and the transport's buffer is full; uvloop's is full with one byte."""
         self.connection.writable = False
 
     def resume_writing(self) -> None:
