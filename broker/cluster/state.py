@@ -92,6 +92,8 @@ class ClusterState:
         self.features = Features(config.transaction_version)
         self.quotas = ClientQuotas()
         self.authorizer = authorizer_of(self.config)
+        self.shortcut_allowed = self.authorizer is None
+        """Whether connections may serve requests without decoding them (`appending/produce_shapes.py`)."""
         self.scram_credentials = ScramCredentials()
 
     def _blocks_kept(self) -> None:
