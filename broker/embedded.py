@@ -122,12 +122,6 @@ class AsyncCluster(ClusterControls):
         return self._server.bootstrap_servers
 
     @property
-    def control(self) -> str | None:
-        """`host:port` of the control listener, None without one. Raises ValueError if the cluster is not running."""
-        _ = self._server
-        return None if self._listener is None else self._listener.address
-
-    @property
     def tls(self) -> GeneratedTls:
         """The generated CA: `tls.ca_file` is its path. Raises ValueError without tls=True, and if the cluster is not running."""
         if self._server.generated_tls is None:
@@ -143,6 +137,12 @@ class AsyncCluster(ClusterControls):
         from .client_config import client_config
 
         return client_config(client, self._server, user=user, mechanism=mechanism)
+
+    @property
+    def control(self) -> str | None:
+        """`host:port` of the control listener, None without one. Raises ValueError if the cluster is not running."""
+        _ = self._server
+        return None if self._listener is None else self._listener.address
 
     @property
     def _server(self) -> Server:
@@ -162,11 +162,12 @@ class Cluster(BlockingControls):
     `topics` maps names to numbers of partitions, or to options: `{"partitions": 4, "replication_factor": 2, "configs":
     {"cleanup.policy": "compact"}}`. `settings` are Kafka's broker settings, including `listeners`. With a `seed`, ids and the placement of
     leaders are reproducible. `transaction_version` is the finalized level of the feature transaction.version; below 2, clients do not use
-    transactions v2 (KIP-890). `control="127.0.0.1:0"` serves the controls over HTTP too; an address that is not a loopback address needs a
-    `control_token`.
+    transactions v2 (KIP-890).
 
     With `tls=True` clients connect by TLS; a CA and certificates are created (`tls.ca_file`). `users` maps names to passwords, with which
     clients authenticate by PLAIN or SCRAM. `acls` restrict access, such as "User:alice:allow:read,describe:topic:orders".
+
+    `control="127.0.0.1:0"` serves the controls over HTTP too; an address that is not a loopback address needs a `control_token`.
 
     Raises TypeError or ValueError for an invalid argument, including a misspelt setting.
     """
@@ -244,11 +245,6 @@ class Cluster(BlockingControls):
         return self._cluster.bootstrap_servers
 
     @property
-    def control(self) -> str | None:
-        """`host:port` of the control listener, None without one. Raises ValueError if the cluster is not running."""
-        return self._cluster.control
-
-    @property
     def tls(self) -> GeneratedTls:
         """The generated CA: `tls.ca_file` is its path. Raises ValueError without tls=True, and if the cluster is not running."""
         return self._cluster.tls
@@ -260,6 +256,11 @@ class Cluster(BlockingControls):
         cluster is not running.
         """
         return self._cluster.client_config(client, user=user, mechanism=mechanism)
+
+    @property
+    def control(self) -> str | None:
+        """`host:port` of the control listener, None without one. Raises ValueError if the cluster is not running."""
+        return self._cluster.control
 
     def _run_in_thread(self, coroutine: Coroutine[Any, Any, R]) -> R:
         """Runs a coroutine on the cluster's event loop and returns its result. Raises ValueError if that is impossible."""

@@ -319,6 +319,13 @@ def test_port_in_use_prints_one_line() -> None:
     assert str(port) in complaints[0]
 
 
+def test_missing_key_store_prints_one_line() -> None:
+    with running(["--nodes", "1", "--listener", "SSL://127.0.0.1:0"]) as process:
+        _, errors = process.communicate(timeout=10)
+    assert process.returncode == 2
+    assert errors == "odradek: listener SSL uses SSL but has no key store; set ssl.keystore.*, or use --tls auto (in Python, tls=True)\n"
+
+
 def test_control_address_is_the_second_line() -> None:
     environ = {"ODRADEK_CONTROL_TOKEN": "s3cret"}
     with running(["--nodes", "1", "--port", "0", "--control", "127.0.0.1:0"], environ) as process:
@@ -346,13 +353,6 @@ def test_control_port_in_use_prints_one_line() -> None:
     assert [line for line in errors.splitlines() if not line.startswith("[")] == [
         f"odradek: cannot listen on {address}: Address already in use; choose another port, or port 0 for any free one"
     ]
-
-
-def test_missing_key_store_prints_one_line() -> None:
-    with running(["--nodes", "1", "--listener", "SSL://127.0.0.1:0"]) as process:
-        _, errors = process.communicate(timeout=10)
-    assert process.returncode == 2
-    assert errors == "odradek: listener SSL uses SSL but has no key store; set ssl.keystore.*, or use --tls auto (in Python, tls=True)\n"
 
 
 def test_zookeeper_environment_starts_and_is_healthy() -> None:
