@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Generator, Hashable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..protocol.errors import KafkaError
 from ..protocol.frame import LENGTH, Buffer, RequestHeader, encode_response, encode_response_in_slices, read_request_header
@@ -54,7 +54,8 @@ TURN_REQUESTS = 100
 
 network_log = logging.getLogger("kafka.network.SocketServer")
 
-Answering = Generator[Wait, None, Message | None]
+Answering = Generator[Wait, None, Message | list[Buffer] | None]
+"""A request that waits. It returns its response, or the parts of the response's frame, or None if there is none to write."""
 
 
 class Parked:
@@ -70,6 +71,27 @@ class Parked:
         self.wait: Wait | None = None
         self.keys: tuple[Hashable, ...] = ()
         self.in_slices = False
+
+
+class Undecoded(Parked):
+    """A request that a shortcut keeps waiting. It is decoded from `frame`, a copy of its bytes, if anything but its response is needed."""
+
+    __slots__ = ("_frame",)
+
+    def __init__(self, connection: Connection, frame: bytes, generator: Answering) -> None:
+        self.connection = connection
+        self.generator = generator
+        self.wait = None
+        self.keys = ()
+        self.in_slices = False
+        self._frame = frame
+
+    def __getattr__(self, name: str) -> Any:
+        """Sets and returns `header` or `request`, which have no value until they are first read."""
+        frame = memoryview(self._frame)
+        self.header = header = read_request_header(frame)
+        self.request = header.api.request.decoders[header.version](frame, header.position)[0]
+        return object.__getattribute__(self, name)
 
 
 class Connection:
@@ -282,15 +304,17 @@ class Connection:
         """Serves the request in `size` bytes of `data` from `position` on. Every request passes here, with or without the shortcut."""
         if self._shortcut is not None and self.core.cluster.shortcut_allowed:
             response = self._shortcut.answer(data, position, size, owns_buffer)
+            if isinstance(response, bytes):
+                if response:
+                    if not self.output:
+                        self.ask_for_flush()
+                    self.output.append(response)
+                    self.output_bytes += len(response)
+                return
             if isinstance(response, list):
                 return self._write(response)
-            if response:
-                if not self.output:
-                    self.ask_for_flush()
-                self.output.append(response)
-                self.output_bytes += len(response)
             if response is not None:
-                return
+                return self.resume(Undecoded(self, bytes(data[position : position + size]), response))
         self._handle(data[position : position + size], owns_buffer)
 
     def _handle(self, frame: memoryview, owns_buffer: bool) -> None:
@@ -310,12 +334,12 @@ class Connection:
         context = Context(version, self.client, self.broker, frame, owns_buffer, self._shortcut)
         try:
             answer = (HANDLERS.get(api.key) or load_handler(api.key)).rule(request, context)
+            if self._authentication is None:  # the end of a session must be noticed at the next request
+                self._shortcut = context.shortcut
             if isinstance(answer, Generator):
                 self.resume(Parked(self, header, request, answer))
             else:
                 self._send(header, answer)
-                if self._authentication is None:  # the end of a session must be noticed at the next request
-                    self._shortcut = context.shortcut
         except Exception as error:
             self._refuse(header, request, error)
 
@@ -347,6 +371,8 @@ class Connection:
             response = done.value
         else:
             return self.core.park(parked, wait)
+        if isinstance(response, list):
+            return self._write(response)
         if parked.in_slices and response is not None:
             parked.generator = self._send_in_slices(parked.header, response)
             return self._continue(parked)
