@@ -29,6 +29,7 @@ from ..storage.memory import untouched
 from .cluster.broker import Broker
 from .context import Client, Context, Shortcut
 from .failure import failure
+from .gate import Answering, Asked
 from .handlers import HANDLERS, CloseConnection, unsupported_version
 from .protocol_sniffing import sniff_protocol
 from .scheduling.turns import TURN_S
@@ -43,8 +44,6 @@ OUTPUT_LIMIT_BYTES = 1024 * 1024
 TURN_REQUESTS = 100
 
 network_log = logging.getLogger("kafka.network.SocketServer")
-
-Answering = Generator[Wait, None, Message | None]
 
 
 class Parked:
@@ -65,7 +64,8 @@ class Parked:
 class Connection:
     """A connection without its socket: `buffer` and `received` take bytes in, `take_output` returns the bytes to write.
 
-    `closing` is the reason for closing the connection, or None while it is open. `parked` is the request in flight, or None.
+    `closing` is the reason for closing the connection, or None while it is open, and `resets` whether it is closed with RST instead of
+    FIN. `parked` is the request in flight, or None.
     """
 
     def __init__(self, core: Core, broker: Broker, client: Client, on_output: Callable[[], None], on_abort: Callable[[], None]) -> None:
@@ -78,6 +78,7 @@ class Connection:
         self.output_bytes = 0
         self.writable = True
         self.closing: str | None = None
+        self.resets = False
         self._on_abort = on_abort
         self._shortcut: Shortcut | None = None
         self._unparsed: Buffer = b""
@@ -230,8 +231,10 @@ class Connection:
     # Requests
 
     def _handle(self, frame: memoryview, owns_buffer: bool) -> None:
-        if self._shortcut is not None and (known := self._shortcut.answer(frame, owns_buffer)) is not None:
-            return self._write([known])
+        gate = self.core.gate
+        shortcut = self._shortcut if gate is None or gate.spares(self, frame) else None
+        if shortcut is not None and (known := shortcut.answer(frame, owns_buffer)) is not None:
+            return self.write([known])
         try:
             header = read_request_header(frame)
             api, version = header.api, header.version
@@ -245,7 +248,8 @@ class Connection:
         self.client.client_id = header.client_id or ""
         context = Context(version, self.client, self.broker, frame, owns_buffer, self._shortcut)
         try:
-            answer = HANDLERS[api.key].rule(request, context)
+            rule = HANDLERS[api.key].rule
+            answer = rule(request, context) if gate is None else gate.serve(Asked(self, header, request, context, rule))
             if isinstance(answer, Generator):
                 self.resume(Parked(self, header, request, answer))
             else:
@@ -276,6 +280,7 @@ class Connection:
     def _refuse(self, header: RequestHeader, request: Message, error: Exception) -> None:
         """Answers a request whose handler raised KafkaError. CloseConnection closes the connection; any other exception is a bug."""
         if isinstance(error, CloseConnection):
+            self.resets = error.reset
             return self.close(str(error))
         if isinstance(error, KafkaError):
             try:
@@ -288,16 +293,17 @@ class Connection:
 
     def _send(self, header: RequestHeader, response: Message | None) -> None:
         if response is not None:
-            self._write(encode_response(header.api, header.version, header.correlation_id, response))
+            self.write(encode_response(header.api, header.version, header.correlation_id, response))
 
     def _send_in_slices(self, header: RequestHeader, response: Message) -> Answering:
         parts: list[Buffer] = []
         for _ in encode_response_in_slices(header.api, header.version, header.correlation_id, response, parts):
             yield NEXT_TURN
-        self._write(parts)
+        self.write(parts)
         return None
 
-    def _write(self, parts: list[Buffer]) -> None:
+    def write(self, parts: list[Buffer]) -> None:
+        """Queues a response for the flush at the end of this turn."""
         if not self.output:
             self.ask_for_flush()
         self.output += parts

@@ -14,9 +14,12 @@ if TYPE_CHECKING:
 
 
 class Client:
-    """The peer of a connection, and the name of the listener that it is connected to."""
+    """The peer of a connection, and the name of the listener that it is connected to.
 
-    __slots__ = ("client_host", "client_id", "client_port", "listener_name", "principal")
+    `software` is the name and version of the client library, such as "librdkafka/2.6.0", or "" if it has not said them (KIP-511).
+    """
+
+    __slots__ = ("client_host", "client_id", "client_port", "listener_name", "principal", "software")
 
     def __init__(self, listener_name: str, client_host: str, client_port: int) -> None:
         self.listener_name = listener_name
@@ -24,6 +27,12 @@ class Client:
         self.client_port = client_port
         self.principal = ANONYMOUS
         self.client_id = ""
+        self.software = ""
+
+    @property
+    def connection_id(self) -> str:
+        """The address of the peer, host:port, which no other open connection has."""
+        return f"{self.client_host}:{self.client_port}"
 
     def __str__(self) -> str:
         return f"{self.client_host}:{self.client_port} on {self.listener_name}, client id {self.client_id!r}"

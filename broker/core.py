@@ -17,6 +17,9 @@ from .cluster.broker import Broker
 from .cluster.state import ClusterState
 from .connection import Connection, Parked
 from .context import Client
+from .faults.table import Faults
+from .gate import Gate
+from .registry import CloseConnection
 from .scheduling.turns import Turns
 from .scheduling.waiting import NEXT_TURN, Wait
 
@@ -34,6 +37,13 @@ class Core:
         # All connections share this receive buffer, because received bytes are parsed before another connection receives any.
         self.staging = memoryview(bytearray(STAGING_BYTES))
         self.unflushed: list[Connection] = []
+        self.faults = Faults(cluster)
+        self.faults.on_change.append(self._set_gate)
+        self.gate: Gate | None = None
+        """What requests pass through. Without any fault it is None, so that requests cost the same as without this feature."""
+
+    def _set_gate(self) -> None:
+        self.gate = self.faults if self.faults.active else None
 
     def connect(
         self, broker: Broker, listener_name: str, host: str, port: int, on_output: Callable[[], None], on_abort: Callable[[], None]
@@ -43,7 +53,14 @@ class Core:
         `on_output` is called at the end of a turn in which there is output to write or the connection is to be closed. `on_abort` is
         called when the transport has to be closed at once because writing failed.
         """
-        return Connection(self, broker, Client(listener_name, host, port), on_output, on_abort)
+        connection = Connection(self, broker, Client(listener_name, host, port), on_output, on_abort)
+        if self.gate is not None:
+            try:
+                self.gate.opened(connection, broker.node_id)
+            except CloseConnection as refused:
+                connection.resets = refused.reset
+                connection.close(str(refused))
+        return connection
 
     def advance(self, now_ms: int) -> None:
         """Sets the time to `now_ms`, runs the timers that are due and resumes the requests that they woke."""

@@ -1,0 +1,144 @@
+"""Decides whether a request is one that a fault is meant for, and names the first criterion that it does not meet.
+
+The criteria are tested in the order of `_TESTS`, the cheapest first. What depends on the history of the fault (skip, every, times,
+probability) is decided by `fault.py`, after the criteria here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from ...protocol.schema import Message
+from ..gate import Asked
+from .elements import Element, Elements
+
+
+class Mismatch(NamedTuple):
+    """Why a request was not hit: the criterion, such as "topic", and what the request had instead."""
+
+    criterion: str
+    actual: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """What a request must be to be hit. None accepts everything; texts are globs, compared with case."""
+
+    apis: tuple[str, ...] | None = None
+    min_version: int | None = None
+    max_version: int | None = None
+    node: int | None = None
+    listener: str | None = None
+    client_id: str | None = None
+    client_software: str | None = None
+    principal: str | None = None
+    peer: str | None = None
+    connection: str | None = None
+    topic: str | None = None
+    partitions: frozenset[int] | None = None
+    group: str | None = None
+    transactional_id: str | None = None
+    acks: int | None = None
+    after_ms: int | None = None
+    until_ms: int | None = None
+    when: Callable[[Message], object] | None = None
+
+    @property
+    def selects_elements(self) -> bool:
+        """Whether some elements of a request may match while others do not."""
+        return any(each is not None for each in (self.topic, self.partitions, self.group, self.transactional_id))
+
+    def selects(self, element: Element) -> bool:
+        """Returns whether an element is one that these criteria are about."""
+        return (
+            _glob(self.topic, element.topic)
+            and (self.partitions is None or element.partition in self.partitions)
+            and _glob(self.group, element.group)
+            and _glob(self.transactional_id, element.transactional_id)
+        )
+
+    def mismatch(self, asked: Asked, request: Message, elements: Elements) -> Mismatch | None:
+        """Returns the first criterion that a request does not meet, or None if it meets all of them."""
+        for test in _TESTS:
+            if (found := test(self, asked)) is not None:
+                return found
+        if self.selects_elements and (found := self._element_mismatch(elements.of(request, asked.context.broker))) is not None:
+            return found
+        if self.when is not None and not self.when(request):
+            return Mismatch("when")
+        return None
+
+    def _element_mismatch(self, found: list[Element]) -> Mismatch | None:
+        """Returns the criterion at which the last element failed that met most of the others."""
+        if any(self.selects(element) for element in found):
+            return None
+        left = found
+        for name in ("transactional_id", "group", "topic"):
+            wanted = getattr(self, name)
+            kept = [element for element in left if _glob(wanted, getattr(element, name))]
+            if not kept:
+                return Mismatch(name, tuple(sorted({value for each in left if (value := getattr(each, name)) is not None})))
+            left = kept
+        return Mismatch("partitions", tuple(sorted({str(element.partition) for element in left if element.partition is not None})))
+
+
+def _glob(pattern: str | None, value: str | None) -> bool:
+    return pattern is None or (value is not None and fnmatchcase(value, pattern))
+
+
+def _api(criteria: Criteria, asked: Asked) -> Mismatch | None:
+    return None if criteria.apis is None or asked.header.api.name in criteria.apis else Mismatch("api", (asked.header.api.name,))
+
+
+def _version(criteria: Criteria, asked: Asked) -> Mismatch | None:
+    version = asked.header.version
+    if criteria.min_version is not None and version < criteria.min_version:
+        return Mismatch("min_version", (str(version),))
+    if criteria.max_version is not None and version > criteria.max_version:
+        return Mismatch("max_version", (str(version),))
+    return None
+
+
+def _node(criteria: Criteria, asked: Asked) -> Mismatch | None:
+    node_id = asked.context.broker.node_id
+    return None if criteria.node in (None, node_id) else Mismatch("node", (str(node_id),))
+
+
+def _text(name: str, value_of: Callable[[Asked], str]) -> Callable[[Criteria, Asked], Mismatch | None]:
+    def test(criteria: Criteria, asked: Asked) -> Mismatch | None:
+        pattern = getattr(criteria, name)
+        if pattern is None or fnmatchcase(value := value_of(asked), pattern):
+            return None
+        return Mismatch(name, (value,))
+
+    return test
+
+
+def _acks(criteria: Criteria, asked: Asked) -> Mismatch | None:
+    acks = getattr(asked.request, "acks", None)
+    return None if criteria.acks in (None, acks) else Mismatch("acks", (str(acks),))
+
+
+def _moment(criteria: Criteria, asked: Asked) -> Mismatch | None:
+    now_ms = asked.context.now_ms
+    if criteria.after_ms is not None and now_ms < criteria.after_ms:
+        return Mismatch("after")
+    return Mismatch("until") if criteria.until_ms is not None and now_ms >= criteria.until_ms else None
+
+
+_TESTS = (
+    _api,
+    _version,
+    _node,
+    _text("listener", lambda asked: asked.channel.client.listener_name),
+    _text("client_id", lambda asked: asked.channel.client.client_id),
+    _text("client_software", lambda asked: asked.channel.client.software),
+    _text("principal", lambda asked: asked.channel.client.principal),
+    _text("peer", lambda asked: asked.channel.client.client_host),
+    _text("connection", lambda asked: asked.channel.client.connection_id),
+    _acks,
+    _moment,
+)

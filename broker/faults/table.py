@@ -1,0 +1,83 @@
+"""The faults of a cluster, in the order in which they were added. It is the gate through which connections pass their requests.
+
+A request goes to the first fault that matches. The faults after it see the request as that fault lets it through: an error for one of two
+topics lets the request for the other topic through, a delay lets everything through, and a dropped request goes no further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import TYPE_CHECKING
+
+from ...protocol.schema import Message
+from ..gate import Answering, Asked, Channel
+from .acts import Act, Chain, Hit
+from .elements import Elements
+from .fault import Fault, Schedule
+from .match import Criteria
+
+if TYPE_CHECKING:
+    from ..cluster.state import ClusterState
+
+
+class Faults:
+    """The gate of a cluster that has faults. `on_change` callbacks are called when a fault has been added or removed."""
+
+    def __init__(self, cluster: ClusterState) -> None:
+        self.cluster = cluster
+        self.elements = Elements(cluster)
+        self.active: tuple[Fault, ...] = ()
+        self.on_change: list[Callable[[], None]] = []
+        self._numbers = count(1)
+
+    def add(self, text: str, criteria: Criteria, schedule: Schedule, acts: Sequence[Act]) -> Fault:
+        """Adds a fault after the others and returns it. `text` describes it to the user."""
+        fault = Fault(next(self._numbers), text, criteria, schedule, acts, self.cluster.random)
+        self.active = (*self.active, fault)
+        self._changed()
+        return fault
+
+    def remove(self, fault: Fault) -> None:
+        """Removes a fault and releases the requests that it holds. Does nothing if it has been removed."""
+        if not fault.removed:
+            fault.removed = True
+            self.active = tuple(each for each in self.active if each is not fault)
+            self.cluster.wake(fault)
+            self._changed()
+
+    def _changed(self) -> None:
+        for told in self.on_change:
+            told()
+
+    # The gate
+
+    def spares(self, channel: Channel, frame: memoryview) -> bool:
+        """Returns whether a request may be served without being decoded."""
+        return not self.active
+
+    def serve(self, asked: Asked) -> Message | Answering | None:
+        """Serves a request by its handler, or by the faults that hit it."""
+        hit = self._next_hit(asked, asked.request, self.active)
+        if hit is None:
+            return asked.rule(asked.request, asked.context)
+        return Chain(kept(asked), self._next_hit).run(hit)
+
+    def opened(self, channel: Channel, node_id: int) -> None:
+        """Accepts the connection."""
+
+    def _next_hit(self, asked: Asked, request: Message, faults: tuple[Fault, ...]) -> Hit | None:
+        for number, fault in enumerate(faults):
+            if not fault.removed and fault.takes(asked, request, self.elements):
+                return fault, faults[number + 1 :]
+        return None
+
+
+def kept(asked: Asked) -> Asked:
+    """Returns a request whose bytes are its own, because a fault may serve it when the receive buffer has been used for others."""
+    context, header = asked.context, asked.header
+    if context.owns_buffer:
+        return asked
+    context.frame, context.owns_buffer = memoryview(bytearray(context.frame)), True
+    request = header.api.request.decoders[header.version](context.frame, header.position)[0]
+    return asked._replace(request=request)

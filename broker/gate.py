@@ -1,0 +1,50 @@
+"""The gate: the one place that each request and its response pass, between the connection and the handlers.
+
+A cluster has no gate at first, and a connection then only tests that there is none. `faults/table.py` is a gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import NamedTuple, Protocol
+
+from ..protocol.frame import Buffer, RequestHeader
+from ..protocol.schema import Message
+from .context import Client, Context
+from .registry import Rule
+from .scheduling.waiting import Wait
+
+Answering = Generator[Wait, None, Message | None]
+"""A handler that waits: it yields `Wait`s and returns the response, or None if there is none to write."""
+
+
+class Channel(Protocol):
+    """A connection, as far as a gate uses it."""
+
+    client: Client
+
+    def write(self, parts: list[Buffer]) -> None:
+        """Queues bytes for the peer. They are written at the end of the turn."""
+
+
+class Asked(NamedTuple):
+    """A request with its connection, and the function that serves it."""
+
+    channel: Channel
+    header: RequestHeader
+    request: Message
+    context: Context
+    rule: Rule
+
+
+class Gate(Protocol):
+    """What a connection calls, if there is a gate."""
+
+    def spares(self, channel: Channel, frame: memoryview) -> bool:
+        """Returns whether a request may be served without being decoded, as those before it on the connection."""
+
+    def serve(self, asked: Asked) -> Message | Answering | None:
+        """Serves a request, as a handler does. Raises what the handler raises."""
+
+    def opened(self, channel: Channel, node_id: int) -> None:
+        """Called for each new connection. Raises CloseConnection to refuse it."""
