@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 
 from .cluster.broker import Broker
 from .cluster.state import ClusterState
@@ -37,6 +38,7 @@ class Core:
         # All connections share this receive buffer, because received bytes are parsed before another connection receives any.
         self.staging = memoryview(bytearray(STAGING_BYTES))
         self.unflushed: list[Connection] = []
+        self._connection_ids = count(1)
         self.faults = Faults(cluster)
         self.faults.on_change.append(self._set_gate)
         self.gate: Gate | None = None
@@ -53,7 +55,7 @@ class Core:
         `on_output` is called at the end of a turn in which there is output to write or the connection is to be closed. `on_abort` is
         called when the transport has to be closed at once because writing failed.
         """
-        connection = Connection(self, broker, Client(listener_name, host, port), on_output, on_abort)
+        connection = Connection(self, broker, Client(listener_name, host, port, next(self._connection_ids)), on_output, on_abort)
         if self.gate is not None:
             try:
                 self.gate.opened(connection, broker.node_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Coroutine, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from types import TracebackType
@@ -121,6 +121,7 @@ class Cluster(BlockingControls):
         transaction_version: int = 2,
     ) -> None:
         self._cluster = AsyncCluster(nodes, topics, settings, seed=seed, transaction_version=transaction_version)
+        super().__init__(self._cluster, self._run_in_thread)
         self._thread: threading.Thread | None = None
 
     def start(self) -> Self:
@@ -129,7 +130,7 @@ class Cluster(BlockingControls):
         Raises ValueError if the cluster is running, OSError if a port is in use.
         """
         started: Future[None] = Future()
-        thread = threading.Thread(target=self._run, args=(started,), name="odradek", daemon=True)
+        thread = threading.Thread(target=self._serve, args=(started,), name="odradek", daemon=True)
         thread.start()
         try:
             started.result()
@@ -166,13 +167,17 @@ class Cluster(BlockingControls):
         """`host:port,host:port`, for a client's bootstrap.servers. Raises ValueError if the cluster is not running."""
         return self._cluster.bootstrap_servers
 
-    def _wait_for(self, method: Callable[..., Coroutine[Any, Any, R]], *args: Any, **kwargs: Any) -> R:
-        """Runs a control in the cluster's thread and returns its result."""
+    def _run_in_thread(self, coroutine: Coroutine[Any, Any, R]) -> R:
+        """Runs a coroutine on the cluster's event loop and returns its result. Raises ValueError if that is impossible."""
         if self._thread is None:
+            coroutine.close()
             raise ValueError(NOT_RUNNING)
-        return asyncio.run_coroutine_threadsafe(method(self._cluster, *args, **kwargs), self._loop).result()
+        if self._thread is threading.current_thread():
+            coroutine.close()
+            raise ValueError("a blocking call in the cluster's own thread would never return; use AsyncCluster there")
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
 
-    def _run(self, started: Future[None]) -> None:
+    def _serve(self, started: Future[None]) -> None:
         """Runs the cluster in its thread. An exception during start-up is passed to `start`, which raises it."""
 
         async def run_cluster() -> None:

@@ -31,7 +31,7 @@ class Exchange:
 
     time_ms: int
     node: int
-    connection: str
+    connection: int
     client_id: str
     api: str
     version: int

@@ -36,7 +36,7 @@ class Criteria:
     client_software: str | None = None
     principal: str | None = None
     peer: str | None = None
-    connection: str | None = None
+    connection: int | None = None
     topic: str | None = None
     partitions: frozenset[int] | None = None
     group: str | None = None
@@ -107,6 +107,11 @@ def _node(criteria: Criteria, asked: Asked) -> Mismatch | None:
     return None if criteria.node in (None, node_id) else Mismatch("node", (str(node_id),))
 
 
+def _connection(criteria: Criteria, asked: Asked) -> Mismatch | None:
+    connection_id = asked.channel.client.connection_id
+    return None if criteria.connection in (None, connection_id) else Mismatch("connection", (str(connection_id),))
+
+
 def _text(name: str, value_of: Callable[[Asked], str]) -> Callable[[Criteria, Asked], Mismatch | None]:
     def test(criteria: Criteria, asked: Asked) -> Mismatch | None:
         pattern = getattr(criteria, name)
@@ -135,10 +140,10 @@ _TESTS = (
     _node,
     _text("listener", lambda asked: asked.channel.client.listener_name),
     _text("client_id", lambda asked: asked.channel.client.client_id),
-    _text("client_software", lambda asked: asked.channel.client.software),
+    _text("client_software", lambda asked: f"{asked.channel.client.software_name}/{asked.channel.client.software_version}"),
     _text("principal", lambda asked: asked.channel.client.principal),
     _text("peer", lambda asked: asked.channel.client.client_host),
-    _text("connection", lambda asked: asked.channel.client.connection_id),
+    _connection,
     _acks,
     _moment,
 )
