@@ -58,7 +58,7 @@ class Core:
         connection = Connection(self, broker, Client(listener_name, host, port, next(self._connection_ids)), on_output, on_abort)
         if self.gate is not None:
             try:
-                self.gate.opened(connection, broker.node_id)
+                self.gate.opened(connection, broker)
             except CloseConnection as refused:
                 connection.resets = refused.reset
                 connection.close(str(refused))

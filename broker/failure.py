@@ -51,7 +51,7 @@ def failed(item: Message, code: ErrorCode, message: str | None) -> Message:
         elif spec.name in IDENTITY:
             values[spec.name] = getattr(item, spec.name)
         elif not has_default(spec.declared):
-            values[spec.name] = _absent(spec)
+            values[spec.name] = absent(spec)
     return type(item)(**values)
 
 
@@ -79,7 +79,7 @@ def _mirror(cls: type[Message], source: object, code: ErrorCode, message: str | 
         elif not spec.array and (found := _find(spec, source)) is not None:
             values[spec.name] = found
         elif not has_default(spec.declared):
-            values[spec.name] = _absent(spec)
+            values[spec.name] = absent(spec)
     return cls(**values)
 
 
@@ -91,7 +91,8 @@ def _find(spec: Spec, source: object) -> object:
     return next((getattr(source, name) for name in names if hasattr(source, name)), None)
 
 
-def _absent(spec: Spec) -> object:
+def absent(spec: Spec) -> object:
+    """Returns Kafka's value for "none" of a field without a default."""
     if spec.array:
         return []
     if spec.nullable and spec.declared.nullable_since == 0:

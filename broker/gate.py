@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 
 from ..protocol.frame import Buffer, RequestHeader
 from ..protocol.schema import Message
+from .cluster.broker import Broker
 from .context import Client, Context
 from .registry import Rule
 from .scheduling.waiting import Wait
@@ -46,5 +47,5 @@ class Gate(Protocol):
     def serve(self, asked: Asked) -> Message | Answering | None:
         """Serves a request, as a handler does. Raises what the handler raises."""
 
-    def opened(self, channel: Channel, node_id: int) -> None:
+    def opened(self, channel: Channel, broker: Broker) -> None:
         """Called for each new connection. Raises CloseConnection to refuse it."""

@@ -31,7 +31,12 @@ Hit = tuple["Fault", Faults]
 
 
 class Act:
-    """One act of a fault. By itself it changes nothing."""
+    """One act of a fault. By itself it changes nothing.
+
+    An act that finds out only from the response whether it applies sets `strikes_later`, and calls `fault.strikes` itself.
+    """
+
+    strikes_later = False
 
     def serve(self, asked: Asked, request: Message, fault: Fault, rest: Serve) -> Answering:
         """Returns the response to `request`, which `rest` computes."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...protocol.messages.describe_topic_partitions import DescribeTopicPartitionsRequest
 from ...protocol.messages.fetch import FetchRequest
 from ...protocol.messages.metadata import MetadataRequest
+from ...protocol.messages.offset_fetch import OffsetFetchRequest
 from ...protocol.schema import ZERO_UUID, Message, Spec, specs
 
 if TYPE_CHECKING:
@@ -66,9 +67,12 @@ class Elements:
         if isinstance(request, FetchRequest):
             for name, index in broker.fetch_sessions.partitions(request.session_id):
                 yield Element(name, index)
+        elif isinstance(request, OffsetFetchRequest) and request.groups:
+            groups = [group.group_id for group in request.groups if group.topics is None]
+            yield from (Element(name, None, group_id) for group_id in groups for name in self._cluster.topics)
         elif any(spec.name in _TOPIC_LISTS and _asks_for_all(request, spec) for spec in specs(type(request))):
-            for name in self._cluster.topics:
-                yield Element(name)
+            scope = self.whole(request)
+            yield from (scope._replace(topic=name) for name in self._cluster.topics)
 
     def select(self, message: Message, keep: Callable[[Element], bool]) -> Message | None:
         """Returns a copy of the message with the elements that `keep` accepts, or None if none is left."""
@@ -176,3 +180,36 @@ def _resource(resource_type: int, name: str, within: Element) -> Element:
     if resource_type in _RESOURCE_GROUPS:
         return within._replace(group=name)
     return within._replace(transactional_id=name) if resource_type == _RESOURCE_TRANSACTION else within
+
+
+def subjects(message: type[Message], list_name: str = "") -> frozenset[str]:
+    """Returns what messages of a class can name: some of "topic", "partitions", "group" and "transactional_id"."""
+    found: set[str] = set()
+    for spec in specs(message):
+        if not spec.array:
+            found |= _field_subjects(spec.name, list_name)
+        elif not has_elements(spec):
+            continue
+        elif isinstance(spec.kind, type):
+            found |= subjects(spec.kind, spec.name)
+        else:
+            found |= _list_subjects(spec)
+    return frozenset(found)
+
+
+def _field_subjects(name: str, list_name: str) -> set[str]:
+    if name in ("key_type", "resource_type"):
+        return {"group", "transactional_id"} if name == "key_type" else {"topic", "group", "transactional_id"}
+    if name in _TOPIC_FIELDS or name == "topic_id" or (name == "name" and list_name in _NAMED_TOPIC_LISTS):
+        return {"topic"}
+    if name in _PARTITION_FIELDS:
+        return {"partitions"}
+    return {"group"} if name in _GROUP_FIELDS else {"transactional_id"} if name in _TRANSACTION_FIELDS else set()
+
+
+def _list_subjects(spec: Spec) -> set[str]:
+    if spec.name == "coordinator_keys":
+        return {"group", "transactional_id"}
+    if spec.name in _GROUP_LISTS:
+        return {"group"}
+    return {"transactional_id"} if spec.name == "transactional_ids" else {"topic"} if spec.kind == "str" else {"partitions"}

@@ -122,4 +122,8 @@ def _merged(response: Message, template: Message) -> Message:
 
 
 def _identity(item: Message) -> tuple[object, ...]:
-    return tuple(getattr(item, spec.name) for spec in specs(type(item)) if spec.name in IDENTITY)
+    """Returns what an item is about. A topic is identified by its name, because a served item may have an id that the request lacks."""
+    fields = {spec.name: getattr(item, spec.name) for spec in specs(type(item)) if spec.name in IDENTITY}
+    if fields.get("name"):
+        fields.pop("topic_id", None)
+    return tuple(fields.values())

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
 
 from ...protocol.schema import Message
 from ..gate import Asked
-from .elements import Elements
+from .elements import Element, Elements
 from .match import Criteria, Mismatch
 
 if TYPE_CHECKING:
@@ -50,7 +50,10 @@ class Schedule:
 
 
 class Fault:
-    """A fault of a cluster. `on_hit` callbacks are called after each hit, and `on_end` ones when the fault is removed."""
+    """A fault of a cluster. `number` identifies it, and `text` shows its options to the user."""
+
+    subject = "request"
+    """What the fault hits."""
 
     def __init__(self, number: int, text: str, criteria: Criteria, schedule: Schedule, acts: Sequence[Act], random: Random) -> None:
         self.number = number
@@ -61,59 +64,61 @@ class Fault:
         self.hits = 0
         self.removed = False
         self.exchanges: deque[Exchange] = deque(maxlen=EXCHANGES)
-        self.on_hit: list[Callable[[], None]] = []
         self.misses: Counter[tuple[str, Mismatch]] = Counter()
-        """How many requests did not match, by API and reason."""
+        """How many requests were not hit, by API and reason."""
         self._matched = 0
         self._random = random
+        self._strikes_later = any(act.strikes_later for act in acts)
 
     def takes(self, asked: Asked, request: Message, elements: Elements) -> bool:
-        """Returns whether a request is hit, and counts it."""
+        """Returns whether the acts apply to a request, and counts the hit unless an act does that itself by `strikes`."""
         try:
-            reason = self.criteria.mismatch(asked, request, elements) or self._not_due()
-        except Exception as error:
+            reason = self.criteria.mismatch(asked, request, elements)
+        except Exception as error:  # raised by the user's function
             log.exception("the condition of fault %d failed", self.number)
             reason = Mismatch("when", (f"{type(error).__name__}: {error}",))
         if reason is not None:
-            self._miss(asked.header.api.name, reason)
+            self.miss(asked.header.api.name, reason)
             return False
-        self._hit(asked, request, elements)
+        return self._strikes_later or self.strikes(asked, elements.of(request, asked.context.broker))
+
+    def strikes(self, asked: Asked, found: Sequence[Element]) -> bool:
+        """Returns whether a matching request with these elements is hit according to the schedule, and counts it."""
+        header, context, client = asked.header, asked.context, asked.channel.client
+        if not self.is_due(header.api.name):
+            return False
+        topics = tuple(dict.fromkeys(element.topic for element in found if element.topic is not None))
+        node_id, version, correlation_id = context.broker.node_id, header.version, header.correlation_id
+        names = (client.connection_id, client.client_id, header.api.name)
+        self.hit(Exchange(context.now_ms, node_id, *names, version, correlation_id, topics))
         return True
 
-    def _not_due(self) -> Mismatch | None:
-        """Returns why a request that matches is left alone by the schedule, or None."""
+    def is_due(self, api: str) -> bool:
+        """Returns whether the schedule lets a matching request or connection be hit, and counts it as matching."""
         schedule = self.schedule
         if schedule.times is not None and self.hits >= schedule.times:
-            return Mismatch("times")
+            self.miss(api, Mismatch("times"))
+            return False
         self._matched += 1
         if self._matched <= schedule.skip:
-            return Mismatch("skip")
-        if (self._matched - schedule.skip) % schedule.every:
-            return Mismatch("every")
-        return None if schedule.probability >= 1 or self._random.random() < schedule.probability else Mismatch("probability")
+            reason = "skip"
+        elif (self._matched - schedule.skip) % schedule.every:
+            reason = "every"
+        elif schedule.probability < 1 and self._random.random() >= schedule.probability:
+            reason = "probability"
+        else:
+            return True
+        self.miss(api, Mismatch(reason))
+        return False
 
-    def _miss(self, api: str, reason: Mismatch) -> None:
+    def hit(self, exchange: Exchange) -> None:
+        """Counts a hit."""
+        self.hits += 1
+        self.exchanges.append(exchange)
+
+    def miss(self, api: str, reason: Mismatch) -> None:
+        """Counts a request that was not hit. The number of different reasons is limited."""
         key = (api, reason)
         if key not in self.misses and len(self.misses) >= MISSES:
             key = (api, Mismatch(reason.criterion))
         self.misses[key] += 1
-
-    def _hit(self, asked: Asked, request: Message, elements: Elements) -> None:
-        header, context = asked.header, asked.context
-        topics = tuple(dict.fromkeys(element.topic for element in elements.of(request, context.broker) if element.topic is not None))
-        client = asked.channel.client
-        self.exchanges.append(
-            Exchange(
-                context.now_ms,
-                context.broker.node_id,
-                client.connection_id,
-                client.client_id,
-                header.api.name,
-                header.version,
-                header.correlation_id,
-                topics,
-            )
-        )
-        self.hits += 1
-        for told in list(self.on_hit):
-            told()

@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from ...protocol.schema import Message
+from ..cluster.broker import Broker
 from ..gate import Asked
 from .elements import Element, Elements
 
@@ -47,6 +48,12 @@ class Criteria:
     when: Callable[[Message], object] | None = None
 
     @property
+    def texts(self) -> dict[str, str]:
+        """The criteria as they are shown to the user, by name."""
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        return {name: ", ".join(map(str, sorted(value))) if name == "partitions" else repr(value) for name, value in given.items()}
+
+    @property
     def selects_elements(self) -> bool:
         """Whether some elements of a request may match while others do not."""
         return any(each is not None for each in (self.topic, self.partitions, self.group, self.transactional_id))
@@ -60,6 +67,15 @@ class Criteria:
             and _glob(self.transactional_id, element.transactional_id)
         )
 
+    def admits(self, element: Element) -> bool:
+        """Returns whether an element, or a part of it, may be one that these criteria are about."""
+        return (
+            (element.topic is None or _glob(self.topic, element.topic))
+            and (element.partition is None or self.partitions is None or element.partition in self.partitions)
+            and (element.group is None or _glob(self.group, element.group))
+            and (element.transactional_id is None or _glob(self.transactional_id, element.transactional_id))
+        )
+
     def mismatch(self, asked: Asked, request: Message, elements: Elements) -> Mismatch | None:
         """Returns the first criterion that a request does not meet, or None if it meets all of them."""
         for test in _TESTS:
@@ -71,18 +87,35 @@ class Criteria:
             return Mismatch("when")
         return None
 
+    def connection_mismatch(self, broker: Broker, listener_name: str, peer: str | None = None) -> Mismatch | None:
+        """Returns the first criterion that a connection does not meet, or None. Without a `peer`, that criterion is not tested."""
+        if self.node not in (None, broker.node_id):
+            return Mismatch("node", (str(broker.node_id),))
+        if not _glob(self.listener, listener_name):
+            return Mismatch("listener", (listener_name,))
+        if peer is not None and not _glob(self.peer, peer):
+            return Mismatch("peer", (peer,))
+        return self.moment_mismatch(broker.cluster.timers.now_ms)
+
+    def moment_mismatch(self, now_ms: int) -> Mismatch | None:
+        """Returns "after" or "until" if it is too early or too late, otherwise None."""
+        if self.after_ms is not None and now_ms < self.after_ms:
+            return Mismatch("after")
+        return Mismatch("until") if self.until_ms is not None and now_ms >= self.until_ms else None
+
     def _element_mismatch(self, found: list[Element]) -> Mismatch | None:
-        """Returns the criterion at which the last element failed that met most of the others."""
-        if any(self.selects(element) for element in found):
-            return None
+        """Returns the criterion that excludes the last of the elements. A topic that is named as a whole has all its partitions."""
         left = found
         for name in ("transactional_id", "group", "topic"):
-            wanted = getattr(self, name)
-            kept = [element for element in left if _glob(wanted, getattr(element, name))]
-            if not kept:
-                return Mismatch(name, tuple(sorted({value for each in left if (value := getattr(each, name)) is not None})))
-            left = kept
-        return Mismatch("partitions", tuple(sorted({str(element.partition) for element in left if element.partition is not None})))
+            pattern = getattr(self, name)
+            named = [(element, getattr(element, name)) for element in left]
+            left = [element for element, value in named if _glob(pattern, value)]
+            if not left:
+                return Mismatch(name, tuple(sorted({value for _, value in named if value is not None})))
+        indexes = {element.partition for element in left}
+        if self.partitions is None or None in indexes or indexes & self.partitions:
+            return None
+        return Mismatch("partitions", tuple(str(index) for index in sorted(index for index in indexes if index is not None)))
 
 
 def _glob(pattern: str | None, value: str | None) -> bool:
@@ -127,13 +160,6 @@ def _acks(criteria: Criteria, asked: Asked) -> Mismatch | None:
     return None if criteria.acks in (None, acks) else Mismatch("acks", (str(acks),))
 
 
-def _moment(criteria: Criteria, asked: Asked) -> Mismatch | None:
-    now_ms = asked.context.now_ms
-    if criteria.after_ms is not None and now_ms < criteria.after_ms:
-        return Mismatch("after")
-    return Mismatch("until") if criteria.until_ms is not None and now_ms >= criteria.until_ms else None
-
-
 _TESTS = (
     _api,
     _version,
@@ -145,5 +171,5 @@ _TESTS = (
     _text("peer", lambda asked: asked.channel.client.client_host),
     _connection,
     _acks,
-    _moment,
+    lambda criteria, asked: criteria.moment_mismatch(asked.context.now_ms),
 )

@@ -6,18 +6,19 @@ topics lets the request for the other topic through, a delay lets everything thr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import count
 from typing import TYPE_CHECKING
 
 from ...protocol.schema import Message
 from ..gate import Answering, Asked, Channel
-from .acts import Act, Chain, Hit
+from .acts import Chain, Hit
 from .elements import Elements
-from .fault import Fault, Schedule
-from .match import Criteria
+from .fault import Fault
+from .refusal import Refusal
 
 if TYPE_CHECKING:
+    from ..cluster.broker import Broker
     from ..cluster.state import ClusterState
 
 
@@ -31,18 +32,25 @@ class Faults:
         self.on_change: list[Callable[[], None]] = []
         self._numbers = count(1)
 
-    def add(self, text: str, criteria: Criteria, schedule: Schedule, acts: Sequence[Act]) -> Fault:
-        """Adds a fault after the others and returns it. `text` describes it to the user."""
-        fault = Fault(next(self._numbers), text, criteria, schedule, acts, self.cluster.random)
+    def next_number(self) -> int:
+        """Returns the number of a new fault."""
+        return next(self._numbers)
+
+    def add(self, fault: Fault) -> None:
+        """Adds a fault after the others."""
         self.active = (*self.active, fault)
         self._changed()
-        return fault
+        for moment_ms in (fault.criteria.after_ms, fault.criteria.until_ms):
+            if moment_ms is not None and moment_ms > self.cluster.timers.now_ms:
+                self.cluster.timers.set((fault, moment_ms), moment_ms - self.cluster.timers.now_ms, self._changed)
 
     def remove(self, fault: Fault) -> None:
         """Removes a fault and releases the requests that it holds. Does nothing if it has been removed."""
         if not fault.removed:
             fault.removed = True
             self.active = tuple(each for each in self.active if each is not fault)
+            for moment_ms in (fault.criteria.after_ms, fault.criteria.until_ms):
+                self.cluster.timers.cancel((fault, moment_ms))
             self.cluster.wake(fault)
             self._changed()
 
@@ -63,8 +71,15 @@ class Faults:
             return asked.rule(asked.request, asked.context)
         return Chain(kept(asked), self._next_hit).run(hit)
 
-    def opened(self, channel: Channel, node_id: int) -> None:
-        """Accepts the connection."""
+    def opened(self, channel: Channel, broker: Broker) -> None:
+        """Raises CloseConnection if a fault closes new connections."""
+        for fault in self.active:
+            if isinstance(fault, Refusal):
+                fault.opened(channel, broker)
+
+    def refuses(self, broker: Broker, listener_name: str) -> bool:
+        """Returns whether a fault keeps a listener from listening."""
+        return any(isinstance(fault, Refusal) and fault.refuses(broker, listener_name) for fault in self.active)
 
     def _next_hit(self, asked: Asked, request: Message, faults: tuple[Fault, ...]) -> Hit | None:
         for number, fault in enumerate(faults):

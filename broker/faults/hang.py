@@ -1,0 +1,23 @@
+"""The act that leaves a request unread and unanswered while the connection stays open, as after a firewall has begun to drop packets."""
+
+from __future__ import annotations
+
+from ...protocol.schema import Message
+from ..gate import Answering, Asked
+from ..scheduling.waiting import Wait
+from .acts import Act, Serve
+from .fault import Fault
+
+
+class Hang(Act):
+    """Serves the request after `hang_ms`, or when the fault is removed. Until then, nothing more is read from the connection."""
+
+    def __init__(self, hang_ms: int | None) -> None:
+        self._hang_ms = hang_ms
+
+    def serve(self, asked: Asked, request: Message, fault: Fault, rest: Serve) -> Answering:
+        context = asked.context
+        deadline_ms = None if self._hang_ms is None else context.now_ms + self._hang_ms
+        while not fault.removed and (deadline_ms is None or context.now_ms < deadline_ms):
+            yield Wait((fault,), deadline_ms)
+        return (yield from rest(request))
