@@ -49,12 +49,13 @@ network_log = logging.getLogger("kafka.network.SocketServer")
 class Parked:
     """A request whose handler has not returned yet. `in_slices` is set once the handler has yielded NEXT_TURN."""
 
-    __slots__ = ("connection", "generator", "header", "in_slices", "keys", "request", "wait")
+    __slots__ = ("connection", "context", "generator", "header", "in_slices", "keys", "request", "wait")
 
-    def __init__(self, connection: Connection, header: RequestHeader, request: Message, generator: Answering) -> None:
+    def __init__(self, connection: Connection, header: RequestHeader, request: Message, context: Context, generator: Answering) -> None:
         self.connection = connection
         self.header = header
         self.request = request
+        self.context = context
         self.generator = generator
         self.wait: Wait | None = None
         self.keys: tuple[Hashable, ...] = ()
@@ -251,7 +252,7 @@ class Connection:
             rule = HANDLERS[api.key].rule
             answer = rule(request, context) if gate is None else gate.serve(Asked(self, header, request, context, rule))
             if isinstance(answer, Generator):
-                self.resume(Parked(self, header, request, answer))
+                self.resume(Parked(self, header, request, context, answer))
             else:
                 self._send(header, answer)
                 self._shortcut = context.shortcut
@@ -373,6 +374,7 @@ class Connection:
     def lost(self, reason: str) -> None:
         """Releases the memory, the timer and the waiting request of a closed connection. Raises no exception."""
         self.closing = self.closing or reason
+        self.core.connections.pop(self, None)
         self.core.timers.cancel(self._idle_timer)
         memory = self.broker.request_memory
         memory.forget(self.ask_for_flush)

@@ -39,10 +39,15 @@ class Core:
         self.staging = memoryview(bytearray(STAGING_BYTES))
         self.unflushed: list[Connection] = []
         self._connection_ids = count(1)
-        self.faults = Faults(cluster)
+        self.connections: dict[Connection, None] = {}
+        """The open connections in the order in which they were opened."""
+        self.faults = Faults(cluster, self._in_flight)
         self.faults.on_change.append(self._set_gate)
         self.gate: Gate | None = None
         """What requests pass through. Without any fault it is None, so that requests cost the same as without this feature."""
+
+    def _in_flight(self) -> list[Parked]:
+        return [connection.parked for connection in self.connections if connection.parked is not None]
 
     def _set_gate(self) -> None:
         self.gate = self.faults if self.faults.active else None
@@ -56,6 +61,7 @@ class Core:
         called when the transport has to be closed at once because writing failed.
         """
         connection = Connection(self, broker, Client(listener_name, host, port, next(self._connection_ids)), on_output, on_abort)
+        self.connections[connection] = None
         if self.gate is not None:
             try:
                 self.gate.opened(connection, broker)

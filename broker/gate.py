@@ -38,6 +38,19 @@ class Asked(NamedTuple):
     rule: Rule
 
 
+class InFlight(Protocol):
+    """A request whose handler has not returned yet. `generator` may be wrapped by another one."""
+
+    header: RequestHeader
+    request: Message
+    context: Context
+    generator: Answering
+
+    @property
+    def connection(self) -> Channel:
+        """The connection of the request."""
+
+
 class Gate(Protocol):
     """What a connection calls, if there is a gate."""
 

@@ -6,15 +6,17 @@ topics lets the request for the other topic through, a delay lets everything thr
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import count
 from typing import TYPE_CHECKING
 
 from ...protocol.schema import Message
-from ..gate import Answering, Asked, Channel
+from ..context import Context
+from ..gate import Answering, Asked, Channel, InFlight
 from .acts import Chain, Hit
 from .elements import Elements
 from .fault import Fault
+from .hang import Hang
 from .refusal import Refusal
 
 if TYPE_CHECKING:
@@ -25,8 +27,9 @@ if TYPE_CHECKING:
 class Faults:
     """The gate of a cluster that has faults. `on_change` callbacks are called when a fault has been added or removed."""
 
-    def __init__(self, cluster: ClusterState) -> None:
+    def __init__(self, cluster: ClusterState, in_flight: Callable[[], Iterable[InFlight]]) -> None:
         self.cluster = cluster
+        self._in_flight = in_flight
         self.elements = Elements(cluster)
         self.active: tuple[Fault, ...] = ()
         self.on_change: list[Callable[[], None]] = []
@@ -40,9 +43,19 @@ class Faults:
         """Adds a fault after the others."""
         self.active = (*self.active, fault)
         self._changed()
+        self._hold_in_flight(fault)
         for moment_ms in (fault.criteria.after_ms, fault.criteria.until_ms):
             if moment_ms is not None and moment_ms > self.cluster.timers.now_ms:
                 self.cluster.timers.set((fault, moment_ms), moment_ms - self.cluster.timers.now_ms, self._changed)
+
+    def _hold_in_flight(self, fault: Fault) -> None:
+        """Holds back the responses of matching requests that are in flight, if the fault lets requests hang."""
+        for act in fault.acts:
+            if isinstance(act, Hang):
+                for waiting in self._in_flight():
+                    asked = Asked(waiting.connection, waiting.header, waiting.request, waiting.context, _no_rule)
+                    if fault.takes(asked, waiting.request, self.elements):
+                        waiting.generator = act.hold(waiting.generator, waiting.context, fault)
 
     def remove(self, fault: Fault) -> None:
         """Removes a fault and releases the requests that it holds. Does nothing if it has been removed."""
@@ -96,3 +109,7 @@ def kept(asked: Asked) -> Asked:
     context.frame, context.owns_buffer = memoryview(bytearray(context.frame)), True
     request = header.api.request.decoders[header.version](context.frame, header.position)[0]
     return asked._replace(request=request)
+
+
+def _no_rule(request: Message, context: Context) -> None:
+    """Stands for the function of a request that is being served already."""
