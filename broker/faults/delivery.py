@@ -22,7 +22,7 @@ class Delay(Act):
         self._random = random
 
     def deliver(self, asked: Asked, parts: list[Buffer], rest: Deliver) -> Delivering:
-        yield _pause(asked, self._delay_ms + (self._random.randint(0, self._jitter_ms) if self._jitter_ms else 0))
+        yield from _pause(asked, self._delay_ms + self._random.randint(0, self._jitter_ms))
         yield from rest(parts)
 
 
@@ -40,7 +40,7 @@ class Throttle(Act):
 
     def deliver(self, asked: Asked, parts: list[Buffer], rest: Deliver) -> Delivering:
         yield from rest(parts)
-        yield _pause(asked, self._throttle_ms)
+        yield from _pause(asked, self._throttle_ms)
 
 
 class Trickle(Act):
@@ -91,5 +91,6 @@ class Cut(Act):
         raise CloseConnection(f"a fault cut the response at {self._cut_at_bytes} bytes", reset=self._close == "rst")
 
 
-def _pause(asked: Asked, milliseconds: int) -> Wait:
-    return Wait((), asked.context.now_ms + milliseconds)
+def _pause(asked: Asked, milliseconds: int) -> Delivering:
+    if milliseconds:
+        yield Wait((), asked.context.now_ms + milliseconds)

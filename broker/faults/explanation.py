@@ -67,6 +67,8 @@ def _reason(fault: Fault, name: str, misses: Counter[tuple[str, Mismatch]], tota
     wanted = fault.criteria.texts[name]
     text = f"{'none' if count == total else f'{count} not'} {_NOT_MET[name]} {wanted}"
     actual = sorted({value for _, reason in misses if reason.criterion == name for value in reason.actual})
-    if near := get_close_matches(wanted.strip("'"), [*actual, *(topics if name == "topic" else ())], 1):
+    known = [*actual, *(topics if name == "topic" else ())]
+    near = get_close_matches(wanted.strip("'"), known, 1)
+    if near and repr(near[0]) != wanted:
         return f"{text}; did you mean {near[0]!r}?"
     return f"{text} but {_NOT_MET[name]} {', '.join(actual[:SHOWN])}" if actual else text
