@@ -80,6 +80,7 @@ class Connection:
         self.writable = True
         self.closing: str | None = None
         self.resets = False
+        self.sparing: object = None
         self._on_abort = on_abort
         self._shortcut: Shortcut | None = None
         self._unparsed: Buffer = b""
@@ -233,8 +234,10 @@ class Connection:
 
     def _handle(self, frame: memoryview, owns_buffer: bool) -> None:
         gate = self.core.gate
-        shortcut = self._shortcut if gate is None or gate.spares(self, frame) else None
+        shortcut = None if gate is not None and not gate.spares(self) else self._shortcut
         if shortcut is not None and (known := shortcut.answer(frame, owns_buffer)) is not None:
+            if gate is not None:
+                gate.spared(self)
             return self.write([known])
         try:
             header = read_request_header(frame)
@@ -258,6 +261,10 @@ class Connection:
                 self._shortcut = context.shortcut
         except Exception as error:
             self._refuse(header, request, error)
+
+    def forget_shortcut(self) -> None:
+        """Has all further requests decoded, until the handler stores a new shortcut."""
+        self._shortcut = None
 
     def resume(self, parked: Parked) -> None:
         """Continues a handler until it waits again or returns. Raises no exception."""

@@ -23,9 +23,14 @@ class Channel(Protocol):
     """A connection, as far as a gate uses it."""
 
     client: Client
+    sparing: object
+    """What the gate remembers about the last request of the connection; None at first."""
 
     def write(self, parts: list[Buffer]) -> None:
         """Queues bytes for the peer. They are written at the end of the turn."""
+
+    def forget_shortcut(self) -> None:
+        """Has all further requests decoded, until the handler stores a new shortcut."""
 
 
 class Asked(NamedTuple):
@@ -54,8 +59,11 @@ class InFlight(Protocol):
 class Gate(Protocol):
     """What a connection calls, if there is a gate."""
 
-    def spares(self, channel: Channel, frame: memoryview) -> bool:
-        """Returns whether a request may be served without being decoded, as those before it on the connection."""
+    def spares(self, channel: Channel) -> bool:
+        """Returns whether requests that the handler stored as a shortcut may be served without being decoded."""
+
+    def spared(self, channel: Channel) -> None:
+        """Called for each request that was served without being decoded."""
 
     def serve(self, asked: Asked) -> Message | Answering | None:
         """Serves a request, as a handler does. Raises what the handler raises."""

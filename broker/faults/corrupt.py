@@ -41,7 +41,7 @@ class CorruptBatch(Act):
         response = yield from rest(request)
         if isinstance(response, FetchResponse):
             found = list(self._selected(response, fault))
-            if found and fault.strikes(asked, [element for element, _ in found]):
+            if found and fault.strikes(asked, [element for element, _ in found]) is None:
                 for _, data in found:
                     data.records = self._damaged(bytearray(b"".join(cast("list[memoryview]", data.records))))
         return response

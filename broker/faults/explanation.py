@@ -48,15 +48,13 @@ def described(fault: Fault, topics: Iterable[str]) -> str:
 
 def missed(fault: Fault, topics: Iterable[str]) -> str:
     """Returns why requests did not match, such as "12 Produce requests seen, none to topic 'order'; did you mean 'orders'?"."""
-    relevant = Counter({key: count for key, count in fault.misses.items() if key[1].criterion != "api"})
-    others = fault.misses.total() - relevant.total()
     subject = " ".join(("/".join(fault.criteria.apis or ()), fault.subject)).strip()
-    total = relevant.total() + fault.hits
+    total = fault.misses.total() + fault.hits
     if not total:
-        return f"no {subject} seen" + (f", {others} of other APIs" if others else "")
+        return f"no {subject} seen" + (f", {fault.others} of other APIs" if fault.others else "")
     seen = f"{total} {subject}{'' if total == 1 else 's'} seen"
-    names = dict.fromkeys(reason.criterion for _, reason in relevant)
-    return ", ".join([seen, *(_reason(fault, name, relevant, total, topics) for name in names)])
+    names = dict.fromkeys(reason.criterion for _, reason in fault.misses)
+    return ", ".join([seen, *(_reason(fault, name, fault.misses, total, topics) for name in names)])
 
 
 def _reason(fault: Fault, name: str, misses: Counter[tuple[str, Mismatch]], total: int, topics: Iterable[str]) -> str:

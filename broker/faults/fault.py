@@ -65,51 +65,57 @@ class Fault:
         self.removed = False
         self.exchanges: deque[Exchange] = deque(maxlen=EXCHANGES)
         self.misses: Counter[tuple[str, Mismatch]] = Counter()
-        """How many requests were not hit, by API and reason."""
+        """How many requests of the APIs of the fault were not hit, by API and reason."""
+        self.others = 0
+        """How many requests of other APIs were seen."""
         self._matched = 0
         self._random = random
         self._strikes_later = any(act.strikes_later for act in acts)
 
-    def takes(self, asked: Asked, request: Message, elements: Elements) -> bool:
-        """Returns whether the acts apply to a request, and counts the hit unless an act does that itself by `strikes`."""
+    def takes(self, asked: Asked, request: Message, elements: Elements) -> Mismatch | None:
+        """Returns None if the acts apply to a request, and otherwise the reason. Counts the request.
+
+        A hit is counted here, unless an act does that itself by `strikes`.
+        """
         try:
             reason = self.criteria.mismatch(asked, request, elements)
         except Exception as error:  # raised by the user's function
             log.exception("the condition of fault %d failed", self.number)
             reason = Mismatch("when", (f"{type(error).__name__}: {error}",))
+        if reason is None and not self._strikes_later:
+            return self.strikes(asked, elements.of(request, asked.context.broker))
         if reason is not None:
             self.miss(asked.header.api.name, reason)
-            return False
-        return self._strikes_later or self.strikes(asked, elements.of(request, asked.context.broker))
+        return reason
 
-    def strikes(self, asked: Asked, found: Sequence[Element]) -> bool:
-        """Returns whether a matching request with these elements is hit according to the schedule, and counts it."""
+    def strikes(self, asked: Asked, found: Sequence[Element]) -> Mismatch | None:
+        """Counts a matching request with these elements. Returns None if it is hit, and otherwise what the schedule has against it."""
         header, context, client = asked.header, asked.context, asked.channel.client
-        if not self.is_due(header.api.name):
-            return False
+        if (reason := self.not_due(header.api.name)) is not None:
+            return reason
         topics = tuple(dict.fromkeys(element.topic for element in found if element.topic is not None))
         node_id, version, correlation_id = context.broker.node_id, header.version, header.correlation_id
         names = (client.connection_id, client.client_id, header.api.name)
         self.hit(Exchange(context.now_ms, node_id, *names, version, correlation_id, topics))
-        return True
+        return None
 
-    def is_due(self, api: str) -> bool:
-        """Returns whether the schedule lets a matching request or connection be hit, and counts it as matching."""
-        schedule = self.schedule
+    def not_due(self, api: str) -> Mismatch | None:
+        """Counts a matching request or connection. Returns what the schedule has against a hit, or None."""
+        schedule, name = self.schedule, ""
         if schedule.times is not None and self.hits >= schedule.times:
-            self.miss(api, Mismatch("times"))
-            return False
-        self._matched += 1
-        if self._matched <= schedule.skip:
-            reason = "skip"
-        elif (self._matched - schedule.skip) % schedule.every:
-            reason = "every"
-        elif schedule.probability < 1 and self._random.random() >= schedule.probability:
-            reason = "probability"
+            name = "times"
         else:
-            return True
-        self.miss(api, Mismatch(reason))
-        return False
+            self._matched += 1
+            if self._matched <= schedule.skip:
+                name = "skip"
+            elif (self._matched - schedule.skip) % schedule.every:
+                name = "every"
+            elif schedule.probability < 1 and self._random.random() >= schedule.probability:
+                name = "probability"
+        if not name:
+            return None
+        self.miss(api, Mismatch(name))
+        return Mismatch(name)
 
     def hit(self, exchange: Exchange) -> None:
         """Counts a hit."""

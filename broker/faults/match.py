@@ -17,11 +17,19 @@ from ..gate import Asked
 from .elements import Element, Elements
 
 
+_PASSING = frozenset(("when", "after", "until", "skip", "every", "probability"))
+
+
 class Mismatch(NamedTuple):
     """Why a request was not hit: the criterion, such as "topic", and what the request had instead."""
 
     criterion: str
     actual: tuple[str, ...] = ()
+
+    @property
+    def lasts(self) -> bool:
+        """Whether the same bytes on the same connection will not be hit later either."""
+        return self.criterion not in _PASSING
 
 
 @dataclass(frozen=True)
@@ -76,8 +84,12 @@ class Criteria:
             and (element.transactional_id is None or _glob(self.transactional_id, element.transactional_id))
         )
 
+    def is_about(self, api: str) -> bool:
+        """Returns whether requests of an API can match."""
+        return self.apis is None or api in self.apis
+
     def mismatch(self, asked: Asked, request: Message, elements: Elements) -> Mismatch | None:
-        """Returns the first criterion that a request does not meet, or None if it meets all of them."""
+        """Returns the first criterion that a request of one of the APIs does not meet, or None if it meets all of them."""
         for test in _TESTS:
             if (found := test(self, asked)) is not None:
                 return found
@@ -122,10 +134,6 @@ def _glob(pattern: str | None, value: str | None) -> bool:
     return pattern is None or (value is not None and fnmatchcase(value, pattern))
 
 
-def _api(criteria: Criteria, asked: Asked) -> Mismatch | None:
-    return None if criteria.apis is None or asked.header.api.name in criteria.apis else Mismatch("api", (asked.header.api.name,))
-
-
 def _version(criteria: Criteria, asked: Asked) -> Mismatch | None:
     version = asked.header.version
     if criteria.min_version is not None and version < criteria.min_version:
@@ -161,7 +169,6 @@ def _acks(criteria: Criteria, asked: Asked) -> Mismatch | None:
 
 
 _TESTS = (
-    _api,
     _version,
     _node,
     _text("listener", lambda asked: asked.channel.client.listener_name),

@@ -11,9 +11,11 @@ from datetime import datetime
 from typing import Any
 
 from ...protocol.messages import APIS
+from ...protocol.messages.fetch import FETCH
 from ...protocol.schema import Api, specs
 from ..control_errors import InvalidControl, unknown
 from .act_options import acts_of
+from .corrupt import BATCH_KINDS
 from .elements import subjects
 from .fault import Fault, Schedule
 from .match import Criteria
@@ -81,7 +83,7 @@ def _criteria(options: Options, faults: Faults) -> Criteria:
     taken = ("min_version", "max_version", "node", "listener", "client_id", "client_software", "principal", "peer", "connection")
     return Criteria(
         **{name: options[name] for name in (*taken, "topic", "group", "transactional_id", "acks", "when") if name in options},
-        apis=tuple(_listed(options["api"])) if "api" in options else None,
+        apis=tuple(_listed(options["api"])) if "api" in options else (FETCH.name,) if options.get("corrupt") in BATCH_KINDS else None,
         partitions=frozenset(_listed(options["partitions"])) if "partitions" in options else None,
         after_ms=_moment_ms(options.get("after")),
         until_ms=_moment_ms(options.get("until")),

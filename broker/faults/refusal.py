@@ -15,7 +15,7 @@ from ..registry import CloseConnection
 from .elements import Elements
 from .fault import Exchange, Fault, Schedule
 from .hang import Hang
-from .match import Criteria
+from .match import Criteria, Mismatch
 
 MODES = ("refused", "closed", "silent")
 CONNECTION = "connection"
@@ -35,9 +35,9 @@ class Refusal(Fault):
         self._reset = reset
         self._silent: set[int] = set()
 
-    def takes(self, asked: Asked, request: Message, elements: Elements) -> bool:
-        """Returns whether the request came on a connection that is never answered."""
-        return asked.channel.client.connection_id in self._silent
+    def takes(self, asked: Asked, request: Message, elements: Elements) -> Mismatch | None:
+        """Returns None if the request came on a connection that is never answered. Requests are not counted."""
+        return None if asked.channel.client.connection_id in self._silent else Mismatch(CONNECTION)
 
     def refuses(self, broker: Broker, listener_name: str) -> bool:
         """Returns whether a listener of a broker does not listen."""
@@ -50,7 +50,7 @@ class Refusal(Fault):
         client, now_ms = channel.client, broker.cluster.timers.now_ms
         if (reason := self.criteria.connection_mismatch(broker, client.listener_name, client.client_host)) is not None:
             return self.miss(CONNECTION, reason)
-        if self.is_due(CONNECTION):
+        if self.not_due(CONNECTION) is None:
             self.hit(Exchange(now_ms, broker.node_id, client.connection_id, "", CONNECTION, 0, 0, ()))
             if self._mode == "closed":
                 raise CloseConnection(f"fault {self.number} closes new connections", reset=self._reset)

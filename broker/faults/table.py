@@ -17,6 +17,7 @@ from .acts import Chain, Hit
 from .elements import Elements
 from .fault import Fault
 from .hang import Hang
+from .match import Mismatch
 from .refusal import Refusal
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Faults:
             if isinstance(act, Hang):
                 for waiting in self._in_flight():
                     asked = Asked(waiting.connection, waiting.header, waiting.request, waiting.context, _no_rule)
-                    if fault.takes(asked, waiting.request, self.elements):
+                    if fault.criteria.is_about(waiting.header.api.name) and fault.takes(asked, waiting.request, self.elements) is None:
                         waiting.generator = act.hold(waiting.generator, waiting.context, fault)
 
     def remove(self, fault: Fault) -> None:
@@ -73,16 +74,37 @@ class Faults:
 
     # The gate
 
-    def spares(self, channel: Channel, frame: memoryview) -> bool:
-        """Returns whether a request may be served without being decoded."""
-        return not self.active
+    def spares(self, channel: Channel) -> bool:
+        """Returns whether requests that the handler stored as a shortcut may be served without being decoded."""
+        sparing = channel.sparing
+        return isinstance(sparing, Sparing) and sparing.of is self.active
+
+    def spared(self, channel: Channel) -> None:
+        """Counts a request that was served without being decoded. The faults missed it for the same reason as the one before."""
+        if isinstance(channel.sparing, Sparing):
+            channel.sparing.count()
 
     def serve(self, asked: Asked) -> Message | Answering | None:
         """Serves a request by its handler, or by the faults that hit it."""
-        hit = self._next_hit(asked, asked.request, self.active)
-        if hit is None:
-            return asked.rule(asked.request, asked.context)
-        return Chain(kept(asked), self._next_hit).run(hit)
+        reasons: list[tuple[Fault, Mismatch]] = []
+        hit = self._next_hit(asked, asked.request, self.active, reasons)
+        if hit is not None:
+            return Chain(kept(asked), self._next_hit).run(hit)
+        return self._serve_spared(asked, reasons)
+
+    def _serve_spared(self, asked: Asked, reasons: list[tuple[Fault, Mismatch]]) -> Message | Answering | None:
+        """Serves a request that no fault hits. If that holds for all requests like it, the handler may store it as a shortcut."""
+        channel, context = asked.channel, asked.context
+        if not all(reason.lasts for _, reason in reasons):
+            stored, context.shortcut = context.shortcut, None
+            answer = asked.rule(asked.request, context)
+            context.shortcut = stored
+            return answer
+        if not isinstance(channel.sparing, Sparing) or channel.sparing.of is not self.active:
+            channel.forget_shortcut()  # it contains requests that other faults have spared
+            context.shortcut = None
+        channel.sparing = Sparing(self.active, asked.header.api.name, reasons)
+        return asked.rule(asked.request, context)
 
     def opened(self, channel: Channel, broker: Broker) -> None:
         """Raises CloseConnection if a fault closes new connections."""
@@ -94,11 +116,37 @@ class Faults:
         """Returns whether a fault keeps a listener from listening."""
         return any(isinstance(fault, Refusal) and fault.refuses(broker, listener_name) for fault in self.active)
 
-    def _next_hit(self, asked: Asked, request: Message, faults: tuple[Fault, ...]) -> Hit | None:
+    def _next_hit(
+        self, asked: Asked, request: Message, faults: tuple[Fault, ...], reasons: list[tuple[Fault, Mismatch]] | None = None
+    ) -> Hit | None:
+        """Returns the first fault that hits a request, with those after it. The reasons of the others are added to `reasons`."""
+        api = asked.header.api.name
         for number, fault in enumerate(faults):
-            if not fault.removed and fault.takes(asked, request, self.elements):
+            if fault.removed:
+                continue
+            if not fault.criteria.is_about(api):
+                fault.others += 1
+            elif (reason := fault.takes(asked, request, self.elements)) is None:
                 return fault, faults[number + 1 :]
+            elif reasons is not None:
+                reasons.append((fault, reason))
         return None
+
+
+class Sparing:
+    """Why the faults `of` a moment spared the last request of a connection."""
+
+    __slots__ = ("_api", "_reasons", "of")
+
+    def __init__(self, of: tuple[Fault, ...], api: str, reasons: list[tuple[Fault, Mismatch]]) -> None:
+        self.of = of
+        self._api = api
+        self._reasons = reasons
+
+    def count(self) -> None:
+        """Counts another request that was spared for the same reasons."""
+        for fault, reason in self._reasons:
+            fault.miss(self._api, reason)
 
 
 def kept(asked: Asked) -> Asked:

@@ -7,8 +7,10 @@ import pytest
 from odradek.broker.faults.fault import EXCHANGES, MISSES
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
+from odradek.protocol.messages.fetch import FETCH
 from odradek.protocol.messages.produce import PRODUCE
 from tests.broker.harness import START_MS, Client, World, a_batch, produce_request
+from tests.broker.test_core import fetch_request
 
 ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 
@@ -75,7 +77,7 @@ def test_records_of_a_fault_are_bounded(world: World) -> None:
         produce(client, f"t{number}")
     assert (hit.hits, len(hit.exchanges)) == (EXCHANGES + 1, EXCHANGES)
     assert len(missed.misses) <= MISSES + 1
-    assert missed.misses.total() == EXCHANGES + 1 + 2 * MISSES
+    assert (missed.misses.total(), missed.others) == (2 * MISSES, EXCHANGES + 1)
 
 
 def test_handler_error_passes_through_the_acts(world: World) -> None:
@@ -85,3 +87,59 @@ def test_handler_error_passes_through_the_acts(world: World) -> None:
     response = world.client().call(PRODUCE, 9, request)
     assert response.responses[0].partition_responses[0].error_code
     assert response.throttle_time_ms == 5
+
+
+def shortcut_of(client: Client) -> object:
+    return client.connection._shortcut
+
+
+def test_request_that_no_fault_can_hit_takes_the_shortcut(world: World) -> None:
+    """The requests that are not decoded are counted as well."""
+    client = world.client()
+    fault = world.fault(api="Produce", topic="other", error="INVALID_RECORD")
+    assert [produce(client) for _ in range(5)] == [0] * 5
+    assert shortcut_of(client) is not None
+    assert world.core.faults.spares(client.connection)
+    assert [count for count in fault.misses.values()] == [5]
+
+
+def test_shortcut_of_an_earlier_time_is_not_taken(world: World) -> None:
+    """A request that was served before the fault existed has the same bytes as one that the fault hits."""
+    client = world.client()
+    assert [produce(client) for _ in range(2)] == [0, 0]
+    fault = world.fault(api="Produce", topic="t", error="INVALID_RECORD", skip=1)
+    assert [produce(client) for _ in range(3)] == [0, ErrorCode.INVALID_RECORD, ErrorCode.INVALID_RECORD]
+    world.core.faults.remove(fault)
+    assert produce(client) == 0
+    world.fault(api="Produce", topic="other", error="INVALID_RECORD")
+    second = world.fault(api="Produce", topic="t", error="NOT_LEADER_OR_FOLLOWER")
+    assert produce(client) == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert second.hits == 1
+
+
+@pytest.mark.parametrize("passing", [{"skip": 3}, {"every": 4}, {"after": START_MS + 10}])
+def test_shortcut_is_not_learned_while_a_fault_may_still_hit(world: World, passing: dict[str, int]) -> None:
+    client = world.client()
+    world.fault(api="Produce", error="INVALID_RECORD", **passing)
+    assert [produce(client) for _ in range(3)] == [0] * 3
+    world.advance(10)
+    assert produce(client) == ErrorCode.INVALID_RECORD
+
+
+def test_shortcut_is_learned_after_the_last_hit(world: World) -> None:
+    client = world.client()
+    world.fault(api="Produce", error="INVALID_RECORD", times=1)
+    assert [produce(client) for _ in range(4)] == [ErrorCode.INVALID_RECORD, 0, 0, 0]
+    assert shortcut_of(client) is not None
+    assert world.core.faults.spares(client.connection)
+
+
+def test_shortcut_is_forgotten_by_a_request_that_waits(world: World) -> None:
+    """The first request after the fault is a fetch that waits, and the second has the bytes of one before the fault."""
+    client = world.client()
+    assert [produce(client) for _ in range(2)] == [0, 0]
+    world.fault(api="Produce", error="INVALID_RECORD")
+    client.send(FETCH, 11, fetch_request("t", offset=2, max_wait_ms=10))
+    world.advance(10)
+    assert client.receive() is not None
+    assert produce(client) == ErrorCode.INVALID_RECORD
