@@ -10,6 +10,7 @@ from .clock import AsyncClock, Clock
 from .connections import ConnectionControls
 from .declaration import blocking
 from .fault_handles import AsyncFaultHandle, FaultHandle, blocking_fault
+from .fault_presets import FaultPresetControls
 from .faults import FaultControls, fault_handles
 from .groups import GroupControls
 from .nodes import NodeControls
@@ -18,7 +19,7 @@ from .transactions import TransactionControls
 from .waiting import BlockingWaitControls, WaitControls
 
 
-class ClusterControls(NodeControls, RecordControls, GroupControls, TransactionControls, ConnectionControls, FaultControls, WaitControls):
+class ClusterControls(FaultPresetControls, RecordControls, GroupControls, TransactionControls, ConnectionControls, WaitControls):
     """The controls as coroutines, for the event loop on which the cluster runs."""
 
     @property
@@ -67,3 +68,12 @@ class BlockingControls(BlockingWaitControls):
     wait_for_fault = blocking(FaultControls.wait_for_fault)
     remove_fault = blocking(FaultControls.remove_fault)
     remove_faults = blocking(FaultControls.remove_faults)
+    lost_acks = blocking_fault(FaultPresetControls.lost_acks)
+    flaky = blocking_fault(FaultPresetControls.flaky)
+    firewall = blocking_fault(FaultPresetControls.firewall)
+    slow_network = blocking_fault(FaultPresetControls.slow_network)
+    leader_election = blocking_fault(FaultPresetControls.leader_election)
+    coordinator_moves = blocking_fault(FaultPresetControls.coordinator_moves)
+    disk_full = blocking_fault(FaultPresetControls.disk_full)
+    not_enough_replicas = blocking_fault(FaultPresetControls.not_enough_replicas)
+    rolling_restart = blocking(FaultPresetControls.rolling_restart)

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from ..control_errors import unknown
+from ..faults.fault import Fault
 from ..faults.options import add_fault
 from .declaration import Controls, PythonOnly, control
 from .fault_handles import AsyncFaultHandle, FaultInfo, adding
@@ -77,7 +78,7 @@ class FaultControls(Controls):
         Faults are consulted in the order in which they were added. Raises InvalidControl for an impossible fault.
         """
         options = {name: value for name, value in locals().items() if name != "self" and value is not None and value is not False}
-        return self._add_fault(options)
+        return self._add_fault(**options)
 
     @control("fault list", reads=True)
     async def list_faults(self) -> list[FaultInfo]:
@@ -109,9 +110,12 @@ class FaultControls(Controls):
         for handle in fault_handles(self):
             await handle.remove()
 
-    def _add_fault(self, options: Mapping[str, Any]) -> AsyncFaultHandle:
-        server = self._server
-        return AsyncFaultHandle(lambda: self._server, add_fault(server.core.faults, options))
+    def _add_fault(self, **options: Any) -> AsyncFaultHandle:
+        with self._server.control("adding a fault"):
+            return self._handle_of(add_fault(self._server.core.faults, options))
+
+    def _handle_of(self, fault: Fault) -> AsyncFaultHandle:
+        return AsyncFaultHandle(lambda: self._server, fault)
 
     def _fault_handle(self, number: int) -> AsyncFaultHandle:
         handles = {handle.number: handle for handle in fault_handles(self)}

@@ -16,7 +16,6 @@ from ..cluster.broker import Broker
 from ..gate import Asked
 from .elements import Element, Elements
 
-
 _PASSING = frozenset(("when", "after", "until", "skip", "every", "probability"))
 
 

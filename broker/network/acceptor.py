@@ -55,21 +55,25 @@ class Acceptor:
         self._stop_listening()
         await asyncio.gather(*self._opening, return_exceptions=True)
 
+    @property
+    def _listens(self) -> bool:
+        return self._socket.fileno() >= 0
+
     def _stop_listening(self) -> None:
-        self._loop.remove_reader(self._socket)
-        self._socket.close()
+        if self._listens:
+            self._loop.remove_reader(self._socket)
+            self._socket.close()
 
     def refuse(self, refused: bool) -> None:
         """Stops listening, so that the kernel refuses connections, or listens again. Raises OSError if the port is in use."""
-        listens = self._socket.fileno() >= 0
-        if refused and listens:
+        if refused:
             self._stop_listening()
-        elif not refused and not listens:
+        elif not self._listens:
             self._listen()
 
     def resume(self) -> None:
         """Accepts again if accepting was paused. Does nothing after `close`."""
-        if self._paused and self._socket.fileno() >= 0:
+        if self._paused and self._listens:
             self._paused = False
             self._loop.add_reader(self._socket, self._accept)
 
