@@ -62,7 +62,7 @@ class Error(Act):
         left = self._elements.select(request, lambda element: not criteria.selects(element)) if criteria.selects_elements else None
         if self._stage == "after":
             response = yield from rest(request)
-            if left is not None and response is not None:
+            if criteria.selects_elements and response is not None:
                 response = self._elements.select(response, lambda element: not criteria.selects(element))
         else:
             response = None if left is None else (yield from rest(left))

@@ -96,8 +96,9 @@ def test_error_before_the_work_leaves_no_record(world: World) -> None:
     assert codes(client.call(PRODUCE, 9, batches(("orders", 0)))) == {("orders", 0): 0}
 
 
-def test_error_after_the_work_leaves_the_record(world: World) -> None:
-    world.fault(api="Produce", error="NOT_ENOUGH_REPLICAS_AFTER_APPEND", stage="after")
+@pytest.mark.parametrize("criteria", [{}, {"topic": "orders"}, {"topic": "orders", "partitions": [0]}, {"partitions": 0}])
+def test_error_after_the_work_leaves_the_record(world: World, criteria: dict[str, Any]) -> None:
+    world.fault(api="Produce", error="NOT_ENOUGH_REPLICAS_AFTER_APPEND", stage="after", **criteria)
     response = world.client().call(PRODUCE, 9, batches(("orders", 0)))
     assert codes(response) == {("orders", 0): ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND}
     assert end_offsets(world, "orders") == [1, 0]

@@ -1,0 +1,245 @@
+"""What real clients report and do when requests are hit by faults: retries, errors, new connections, duplicates, lost records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from odradek.broker import Cluster
+from odradek.broker.controls.fault_handles import FaultHandle
+from tests.clients.client import PATIENCE_S, Client, Producer, Record
+from tests.clients.test_clients import poll
+
+pytestmark = pytest.mark.clients
+every_client = pytest.mark.parametrize("client_name", ["librdkafka", "kafka-python", "java", "aiokafka"])
+
+Act = dict[str, Any]
+SHORT_TIMEOUT_MS = 2000
+"""The request timeout of producers that never get a response."""
+
+
+@pytest.fixture
+def topic(cluster: Cluster, name: str) -> str:
+    cluster.create_topic(name, partitions=1, replication_factor=2)
+    return name
+
+
+@contextmanager
+def producer(client: Client, cluster: Cluster, topic: str, *, idempotent: bool = True, **options: int) -> Iterator[Producer]:
+    """Yields a producer that is connected, because it has sent a record."""
+    with closing(client.producer(cluster.bootstrap_servers, topic, "none", idempotent, **options)) as found:
+        send(found, b"first")
+        yield found
+
+
+def send(producer: Producer, *values: bytes) -> None:
+    """Sends records and returns when they are acknowledged. Raises the client's exception otherwise."""
+    for value in values:
+        producer.send([Record(0, None, value)])
+        producer.flush()
+
+
+def stored(cluster: Cluster, topic: str) -> list[bytes | None]:
+    """Returns the values of the records after the first one."""
+    return [record.value for record in cluster.records(topic)][1:]
+
+
+def connections(recorder: FaultHandle) -> list[int]:
+    return [exchange.connection for exchange in recorder.exchanges]
+
+
+# Errors
+
+
+@every_client
+def test_retriable_error_is_retried(client: Client, cluster: Cluster, topic: str) -> None:
+    with producer(client, cluster, topic) as found:
+        with cluster.fault(api="Produce", topic=topic, error="NOT_LEADER_OR_FOLLOWER", times=2) as fault:
+            send(found, b"a")
+            fault.wait(2)
+        assert stored(cluster, topic) == [b"a"]
+        assert fault.hits == 2
+
+
+FINAL_ERRORS = {
+    "librdkafka": "MSG_SIZE_TOO_LARGE",
+    "kafka-python": "MessageSizeTooLargeError",
+    "java": "RecordTooLargeException",
+    "aiokafka": "MessageSizeTooLargeError",
+}
+
+
+@every_client
+def test_final_error_is_reported(client: Client, client_name: str, cluster: Cluster, topic: str) -> None:
+    with producer(client, cluster, topic, idempotent=False) as found:
+        with cluster.fault(api="Produce", topic=topic, error="MESSAGE_TOO_LARGE", times=1) as fault, pytest.raises(Exception) as raised:
+            send(found, b"a")
+        assert FINAL_ERRORS[client_name] in f"{type(raised.value).__name__} {raised.value}"
+        assert fault.hits == 1
+    assert stored(cluster, topic) == []
+
+
+@every_client
+@pytest.mark.parametrize(("idempotent", "copies"), [(True, 1), (False, 2)])
+def test_error_after_the_work_repeats_records(client: Client, cluster: Cluster, topic: str, idempotent: bool, copies: int) -> None:
+    with producer(client, cluster, topic, idempotent=idempotent) as found:
+        act: Act = {"error": "NOT_ENOUGH_REPLICAS_AFTER_APPEND", "stage": "after", "times": 1}
+        with cluster.fault(api="Produce", topic=topic, **act) as fault:
+            send(found, b"a")
+            fault.wait(1)
+    assert stored(cluster, topic) == [b"a"] * copies
+
+
+# Lost responses
+
+
+@every_client
+@pytest.mark.parametrize(("idempotent", "copies"), [(True, 1), (False, 2)])
+@pytest.mark.parametrize(
+    "act",
+    [
+        {"drop": True, "stage": "after"},
+        {"drop": True, "stage": "after", "close": "fin"},
+        {"drop": True, "stage": "after", "close": "rst"},
+        {"drop": True, "close": "rst", "cut_at_bytes": 10},
+        {"corrupt": "length"},
+        {"corrupt": "correlation_id"},
+    ],
+    ids=["drop", "fin", "rst", "cut", "length", "correlation_id"],
+)
+def test_lost_acknowledgement_repeats_records(
+    client: Client, cluster: Cluster, topic: str, act: Act, idempotent: bool, copies: int
+) -> None:
+    with producer(client, cluster, topic, idempotent=idempotent, request_timeout_ms=SHORT_TIMEOUT_MS) as found:
+        with cluster.fault(api="Produce", topic=topic, delay_ms=0) as recorder:
+            with cluster.fault(api="Produce", topic=topic, times=1, **act) as fault:
+                send(found, b"a")
+                fault.wait(1)
+        first, second = connections(recorder)
+        assert first != second, "the client has not connected again"
+    assert stored(cluster, topic) == [b"a"] * copies
+
+
+@every_client
+def test_request_lost_before_the_work_is_sent_again(client: Client, cluster: Cluster, topic: str) -> None:
+    with producer(client, cluster, topic, idempotent=False) as found:
+        with cluster.fault(api="Produce", topic=topic, times=1, drop=True, close="rst") as fault:
+            send(found, b"a")
+            fault.wait(1)
+    assert stored(cluster, topic) == [b"a"]
+
+
+# Late responses
+
+
+@every_client
+@pytest.mark.parametrize(
+    "act",
+    [{"delay_ms": 50, "jitter_ms": 10}, {"throttle_ms": 50}, {"hang": True, "hang_ms": 50}, {"bytes_per_s": 1000, "chunk_bytes": 8}],
+    ids=["delay", "throttle", "hang", "trickle"],
+)
+def test_late_responses_keep_order_and_connection(client: Client, cluster: Cluster, topic: str, act: Act) -> None:
+    """Each request arrives only after the response to the one before, or when the channel is no longer muted."""
+    values = [b"%d" % number for number in range(4)]
+    with producer(client, cluster, topic) as found, cluster.fault(api="Produce", topic=topic, **act) as fault:
+        send(found, *values)
+    assert stored(cluster, topic) == values
+    assert len(set(connections(fault))) == 1
+    times = [exchange.time_ms for exchange in fault.exchanges]
+    assert all(after - before >= 40 for before, after in pairwise(times))
+
+
+@every_client
+def test_trickling_fetches_are_read(client: Client, cluster: Cluster, topic: str) -> None:
+    values = [b"%d" % number for number in range(20)]
+    cluster.produce(topic, [{"value": value} for value in values])
+    with cluster.fault(api="Fetch", topic=topic, bytes_per_s=20_000, chunk_bytes=100) as fault:
+        with closing(client.member(cluster.bootstrap_servers, topic, topic)) as member:
+            assert [record.value for record in poll(member, len(values))] == values
+        assert fault.hits
+
+
+@every_client
+def test_hanging_request_is_served_at_the_end(client: Client, cluster: Cluster, topic: str) -> None:
+    with producer(client, cluster, topic, idempotent=False) as found:
+        with cluster.fault(api="Produce", topic=topic, hang=True) as fault:
+            found.send([Record(0, None, b"a")])
+            fault.wait(1, timeout_s=PATIENCE_S)
+            assert stored(cluster, topic) == []
+        found.flush()
+    assert stored(cluster, topic) == [b"a"]
+
+
+# Damaged batches
+
+CORRUPTIONS = {
+    "librdkafka": {"crc": "CRC32C", "bit": "CRC32C"},
+    "kafka-python": {"crc": "CorruptRecord", "bit": "CorruptRecord", "truncate": "RecordTooLarge"},
+    "java": {"crc": "KafkaException", "bit": "KafkaException", "truncate": "KafkaException"},
+    "aiokafka": {"crc": "CorruptRecord", "bit": "CorruptRecord", "truncate": "RecordTooLarge"},
+}
+"""What each client reports. librdkafka fetches an incomplete batch again without a report."""
+
+
+@every_client
+@pytest.mark.parametrize("kind", ["crc", "bit", "truncate"])
+def test_damaged_batch_is_reported(client: Client, client_name: str, cluster: Cluster, topic: str, kind: str) -> None:
+    cluster.produce(topic, [{"value": b"intact" * 10}])
+    report = CORRUPTIONS[client_name].get(kind)
+    with cluster.fault(api="Fetch", topic=topic, corrupt=kind, times=1) as fault:
+        with closing(client.member(cluster.bootstrap_servers, topic, f"{topic}-damaged")) as member:
+            if report is None:
+                assert [record.value for record in poll(member, 1)] == [b"intact" * 10]
+            else:
+                with pytest.raises(Exception) as raised:
+                    poll(member, 1)
+                assert report in f"{type(raised.value).__name__} {raised.value}"
+        fault.wait(1)
+    with closing(client.member(cluster.bootstrap_servers, topic, f"{topic}-intact")) as member:
+        assert [record.value for record in poll(member, 1)] == [b"intact" * 10]
+
+
+# Connections
+
+
+@every_client
+@pytest.mark.parametrize("mode", ["closed", "silent", "refused"])
+def test_client_connects_once_the_listener_accepts(client: Client, cluster: Cluster, topic: str, mode: Any) -> None:
+    schedule: Act = {"times": 2} if mode == "closed" else {}
+    with producer(client, cluster, topic) as found, cluster.fault(refuse=mode, **schedule) as refusal:
+        with cluster.fault(api="Produce", topic=topic, drop=True, close="rst", times=1) as fault:
+            found.send([Record(0, None, b"a")])
+            fault.wait(1, timeout_s=PATIENCE_S)
+            if mode != "refused":
+                refusal.wait(1, timeout_s=PATIENCE_S)
+            assert stored(cluster, topic) == []
+        refusal.remove()
+        found.flush()
+        assert stored(cluster, topic) == [b"a"]
+        assert (refusal.hits > 0) is (mode != "refused")
+
+
+@every_client
+def test_stale_leader_is_corrected_by_the_wrong_node(client: Client, cluster: Cluster, topic: str) -> None:
+    """The metadata name the follower as leader, until a record has been sent to it."""
+    leader = leader_of(cluster, topic)
+    wrong: Act = {"topics": {"partitions": {"leader_id": 3 - leader}}}
+    with cluster.fault(api="Produce", topic=topic, delay_ms=0) as recorder:
+        with cluster.fault(api="Metadata", topic=topic, respond=wrong) as stale:
+            with closing(client.producer(cluster.bootstrap_servers, topic, "none", False)) as found:
+                found.send([Record(0, None, b"first")])
+                recorder.wait(1, timeout_s=PATIENCE_S)
+                stale.remove()
+                found.flush()
+        nodes = [exchange.node for exchange in recorder.exchanges]
+    assert (nodes[0], nodes[-1]) == (3 - leader, leader)
+    assert [record.value for record in cluster.records(topic)] == [b"first"]
+
+
+def leader_of(cluster: Cluster, topic: str) -> int:
+    (found,) = [each for each in cluster.topics() if each.name == topic]
+    return found.partitions[0].leader
