@@ -62,7 +62,11 @@ class Trickle(Act):
 
 
 class Drop(Act):
-    """The response is not written. The work is done if the stage is "after". `close` ends the connection."""
+    """The response is not written. The work is done if the stage is "after". `close` ends the connection.
+
+    Otherwise the connection stays open without being served any more, because clients take responses in the order of their requests: the
+    response to a later request would look like the missing one. A Produce with acks=0 has no response, so only its work may be left out.
+    """
 
     def __init__(self, stage: str, close: str | None) -> None:
         self._stage = stage
@@ -74,9 +78,10 @@ class Drop(Act):
         return None
 
     def deliver(self, asked: Asked, parts: list[Buffer], rest: Deliver) -> Delivering:
-        yield from ()
         if self._close is not None:
             raise CloseConnection("a fault dropped the response", reset=self._close == "rst")
+        while getattr(asked.request, "acks", None) != 0:
+            yield Wait(())
 
 
 class Cut(Act):

@@ -107,7 +107,8 @@ public class JavaClient {
             this.topic = topic;
             Map<String, Object> settings = Map.of(
                     "bootstrap.servers", servers, "acks", "all", "compression.type", codec, "enable.idempotence", idempotent,
-                    "metadata.max.age.ms", METADATA_MAX_AGE_MS, "request.timeout.ms", requestTimeoutMs);
+                    "metadata.max.age.ms", METADATA_MAX_AGE_MS, "request.timeout.ms", requestTimeoutMs,
+                    "delivery.timeout.ms", 4 * requestTimeoutMs);
             producer = new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer());
         }
 

@@ -40,7 +40,7 @@ class Kcat:
         self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool, request_timeout_ms: int = REQUEST_TIMEOUT_MS
     ) -> KcatProducer:
         settings = ["-X", "acks=all", "-X", f"compression.codec={codec}", "-X", f"enable.idempotence={str(idempotent).lower()}"]
-        timeout = ["-X", f"request.timeout.ms={request_timeout_ms}"]
+        timeout = ["-X", f"socket.timeout.ms={request_timeout_ms}"]
         return KcatProducer(["kcat", "-P", "-E", "-b", bootstrap_servers, "-t", topic, *settings, *timeout])
 
     def member(self, bootstrap_servers: str, topic: str, group: str) -> KcatMember:

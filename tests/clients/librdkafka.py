@@ -47,7 +47,7 @@ class LibrdkafkaProducer:
                 "acks": "all",
                 "compression.type": codec,
                 "enable.idempotence": idempotent,
-                "request.timeout.ms": request_timeout_ms,
+                "socket.timeout.ms": request_timeout_ms,
                 **COMMON,
             }
         )

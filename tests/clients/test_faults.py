@@ -112,16 +112,32 @@ def test_error_after_the_work_repeats_records(client: Client, cluster: Cluster, 
     ids=["drop", "fin", "rst", "cut", "length", "correlation_id"],
 )
 def test_lost_acknowledgement_repeats_records(
-    client: Client, cluster: Cluster, topic: str, act: Act, idempotent: bool, copies: int
+    client: Client, client_name: str, cluster: Cluster, topic: str, act: Act, idempotent: bool, copies: int
 ) -> None:
+    report = GIVEN_UP.get((client_name, act.get("corrupt")))
     with producer(client, cluster, topic, idempotent=idempotent, request_timeout_ms=SHORT_TIMEOUT_MS) as found:
-        with cluster.fault(api="Produce", topic=topic, delay_ms=0) as recorder:
-            with cluster.fault(api="Produce", topic=topic, times=1, **act) as fault:
+        recorder = cluster.fault(api="Produce", topic=topic, delay_ms=0)
+        with recorder, cluster.fault(api="Produce", topic=topic, times=1, **act) as fault:
+            if report is None:
                 send(found, b"a")
-                fault.wait(1)
+            else:
+                with pytest.raises(Exception, match=report):
+                    send(found, b"a")
+            fault.wait(1)
+    if report is None:
+        assert stored(cluster, topic) == [b"a"] * copies
         first, second = connections(recorder)
         assert first != second, "the client has not connected again"
-    assert stored(cluster, topic) == [b"a"] * copies
+    else:
+        assert stored(cluster, topic) == [b"a"]
+
+
+GIVEN_UP = {
+    ("librdkafka", "length"): "_BAD_MSG",
+    ("kafka-python", "length"): "InvalidReceiveError",
+    ("java", "correlation_id"): "TimeoutException",
+}
+"""What clients report that do not send the record again. The Java client drops the request and reports it after delivery.timeout.ms."""
 
 
 @every_client
@@ -178,7 +194,7 @@ def test_hanging_request_is_served_at_the_end(client: Client, cluster: Cluster, 
 
 CORRUPTIONS = {
     "librdkafka": {"crc": "CRC32C", "bit": "CRC32C"},
-    "kafka-python": {"crc": "CorruptRecord", "bit": "CorruptRecord", "truncate": "RecordTooLarge"},
+    "kafka-python": {"crc": "CorruptRecord", "bit": "CorruptRecord", "truncate": "no complete records"},
     "java": {"crc": "KafkaException", "bit": "KafkaException", "truncate": "KafkaException"},
     "aiokafka": {"crc": "CorruptRecord", "bit": "CorruptRecord", "truncate": "RecordTooLarge"},
 }
@@ -188,19 +204,20 @@ CORRUPTIONS = {
 @every_client
 @pytest.mark.parametrize("kind", ["crc", "bit", "truncate"])
 def test_damaged_batch_is_reported(client: Client, client_name: str, cluster: Cluster, topic: str, kind: str) -> None:
-    cluster.produce(topic, [{"value": b"intact" * 10}])
+    """The record is short, because librdkafka 2.16 aborts the process at the CRC of a longer one (an assertion in rdbuf.c)."""
+    cluster.produce(topic, [{"value": b"intact" * 5}])
     report = CORRUPTIONS[client_name].get(kind)
     with cluster.fault(api="Fetch", topic=topic, corrupt=kind, times=1) as fault:
         with closing(client.member(cluster.bootstrap_servers, topic, f"{topic}-damaged")) as member:
             if report is None:
-                assert [record.value for record in poll(member, 1)] == [b"intact" * 10]
+                assert [record.value for record in poll(member, 1)] == [b"intact" * 5]
             else:
                 with pytest.raises(Exception) as raised:
                     poll(member, 1)
                 assert report in f"{type(raised.value).__name__} {raised.value}"
         fault.wait(1)
     with closing(client.member(cluster.bootstrap_servers, topic, f"{topic}-intact")) as member:
-        assert [record.value for record in poll(member, 1)] == [b"intact" * 10]
+        assert [record.value for record in poll(member, 1)] == [b"intact" * 5]
 
 
 # Connections
