@@ -44,7 +44,7 @@ class Core:
         self.faults = Faults(cluster, self._in_flight)
         self.faults.on_change.append(self._set_gate)
         self.gate: Gate | None = None
-        """What requests pass through. Without any fault it is None, so that requests cost the same as without this feature."""
+        """The gate that requests pass through. It is None without any fault, so that requests then cost nothing more."""
 
     def _in_flight(self) -> list[Parked]:
         return [connection.parked for connection in self.connections if connection.parked is not None]

@@ -24,7 +24,7 @@ class Channel(Protocol):
 
     client: Client
     sparing: object
-    """What the gate remembers about the last request of the connection; None at first."""
+    """The state that the gate keeps about the connection; None at first."""
 
     def write(self, parts: list[Buffer]) -> None:
         """Queues bytes for the peer. They are written at the end of the turn."""
@@ -57,7 +57,7 @@ class InFlight(Protocol):
 
 
 class Gate(Protocol):
-    """What a connection calls, if there is a gate."""
+    """The interface of a gate to connections and to the core."""
 
     def spares(self, channel: Channel) -> bool:
         """Returns whether requests that the handler stored as a shortcut may be served without being decoded."""

@@ -1,4 +1,4 @@
-"""What `cluster.fault(...)` returns: a handle that says what the fault has hit, waits for hits and removes it."""
+"""The handles that `cluster.fault(...)` returns. They count the hits of a fault, wait for hits, and remove it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class FaultInfo:
 
 
 class AnyFaultHandle:
-    """What the handles of both kinds of clusters have in common."""
+    """The part that the handles of both kinds of clusters have in common."""
 
     def __init__(self, server: Callable[[], Server], fault: Fault) -> None:
         self._server = server

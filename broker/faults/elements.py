@@ -34,7 +34,7 @@ _GROUP_KEY, _TRANSACTION_KEY = 0, 1  # values of `key_type` in FindCoordinator
 
 
 class Element(NamedTuple):
-    """What one part of a message is about. None stands for "not named"."""
+    """The subject of one part of a message. None stands for "not named"."""
 
     topic: str | None = None
     partition: int | None = None

@@ -53,7 +53,7 @@ class Fault:
     """A fault of a cluster. `number` identifies it, and `text` shows its options to the user."""
 
     subject = "request"
-    """What the fault hits."""
+    """A word for the things that the fault hits."""
 
     def __init__(self, number: int, text: str, criteria: Criteria, schedule: Schedule, acts: Sequence[Act], random: Random) -> None:
         self.number = number

@@ -1,7 +1,7 @@
 """Decides whether a request is one that a fault is meant for, and names the first criterion that it does not meet.
 
-The criteria are tested in the order of `_TESTS`, the cheapest first. What depends on the history of the fault (skip, every, times,
-probability) is decided by `fault.py`, after the criteria here.
+The criteria are tested in the order of `_TESTS`, the cheapest first. Afterwards, `fault.py` applies the schedule (skip, every, times,
+probability), because it depends on the history of the fault.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Mismatch(NamedTuple):
 
 @dataclass(frozen=True)
 class Criteria:
-    """What a request must be to be hit. None accepts everything; texts are globs, compared with case."""
+    """The properties of the requests that are hit. None accepts everything; texts are globs, compared with case."""
 
     apis: tuple[str, ...] | None = None
     min_version: int | None = None

@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import closing
+from typing import Any
 
 import pytest
 
@@ -154,18 +155,18 @@ def outcome(connection: socket.socket) -> str | bytes:
 
 
 @pytest.mark.parametrize("close", ["fin", "rst"])
-def test_dropped_response_ends_the_connection(cluster: Cluster, close: str) -> None:
+def test_dropped_response_ends_the_connection(cluster: Cluster, close: Any) -> None:
     with cluster.fault(api="ApiVersions", drop=True, close=close), connect(address(cluster)) as connection:
         assert outcome(connection) == close
 
 
 @pytest.mark.parametrize("close", ["fin", "rst"])
-def test_cut_response_arrives_before_the_end(cluster: Cluster, close: str) -> None:
+def test_cut_response_arrives_before_the_end(cluster: Cluster, close: Any) -> None:
     with connect(address(cluster)) as connection:
         whole = outcome(connection)
     assert isinstance(whole, bytes)
     with cluster.fault(api="ApiVersions", drop=True, close=close, cut_at_bytes=10), connect(address(cluster)) as connection:
-        assert outcome(connection) == whole[:10] + b" " + close.encode()
+        assert outcome(connection) == whole[:10] + f" {close}".encode()
 
 
 def test_hanging_request_is_served_after_the_removal(cluster: Cluster) -> None:
@@ -181,10 +182,9 @@ def test_hanging_request_is_served_after_the_removal(cluster: Cluster) -> None:
 
 
 def test_hanging_request_of_a_closed_connection_is_released(cluster: Cluster) -> None:
-    with cluster.fault(node=1, hang=True) as fault:
-        with connect(address(cluster)) as connection:
-            connection.sendall(FRAME)
-            fault.wait(timeout_s=30)
+    with cluster.fault(node=1, hang=True) as fault, connect(address(cluster)) as connection:
+        connection.sendall(FRAME)
+        fault.wait(timeout_s=30)
     with connect(address(cluster)) as connection:
         assert isinstance(outcome(connection), bytes)
 

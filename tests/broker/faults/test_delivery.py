@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 
@@ -171,7 +172,7 @@ def test_trickle_writes_chunks_at_the_rate(world: World) -> None:
     client.send(API_VERSIONS, 3, ASK)
     sizes = arrivals(world, client, 100)
     assert all(size <= 50 + 10 * millisecond for millisecond, size in enumerate(sizes))
-    assert {after - before for before, after in zip(sizes, sizes[1:], strict=False)} <= {0, 50, sizes[-1] % 50}
+    assert {after - before for before, after in pairwise(sizes)} <= {0, 50, sizes[-1] % 50}
     assert client.receive().error_code == 0
 
 

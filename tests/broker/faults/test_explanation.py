@@ -1,4 +1,4 @@
-"""What a fault says about its hits and misses."""
+"""The texts of a fault about its hits and misses."""
 
 from __future__ import annotations
 

@@ -47,6 +47,10 @@ def metadata(client: Client, *topics: str) -> None:
     client.call(METADATA, 9, MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in topics]))
 
 
+def has_no_acks(request: Any) -> bool:
+    return bool(request.acks == 0)
+
+
 Send = Callable[[World], None]
 
 
@@ -72,7 +76,7 @@ Send = Callable[[World], None]
         ({"group": "g?"}, lambda w: beat(w.client(), "g1"), lambda w: beat(w.client(), "g"), "group"),
         ({"transactional_id": "t*"}, lambda w: init(w.client(), "t1"), lambda w: init(w.client(), None), "transactional_id"),
         ({"acks": 1}, lambda w: produce(w.client(), acks=1), lambda w: produce(w.client(), acks=-1), "acks"),
-        ({"when": lambda request: request.acks == 0, "api": "Produce"}, lambda w: produce(w.client(), acks=0), lambda w: produce(w.client()), "when"),
+        ({"when": has_no_acks, "api": "Produce"}, lambda w: produce(w.client(), acks=0), lambda w: produce(w.client()), "when"),
     ],
     ids=lambda value: ",".join(value) if isinstance(value, dict) else "",
 )  # fmt: skip

@@ -100,7 +100,7 @@ def test_request_that_no_fault_can_hit_takes_the_shortcut(world: World) -> None:
     assert [produce(client) for _ in range(5)] == [0] * 5
     assert shortcut_of(client) is not None
     assert world.core.faults.spares(client.connection)
-    assert [count for count in fault.misses.values()] == [5]
+    assert list(fault.misses.values()) == [5]
 
 
 def test_shortcut_of_an_earlier_time_is_not_taken(world: World) -> None:
