@@ -7,16 +7,16 @@ import mmap
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
-from statistics import quantiles
+from statistics import median, quantiles
 from typing import NamedTuple
 
 from confluent_kafka import Consumer
 from confluent_kafka.admin import AdminClient
 from kafka import KafkaConsumer
 
-from .brokers import KAFKA, MOCK, ODRADEK, Broker
+from .brokers import KAFKA, MOCK, ODRADEK, Broker, with_fault, without_fault
 from .fairness import quiet_p99_s
 from .librdkafka import BEGINNING, BulkProducer, KafkaFailure, Reader, SingleProducer
 from .pipeline import Pipeline, batch
@@ -189,6 +189,24 @@ def small_requests(broker: Broker) -> Figures:
         }
 
 
+def fault_cost(broker: Broker) -> Figures:
+    """Measures the broker's CPU time of small requests while a fault exists that hits none of them, relative to that without a fault."""
+    if broker.name != ODRADEK:
+        return {}
+    spent: dict[bool, list[float]] = {True: [], False: []}
+    with ExitStack() as stack:
+        pairs = {}
+        for faulty in spent:
+            one = stack.enter_context(with_fault() if faulty else without_fault())
+            pairs[faulty] = one, stack.enter_context(Pipeline(one.address, stack.enter_context(new_topic(one)), batch(1, 100)))
+        for _ in range(11):
+            for faulty, (one, pipeline) in pairs.items():
+                cpu_s = one.cpu_s()
+                pipeline.run(4000)
+                spent[faulty].append(one.cpu_s() - cpu_s)
+    return {"fault that does not match, CPU ratio": median(spent[True][1:]) / median(spent[False][1:])}
+
+
 def start(broker: Broker) -> Figures:
     """Measures the start-up time and memory of a new process."""
     if broker.name == MOCK:  # users run it in their own process
@@ -244,6 +262,7 @@ MEASURES = (
     Measure((Row("acknowledgement, p50", "us"), Row("acknowledgement, p99", "us", (Target(1.2, MOCK),))), acknowledgement),
     Measure((Row("to a waiting consumer, p50", "us", (Target(300),)), Row("to a waiting consumer, p99", "us")), delivery),
     Measure((Row("small requests", "1/s"), Row("small requests: CPU", "us")), small_requests),
+    Measure((Row("fault that does not match, CPU ratio", "", (Target(1.05),)),), fault_cost),
     Measure(
         (
             Row("20 quiet clients, p99", "us"),

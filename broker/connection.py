@@ -29,7 +29,7 @@ from ..storage.memory import untouched
 from .cluster.broker import Broker
 from .context import Client, Context, Shortcut
 from .failure import failure
-from .gate import Answering, Asked
+from .gate import Answering, Asked, Sparing
 from .handlers import HANDLERS, CloseConnection, unsupported_version
 from .protocol_sniffing import sniff_protocol
 from .scheduling.turns import TURN_S
@@ -80,7 +80,7 @@ class Connection:
         self.writable = True
         self.closing: str | None = None
         self.resets = False
-        self.sparing: object = None
+        self.sparing = Sparing()
         self._on_abort = on_abort
         self._shortcut: Shortcut | None = None
         self._unparsed: Buffer = b""
@@ -234,10 +234,10 @@ class Connection:
 
     def _handle(self, frame: memoryview, owns_buffer: bool) -> None:
         gate = self.core.gate
-        shortcut = None if gate is not None and not gate.spares(self) else self._shortcut
+        shortcut = self._shortcut if gate is None or self.sparing.state is gate.state else None
         if shortcut is not None and (known := shortcut.answer(frame, owns_buffer)) is not None:
             if gate is not None:
-                gate.spared(self)
+                self.sparing.count += 1
             return self.write([known])
         try:
             header = read_request_header(frame)
@@ -381,6 +381,8 @@ class Connection:
     def lost(self, reason: str) -> None:
         """Releases the memory, the timer and the waiting request of a closed connection. Raises no exception."""
         self.closing = self.closing or reason
+        if self.core.gate is not None:
+            self.core.gate.closed(self)
         self.core.connections.pop(self, None)
         self.core.timers.cancel(self._idle_timer)
         memory = self.broker.request_memory

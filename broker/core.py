@@ -41,13 +41,10 @@ class Core:
         self._connection_ids = count(1)
         self.connections: dict[Connection, None] = {}
         """The open connections in the order in which they were opened."""
-        self.faults = Faults(cluster, self._in_flight)
+        self.faults = Faults(cluster, lambda: self.connections)
         self.faults.on_change.append(self._set_gate)
         self.gate: Gate | None = None
         """The gate that requests pass through. It is None without any fault, so that requests then cost nothing more."""
-
-    def _in_flight(self) -> list[Parked]:
-        return [connection.parked for connection in self.connections if connection.parked is not None]
 
     def _set_gate(self) -> None:
         self.gate = self.faults if self.faults.active else None

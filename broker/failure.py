@@ -22,7 +22,6 @@ _ALSO_NAMED = {
     "partition_index": ("partition", "index"),
     "partition": ("partition_index", "index"),
     "index": ("partition_index",),
-    "user": ("name",),
 }
 IDENTITY = frozenset(
     (

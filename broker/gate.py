@@ -19,12 +19,41 @@ Answering = Generator[Wait, None, Message | None]
 """A handler that waits: it yields `Wait`s and returns the response, or None if there is none to write."""
 
 
+class Sparing:
+    """Requests of a connection that pass without being decoded, because the gate let one like them pass while it had the same `state`.
+
+    `count` is their number since the last decoded request.
+    """
+
+    __slots__ = ("count", "state")
+
+    def __init__(self, state: object = None) -> None:
+        self.state = state
+        self.count = 0
+
+
+class InFlight(Protocol):
+    """A request whose handler has not returned yet. `generator` may be wrapped by another one."""
+
+    header: RequestHeader
+    request: Message
+    context: Context
+    generator: Answering
+
+    @property
+    def connection(self) -> Channel:
+        """The connection of the request."""
+
+
 class Channel(Protocol):
     """A connection, as far as a gate uses it."""
 
     client: Client
-    sparing: object
-    """The state that the gate keeps about the connection; None at first."""
+    sparing: Sparing
+
+    @property
+    def parked(self) -> InFlight | None:
+        """The request in flight, if there is one."""
 
     def write(self, parts: list[Buffer]) -> None:
         """Queues bytes for the peer. They are written at the end of the turn."""
@@ -43,30 +72,18 @@ class Asked(NamedTuple):
     rule: Rule
 
 
-class InFlight(Protocol):
-    """A request whose handler has not returned yet. `generator` may be wrapped by another one."""
-
-    header: RequestHeader
-    request: Message
-    context: Context
-    generator: Answering
-
-    @property
-    def connection(self) -> Channel:
-        """The connection of the request."""
-
-
 class Gate(Protocol):
     """The interface of a gate to connections and to the core."""
 
-    def spares(self, channel: Channel) -> bool:
-        """Returns whether requests that the handler stored as a shortcut may be served without being decoded."""
-
-    def spared(self, channel: Channel) -> None:
-        """Called for each request that was served without being decoded."""
+    @property
+    def state(self) -> object:
+        """An object that is replaced when the gate begins to act on other requests. It is never None."""
 
     def serve(self, asked: Asked) -> Message | Answering | None:
         """Serves a request, as a handler does. Raises what the handler raises."""
 
     def opened(self, channel: Channel, broker: Broker) -> None:
         """Called for each new connection. Raises CloseConnection to refuse it."""
+
+    def closed(self, channel: Channel) -> None:
+        """Called for each connection that ends."""

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from ..faults.explanation import described, missed
 from ..faults.fault import Exchange, Fault
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..network.server import Server
 
 P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class AnyFaultHandle:
     def __init__(self, server: Callable[[], Server], fault: Fault) -> None:
         self._server = server
         self._fault = fault
-        self._topics = server().cluster.topics
+        self._faults = server().core.faults
 
     @property
     def number(self) -> int:
@@ -56,14 +57,27 @@ class AnyFaultHandle:
 
     def described(self) -> FaultInfo:
         """Returns the state of the fault as plain values."""
-        fault = self._fault
-        return FaultInfo(fault.number, fault.text, fault.hits, list(fault.exchanges), missed(fault, list(self._topics)), fault.removed)
+        return self._read(self._info)
 
     def __str__(self) -> str:
-        return described(self._fault, list(self._topics))
+        return self._read(self._text)
 
     def __repr__(self) -> str:
         return f"<{self}>"
+
+    def _info(self) -> FaultInfo:
+        fault = self._fault
+        self._faults.settle()
+        why = missed(fault, self._faults.cluster.topics)
+        return FaultInfo(fault.number, fault.text, fault.hits, list(fault.exchanges), why, fault.removed)
+
+    def _text(self) -> str:
+        self._faults.settle()
+        return described(self._fault, self._faults.cluster.topics)
+
+    def _read(self, read: Callable[[], R]) -> R:
+        """Returns the result of a function that reads the state of the fault."""
+        return read()
 
 
 class AsyncFaultHandle(AnyFaultHandle):
@@ -74,7 +88,7 @@ class AsyncFaultHandle(AnyFaultHandle):
         fault = self._fault
 
         def missing() -> str:
-            return f"expected {hits} hits of {described(fault, list(self._topics))}"
+            return f"expected {hits} hits of {self._text()}"
 
         await until(self._server, lambda: True if fault.hits >= hits else None, missing, timeout_s)
 
@@ -100,6 +114,18 @@ class FaultHandle(AnyFaultHandle):
     def remove(self) -> None:
         """Removes the fault and serves the requests that it holds. Does nothing if it has been removed."""
         self._run(self._handle.remove())
+
+    def _read(self, read: Callable[[], R]) -> R:
+        """Runs the function on the event loop, unless the cluster is not running or this is its own thread."""
+
+        async def on_loop() -> R:
+            return read()
+
+        try:
+            result: R = self._run(on_loop())
+        except ValueError:
+            return read()
+        return result
 
     def __enter__(self) -> Self:
         return self

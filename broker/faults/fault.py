@@ -122,9 +122,9 @@ class Fault:
         self.hits += 1
         self.exchanges.append(exchange)
 
-    def miss(self, api: str, reason: Mismatch) -> None:
-        """Counts a request that was not hit. The number of different reasons is limited."""
+    def miss(self, api: str, reason: Mismatch, count: int = 1) -> None:
+        """Counts requests that were not hit. The number of different reasons is limited."""
         key = (api, reason)
         if key not in self.misses and len(self.misses) >= MISSES:
             key = (api, Mismatch(reason.criterion))
-        self.misses[key] += 1
+        self.misses[key] += count

@@ -2,6 +2,9 @@
 
 A request goes to the first fault that matches. The faults after it see the request as that fault lets it through: an error for one of two
 topics lets the request for the other topic through, a delay lets everything through, and a dropped request goes no further.
+
+If every fault missed a request for a reason that lasts, such as its topic, the requests with the same bytes will be missed as well. The
+handler may then store a shortcut for them. A shortcut is used only as long as the faults are the same (`Sparing.state`).
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ...protocol.schema import Message
 from ..context import Context
-from ..gate import Answering, Asked, Channel, InFlight
+from ..gate import Answering, Asked, Channel, Sparing
 from .acts import Chain, Hit
 from .elements import Elements
 from .fault import Fault
@@ -26,14 +29,17 @@ if TYPE_CHECKING:
 
 
 class Faults:
-    """The gate of a cluster that has faults. `on_change` callbacks are called when a fault has been added or removed."""
+    """The gate of a cluster that has faults. `channels` returns the open connections.
 
-    def __init__(self, cluster: ClusterState, in_flight: Callable[[], Iterable[InFlight]]) -> None:
+    `on_change` callbacks are called when a fault has been added or removed, and when one begins or ends at a time of the cluster.
+    """
+
+    def __init__(self, cluster: ClusterState, channels: Callable[[], Iterable[Channel]]) -> None:
         self.cluster = cluster
-        self._in_flight = in_flight
         self.elements = Elements(cluster)
         self.active: tuple[Fault, ...] = ()
         self.on_change: list[Callable[[], None]] = []
+        self._channels = channels
         self._numbers = count(1)
 
     def next_number(self) -> int:
@@ -42,50 +48,70 @@ class Faults:
 
     def add(self, fault: Fault) -> None:
         """Adds a fault after the others."""
+        self.settle()
         self.active = (*self.active, fault)
         self._changed()
         self._hold_in_flight(fault)
+        now_ms = self.cluster.timers.now_ms
         for moment_ms in (fault.criteria.after_ms, fault.criteria.until_ms):
-            if moment_ms is not None and moment_ms > self.cluster.timers.now_ms:
-                self.cluster.timers.set((fault, moment_ms), moment_ms - self.cluster.timers.now_ms, self._changed)
-
-    def _hold_in_flight(self, fault: Fault) -> None:
-        """Holds back the responses of matching requests that are in flight, if the fault lets requests hang."""
-        for act in fault.acts:
-            if isinstance(act, Hang):
-                for waiting in self._in_flight():
-                    asked = Asked(waiting.connection, waiting.header, waiting.request, waiting.context, _no_rule)
-                    if fault.criteria.is_about(waiting.header.api.name) and fault.takes(asked, waiting.request, self.elements) is None:
-                        waiting.generator = act.hold(waiting.generator, waiting.context, fault)
+            if moment_ms is not None and moment_ms > now_ms:
+                self.cluster.timers.set((fault, moment_ms), moment_ms - now_ms, self._changed)
 
     def remove(self, fault: Fault) -> None:
         """Removes a fault and releases the requests that it holds. Does nothing if it has been removed."""
-        if not fault.removed:
-            fault.removed = True
-            self.active = tuple(each for each in self.active if each is not fault)
-            for moment_ms in (fault.criteria.after_ms, fault.criteria.until_ms):
-                self.cluster.timers.cancel((fault, moment_ms))
-            self.cluster.wake(fault)
-            self._changed()
+        if fault.removed:
+            return
+        self.settle()
+        fault.removed = True
+        self.active = tuple(each for each in self.active if each is not fault)
+        for moment_ms in (fault.criteria.after_ms, fault.criteria.until_ms):
+            self.cluster.timers.cancel((fault, moment_ms))
+        self.cluster.wake(fault)
+        self._changed()
+
+    def settle(self) -> None:
+        """Brings the misses of all faults up to date."""
+        for channel in self._channels():
+            self.closed(channel)
+
+    def refuses(self, broker: Broker, listener_name: str) -> bool:
+        """Returns whether a fault keeps a listener from listening."""
+        return any(isinstance(fault, Refusal) and fault.refuses(broker, listener_name) for fault in self.active)
 
     def _changed(self) -> None:
         for told in self.on_change:
             told()
 
+    def _hold_in_flight(self, fault: Fault) -> None:
+        """Holds back the responses of matching requests that are in flight, if the fault lets requests hang."""
+        for act in fault.acts:
+            if isinstance(act, Hang):
+                for waiting in [channel.parked for channel in self._channels() if channel.parked is not None]:
+                    asked = Asked(waiting.connection, waiting.header, waiting.request, waiting.context, _no_rule)
+                    if fault.criteria.is_about(waiting.header.api.name) and fault.takes(asked, waiting.request, self.elements) is None:
+                        waiting.generator = act.hold(waiting.generator, waiting.context, fault)
+
     # The gate
 
-    def spares(self, channel: Channel) -> bool:
-        """Returns whether requests that the handler stored as a shortcut may be served without being decoded."""
-        sparing = channel.sparing
-        return isinstance(sparing, Sparing) and sparing.of is self.active
+    @property
+    def state(self) -> object:
+        """The faults, which are another tuple after each change."""
+        return self.active
 
-    def spared(self, channel: Channel) -> None:
-        """Counts a request that was served without being decoded. The faults missed it for the same reason as the one before."""
-        if isinstance(channel.sparing, Sparing):
-            channel.sparing.count()
+    def opened(self, channel: Channel, broker: Broker) -> None:
+        """Raises CloseConnection if a fault closes new connections."""
+        for fault in self.active:
+            if isinstance(fault, Refusal):
+                fault.opened(channel, broker)
+
+    def closed(self, channel: Channel) -> None:
+        """Counts the requests of a connection that were not decoded."""
+        if isinstance(channel.sparing, Spared):
+            channel.sparing.settle()
 
     def serve(self, asked: Asked) -> Message | Answering | None:
         """Serves a request by its handler, or by the faults that hit it."""
+        self.closed(asked.channel)
         reasons: list[tuple[Fault, Mismatch]] = []
         hit = self._next_hit(asked, asked.request, self.active, reasons)
         if hit is not None:
@@ -100,21 +126,11 @@ class Faults:
             answer = asked.rule(asked.request, context)
             context.shortcut = stored
             return answer
-        if not isinstance(channel.sparing, Sparing) or channel.sparing.of is not self.active:
+        if channel.sparing.state is not self.active:
             channel.forget_shortcut()  # it contains requests that other faults have spared
             context.shortcut = None
-        channel.sparing = Sparing(self.active, asked.header.api.name, reasons)
+        channel.sparing = Spared(self.active, asked.header.api.name, reasons)
         return asked.rule(asked.request, context)
-
-    def opened(self, channel: Channel, broker: Broker) -> None:
-        """Raises CloseConnection if a fault closes new connections."""
-        for fault in self.active:
-            if isinstance(fault, Refusal):
-                fault.opened(channel, broker)
-
-    def refuses(self, broker: Broker, listener_name: str) -> bool:
-        """Returns whether a fault keeps a listener from listening."""
-        return any(isinstance(fault, Refusal) and fault.refuses(broker, listener_name) for fault in self.active)
 
     def _next_hit(
         self, asked: Asked, request: Message, faults: tuple[Fault, ...], reasons: list[tuple[Fault, Mismatch]] | None = None
@@ -133,20 +149,22 @@ class Faults:
         return None
 
 
-class Sparing:
-    """Why the faults `of` a moment spared the last request of a connection."""
+class Spared(Sparing):
+    """The reasons for which the faults spared the last decoded request of a connection, and those like it since."""
 
-    __slots__ = ("_api", "_reasons", "of")
+    __slots__ = ("_api", "_reasons")
 
-    def __init__(self, of: tuple[Fault, ...], api: str, reasons: list[tuple[Fault, Mismatch]]) -> None:
-        self.of = of
+    def __init__(self, faults: tuple[Fault, ...], api: str, reasons: list[tuple[Fault, Mismatch]]) -> None:
+        super().__init__(faults)
         self._api = api
         self._reasons = reasons
 
-    def count(self) -> None:
-        """Counts another request that was spared for the same reasons."""
-        for fault, reason in self._reasons:
-            fault.miss(self._api, reason)
+    def settle(self) -> None:
+        """Adds the requests that were not decoded to the misses of the faults."""
+        count, self.count = self.count, 0
+        if count:
+            for fault, reason in self._reasons:
+                fault.miss(self._api, reason, count)
 
 
 def kept(asked: Asked) -> Asked:

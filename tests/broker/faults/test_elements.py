@@ -80,9 +80,7 @@ def test_key_of_a_coordinator_depends_on_its_type(key_type: int, element: Elemen
         assert of(elements, FIND_COORDINATOR.request(**keys, key_type=key_type)) == [element]
 
 
-@pytest.mark.parametrize(
-    ("resource_type", "element"), [(2, Element("r")), (32, Element(group="r")), (3, Element(group="r")), (4, WHOLE)]
-)
+@pytest.mark.parametrize(("resource_type", "element"), [(2, Element("r")), (32, Element(group="r")), (3, Element(group="r")), (4, WHOLE)])
 def test_resource_depends_on_its_type(resource_type: int, element: Element, elements: Elements) -> None:
     request: Any = example(DESCRIBE_CONFIGS.request, 4)
     request.resources[0].resource_type, request.resources[0].resource_name = resource_type, "r"

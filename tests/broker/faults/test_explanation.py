@@ -29,6 +29,7 @@ def produce(world: World, topic: str, count: int = 1, **options: Any) -> None:
 
 
 def why(world: World, fault: Any) -> str:
+    world.core.faults.settle()
     return missed(fault, world.cluster.topics)
 
 
