@@ -30,8 +30,9 @@ from .cluster.broker import Broker
 from .context import Client, Context, Shortcut
 from .failure import failure
 from .gate import Answering, Asked, Sparing
-from .handlers import HANDLERS, CloseConnection, unsupported_version
+from .handlers import load_handler, unsupported_version
 from .protocol_sniffing import sniff_protocol
+from .registry import HANDLERS, CloseConnection
 from .scheduling.turns import TURN_S
 from .scheduling.waiting import NEXT_TURN, Wait
 from .short_repr import short_repr
@@ -252,7 +253,7 @@ class Connection:
         self.client.client_id = header.client_id or ""
         context = Context(version, self.client, self.broker, frame, owns_buffer, self._shortcut)
         try:
-            rule = HANDLERS[api.key].rule
+            rule = (HANDLERS.get(api.key) or load_handler(api.key)).rule
             answer = rule(request, context) if gate is None else gate.serve(Asked(self, header, request, context, rule))
             if isinstance(answer, Generator):
                 self.resume(Parked(self, header, request, context, answer))

@@ -11,18 +11,21 @@ continues.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
+from typing import TYPE_CHECKING
 
 from .cluster.broker import Broker
 from .cluster.state import ClusterState
 from .connection import Connection, Parked
 from .context import Client
-from .faults.table import Faults
 from .gate import Gate
 from .registry import CloseConnection
 from .scheduling.turns import Turns
 from .scheduling.waiting import NEXT_TURN, Wait
+
+if TYPE_CHECKING:
+    from .faults.table import Faults
 
 STAGING_BYTES = 256 * 1024
 
@@ -41,13 +44,22 @@ class Core:
         self._connection_ids = count(1)
         self.connections: dict[Connection, None] = {}
         """The open connections in the order in which they were opened."""
-        self.faults = Faults(cluster, lambda: self.connections)
-        self.faults.on_change.append(self._set_gate)
         self.gate: Gate | None = None
         """The gate that requests pass through. It is None without any fault, so that requests then cost nothing more."""
+        self.on_gate_change: list[Callable[[], None]] = []
+        """Functions that are called when the faults have changed."""
+
+    @cached_property
+    def faults(self) -> Faults:
+        """The faults of the cluster. Their modules are imported when they are first needed, because most clusters have none."""
+        from .faults.table import Faults
+
+        return Faults(self.cluster, lambda: self.connections, self._set_gate)
 
     def _set_gate(self) -> None:
         self.gate = self.faults if self.faults.active else None
+        for told in self.on_gate_change:
+            told()
 
     def connect(
         self, broker: Broker, listener_name: str, host: str, port: int, on_output: Callable[[], None], on_abort: Callable[[], None]

@@ -87,3 +87,6 @@ class Gate(Protocol):
 
     def closed(self, channel: Channel) -> None:
         """Called for each connection that ends."""
+
+    def refuses(self, broker: Broker, listener_name: str) -> bool:
+        """Returns whether a listener of a broker does not listen."""

@@ -8,12 +8,12 @@ from functools import wraps
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
-from ..faults.explanation import described, missed
-from ..faults.fault import Exchange, Fault
+from ..faults.exchange import Exchange
 from .parameters import TimeoutS
 from .waiting import DEFAULT_TIMEOUT_S, until
 
 if TYPE_CHECKING:
+    from ..faults.fault import Fault
     from ..network.server import Server
 
 P = ParamSpec("P")
@@ -66,12 +66,16 @@ class AnyFaultHandle:
         return f"<{self}>"
 
     def _info(self) -> FaultInfo:
+        from ..faults.explanation import missed
+
         fault = self._fault
         self._faults.settle()
         why = missed(fault, self._faults.cluster.topics)
         return FaultInfo(fault.number, fault.text, fault.hits, list(fault.exchanges), why, fault.removed)
 
     def _text(self) -> str:
+        from ..faults.explanation import described
+
         self._faults.settle()
         return described(self._fault, self._faults.cluster.topics)
 

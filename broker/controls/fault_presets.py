@@ -7,7 +7,6 @@ from glob import escape
 from typing import Annotated
 
 from ..control_errors import InvalidControl, unknown
-from ..faults.presets import coordinator_moves, leader_election
 from .declaration import control
 from .fault_handles import AsyncFaultHandle, adding
 from .faults import FaultControls
@@ -59,6 +58,8 @@ class FaultPresetControls(FaultControls, NodeControls):
         topics = self._server.cluster.topics
         if topic not in topics:
             raise unknown("topic", "topic", topic, topics)
+        from ..faults.presets import leader_election
+
         with self._server.control(f"electing leaders of {topic}"):
             return self._handle_of(leader_election(self._server.core.faults, topics[topic], takes_ms))
 
@@ -69,6 +70,8 @@ class FaultPresetControls(FaultControls, NodeControls):
 
         The former one answers NOT_COORDINATOR, and the new one COORDINATOR_LOAD_IN_PROGRESS once.
         """
+        from ..faults.presets import coordinator_moves
+
         with self._server.control(f"moving the coordinator of {group}"):
             return self._handle_of(coordinator_moves(self._server.core.faults, group))
 

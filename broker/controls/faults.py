@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ..control_errors import unknown
-from ..faults.fault import Fault
-from ..faults.options import add_fault
 from .declaration import Controls, PythonOnly, control
 from .fault_handles import AsyncFaultHandle, FaultInfo, adding
 from .parameters import TimeoutS
 from .waiting import DEFAULT_TIMEOUT_S
+
+if TYPE_CHECKING:
+    from ..faults.fault import Fault
 
 Moment = datetime | int
 """A time of the cluster: without a time zone it is local time, and a number is milliseconds since the Unix epoch."""
@@ -111,6 +112,8 @@ class FaultControls(Controls):
             await handle.remove()
 
     def _add_fault(self, **options: Any) -> AsyncFaultHandle:
+        from ..faults.options import add_fault  # the modules of faults are imported when the first one is added
+
         with self._server.control("adding a fault"):
             return self._handle_of(add_fault(self._server.core.faults, options))
 

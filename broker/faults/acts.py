@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ...protocol.errors import KafkaError
 from ...protocol.frame import Buffer, encode_response_in_slices
-from ...protocol.schema import Message
+from ...protocol.schema import EncodedItems, Message, specs
 from ..failure import failure
 from ..gate import Answering, Asked
 from ..scheduling.waiting import NEXT_TURN, Wait
@@ -45,6 +45,13 @@ class Act:
     def deliver(self, asked: Asked, parts: list[Buffer], rest: Deliver) -> Delivering:
         """Writes the response by `rest`. `parts` is empty if there is no response."""
         yield from rest(parts)
+
+
+def readable(response: Message, version: int) -> Message:
+    """Returns a response whose items can be read. Handlers leave arrays of some responses in encoded form."""
+    if any(isinstance(getattr(response, spec.name), EncodedItems) for spec in specs(type(response)) if spec.declared.encoded):
+        return type(response).decode(version, response.encode(version))
+    return response
 
 
 class Chain:

@@ -20,7 +20,7 @@ from ...protocol.schema import Message, Spec, specs
 from ..failure import IDENTITY, carries_error, failed, failure, is_error_code
 from ..gate import Answering, Asked
 from ..registry import CloseConnection
-from .acts import Act, Serve
+from .acts import Act, Serve, readable
 from .elements import Element, Elements, replaced
 from .fault import Fault
 from .match import Criteria
@@ -50,7 +50,7 @@ class Error(Act):
         key, criteria = asked.header.api.key, fault.criteria
         if key in _ALWAYS_SERVED or (key in _NAME_NOT_ALL and criteria.selects_elements):
             response = yield from rest(_at_once(request))
-            return response and self._overlaid(response, criteria)
+            return None if response is None else self._overlaid(readable(response, asked.header.version), criteria)
         template = failure(asked.header.api, request, self._code, self._message)
         response = yield from self._served(asked, request, criteria, template, rest)
         if getattr(request, "acks", None) == 0:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ...protocol.schema import Message
 from ..gate import Asked
 from .elements import Element, Elements
+from .exchange import Exchange
 from .match import Criteria, Mismatch
 
 if TYPE_CHECKING:
@@ -23,20 +24,6 @@ MISSES = 100
 """The number of different reasons for not matching that a fault counts."""
 
 log = logging.getLogger("kafka.server.KafkaApis")
-
-
-@dataclass(frozen=True)
-class Exchange:
-    """A request that a fault has hit. `time_ms` is the time of the cluster in milliseconds since the Unix epoch."""
-
-    time_ms: int
-    node: int
-    connection: int
-    client_id: str
-    api: str
-    version: int
-    correlation_id: int
-    topics: tuple[str, ...]
 
 
 @dataclass(frozen=True)

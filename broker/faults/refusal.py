@@ -13,7 +13,8 @@ from ..cluster.broker import Broker
 from ..gate import Asked, Channel
 from ..registry import CloseConnection
 from .elements import Elements
-from .fault import Exchange, Fault, Schedule
+from .exchange import Exchange
+from .fault import Fault, Schedule
 from .hang import Hang
 from .match import Criteria, Mismatch
 

@@ -24,7 +24,7 @@ from ...protocol.schema import Message, Spec, has_default, specs
 from ..control_errors import InvalidControl, unknown
 from ..failure import absent, is_error_code
 from ..gate import Answering, Asked
-from .acts import Act, Serve
+from .acts import Act, Serve, readable
 from .elements import Element, Elements, replaced
 from .fault import Fault
 from .match import Criteria
@@ -43,8 +43,9 @@ class Respond(Act):
         response = yield from rest(request)
         if response is None:
             return None
-        scope = self._elements.whole(response)
-        return self._changed(response, self._replacement, scope, fault.criteria, asked.header.version)
+        version = asked.header.version
+        response = readable(response, version)
+        return self._changed(response, self._replacement, self._elements.whole(response), fault.criteria, version)
 
     def _changed(self, message: Message, replacement: Replacement, scope: Element, criteria: Criteria, version: int) -> Message:
         values: dict[str, Any] = {}

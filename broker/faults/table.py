@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 class Faults:
     """The gate of a cluster that has faults. `channels` returns the open connections.
 
-    `on_change` callbacks are called when a fault has been added or removed, and when one begins or ends at a time of the cluster.
+    `on_change` is called when a fault has been added or removed, and when one begins or ends at a time of the cluster.
     """
 
-    def __init__(self, cluster: ClusterState, channels: Callable[[], Iterable[Channel]]) -> None:
+    def __init__(self, cluster: ClusterState, channels: Callable[[], Iterable[Channel]], on_change: Callable[[], None]) -> None:
         self.cluster = cluster
         self.elements = Elements(cluster)
         self.active: tuple[Fault, ...] = ()
-        self.on_change: list[Callable[[], None]] = []
         self._channels = channels
+        self._on_change = on_change
         self._numbers = count(1)
 
     def next_number(self) -> int:
@@ -50,12 +50,12 @@ class Faults:
         """Adds a fault after the others."""
         self.settle()
         self.active = (*self.active, fault)
-        self._changed()
+        self._on_change()
         self._hold_in_flight(fault)
         now_ms = self.cluster.timers.now_ms
         for moment_ms in (fault.criteria.after_ms, fault.criteria.until_ms):
             if moment_ms is not None and moment_ms > now_ms:
-                self.cluster.timers.set((fault, moment_ms), moment_ms - now_ms, self._changed)
+                self.cluster.timers.set((fault, moment_ms), moment_ms - now_ms, self._on_change)
 
     def remove(self, fault: Fault) -> None:
         """Removes a fault and releases the requests that it holds. Does nothing if it has been removed."""
@@ -67,7 +67,7 @@ class Faults:
         for moment_ms in (fault.criteria.after_ms, fault.criteria.until_ms):
             self.cluster.timers.cancel((fault, moment_ms))
         self.cluster.wake(fault)
-        self._changed()
+        self._on_change()
 
     def settle(self) -> None:
         """Brings the misses of all faults up to date."""
@@ -77,10 +77,6 @@ class Faults:
     def refuses(self, broker: Broker, listener_name: str) -> bool:
         """Returns whether a fault keeps a listener from listening."""
         return any(isinstance(fault, Refusal) and fault.refuses(broker, listener_name) for fault in self.active)
-
-    def _changed(self) -> None:
-        for told in self.on_change:
-            told()
 
     def _hold_in_flight(self, fault: Fault) -> None:
         """Holds back the responses of matching requests that are in flight, if the fault lets requests hang."""

@@ -56,7 +56,7 @@ def test_refused_listener_is_no_hit(world: World) -> None:
 def test_refused_listener_listens_again_at_its_time(world: World) -> None:
     broker, faults = world.cluster.brokers[1], world.core.faults
     states: list[bool] = []
-    faults.on_change.append(lambda: states.append(faults.refuses(broker, "PLAINTEXT")))
+    world.core.on_gate_change.append(lambda: states.append(faults.refuses(broker, "PLAINTEXT")))
     world.fault(refuse="refused", after=START_MS + 10, until=START_MS + 20)
     for _ in range(3):
         world.advance(10)
