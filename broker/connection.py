@@ -263,6 +263,10 @@ class Connection:
         except Exception as error:
             self._refuse(header, request, error)
 
+    def touch(self) -> None:
+        """Has the connection count as used now, so that it is not closed as idle."""
+        self._used_ms = self.core.timers.now_ms
+
     def forget_shortcut(self) -> None:
         """Has all further requests decoded, until the handler stores a new shortcut."""
         self._shortcut = None

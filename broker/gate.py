@@ -58,6 +58,9 @@ class Channel(Protocol):
     def write(self, parts: list[Buffer]) -> None:
         """Queues bytes for the peer. They are written at the end of the turn."""
 
+    def touch(self) -> None:
+        """Has the connection count as used now, so that it is not closed as idle."""
+
     def forget_shortcut(self) -> None:
         """Has all further requests decoded, until the handler stores a new shortcut."""
 

@@ -9,14 +9,15 @@ Because a connection has one request in flight, everything that the chain waits 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Hashable
 from typing import TYPE_CHECKING
 
 from ...protocol.errors import KafkaError
 from ...protocol.frame import Buffer, encode_response_in_slices
 from ...protocol.schema import EncodedItems, Message, specs
+from ..context import Context
 from ..failure import failure
-from ..gate import Answering, Asked
+from ..gate import Answering, Asked, Channel
 from ..scheduling.waiting import NEXT_TURN, Wait
 
 if TYPE_CHECKING:
@@ -52,6 +53,16 @@ def readable(response: Message, version: int) -> Message:
     if any(isinstance(getattr(response, spec.name), EncodedItems) for spec in specs(type(response)) if spec.declared.encoded):
         return type(response).decode(version, response.encode(version))
     return response
+
+
+def kept_open(channel: Channel, context: Context, key: Hashable, deadline_ms: int | None = None) -> Wait:
+    """Returns a wait for a key or a deadline that ends early enough to keep the connection from being closed as idle."""
+    channel.touch()
+    idle_ms = context.broker.max_idle_ms
+    if idle_ms >= 0:
+        soon_ms = context.now_ms + max(idle_ms // 2, 1)
+        deadline_ms = soon_ms if deadline_ms is None else min(soon_ms, deadline_ms)
+    return Wait((key,), deadline_ms)
 
 
 class Chain:

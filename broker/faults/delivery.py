@@ -9,7 +9,7 @@ from ...protocol.schema import Message, specs
 from ..gate import Answering, Asked
 from ..registry import CloseConnection
 from ..scheduling.waiting import Wait
-from .acts import Act, Deliver, Delivering, Serve
+from .acts import Act, Deliver, Delivering, Serve, kept_open
 from .fault import Fault
 
 
@@ -81,7 +81,7 @@ class Drop(Act):
         if self._close is not None:
             raise CloseConnection("a fault dropped the response", reset=self._close == "rst")
         while getattr(asked.request, "acks", None) != 0:
-            yield Wait(())
+            yield kept_open(asked.channel, asked.context, self)
 
 
 class Cut(Act):

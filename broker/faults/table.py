@@ -85,7 +85,7 @@ class Faults:
                 for waiting in [channel.parked for channel in self._channels() if channel.parked is not None]:
                     asked = Asked(waiting.connection, waiting.header, waiting.request, waiting.context, _no_rule)
                     if fault.criteria.is_about(waiting.header.api.name) and fault.takes(asked, waiting.request, self.elements) is None:
-                        waiting.generator = act.hold(waiting.generator, waiting.context, fault)
+                        waiting.generator = act.hold(waiting.generator, waiting.connection, waiting.context, fault)
 
     # The gate
 

@@ -73,3 +73,15 @@ def test_hang_leaves_other_requests_in_flight(world: World) -> None:
     produce(world, "t", b"x")
     assert client.receive() is not None
     assert fault.hits == 0
+
+
+@pytest.mark.parametrize("act", [{"hang": True}, {"drop": True}])
+def test_silent_connection_is_not_closed_as_idle(act: dict[str, bool]) -> None:
+    world = World(nodes=1, settings={"connections.max.idle.ms": "1000"})
+    world.fault(api="ApiVersions", **act)
+    client, idle = world.client(), world.client()
+    client.send(API_VERSIONS, 3, ASK)
+    for _ in range(20):
+        world.advance(250)
+    assert client.closed is None
+    assert idle.closed == "idle for 1000 ms, connections.max.idle.ms is 1000"
