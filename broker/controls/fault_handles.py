@@ -53,7 +53,7 @@ class AnyFaultHandle:
     @property
     def exchanges(self) -> Sequence[Exchange]:
         """The latest requests that the fault has hit, at most 1000 of them, in order."""
-        return list(self._fault.exchanges)
+        return self._read(lambda: list(self._fault.exchanges))
 
     def described(self) -> FaultInfo:
         """Returns the state of the fault as plain values."""
