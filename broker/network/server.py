@@ -17,9 +17,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from random import Random, SystemRandom
 from types import ModuleType
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from .. import logs
 from ..cluster.broker import Broker
@@ -32,10 +33,15 @@ from ..scheduling.timers import Timers
 from ..scheduling.turns import Turns
 from ..settings.cluster_config import ClusterConfig, NodeConfig, TopicSpec
 from ..settings.endpoints import WILDCARDS
-from ..settings.listeners import Listener
+from ..settings.listeners import SASL_PROTOCOLS, TLS_PROTOCOLS, Listener
 from ..signals import end_by_signals
 from .acceptor import Acceptor, bind
 from .client_protocol import ClientProtocol
+
+if TYPE_CHECKING:
+    from ..tls.contexts import TlsContexts
+    from ..tls.generated import GeneratedTls
+    from .key_sets import KeySets
 
 uvloop: ModuleType | None
 try:
@@ -64,6 +70,9 @@ class Server:
         self._loop = asyncio.get_running_loop()
         # The wall clock at start plus the monotonic clock: timers and record timestamps use one time, and it never jumps.
         self.clock = Clock(time.time() * 1000, time.monotonic)
+        self.generated_tls: GeneratedTls | None = None
+        self.tls: TlsContexts | None = None
+        self._key_sets: KeySets | None = None
         self._reserved: dict[Listener, socket.socket] = {}
         self._acceptors: dict[int, list[Acceptor]] = {}
         self._clients: set[ClientProtocol] = set()
@@ -80,8 +89,8 @@ class Server:
 
     @property
     def bootstrap_servers(self) -> str:
-        """The host:port of each node's first listener, separated by commas."""
-        return ",".join(next(iter(node.listeners)).advertised for node in self.config.nodes)
+        """The host:port of each node's listener for clients (`NodeConfig.client_listener`), separated by commas."""
+        return ",".join(node.client_listener.advertised for node in self.config.nodes)
 
     async def start(self) -> None:
         """Binds all listeners, creates the cluster and accepts connections. Raises OSError if an address is in use."""
@@ -91,15 +100,40 @@ class Server:
             self.cluster = ClusterState(self.config, turns, self._random)
             self.core = Core(self.cluster, turns)
             self.core.on_gate_change.append(self._refuse_or_listen)
+            await self._prepare_security()
             for topic in self._topics:
                 self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
             for node in self.config.nodes:
                 self._listen(node.node_id)
             self._warn_of_open_listeners()
+            self._warn_of_missing_users()
             self.after_turn()
         except BaseException:
             await self.stop()
             raise
+
+    async def _prepare_security(self) -> None:
+        """Builds the TLS contexts of all listeners and reads the key sets for tokens. Raises InvalidConfig.
+
+        The modules are imported only if a listener needs them, so that other clusters start as fast as without them.
+        """
+        protocols = {listener.security_protocol for node in self.config.nodes for listener in node.listeners}
+        if protocols.intersection(TLS_PROTOCOLS):
+            from ..tls.contexts import TlsContexts
+            from ..tls.generated import GeneratedTls
+
+            if self.config.tls:
+                self.generated_tls = GeneratedTls(self.config, datetime.now(UTC))
+            self.tls = TlsContexts(self.generated_tls)
+            self.cluster.check_tls = self.tls.check
+            for broker in self.cluster.brokers.values():
+                for listener in broker.listeners.values():
+                    self.tls.get(broker, listener)
+        if protocols.intersection(SASL_PROTOCOLS):
+            from .key_sets import KeySets
+
+            self._key_sets = KeySets(self.cluster)
+            await self._key_sets.start()
 
     async def stop(self) -> None:
         """Closes every listener and connection."""
@@ -108,6 +142,10 @@ class Server:
         for reserved in self._reserved.values():
             reserved.close()
         self._reserved.clear()
+        if self.generated_tls is not None:
+            self.generated_tls.close()
+        if self._key_sets is not None:
+            await self._key_sets.stop()
         for handle in (self._alarm, self._next_turn):
             if handle is not None:
                 handle.cancel()
@@ -188,6 +226,14 @@ class Server:
                 "listening on all addresses without encryption and authentication: every host that reaches this machine can read and "
                 "change all data; listen on 127.0.0.1 to serve this machine only"
             )
+
+    def _warn_of_missing_users(self) -> None:
+        for broker in self.cluster.brokers.values():
+            for name in broker.listeners:
+                sasl = broker.sasl_listener(name)
+                if sasl is not None and "PLAIN" in sasl.enabled and not sasl.plain_users:
+                    text = "[KafkaServer id=%d] listener %s enables PLAIN but has no users; set listener.name.%s.plain.sasl.jaas.config"
+                    log.warning(text, broker.node_id, name, name.lower())
 
     async def _close_node(self, node_id: int) -> None:
         for acceptor in self._acceptors.pop(node_id, ()):
