@@ -117,6 +117,14 @@ class Log:
         end = last.cut(last.start, end_offset, sys.maxsize, at_least_one=False)
         return (last.log_start + end) - (first.log_start + first.locate(offset))
 
+    def batch_start(self, offset: int) -> int:
+        """Returns the base offset of the batch that contains `offset`, and `offset` if there is no such batch."""
+        if offset >= self.end_offset or not self._segments:
+            return offset
+        segment = self._segments[self._segment_of(offset)]
+        position = segment.locate(offset)
+        return offset if position == segment.end else min(offset, EXTENT.unpack_from(segment.view, position)[0])
+
     def batches(self, start_offset: int, end_offset: int) -> Iterator[memoryview]:
         """Yields each batch that `read` would return without a limit."""
         for batches in self.read(start_offset, sys.maxsize, end_offset, at_least_one=False):

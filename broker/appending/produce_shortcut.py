@@ -29,7 +29,7 @@ from ...protocol.schema import ProtocolError
 from ...protocol.varints import uvarint_rest
 from ..context import Context
 from ..topics.partition import Partition
-from .append import ATTRIBUTES_POSITION, append, one_batch
+from .append import ALL_REPLICAS, ATTRIBUTES_POSITION, append, one_batch
 from .error_codes import APPEND_REFUSALS
 
 MAX_TEMPLATES = 1000
@@ -99,6 +99,8 @@ class ProduceTemplate:
         context = self._context
         if len(frame) < self.prefix_end + HEADER.size:
             return None
+        if self._partition.held_offset is not None and self._acks == ALL_REPLICAS:
+            return None  # the response may have to wait for replicas
         key_and_version, correlation_id = _HEADER.unpack_from(frame)
         if key_and_version != self._key_and_version:
             return None

@@ -150,7 +150,10 @@ class FetchRead:
     def _read(self, partition: Partition, named: FetchTopic, wanted: FetchPartition) -> PartitionData:
         log = partition.log
         read_committed = self.request.isolation_level == READ_COMMITTED
-        high_watermark, last_stable_offset = partition.high_watermark, partition.last_stable_offset
+        if partition.leader == self.context.broker.node_id:
+            log_end, high_watermark, last_stable_offset = log.end_offset, partition.high_watermark, partition.last_stable_offset
+        else:
+            log_end, high_watermark, last_stable_offset = partition.offsets_of(self.context.broker.node_id)
         end_offset = last_stable_offset if read_committed else high_watermark
         data = PartitionData(
             partition_index=partition.index,
@@ -168,8 +171,10 @@ class FetchRead:
             self.failed = True
             data.diverging_epoch, data.aborted_transactions = diverging, None
             return data
-        if not log.start_offset <= wanted.fetch_offset <= log.end_offset:
+        if not log.start_offset <= wanted.fetch_offset <= log_end:
             raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
+        if wanted.fetch_offset > end_offset:
+            self.failed = True  # Kafka's DelayedFetch takes this for a truncation, so the response does not wait
         self._depends |= partition in self.partitions  # True if it is listed twice
         self.partitions[partition] = PartitionRead(named, wanted, data)
         left = self._limit - self.bytes
@@ -194,7 +199,10 @@ class FetchRead:
         return data
 
     def _near_replica(self, partition: Partition, offset: int) -> int | None:
-        """Returns an in-sync replica in the client's rack, unless this broker follows the partition or is in that rack (KIP-392)."""
+        """Returns an in-sync replica in the client's rack that has the offset, the one with the most records (KIP-392).
+
+        Returns None if this broker follows the partition or is in that rack.
+        """
         broker, rack = self.context.broker, self._rack
         if (
             partition.leader != broker.node_id
@@ -203,7 +211,8 @@ class FetchRead:
         ):
             return None
         brokers = broker.cluster.brokers
-        return next((node for node in partition.isr if brokers[node].running and brokers[node].rack == rack), None)
+        near = [node for node in partition.isr if brokers[node].rack == rack and partition.position(node) >= offset]
+        return max(near, key=partition.position, default=None)
 
     def _refusal(self, topic: Topic | None, index: int, code: ErrorCode) -> PartitionData:
         moved = self.context.version >= LEADERS_SINCE and code in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)

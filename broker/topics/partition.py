@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...protocol.coordinator_records import CoordinatorRecord
 from ...protocol.record_builder import build_batch, build_marker
@@ -18,14 +18,22 @@ if TYPE_CHECKING:
     from .topic import Topic
 
 
+class ReplicaOffsets(NamedTuple):
+    """The offsets of one replica of a partition."""
+
+    end_offset: int
+    high_watermark: int
+    last_stable_offset: int
+
+
 class Partition(ReplicatedLog):
     """One partition of a topic. `replicas` are all nodes of the partition, `isr` those that are in sync at the start."""
 
     __slots__ = ("cleaned_until", "index", "producers", "topic", "untimed", "virtual_segments")
 
     def __init__(self, topic: Topic, index: int, replicas: Sequence[int], isr: Iterable[int]) -> None:
-        super().__init__(replicas, isr, topic.memory)
         self.topic = topic
+        super().__init__(replicas, isr, topic.memory)
         self.index = index
         self.virtual_segments, self.untimed = VirtualSegments(), UntimedAppends()
         self.cleaned_until = 0  # the offset up to which the log is compacted
@@ -38,10 +46,27 @@ class Partition(ReplicatedLog):
     @property
     def last_stable_offset(self) -> int:
         """The end of the records that read_committed returns: the start of the first open transaction, else the high watermark."""
+        if self.held_offset is not None:
+            return self.last_stable_offset_before(self.high_watermark)
         first_open_offset = self.producers.first_open_offset
         if first_open_offset is None:
-            return self.high_watermark
-        return min(max(first_open_offset, self.log.start_offset), self.high_watermark)
+            return self.log.end_offset
+        return max(first_open_offset, self.log.start_offset)
+
+    def last_stable_offset_before(self, high_watermark: int) -> int:
+        """Returns the last stable offset for a high watermark before the end of the log, or for the older one that a follower knows.
+
+        A transaction whose marker is beyond the high watermark is not stable (ProducerStateManager.firstUnstableOffset).
+        """
+        first_open_offset = self.producers.first_undecided_before(high_watermark)
+        return high_watermark if first_open_offset is None else min(max(first_open_offset, self.log.start_offset), high_watermark)
+
+    def offsets_of(self, node_id: int) -> ReplicaOffsets:
+        """Returns the offsets that one replica knows. Those of a follower that lags are older than the leader's (KIP-392)."""
+        if node_id == self.leader or self.held_offset is None and node_id not in self.lagging:
+            return ReplicaOffsets(self.log.end_offset, self.high_watermark, self.last_stable_offset)
+        known = self.known_high_watermark(node_id)
+        return ReplicaOffsets(self.position(node_id), known, self.last_stable_offset_before(known))
 
     @property
     def min_isr(self) -> int:
@@ -84,6 +109,11 @@ class Partition(ReplicatedLog):
         self.log.delete_before(offset)
         self.producers.delete_before(self.log.start_offset)
         self.untimed.delete_before(self.log.start_offset)
+
+    @property
+    def silent_nodes(self) -> Collection[int]:
+        """The nodes that do not fetch, because they are stopped, paused or isolated."""
+        return self.topic.silent_nodes
 
     def truncate_to(self, offset: int) -> None:
         """Drops the records from `offset` on, because the new leader does not have them."""

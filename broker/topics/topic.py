@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from ...storage.memory import LogMemory
 from ..settings.values import TopicConfig
@@ -11,13 +11,24 @@ from .partition import Partition
 
 
 class Topic:
-    """A topic. `topic_id` has 16 bytes; `memory` counts the bytes of the partitions' logs where memory is limited."""
+    """A topic. `topic_id` has 16 bytes; `memory` counts the bytes of the partitions' logs where memory is limited.
 
-    def __init__(self, name: str, topic_id: bytes, config: TopicConfig, memory: LogMemory | None = None) -> None:
+    `silent_nodes` is a live view of the nodes that do not fetch, because they are stopped, paused or isolated.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        topic_id: bytes,
+        config: TopicConfig,
+        memory: LogMemory | None = None,
+        silent_nodes: Collection[int] = frozenset(),
+    ) -> None:
         self.name = name
         self.id = topic_id
         self.config = config
         self.memory = memory
+        self.silent_nodes = silent_nodes
         self.partitions: list[Partition] = []
 
     @property

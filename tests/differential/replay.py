@@ -27,7 +27,23 @@ from odradek.protocol.messages.offset_fetch import OFFSET_FETCH, OffsetFetchRequ
 from odradek.protocol.records import HEADER, write_crc
 from odradek.protocol.schema import Api, Message, ProtocolError, specs
 
-from .case import LOCALHOST, Case, Pause, Receive, Send, SendRaw, StartNode, Step, StopNode, Topic, id_of, number_of
+from .case import (
+    LOCALHOST,
+    Case,
+    KillNode,
+    Pause,
+    PauseNode,
+    Receive,
+    ResumeNode,
+    Send,
+    SendRaw,
+    StartNode,
+    Step,
+    StopNode,
+    Topic,
+    id_of,
+    number_of,
+)
 from .clusters import Connection, TargetCluster
 from .rendering import Renderer
 
@@ -90,12 +106,18 @@ class Replay:
             case Pause(milliseconds):
                 self.target.pause(milliseconds)
                 return []
-            case StopNode(node):
+            case StopNode(node) | KillNode(node):
                 self.connections = {key: connection for key, connection in self.connections.items() if key[0] != node}
-                self.target.stop(node)
+                (self.target.stop if isinstance(step, StopNode) else self.target.kill)(node)
                 return []
             case StartNode(node):
                 self.target.start(node)
+                return []
+            case PauseNode(node):
+                self.target.suspend(node)
+                return []
+            case ResumeNode(node):
+                self.target.resume(node)
                 return []
         return [self.late_answer(step.node, step.connection, self.patience_s) if isinstance(step, Receive) else self.send(step)]
 
