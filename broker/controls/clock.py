@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
+from ..control_errors import InvalidControl
 from ..scheduling.turns import TURN_S, Turns
-from .declaration import Blocking, InvalidControl, Part, blocking, control
+from .declaration import Blocking, Part, blocking, control
 from .parameters import Duration, duration_ms
 
 MAX_SPEED = 1_000_000

@@ -7,11 +7,16 @@ each of its methods.
 from __future__ import annotations
 
 from .clock import AsyncClock, Clock
-from .declaration import Blocking, blocking
+from .connections import ConnectionControls
+from .declaration import blocking
+from .groups import GroupControls
 from .nodes import NodeControls
+from .records import RecordControls
+from .transactions import TransactionControls
+from .waiting import BlockingWaitControls, WaitControls
 
 
-class ClusterControls(NodeControls):
+class ClusterControls(NodeControls, RecordControls, GroupControls, TransactionControls, ConnectionControls, WaitControls):
     """The controls as coroutines, for the event loop on which the cluster runs."""
 
     @property
@@ -20,7 +25,7 @@ class ClusterControls(NodeControls):
         return AsyncClock(self)
 
 
-class BlockingControls(Blocking):
+class BlockingControls(BlockingWaitControls):
     """The controls as methods that return when they are done, for other threads than the cluster's."""
 
     @property
@@ -30,3 +35,17 @@ class BlockingControls(Blocking):
 
     stop_node = blocking(NodeControls.stop_node)
     start_node = blocking(NodeControls.start_node)
+
+    create_topic = blocking(RecordControls.create_topic)
+    delete_topic = blocking(RecordControls.delete_topic)
+    topics = blocking(RecordControls.topics)
+    produce = blocking(RecordControls.produce)
+    records = blocking(RecordControls.records)
+    wait_for_records = blocking(RecordControls.wait_for_records)
+
+    groups = blocking(GroupControls.groups)
+    group = blocking(GroupControls.group)
+    wait_for_group = blocking(GroupControls.wait_for_group)
+
+    transactions = blocking(TransactionControls.transactions)
+    connections = blocking(ConnectionControls.connections)

@@ -14,14 +14,14 @@ follows from the method:
 `stop_node = blocking(NodeControls.stop_node)`, which keeps the types of parameters and result.
 
 A control runs between two turns of the event loop, on the loop's thread. It checks all its arguments before it changes anything, and raises
-`InvalidControl` with the name of the parameter and the nearest valid value, or `ControlTimeout` if what it waited for did not happen.
+`InvalidControl` with the name of the parameter and the nearest valid value, `ControlRefused` if the state of the cluster forbids what was
+asked, or `ControlTimeout` if what it waited for did not happen.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Coroutine, Iterable
-from difflib import get_close_matches
+from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
@@ -31,18 +31,6 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 F = TypeVar("F", bound=Callable[..., Coroutine[Any, Any, Any]])
-
-
-class InvalidControl(ValueError):
-    """A control was called with an argument that it does not accept. `parameter` is its name. The cluster is unchanged."""
-
-    def __init__(self, parameter: str, message: str) -> None:
-        super().__init__(message)
-        self.parameter = parameter
-
-
-class ControlTimeout(TimeoutError):
-    """The condition that a control waited for did not become true in time. The message says what was missing."""
 
 
 class Control(NamedTuple):
@@ -119,11 +107,3 @@ def blocking(method: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]) -> C
         return result
 
     return call
-
-
-def unknown(parameter: str, what: str, name: object, names: Iterable[object]) -> InvalidControl:
-    """Returns the error for a name that does not exist, with the nearest of the existing `names` or, if none is near, all of them."""
-    known = [str(each) for each in names]
-    near = get_close_matches(str(name), known, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(known[:20])}" if known else "there is none"
-    return InvalidControl(parameter, f"{parameter}: there is no {what} {name!r}; {hint}")

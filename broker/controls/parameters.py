@@ -6,13 +6,14 @@ import re
 from datetime import timedelta
 from typing import Annotated
 
-from .declaration import InvalidControl
+from ..control_errors import InvalidControl
 
 UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 
 NodeId = Annotated[int, "the id of a node"]
 TopicName = Annotated[str, "the name of a topic"]
 PartitionIndex = Annotated[int, "the index of a partition"]
+GroupId = Annotated[str, "the id of a group"]
 TimeoutS = Annotated[float, "how long to wait at most, in seconds of the wall clock"]
 Duration = Annotated[timedelta | float | str, "a duration: a number of seconds, or a number with ms, s, m, h, d or w, such as 10m"]
 

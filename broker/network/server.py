@@ -24,7 +24,8 @@ from typing import cast
 from .. import logs
 from ..cluster.broker import Broker, Silence
 from ..cluster.state import ClusterState
-from ..connection import Parked
+from ..connection import Connection, Parked
+from ..control_errors import ControlError
 from ..core import Core
 from ..scheduling.clock import Clock
 from ..scheduling.timers import Timers
@@ -177,13 +178,12 @@ class Server:
 
     @contextmanager
     def control(self, doing: str) -> Iterator[None]:
-        """Makes the body of the `with` a turn of its own, for a control. An exception of the body is logged and raised again.
-
-        A control checks its arguments before, because their errors need no log entry.
-        """
+        """Makes the body of the `with` a turn of its own, for a control. Any exception but a ControlError is logged."""
         self.begin_turn()
         try:
             yield
+        except ControlError:
+            raise
         except Exception:
             log.exception("an internal error while %s", doing)
             raise
@@ -301,6 +301,11 @@ class Server:
         for future in waiters:
             if not future.done():
                 future.set_result(None)
+
+    def connections(self) -> list[Connection]:
+        """Returns the open connections in the order in which they were accepted."""
+        connections = [client.connection for client in self._clients]
+        return sorted(connections, key=lambda connection: connection.client.connection_id)
 
     def opened(self, client: ClientProtocol) -> None:
         self._clients.add(client)

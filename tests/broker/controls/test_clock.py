@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from odradek import AsyncCluster, Cluster
-from odradek.broker.controls.declaration import InvalidControl
+from odradek.broker.control_errors import InvalidControl
 
 pytestmark = pytest.mark.sockets
 

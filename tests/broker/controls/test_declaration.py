@@ -6,9 +6,10 @@ import inspect
 
 import pytest
 
+from odradek.broker.control_errors import unknown
 from odradek.broker.controls.clock import AsyncClock, Clock
 from odradek.broker.controls.cluster_controls import BlockingControls, ClusterControls
-from odradek.broker.controls.declaration import CONTROLS, Control, control, unknown
+from odradek.broker.controls.declaration import CONTROLS, Control, control
 
 
 @pytest.mark.parametrize("declared", CONTROLS.values(), ids=lambda declared: " ".join(declared.words))
