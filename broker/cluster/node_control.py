@@ -130,7 +130,7 @@ class NodeControl:
                 chosen = min(free, key=lambda node: load[node], default=None)
                 if chosen is not None:
                     load[chosen] += 1
-                replicas = [chosen if node == node_id else node for node in partition.replicas]
+                replicas = [chosen if node == node_id else node for node in partition.replicas if node not in partition.removing]
                 found[partition] = [node for node in replicas if node is not None]
         return found
 
@@ -138,7 +138,7 @@ class NodeControl:
         """Moves the replicas of a node to other nodes, which copy them at once, and removes the node."""
         cluster = self._cluster
         for partition, replicas in self.moves(node_id).items():
-            cluster.replica_control.replace(partition, replicas)
+            cluster.replica_control.evacuate(partition, replicas)
         if cluster.brokers[node_id].running:
             self.stop(node_id)
         cluster.timers.cancel(("broker session", node_id))

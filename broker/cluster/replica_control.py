@@ -74,6 +74,15 @@ class ReplicaControl:
         self.reassign(partition, replicas)
         self.catch_up(partition)
 
+    def evacuate(self, partition: Partition, replicas: Sequence[int]) -> None:
+        """Reassigns a partition because one of its nodes is removed. Followers that a user makes lag, or holds, catch up as well."""
+        running = self._cluster.running
+        for node_id in list(partition.held):
+            partition.release(node_id, running)
+        partition.reassign(replicas, running)
+        partition.catch_up(partition.behind(running), running)
+        self.changed(partition)
+
     def hold_reassignments(self) -> None:
         """Keeps replicas that reassignments add from catching up."""
         self.reassignments_held = True

@@ -153,19 +153,19 @@ class Server:
             for client in self._clients_of(node_id):
                 client.end_silence()
 
-    def add_node(self, node: NodeConfig) -> NodeConfig:
-        """Adds a node to the cluster and returns it with its ports. Raises OSError if it cannot listen."""
+    async def add_node(self, node: NodeConfig) -> None:
+        """Adds a node to the cluster, on ports that the kernel chooses. Raises OSError if it cannot listen."""
         with self.control(f"adding node {node.node_id}"):
             bound = self._reserve(node)
             try:
                 self.cluster.nodes.add(bound)
                 self._listen(bound.node_id)
             except BaseException:
+                await self._close_node(bound.node_id)
                 self.cluster.brokers.pop(bound.node_id, None)
                 self._release(bound)
                 raise
             self.config = replace(self.config, nodes=(*self.config.nodes, bound))
-        return bound
 
     async def remove_node(self, node_id: int) -> None:
         """Moves a node's replicas to other nodes, closes its listeners and connections, and removes it."""

@@ -64,7 +64,7 @@ class Partition(ReplicatedLog):
 
     def offsets_of(self, node_id: int) -> ReplicaOffsets:
         """Returns the offsets that one replica knows. Those of a follower that lags are older than the leader's (KIP-392)."""
-        if node_id == self.leader or self.held_offset is None and node_id not in self.lagging:
+        if node_id == self.leader or (self.held_offset is None and node_id not in self.lagging):
             return ReplicaOffsets(self.log.end_offset, self.high_watermark, self.last_stable_offset)
         known = self.known_high_watermark(node_id)
         return ReplicaOffsets(self.position(node_id), known, self.last_stable_offset_before(known))

@@ -48,9 +48,9 @@ class Hold(NamedTuple):
 class ReplicatedLog(ABC):
     """A log with its replicas.
 
-    `lagging` maps each replica that is not in sync, or that does not fetch, to the offset at which it stopped. `held` contains the followers
-    that a user makes lag, and `lag_marks` the ends of the log at the last two checks of each in-sync replica in `lagging`. `elr` contains
-    the eligible leader replicas, and `last_known_elr` the last leader while there is none. `leader` is NO_LEADER while no replica can lead.
+    `lagging` maps each replica that is out of sync or does not fetch to the offset at which it stopped. `held` contains the followers that
+    a user makes lag, and `lag_marks` the ends of the log at the last two checks of each in-sync replica in `lagging`. `elr` contains the
+    eligible leader replicas, and `last_known_elr` the last leader while there is none. `leader` is NO_LEADER while no replica can lead.
 
     `held_offset` is None if all in-sync replicas are at the end of the log and there are at least `min_isr` of them. Otherwise it is an
     offset that the high watermark has reached.
