@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from ...protocol.errors import ErrorCode, KafkaError
 from ..settings.cluster_config import NodeConfig
 from ..settings.values import BrokerConfig
+from ..topics.names import CONSUMER_OFFSETS
 from ..topics.partition import Partition
 from .broker import Broker, Silence
 
@@ -65,7 +66,11 @@ class NodeControl:
         cluster.timers.cancel(("broker session", node_id))
         if not cluster.brokers[node_id].fenced:
             cluster.brokers[node_id].fenced = True
+            offsets = cluster.topics.get(CONSUMER_OFFSETS)
+            coordinated = {partition for partition in offsets.partitions if partition.leader == node_id} if offsets else set()
             cluster.replica_control.node_stopped(node_id)
+            if coordinated:  # heartbeats have not reached the coordinator since it failed
+                cluster.groups.coordinator_moved(lambda group_id: cluster.coordinator(group_id, CONSUMER_OFFSETS) in coordinated)
             cluster.metadata_log.add()
             log.info("node %d is fenced; running nodes: %s", node_id, cluster.running)
 

@@ -247,6 +247,11 @@ class RebalancingGroup:
         if member is not None or self.state is GroupState.PREPARING_REBALANCE:
             self._start_or_continue_rebalance(f"the session of member {member_id} has ended")
 
+    def renew_sessions(self) -> None:
+        """Starts the session of every member anew, because another coordinator has loaded the group."""
+        for member in self.members.values():
+            self._renew_session(member)
+
     def _renew_session(self, member: Member) -> None:
         self._set_session_timer(member.member_id, member.session_timeout_ms)
 

@@ -279,6 +279,11 @@ class ConsumerGroup:
         for part in (RecordType.CURRENT_MEMBER_ASSIGNMENT, RecordType.TARGET_ASSIGNMENT_MEMBER, RecordType.MEMBER_METADATA):
             self.journal.touch(part, member_id)
 
+    def renew_sessions(self) -> None:
+        """Starts the session of every member anew, because another coordinator has loaded the group."""
+        for member in self.members.values():
+            self.renew_session(member)
+
     def renew_session(self, member: ConsumerMember) -> None:
         if member.classic is not None:
             timeout_ms = member.classic.session_timeout_ms

@@ -385,3 +385,13 @@ def test_expensive_regular_expression_is_resolved_in_slices() -> None:
     response = scene.beat(epoch=joined.member_epoch)
     assert response.assignment
     assert len(response.assignment.topic_partitions) == 50
+
+
+def test_coordinator_moved_renews_the_session_of_a_member() -> None:
+    scene = Scene()
+    epoch = scene.beat("m").member_epoch
+    groups, timeout_ms = scene.world.cluster.groups, 45_000
+    scene.world.advance(timeout_ms - 1)
+    groups.coordinator_moved(lambda group_id: True)
+    scene.world.advance(timeout_ms - 1)
+    assert scene.beat("m", epoch).error_code == 0

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from odradek.broker.cluster.broker import Silence
+from odradek.broker.groups.classic.group import ClassicGroup
 from odradek.broker.security.acls import OPERATIONS, ResourceType
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.delete_groups import DELETE_GROUPS, DeleteGroupsRequest
@@ -359,3 +361,17 @@ def test_join_empty_group_id_is_invalid_on_every_broker(scene: Scene) -> None:
     for node_id in (HERE, ELSEWHERE):
         client = scene.world.client(node_id)
         assert client.call(JOIN_GROUP, 9, join_request("")).error_code == ErrorCode.INVALID_GROUP_ID
+
+
+def test_coordinator_that_failed_leaves_its_members_a_new_session() -> None:
+    scene = Scene()
+    scene.stable()
+    scene.world.cluster.nodes.silence(HERE, Silence.PAUSED)
+    scene.world.advance(9_000)
+    assert scene.world.cluster.brokers[ELSEWHERE].is_coordinator(scene.group)
+    group = scene.world.cluster.groups.get(scene.group)
+    assert isinstance(group, ClassicGroup)
+    scene.world.advance(9_999)
+    assert len(group.members) == 1
+    scene.world.advance(1)
+    assert len(group.members) == 0
