@@ -1,7 +1,7 @@
 """The consequences of a change of replicas: waking requests, reassignments, and preferred leaders (Kafka's ReplicationControlManager).
 
-`topics/replication.py` changes the replicas of one partition. After each change, `ReplicaControl.changed` must be called. It sets three kinds
-of timers:
+`topics/replication.py` changes the replicas of one partition. After each change, `ReplicaControl.changed` must be called. It sets three
+kinds of timers:
 
 * ("reassignment", partition), at which replicas that are out of sync catch up, unless a user holds reassignments,
 * ("replica lag", partition, node), at which an in-sync replica that does not follow is checked,

@@ -63,7 +63,7 @@ class Partition(ReplicatedLog):
         return high_watermark if first_open_offset is None else min(max(first_open_offset, self.log.start_offset), high_watermark)
 
     def offsets_of(self, node_id: int) -> ReplicaOffsets:
-        """Returns the offsets that one replica knows. Those of a follower that lags are older than the leader's (KIP-392)."""
+        """Returns the offsets that one replica knows. A follower that lags knows older ones than the leader (KIP-392)."""
         if node_id == self.leader or (self.held_offset is None and node_id not in self.lagging):
             return ReplicaOffsets(self.log.end_offset, self.high_watermark, self.last_stable_offset)
         known = self.known_high_watermark(node_id)

@@ -36,7 +36,7 @@ NO_LEADER = -1
 
 
 class Hold(NamedTuple):
-    """A follower that a user makes lag. It follows at a distance of `records`; with 0, it does not fetch at all.
+    """A follower that a user makes lag. It follows at a distance of `records`. If the distance is 0, it does not fetch at all.
 
     `high_watermark` is that of the partition when the hold began, which is the last one that a follower without fetches knows.
     """
@@ -183,7 +183,7 @@ class ReplicatedLog(ABC):
         self.catch_up([node for node in self.behind(running) if node not in self.adding], running)
 
     def hold(self, node_id: int, records: int) -> None:
-        """Makes a follower lag by `records`; with 0, it stops where it is."""
+        """Makes a follower lag by `records`. If this is 0, it stops where it is."""
         self._stop_follower(node_id)
         self.held[node_id] = Hold(records, self.high_watermark)
         self.hold_high_watermark()

@@ -118,13 +118,13 @@ class Soak:
             load.start()
         self._disturb(time.monotonic() + duration_s)
         self._ended.set()
-        errors = _joined(self.writers)
+        errors = joined(self.writers)
         history = self._history()
         deadline = time.monotonic() + DRAIN_S
         while time.monotonic() < deadline and any("unseen" in text or "lost" in text for text in history.violations()):
             self._drained.wait(SAMPLE_S)
         self._drained.set()
-        errors += _joined([*self.readers, *self.members])
+        errors += joined([*self.readers, *self.members])
         written = sum(len(writer.writing.acknowledged) for writer in self.writers)
         read = sum(len(reader.reading.rows) for reader in (*self.readers, *self.members))
         return Report(written, read, self.stops, self.memory_mib, errors + history.violations() + grown(self.memory_mib))
@@ -150,7 +150,7 @@ class Soak:
             self.memory_mib.append(self._cluster.memory_kib() / 1024)
 
 
-def _joined(loads: list[Load] | list[Writer] | list[Reader]) -> list[str]:
+def joined(loads: list[Load] | list[Writer] | list[Reader]) -> list[str]:
     """Waits for loads to end and returns their errors."""
     for load in loads:
         load.join(2 * DRAIN_S)

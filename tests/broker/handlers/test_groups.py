@@ -363,7 +363,7 @@ def test_join_empty_group_id_is_invalid_on_every_broker(scene: Scene) -> None:
         assert client.call(JOIN_GROUP, 9, join_request("")).error_code == ErrorCode.INVALID_GROUP_ID
 
 
-def test_coordinator_that_failed_leaves_its_members_a_new_session() -> None:
+def test_coordinator_that_failed_leaves_members_a_new_session() -> None:
     scene = Scene()
     scene.stable()
     scene.world.cluster.nodes.silence(HERE, Silence.PAUSED)

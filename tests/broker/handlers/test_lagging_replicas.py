@@ -101,7 +101,7 @@ def test_stopped_follower_keeps_the_high_watermark_it_knew() -> None:
     assert partition.position(FOLLOWER) == 2
 
 
-def test_follower_that_lags_answers_a_waiting_fetch_when_it_catches_up() -> None:
+def test_follower_that_catches_up_answers_a_waiting_fetch() -> None:
     world, partition = a_world()
     world.cluster.replica_control.lag(partition, FOLLOWER, 0)
     partition.follower_timed_out(FOLLOWER, world.cluster.running)
@@ -126,7 +126,7 @@ def test_leader_does_not_name_a_replica_without_the_offset() -> None:
     assert read(world, LEADER, 4, rack="west").preferred_read_replica == -1
 
 
-def test_transaction_with_its_marker_above_the_watermark_is_not_stable() -> None:
+def test_transaction_with_marker_above_watermark_is_not_stable() -> None:
     world, partition = a_world()
     produce(world, "t", b"b", producer_id=7, producer_epoch=0, base_sequence=0)
     partition.producers.record(8, 0, 0, 0, partition.log.end_offset, partition.log.end_offset, -1, 0, transactional=True)

@@ -190,7 +190,7 @@ def test_high_watermark_does_not_go_back_when_followers_change() -> None:
     assert (high_watermarks(partition), partition.isr, partition.elr) == ((8, 11), [1], [2])
 
 
-def test_lagging_leader_elected_cleanly_truncates_uncommitted_records() -> None:
+def test_clean_election_truncates_uncommitted_records() -> None:
     world, partition = a_world(1, 2, 3)
     produce_one(world, b"a")
     world.cluster.replica_control.lag(partition, 2, 0)
@@ -202,7 +202,7 @@ def test_lagging_leader_elected_cleanly_truncates_uncommitted_records() -> None:
     assert (partition.lagging, partition.isr) == ({}, [1, 2, 3])
 
 
-def test_lagging_replica_elected_uncleanly_truncates_committed_records() -> None:
+def test_unclean_election_truncates_committed_records() -> None:
     world, partition = a_world(1, 2)
     world.cluster.replica_control.lag(partition, 2, 0)
     produce_one(world, b"a")
