@@ -127,6 +127,7 @@ class ReplicaControl:
     def changed(self, partition: Partition) -> None:
         """Wakes the requests that wait for a partition whose replicas have changed, and sets the timers that the change requires."""
         self._cluster.metadata_log.add()
+        self._cluster.wake(("coordinator", partition))  # JoinGroup and SyncGroup that wait at a coordinator
         if partition.prefers_another_leader:
             self._schedule_rebalance()
         self._schedule_catch_up(partition)

@@ -59,9 +59,7 @@ def join_group(request: JoinGroupRequest, context: Context) -> Generator[Wait, N
         reply.set(JoinResult(ErrorCode.GROUP_AUTHORIZATION_FAILED))
     elif _is_coordinator(request.group_id, context):
         context.broker.groups.classic.join(request.group_id, _join(request, context), reply)
-    else:
-        reply.set(JoinResult(ErrorCode.NOT_COORDINATOR))
-    result = yield from _await_reply(reply)
+    result = yield from _await_reply(reply, JoinResult(ErrorCode.NOT_COORDINATOR), request.group_id, context)
     return JoinGroupResponse(
         error_code=result.error,
         generation_id=result.generation_id,
@@ -111,9 +109,7 @@ def sync_group(request: SyncGroupRequest, context: Context) -> Generator[Wait, N
             assignments={each.member_id: each.assignment for each in request.assignments},
         )
         context.broker.groups.classic.sync(request.group_id, sync, reply)
-    else:
-        reply.set(SyncResult(ErrorCode.NOT_COORDINATOR))
-    result = yield from _await_reply(reply)
+    result = yield from _await_reply(reply, SyncResult(ErrorCode.NOT_COORDINATOR), request.group_id, context)
     return SyncGroupResponse(
         error_code=result.error, protocol_type=result.protocol_type, protocol_name=result.protocol_name, assignment=result.assignment
     )
@@ -255,11 +251,13 @@ def _is_coordinator(group_id: str, context: Context) -> bool:
     return not group_id or context.broker.is_coordinator(group_id)
 
 
-def _await_reply(reply: Reply[T]) -> Generator[Wait, None, T]:
-    """Returns the value of a reply once it is set.
+def _await_reply(reply: Reply[T], if_moved: T, group_id: str, context: Context) -> Generator[Wait, None, T]:
+    """Returns the value of a reply once it is set, or `if_moved` if another broker becomes the coordinator before that.
 
     If the connection closes before that, the member stays in the group until its session ends, as in Kafka.
     """
     while not reply.done:
-        yield Wait((reply,))
+        if not _is_coordinator(group_id, context):
+            return if_moved
+        yield Wait((reply, ("coordinator", context.cluster.coordinator(group_id, CONSUMER_OFFSETS))))
     return reply.value

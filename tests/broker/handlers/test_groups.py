@@ -375,3 +375,19 @@ def test_coordinator_that_failed_leaves_members_a_new_session() -> None:
     assert len(group.members) == 1
     scene.world.advance(1)
     assert len(group.members) == 0
+
+
+def test_coordinator_moved_refuses_waiting_members() -> None:
+    """The member that waits for the other one to join again finds the new coordinator, and joins there."""
+    scene = Scene()
+    scene.stable()
+    second = scene.world.client(HERE)
+    second.send(JOIN_GROUP, 3, join_request(scene.group))
+    assert second.receive() is None
+    partition = scene.world.cluster.coordinator(scene.group, "__consumer_offsets")
+    assert partition is not None
+    scene.world.cluster.replica_control.move_leader(partition, ELSEWHERE)
+    scene.world.advance(0)
+    assert second.receive().error_code == ErrorCode.NOT_COORDINATOR
+    request = HeartbeatRequest(group_id=scene.group, generation_id=1, member_id="m")
+    assert scene.client.call(HEARTBEAT, 3, request).error_code == ErrorCode.NOT_COORDINATOR
