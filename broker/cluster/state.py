@@ -114,12 +114,12 @@ class ClusterState:
         """
         return min((node_id for node_id, broker in self.brokers.items() if not broker.fenced), default=-1)
 
-    def stop_node(self, node_id: int) -> None:
-        """Stops a node with a controlled shutdown: its partitions elect other leaders, and it leaves their in-sync replicas."""
-        self.nodes.stop(node_id)
+    def stop_node(self, node_id: int, *, graceful: bool = True) -> None:
+        """Stops a node, with a controlled shutdown unless it is not `graceful`, see `NodeControl.stop`."""
+        self.nodes.stop(node_id, graceful=graceful)
 
     def start_node(self, node_id: int) -> None:
-        """Starts and registers a stopped node."""
+        """Starts and registers a stopped node, see `NodeControl.start`."""
         self.nodes.start(node_id)
 
     # Topics

@@ -160,7 +160,9 @@ class ReplicatedLog(ABC):
 
     def behind(self, running: Collection[int]) -> list[int]:
         """Returns the running replicas that may catch up. The list is empty if there is no leader from which they could copy."""
-        able = set(running).difference(self.silent_nodes, self.held) if self.leader != NO_LEADER else ()
+        if self.leader == NO_LEADER or not self.lagging:
+            return []
+        able = set(running).difference(self.silent_nodes, self.held)
         return [node for node in self.replicas if node in self.lagging and node in able]
 
     # Nodes that stop and start, and followers that stop following
