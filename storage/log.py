@@ -206,6 +206,11 @@ class Log:
         """Starts a leader epoch at `end_offset`."""
         self._epochs.begin(epoch, self.end_offset)
 
+    @property
+    def epoch_start_offset(self) -> int:
+        """The offset at which the latest leader epoch starts."""
+        return self._epochs.latest_start
+
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
         """Returns (the largest known epoch <= `epoch`, its end offset), or (-1, -1); see `LeaderEpochs`."""
         return self._epochs.end_offset_for(epoch, self.end_offset)

@@ -140,6 +140,22 @@ def test_transaction_with_marker_above_watermark_is_not_stable() -> None:
     assert [seen(read(world, node, isolation=1)) for node in (LEADER, FOLLOWER, 3)] == [(4, 4, 4), (3, 2, 2), (4, 4, 4)]
 
 
+def test_end_below_the_start_of_the_epoch_is_not_available() -> None:
+    world, partition = a_world()
+    world.cluster.replica_control.lag(partition, 3, 0)
+    produce(world, "t", b"b", acks=1)
+    world.cluster.replica_control.move_leader(partition, FOLLOWER)
+    wanted = [ListOffsetsTopic(name="t", partitions=[ListOffsetsPartition(partition_index=0, timestamp=-1)])]
+
+    def error(version: int) -> int:
+        answer = world.client(FOLLOWER).call(LIST_OFFSETS, version, ListOffsetsRequest(replica_id=-1, topics=wanted))
+        return int(answer.topics[0].partitions[0].error_code)
+
+    assert [error(version) for version in (4, 5)] == [ErrorCode.LEADER_NOT_AVAILABLE, ErrorCode.OFFSET_NOT_AVAILABLE]
+    world.cluster.replica_control.end_lag(partition, 3)
+    assert [error(version) for version in (4, 5)] == [0, 0]
+
+
 def test_truncated_consumer_learns_the_end_of_its_epoch() -> None:
     world, partition = a_world()
     world.cluster.replica_control.lag(partition, FOLLOWER, 0)

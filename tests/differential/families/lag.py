@@ -36,6 +36,7 @@ def cases() -> Iterator[Case]:
     yield _too_few()
     yield _times_out()
     yield _elected()
+    yield _behind_its_epoch()
     yield _transaction()
     yield _moved()
 
@@ -52,10 +53,10 @@ def read(topic: str, node: int, offset: int, max_wait_ms: int = 0, *, waits: boo
     return Send(FETCH, version, request, node, connection="reader" if waits else "", waits=waits)
 
 
-def end(topic: str, node: int, isolation_level: int = 0, timestamp: int = -1) -> Send:
+def end(topic: str, node: int, isolation_level: int = 0, timestamp: int = -1, *, version: int = 7) -> Send:
     wanted = [{"name": topic, "partitions": [{"partition_index": 0, "timestamp": timestamp}]}]
     fields = {"replica_id": -1, "isolation_level": isolation_level, "topics": wanted}
-    return Send(LIST_OFFSETS, 7, request_of(LIST_OFFSETS, fields), node)
+    return Send(LIST_OFFSETS, version, request_of(LIST_OFFSETS, fields), node)
 
 
 def end_of_epoch(topic: str, node: int, epoch: int) -> Send:
@@ -154,6 +155,29 @@ def _elected() -> Case:
         read(name, 2, 3),
     )
     return Case(name, (Topic(name, {}, ((2, 3),)),), steps, (write(name, 2), reassigned(name, [3, 2]), SETTLED))
+
+
+def _behind_its_epoch() -> Case:
+    """After an election, the high watermark is below the start of the leader epoch, so that the end of the log is unknown to consumers."""
+    name = "lag.behind-epoch"
+    ends = tuple(end(name, 1, isolation, timestamp) for isolation in (0, 1) for timestamp in (-1, -2, -3, 1000, 5000))
+    steps: tuple[Step, ...] = (
+        PauseNode(3),
+        FETCHED,
+        write(name, 2, 1),
+        SETTLED,
+        elected(PREFERRED, name),
+        SETTLED,
+        *ends,
+        *(end(name, 1, version=version) for version in (4, 5)),
+        read(name, 1, 0),
+        SHRUNK,
+        *ends,
+        ResumeNode(3),
+        CAUGHT_UP,
+        end(name, 1),
+    )
+    return Case(name, (Topic(name, {}, ((2, 1, 3),)),), steps, (write(name, 2), reassigned(name, [1, 2, 3]), SETTLED))
 
 
 def _transaction() -> Case:
