@@ -56,7 +56,7 @@ DISTURBANCES: tuple[tuple[str, dict[str, bool], str], ...] = (
     ("pause_node", {}, "resume_node"),
     ("isolate", {}, "rejoin"),
 )
-"""What happens to a node, and the control that ends it."""
+"""Pairs of controls: the first one, with its options, makes a node fail, and the second one lets it return."""
 UP_S, DOWN_S = (2.0, 6.0), (0.5, 3.0)
 SAMPLE_S = 1.0
 MOST_GROWTH, MOST_GROWTH_MIB = 1.1, 8
