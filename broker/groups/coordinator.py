@@ -66,7 +66,13 @@ class Groups:
         log.info("Group %s is deleted", group_id)
         return ErrorCode.NONE
 
-    def coordinator_moved(self, concerns: Callable[[str], bool]) -> None:
+    def suspend_sessions(self, concerns: Callable[[str], bool]) -> None:
+        """Ends the sessions of the members of some groups for the time in which their coordinator does not run."""
+        for group in self:
+            if concerns(group.group_id):
+                group.suspend_sessions()
+
+    def renew_sessions(self, concerns: Callable[[str], bool]) -> None:
         """Starts the sessions of the members of some groups anew, as a coordinator does that loads these groups."""
         for group in self:
             if concerns(group.group_id):

@@ -247,8 +247,13 @@ class RebalancingGroup:
         if member is not None or self.state is GroupState.PREPARING_REBALANCE:
             self._start_or_continue_rebalance(f"the session of member {member_id} has ended")
 
+    def suspend_sessions(self) -> None:
+        """Ends the session timers of all members, because the coordinator has failed."""
+        for member_id in self.members:
+            self._timers.cancel(("session", self.group_id, member_id))
+
     def renew_sessions(self) -> None:
-        """Starts the session of every member anew, because another coordinator has loaded the group."""
+        """Starts the session of every member anew, because a coordinator has loaded the group."""
         for member in self.members.values():
             self._renew_session(member)
 

@@ -279,8 +279,13 @@ class ConsumerGroup:
         for part in (RecordType.CURRENT_MEMBER_ASSIGNMENT, RecordType.TARGET_ASSIGNMENT_MEMBER, RecordType.MEMBER_METADATA):
             self.journal.touch(part, member_id)
 
+    def suspend_sessions(self) -> None:
+        """Ends the session timers of all members, because the coordinator has failed."""
+        for member in self.members.values():
+            self.timers.cancel("session", member)
+
     def renew_sessions(self) -> None:
-        """Starts the session of every member anew, because another coordinator has loaded the group."""
+        """Starts the session of every member anew, because a coordinator has loaded the group."""
         for member in self.members.values():
             self.renew_session(member)
 

@@ -387,11 +387,13 @@ def test_expensive_regular_expression_is_resolved_in_slices() -> None:
     assert len(response.assignment.topic_partitions) == 50
 
 
-def test_coordinator_moved_renews_the_session_of_a_member() -> None:
+def test_session_of_a_failed_coordinator_does_not_end() -> None:
     scene = Scene()
-    epoch = scene.beat("m").member_epoch
-    groups, timeout_ms = scene.world.cluster.groups, 45_000
-    scene.world.advance(timeout_ms - 1)
-    groups.coordinator_moved(lambda group_id: True)
-    scene.world.advance(timeout_ms - 1)
+    epoch, groups = scene.beat("m").member_epoch, scene.world.cluster.groups
+    groups.suspend_sessions(lambda group_id: True)
+    scene.world.advance(100_000)
+    groups.renew_sessions(lambda group_id: True)
+    scene.world.advance(44_999)
     assert scene.beat("m", epoch).error_code == 0
+    scene.world.advance(45_000)
+    assert scene.beat("m", epoch).error_code == ErrorCode.UNKNOWN_MEMBER_ID

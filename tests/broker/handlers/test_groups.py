@@ -68,7 +68,7 @@ class Scene:
 
     def stable(self, **options: Any) -> str:
         """Creates a stable group of one member and returns the member id."""
-        member_id = self.join(5 if options else 3, **options).member_id
+        member_id = self.join(5 if "group_instance_id" in options else 3, **options).member_id
         assert self.sync(member_id).error_code == 0
         return member_id
 
@@ -363,14 +363,34 @@ def test_join_empty_group_id_is_invalid_on_every_broker(scene: Scene) -> None:
         assert client.call(JOIN_GROUP, 9, join_request("")).error_code == ErrorCode.INVALID_GROUP_ID
 
 
-def test_coordinator_that_failed_leaves_members_a_new_session() -> None:
+@pytest.mark.parametrize("pause_ms", [8_999, 9_000])
+def test_coordinator_that_failed_leaves_members_a_new_session(pause_ms: int) -> None:
+    """The session of the member is shorter than that of the node, and begins again when there is a coordinator again."""
     scene = Scene()
-    scene.stable()
-    scene.world.cluster.nodes.silence(HERE, Silence.PAUSED)
-    scene.world.advance(9_000)
-    assert scene.world.cluster.brokers[ELSEWHERE].is_coordinator(scene.group)
+    scene.stable(session_timeout_ms=6_000)
+    nodes = scene.world.cluster.nodes
+    nodes.silence(HERE, Silence.PAUSED)
+    scene.world.advance(pause_ms)
+    assert scene.world.cluster.brokers[ELSEWHERE].is_coordinator(scene.group) is (pause_ms == 9_000)
+    nodes.start(HERE)
     group = scene.world.cluster.groups.get(scene.group)
     assert isinstance(group, ClassicGroup)
+    scene.world.advance(5_999)
+    assert len(group.members) == 1
+    scene.world.advance(1)
+    assert (len(group.members), nodes.failed_coordinators) == (0, set())
+
+
+def test_group_without_coordinator_keeps_its_members() -> None:
+    scene = Scene()
+    scene.stable()
+    for node in (HERE, ELSEWHERE):
+        scene.world.cluster.stop_node(node)
+    scene.world.advance(1_000_000)
+    group = scene.world.cluster.groups.get(scene.group)
+    assert isinstance(group, ClassicGroup)
+    assert len(group.members) == 1
+    scene.world.cluster.start_node(ELSEWHERE)
     scene.world.advance(9_999)
     assert len(group.members) == 1
     scene.world.advance(1)
