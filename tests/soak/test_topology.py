@@ -22,6 +22,7 @@ from odradek.broker.cluster.startup_topics import TopicOptions
 from odradek.broker.controls.topics import PartitionInfo
 from tests.soak.history import History, Label, Place
 from tests.soak.loads import (
+    ISOLATION,
     PARTITIONS,
     AioKafkaReader,
     AioKafkaWriter,
@@ -31,6 +32,7 @@ from tests.soak.loads import (
     KafkaPythonWriter,
     PlainConfluentWriter,
     Reader,
+    TransactionalWriter,
     Writer,
 )
 from tests.soak.run import joined
@@ -52,6 +54,7 @@ SETTINGS = {
     "group.initial.rebalance.delay.ms": "0",
     "leader.imbalance.check.interval.seconds": "1",
     "offsets.topic.num.partitions": "3",
+    "transaction.state.log.num.partitions": "3",
 }
 
 
@@ -67,7 +70,12 @@ class PlainAioKafkaWriter(AioKafkaWriter):
     idempotent = False
 
 
-IDEMPOTENT: dict[str, type[Writer]] = {"confluent": ConfluentWriter, "kafka-python": KafkaPythonWriter, "aiokafka": AioKafkaWriter}
+IDEMPOTENT: dict[str, type[Writer]] = {
+    "confluent": ConfluentWriter,
+    "kafka-python": KafkaPythonWriter,
+    "aiokafka": AioKafkaWriter,
+    "transactional": TransactionalWriter,
+}
 PLAIN: dict[str, type[Writer]] = {
     "confluent": PlainConfluentWriter,
     "kafka-python": PlainKafkaPythonWriter,
@@ -76,13 +84,14 @@ PLAIN: dict[str, type[Writer]] = {
 
 
 class Load:
-    """Three writers, three readers, of which two are in groups, and the cluster that they use."""
+    """Writers and readers of three clients. Two readers are in groups, and one reads only committed records."""
 
     def __init__(self, cluster: Cluster, seed: int, writers: Mapping[str, type[Writer]] = IDEMPOTENT, **settings: Any) -> None:
         self._ended, self._drained = threading.Event(), threading.Event()
         servers = cluster.bootstrap_servers
         self.writers: list[Writer] = [make(name, servers, self._ended, TOPIC, seed) for name, make in writers.items()]
         self.reader = ConfluentReader("everything", servers, self._drained, [TOPIC], **settings)
+        self.committed = ConfluentReader("committed", servers, self._drained, [TOPIC], **settings, **{"isolation.level": ISOLATION[True]})
         self.groups: dict[str, list[Reader]] = {
             name: [make(f"{name}-reader", servers, self._drained, [TOPIC], name)]
             for name, make in (("kafka-python", KafkaPythonReader), ("aiokafka", AioKafkaReader))
@@ -90,7 +99,7 @@ class Load:
 
     @property
     def readers(self) -> list[Reader]:
-        return [self.reader, *(member for members in self.groups.values() for member in members)]
+        return [self.reader, self.committed, *(member for members in self.groups.values() for member in members)]
 
     def start(self) -> None:
         for load in (*self.writers, *self.readers):
@@ -101,12 +110,12 @@ class Load:
         """Waits until every client has written and read some more records."""
         written = [len(writer.writing.acknowledged) + PROGRESS for writer in self.writers]
         read = [len(reader.reading.rows) + PROGRESS for reader in self.readers]
-        self.wait(
+        assert self.wait(
             lambda: (
                 all(len(writer.writing.acknowledged) >= count for writer, count in zip(self.writers, written, strict=True))
                 and all(len(reader.reading.rows) >= count for reader, count in zip(self.readers, read, strict=True))
             )
-        )
+        ), f"no progress: {[load.name for load in (*self.writers, *self.readers) if load.error]} have failed"
 
     def finish(self) -> list[str]:
         """Ends the writers, lets the readers finish, and returns the violations."""
@@ -124,13 +133,14 @@ class Load:
 
     def _history(self) -> History:
         groups = {name: [member.reading for member in members] for name, members in self.groups.items()}
-        return History([writer.writing for writer in self.writers], [self.reader.reading], groups)
+        return History([writer.writing for writer in self.writers], [self.reader.reading, self.committed.reading], groups)
 
-    def wait(self, condition: Callable[[], bool]) -> None:
-        """Waits until the condition is true, the patience is over, or a client has failed."""
+    def wait(self, condition: Callable[[], bool]) -> bool:
+        """Waits until the condition is true, the patience is over, or a client has failed. Returns whether the condition is true."""
         deadline = time.monotonic() + PATIENCE_S
-        while not condition() and time.monotonic() < deadline and not any(load.error for load in (*self.writers, *self.readers)):
+        while not (true := condition()) and time.monotonic() < deadline and not any(load.error for load in (*self.writers, *self.readers)):
             self._drained.wait(0.05)
+        return true
 
 
 @contextmanager
@@ -203,6 +213,7 @@ def move_coordinators(cluster: Cluster, load: Load) -> None:
     for node in (1, 2, 3):
         for group in load.groups:
             cluster.move_coordinator(node, group=group)
+        cluster.move_coordinator(node, transactional_id="transactional")
         load.progress()
 
 
