@@ -11,15 +11,13 @@ This module changes nodes, and `replica_control.py` the replicas on them. The so
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ..settings.cluster_config import NodeConfig
 from ..settings.values import BrokerConfig
-from ..topics.names import CONSUMER_OFFSETS
 from ..topics.partition import Partition
-from ..topics.replication import NO_LEADER
 from .broker import Broker, Silence
 
 if TYPE_CHECKING:
@@ -29,16 +27,11 @@ log = logging.getLogger("kafka.controller.KafkaController")
 
 
 class NodeControl:
-    """Stops, starts, silences, adds and removes nodes.
-
-    `silent` contains the nodes that do not fetch; topics have a live view of it. `failed_coordinators` are the partitions of
-    `__consumer_offsets` whose leader has failed, until they have another one.
-    """
+    """Stops, starts, silences, adds and removes nodes. `silent` contains the nodes that do not fetch; topics have a live view of it."""
 
     def __init__(self, cluster: ClusterState) -> None:
         self._cluster = cluster
         self.silent: set[int] = set()
-        self.failed_coordinators: set[Partition] = set()
 
     # Nodes that end
 
@@ -63,7 +56,7 @@ class NodeControl:
         if node_id not in self.silent:
             cluster.replica_control.node_silenced(node_id)
             self.silent.add(node_id)
-            self._suspend_coordinator(node_id)
+            cluster.coordinator_moves.node_failed(node_id)
             session_ms = cluster.config.integers["broker.session.timeout.ms"]
             cluster.timers.set(("broker session", node_id), session_ms, lambda: self.fence(node_id))
 
@@ -76,24 +69,6 @@ class NodeControl:
             cluster.replica_control.node_stopped(node_id)
             cluster.metadata_log.add()
             log.info("node %d is fenced; running nodes: %s", node_id, cluster.running)
-
-    # Group coordinators that fail
-
-    def _suspend_coordinator(self, node_id: int) -> None:
-        """Ends the sessions of the groups that a node coordinates, because heartbeats do not reach it."""
-        topic = self._cluster.topics.get(CONSUMER_OFFSETS)
-        failed = {partition for partition in topic.partitions if partition.leader == node_id} if topic else set()
-        self.failed_coordinators |= failed
-        self._cluster.groups.suspend_sessions(self._of_groups_in(failed))
-
-    def partition_changed(self, partition: Partition) -> None:
-        """Starts the sessions of the groups in a partition anew if its coordinator had failed and a node coordinates it again."""
-        if partition in self.failed_coordinators and partition.leader != NO_LEADER and partition.leader not in self.silent:
-            self.failed_coordinators.discard(partition)
-            self._cluster.groups.renew_sessions(self._of_groups_in({partition}))
-
-    def _of_groups_in(self, partitions: set[Partition]) -> Callable[[str], bool]:
-        return lambda group_id: self._cluster.coordinator(group_id, CONSUMER_OFFSETS) in partitions
 
     # Nodes that return
 

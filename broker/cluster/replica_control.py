@@ -100,7 +100,7 @@ class ReplicaControl:
     def deleted(self, partition: Partition) -> None:
         """Ends the reassignment of a partition that is deleted, and the checks of its followers."""
         self._cluster.timers.cancel(("reassignment", partition))
-        self._cluster.nodes.failed_coordinators.discard(partition)
+        self._cluster.coordinator_moves.deleted(partition)
         for node_id in partition.replicas:
             self._cluster.timers.cancel(("replica lag", partition, node_id))
 
@@ -128,8 +128,7 @@ class ReplicaControl:
     def changed(self, partition: Partition) -> None:
         """Wakes the requests that wait for a partition whose replicas have changed, and sets the timers that the change requires."""
         self._cluster.metadata_log.add()
-        self._cluster.wake(("coordinator", partition))  # JoinGroup and SyncGroup that wait at a coordinator
-        self._cluster.nodes.partition_changed(partition)
+        self._cluster.coordinator_moves.changed(partition)
         if partition.prefers_another_leader:
             self._schedule_rebalance()
         self._schedule_catch_up(partition)

@@ -15,15 +15,12 @@ from __future__ import annotations
 import logging
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...protocol.coordinator_records import CoordinatorRecord
 from ...protocol.errors import ErrorCode, KafkaError
 from ...storage.memory import LogMemory
-from ..groups.consumer.regex_resolutions import Resolutions
-from ..groups.coordinator import Groups, GroupSettings
 from ..scheduling.turns import Turns
 from ..security.authorizer import authorizer_of
 from ..settings.cluster_config import ClusterConfig
@@ -36,12 +33,10 @@ from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER
 from ..topics.retention import LogRetention
 from ..topics.topic import Topic
-from ..transactions.coordinator import Transactions
-from ..transactions.settings import TransactionSettings
-from ..transactions.transaction import Producer
 from .assignments import check_assignments, check_count, check_increase, check_leadable
 from .broker import Broker
 from .coordinator_log import CoordinatorLog
+from .coordinator_moves import CoordinatorMoves
 from .features import Features, FeatureUpdate
 from .internal_topics import internal_topic
 from .metadata_log import MetadataLog
@@ -52,6 +47,13 @@ from .quotas import ClientQuotas, Entity
 from .replica_control import ReplicaControl
 from .scram import ScramCredentials
 from .transaction_log import TransactionLog
+
+if TYPE_CHECKING:
+    from ...protocol.coordinator_records import CoordinatorRecord
+    from ..groups.consumer.regex_resolutions import Resolutions
+    from ..groups.coordinator import Groups
+    from ..transactions.coordinator import Transactions
+    from ..transactions.transaction import Producer
 
 log = logging.getLogger("kafka.controller.KafkaController")
 
@@ -73,6 +75,7 @@ class ClusterState:
         limit_bytes = config.max_memory_bytes
         self.log_memory = None if limit_bytes is None else LogMemory(limit_bytes, partial(_report_full, limit_bytes))
         self.nodes = NodeControl(self)
+        self.coordinator_moves = CoordinatorMoves(self)
         self.topics: dict[str, Topic] = {}
         self.topics_by_id: dict[bytes, Topic] = {}
         self._names = TopicNames()
@@ -81,14 +84,10 @@ class ClusterState:
         self.metadata_log = MetadataLog(timers, self.config, len(self.brokers))
         self.group_configs: dict[str, GroupConfig] = {}
         """The configs of the groups that have any."""
-        self.regexes = Resolutions(self.topics, turns.background)
-        """The regular expressions that groups subscribe to."""
         self.coordinator_log = CoordinatorLog(self.topics, timers, turns.wake)
-        self.groups = Groups(timers, random, GroupSettings.of(self.config), self)
         self.log_retention = LogRetention(self.topics.values(), timers, self.config, turns.wake)
         self.log_cleaner = LogCleaner(self.topics.values(), timers, self.config, turns.background)
         self.transaction_log = TransactionLog(self)
-        self.transactions = Transactions(timers, TransactionSettings.of(self.config), self.transaction_log)
         self.producer_ids = ProducerIds(timers, self.config, self.partitions)
         self.replica_control = ReplicaControl(self)
         self.features = Features(config.transaction_version)
@@ -233,7 +232,30 @@ class ClusterState:
             self.create_topic(name, options.partitions, options.replication_factor, configs=options.configs)
         return True
 
-    # Coordinators
+    # Coordinators. They are imported when they are first used, because importing them would take a fifth of the start-up time.
+
+    @cached_property
+    def groups(self) -> Groups:
+        """All groups of the cluster."""
+        from ..groups.coordinator import Groups
+        from ..groups.settings import GroupSettings
+
+        return Groups(self.timers, self.random, GroupSettings.of(self.config), self)
+
+    @cached_property
+    def regexes(self) -> Resolutions:
+        """The regular expressions that groups subscribe to."""
+        from ..groups.consumer.regex_resolutions import Resolutions
+
+        return Resolutions(self.topics, self.background)
+
+    @cached_property
+    def transactions(self) -> Transactions:
+        """All transactional ids of the cluster."""
+        from ..transactions.coordinator import Transactions
+        from ..transactions.settings import TransactionSettings
+
+        return Transactions(self.timers, TransactionSettings.of(self.config), self.transaction_log)
 
     def coordinator(self, key: str, topic_name: str) -> Partition | None:
         """Returns the partition whose leader coordinates a group or transactional id; None if the internal topic does not exist."""
@@ -260,6 +282,8 @@ class ClusterState:
 
     def alter_brokers(self, broker: Broker | None, overrides: Mapping[str, str]) -> None:
         """Replaces the dynamic settings of one node or, with None, those of all nodes; topics and groups inherit the new values."""
+        from ..groups.settings import GroupSettings
+
         if broker is None:
             # The settings of the cluster are those of its first node, which may have been removed.
             for settings in {id(each): each for each in (self.config, *(node.config for node in self.brokers.values()))}.values():

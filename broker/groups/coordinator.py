@@ -7,7 +7,7 @@ may be converted (`conversion`). Every change is written to `__consumer_offsets`
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from ...protocol.errors import ErrorCode
 from ..scheduling.timers import Timers
@@ -65,18 +65,6 @@ class Groups:
         self.offsets.forget_group(group_id)
         log.info("Group %s is deleted", group_id)
         return ErrorCode.NONE
-
-    def suspend_sessions(self, concerns: Callable[[str], bool]) -> None:
-        """Ends the sessions of the members of some groups for the time in which their coordinator does not run."""
-        for group in self:
-            if concerns(group.group_id):
-                group.suspend_sessions()
-
-    def renew_sessions(self, concerns: Callable[[str], bool]) -> None:
-        """Starts the sessions of the members of some groups anew, as a coordinator does that loads these groups."""
-        for group in self:
-            if concerns(group.group_id):
-                group.renew_sessions()
 
     def _expire_offsets(self) -> None:
         """Deletes expired offsets, and groups that have neither offsets nor members left."""

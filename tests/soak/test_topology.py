@@ -91,7 +91,7 @@ class Load:
         self.writers: list[Writer] = [make(name, servers, self._ended, TOPIC, seed) for name, make in writers.items()]
         self.reader = ConfluentReader("everything", servers, self._drained, [TOPIC], **settings)
         self.committed = ConfluentReader("committed", servers, self._drained, [TOPIC], **settings, **{"isolation.level": ISOLATION[True]})
-        # kafka-python is not among them, because its consumer (3.0.12) sometimes waits forever for its own I/O thread when it joins a group.
+        # kafka-python is not among them, because its consumer (3.0.12) sometimes waits forever for its own I/O thread when it joins.
         member = {"group.id": "confluent-group"}
         self.groups: dict[str, list[Reader]] = {
             "confluent-group": [ConfluentReader("confluent-member", servers, self._drained, [TOPIC], **member)],

@@ -252,8 +252,15 @@ class RebalancingGroup:
         for member_id in self.members:
             self._timers.cancel(("session", self.group_id, member_id))
 
+    def coordinator_moved(self) -> None:
+        """Answers waiting requests with NOT_COORDINATOR and starts all sessions anew, because another coordinator has loaded the group."""
+        for member in self.members.values():
+            self.members.answer_join(member, JoinResult(ErrorCode.NOT_COORDINATOR))
+            member.answer_sync(SyncResult(ErrorCode.NOT_COORDINATOR))
+        self.renew_sessions()
+
     def renew_sessions(self) -> None:
-        """Starts the session of every member anew, because a coordinator has loaded the group."""
+        """Starts the sessions of all members anew."""
         for member in self.members.values():
             self._renew_session(member)
 

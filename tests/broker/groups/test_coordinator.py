@@ -32,21 +32,3 @@ def test_group_with_only_pending_member_ids_is_deleted() -> None:
     scene.advance(10 * MINUTE_MS)
     assert list(scene.groups) == []
     assert len(scene.timers) == 0
-
-
-def test_sessions_of_a_failed_coordinator_do_not_end() -> None:
-    scene = Scene()
-    for group_id in ("g", "other"):
-        scene.sync(scene.join(group_id).member_id, group_id)
-
-    def members() -> dict[str, int]:
-        return {group.group_id: len(group.members) for group in scene.groups}
-
-    scene.groups.suspend_sessions(lambda group_id: group_id == "g")
-    scene.advance(MINUTE_MS)
-    assert members() == {"g": 1, "other": 0}
-    scene.groups.renew_sessions(lambda group_id: group_id == "g")
-    scene.advance(9_999)
-    assert members() == {"g": 1, "other": 0}
-    scene.advance(1)
-    assert members() == {"g": 0, "other": 0}

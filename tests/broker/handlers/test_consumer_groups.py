@@ -385,15 +385,3 @@ def test_expensive_regular_expression_is_resolved_in_slices() -> None:
     response = scene.beat(epoch=joined.member_epoch)
     assert response.assignment
     assert len(response.assignment.topic_partitions) == 50
-
-
-def test_session_of_a_failed_coordinator_does_not_end() -> None:
-    scene = Scene()
-    epoch, groups = scene.beat("m").member_epoch, scene.world.cluster.groups
-    groups.suspend_sessions(lambda group_id: True)
-    scene.world.advance(100_000)
-    groups.renew_sessions(lambda group_id: True)
-    scene.world.advance(44_999)
-    assert scene.beat("m", epoch).error_code == 0
-    scene.world.advance(45_000)
-    assert scene.beat("m", epoch).error_code == ErrorCode.UNKNOWN_MEMBER_ID

@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.cluster.broker import Silence
-from odradek.broker.groups.classic.group import ClassicGroup
 from odradek.broker.security.acls import OPERATIONS, ResourceType
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.delete_groups import DELETE_GROUPS, DeleteGroupsRequest
@@ -361,53 +359,3 @@ def test_join_empty_group_id_is_invalid_on_every_broker(scene: Scene) -> None:
     for node_id in (HERE, ELSEWHERE):
         client = scene.world.client(node_id)
         assert client.call(JOIN_GROUP, 9, join_request("")).error_code == ErrorCode.INVALID_GROUP_ID
-
-
-@pytest.mark.parametrize("pause_ms", [8_999, 9_000])
-def test_coordinator_that_failed_leaves_members_a_new_session(pause_ms: int) -> None:
-    """The session of the member is shorter than that of the node, and begins again when there is a coordinator again."""
-    scene = Scene()
-    scene.stable(session_timeout_ms=6_000)
-    nodes = scene.world.cluster.nodes
-    nodes.silence(HERE, Silence.PAUSED)
-    scene.world.advance(pause_ms)
-    assert scene.world.cluster.brokers[ELSEWHERE].is_coordinator(scene.group) is (pause_ms == 9_000)
-    nodes.start(HERE)
-    group = scene.world.cluster.groups.get(scene.group)
-    assert isinstance(group, ClassicGroup)
-    scene.world.advance(5_999)
-    assert len(group.members) == 1
-    scene.world.advance(1)
-    assert (len(group.members), nodes.failed_coordinators) == (0, set())
-
-
-def test_group_without_coordinator_keeps_its_members() -> None:
-    scene = Scene()
-    scene.stable()
-    for node in (HERE, ELSEWHERE):
-        scene.world.cluster.stop_node(node)
-    scene.world.advance(1_000_000)
-    group = scene.world.cluster.groups.get(scene.group)
-    assert isinstance(group, ClassicGroup)
-    assert len(group.members) == 1
-    scene.world.cluster.start_node(ELSEWHERE)
-    scene.world.advance(9_999)
-    assert len(group.members) == 1
-    scene.world.advance(1)
-    assert len(group.members) == 0
-
-
-def test_coordinator_moved_refuses_waiting_members() -> None:
-    """The member that waits for the other one to join again finds the new coordinator, and joins there."""
-    scene = Scene()
-    scene.stable()
-    second = scene.world.client(HERE)
-    second.send(JOIN_GROUP, 3, join_request(scene.group))
-    assert second.receive() is None
-    partition = scene.world.cluster.coordinator(scene.group, "__consumer_offsets")
-    assert partition is not None
-    scene.world.cluster.replica_control.move_leader(partition, ELSEWHERE)
-    scene.world.advance(0)
-    assert second.receive().error_code == ErrorCode.NOT_COORDINATOR
-    request = HeartbeatRequest(group_id=scene.group, generation_id=1, member_id="m")
-    assert scene.client.call(HEARTBEAT, 3, request).error_code == ErrorCode.NOT_COORDINATOR
