@@ -17,9 +17,11 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
+from math import inf
 from random import Random, SystemRandom
 from types import ModuleType
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from .. import logs
 from ..cluster.broker import Broker, Silence
@@ -32,10 +34,15 @@ from ..scheduling.timers import Timers
 from ..scheduling.turns import Turns
 from ..settings.cluster_config import ClusterConfig, NodeConfig, TopicSpec
 from ..settings.endpoints import WILDCARDS
-from ..settings.listeners import Listener
+from ..settings.listeners import SASL_PROTOCOLS, TLS_PROTOCOLS, Listener
 from ..signals import end_by_signals
 from .acceptor import Acceptor, bind
 from .client_protocol import ClientProtocol
+
+if TYPE_CHECKING:
+    from ..tls.contexts import TlsContexts
+    from ..tls.generated import GeneratedTls
+    from .key_sets import KeySets
 
 uvloop: ModuleType | None
 try:
@@ -64,24 +71,26 @@ class Server:
         self._loop = asyncio.get_running_loop()
         # The wall clock at start plus the monotonic clock: timers and record timestamps use one time, and it never jumps.
         self.clock = Clock(time.time() * 1000, time.monotonic)
+        self.generated_tls: GeneratedTls | None = None
+        self.tls: TlsContexts | None = None
+        self._key_sets: KeySets | None = None
         self._reserved: dict[Listener, socket.socket] = {}
         self._acceptors: dict[int, list[Acceptor]] = {}
         self._clients: set[ClientProtocol] = set()
         self._alarm: asyncio.TimerHandle | None = None
-        self._alarm_ms = 0
+        self._alarm_ms: float = inf
         self._next_turn: asyncio.Handle | None = None
         self._change_waiters: list[asyncio.Future[None]] = []
 
     @property
     def now_ms(self) -> int:
         """The cluster's time in milliseconds since the Unix epoch."""
-        clock = self.clock
-        return int(clock.offset_ms + time.monotonic() * clock.ms_per_s)  # as `clock.now_ms`, without a call, because each turn reads it
+        return self.clock.now_ms
 
     @property
     def bootstrap_servers(self) -> str:
-        """The host:port of each node's first listener, separated by commas."""
-        return ",".join(next(iter(node.listeners)).advertised for node in self.config.nodes)
+        """The host:port of each node's listener for clients (`NodeConfig.client_listener`), separated by commas."""
+        return ",".join(node.client_listener.advertised for node in self.config.nodes)
 
     async def start(self) -> None:
         """Binds all listeners, creates the cluster and accepts connections. Raises OSError if an address is in use."""
@@ -90,15 +99,40 @@ class Server:
             turns = Turns[Parked](Timers(self.now_ms), time.monotonic)
             self.cluster = ClusterState(self.config, turns, self._random)
             self.core = Core(self.cluster, turns)
+            await self._prepare_security()
             for topic in self._topics:
                 self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
             for node in self.config.nodes:
                 self._listen(node.node_id)
             self._warn_of_open_listeners()
+            self._warn_of_missing_users()
             self.after_turn()
         except BaseException:
             await self.stop()
             raise
+
+    async def _prepare_security(self) -> None:
+        """Builds the TLS contexts of all listeners and reads the key sets for tokens. Raises InvalidConfig.
+
+        The modules are imported only if a listener needs them, so that other clusters start as fast as without them.
+        """
+        protocols = {listener.security_protocol for node in self.config.nodes for listener in node.listeners}
+        if protocols.intersection(TLS_PROTOCOLS):
+            from ..tls.contexts import TlsContexts
+            from ..tls.generated import GeneratedTls
+
+            if self.config.tls:
+                self.generated_tls = GeneratedTls(self.config, datetime.now(UTC))
+            self.tls = TlsContexts(self.generated_tls)
+            self.cluster.check_tls = self.tls.check
+            for broker in self.cluster.brokers.values():
+                for listener in broker.listeners.values():
+                    self.tls.get(broker, listener)
+        if protocols.intersection(SASL_PROTOCOLS):
+            from .key_sets import KeySets
+
+            self._key_sets = KeySets(self.cluster)
+            await self._key_sets.start()
 
     async def stop(self) -> None:
         """Closes every listener and connection."""
@@ -107,6 +141,10 @@ class Server:
         for reserved in self._reserved.values():
             reserved.close()
         self._reserved.clear()
+        if self.generated_tls is not None:
+            self.generated_tls.close()
+        if self._key_sets is not None:
+            await self._key_sets.stop()
         for handle in (self._alarm, self._next_turn):
             if handle is not None:
                 handle.cancel()
@@ -224,6 +262,14 @@ class Server:
                 "change all data; listen on 127.0.0.1 to serve this machine only"
             )
 
+    def _warn_of_missing_users(self) -> None:
+        for broker in self.cluster.brokers.values():
+            for name in broker.listeners:
+                sasl = broker.sasl_listener(name)
+                if sasl is not None and "PLAIN" in sasl.enabled and not sasl.plain_users:
+                    text = "[KafkaServer id=%d] listener %s enables PLAIN but has no users; set listener.name.%s.plain.sasl.jaas.config"
+                    log.warning(text, broker.node_id, name, name.lower())
+
     async def _close_node(self, node_id: int) -> None:
         for acceptor in self._acceptors.pop(node_id, ()):
             await acceptor.close()
@@ -239,48 +285,48 @@ class Server:
 
     def begin_turn(self) -> None:
         """Sets the cluster's time to the current time and runs the timers that are due."""
-        now_ms = self.now_ms
-        if now_ms > self.core.timers.now_ms:
-            self.core.advance(now_ms)
+        core, clock = self.core, self.clock
+        now_ms = int(clock.offset_ms + time.monotonic() * clock.ms_per_s)  # as `clock.now_ms`, without a call, because each turn reads it
+        if now_ms > core.timers.now_ms:
+            core.advance(now_ms)
 
     def after_turn(self) -> None:
         """Resumes woken requests, writes output, sets the alarm, and schedules the next turn if anything is put off."""
+        core = self.core
+        timers = core.timers
         try:
-            self.core.run_ready()
-            due_ms = self.core.timers.next_deadline()
-            if due_ms is not None and due_ms <= self.core.timers.now_ms:
-                self.core.advance(due_ms)  # a timer that was set in this turn without delay, such as a rebalance of a group's only member
-            self.core.flush()
+            core.run_ready()
+            if timers.earliest_ms <= timers.now_ms:
+                core.advance(timers.now_ms)  # a timer that was set in this turn without delay, such as a rebalance of a group's only member
+            core.flush()
             if self._change_waiters:
                 self._announce_change()
         finally:
             # The alarm is set after the flush, because the flush may start held requests, which may set deadlines. It is set in
             # `finally`, because without an alarm no timer would fire any more.
-            self._set_alarm()
-            if self.core.turns.has_more and self._next_turn is None:
+            if timers.earliest_ms < self._alarm_ms:
+                self._set_alarm()
+            if self._next_turn is None and core.turns.has_more:
                 self._next_turn = self._loop.call_soon(self._take_next_turn)
 
     def _set_alarm(self) -> None:
+        """Sets the alarm to the next deadline; `_alarm_ms` is that deadline even if there is no alarm because the time is frozen."""
         deadline_ms = self.core.timers.next_deadline()
-        if deadline_ms is not None and (self._alarm is None or deadline_ms < self._alarm_ms):
-            if self._alarm is not None:
-                self._alarm.cancel()
-                self._alarm = None
-            delay_s = self.clock.seconds_until(deadline_ms)
-            if delay_s is not None:
-                self._alarm_ms = deadline_ms
-                # One millisecond later, because the clock may still be before the deadline if the alarm comes early.
-                self._alarm = self._loop.call_later(delay_s + 0.001, self._ring)
-
-    def clock_changed(self) -> None:
-        """Sets the alarm again, because the time passes at another speed or has moved."""
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
+        self._alarm_ms = inf if deadline_ms is None else deadline_ms
+        delay_s = None if deadline_ms is None else self.clock.seconds_until(deadline_ms)
+        if delay_s is not None:
+            # One millisecond later, because the clock may still be before the deadline if the alarm comes early.
+            self._alarm = self._loop.call_later(delay_s + 0.001, self._ring)
+
+    def clock_changed(self) -> None:
+        """Sets the alarm again, because the time passes at another speed or has moved."""
         self._set_alarm()
 
     def _ring(self) -> None:
-        self._alarm = None
+        self._alarm, self._alarm_ms = None, inf
         self.begin_turn()
         self.after_turn()
 

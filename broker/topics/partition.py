@@ -41,7 +41,7 @@ class Partition(ReplicatedLog):
 
     def __init__(self, topic: Topic, index: int, replicas: Sequence[int], isr: Iterable[int]) -> None:
         self.topic = topic
-        super().__init__(replicas, isr, topic.memory)
+        super().__init__(replicas, isr, topic.memory, topic.blocks)
         self.index = index
         self.virtual_segments, self.untimed = VirtualSegments(), UntimedAppends()
         self.cleaned_until = 0  # the offset up to which the log is compacted

@@ -28,6 +28,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
+from ...storage.blocks import KEEPS_NOTHING, Blocks
 from ...storage.log import Log
 from ...storage.memory import LogMemory
 from .assignment import Assignment
@@ -72,7 +73,9 @@ class ReplicatedLog(ABC):
         "replicas",
     )
 
-    def __init__(self, replicas: Sequence[int], isr: Iterable[int], memory: LogMemory | None = None) -> None:
+    def __init__(
+        self, replicas: Sequence[int], isr: Iterable[int], memory: LogMemory | None = None, blocks: Blocks = KEEPS_NOTHING
+    ) -> None:
         self.replicas = list(replicas)
         self.isr = list(isr)
         self.adding: list[int] = []
@@ -85,7 +88,7 @@ class ReplicatedLog(ABC):
         self.held: dict[int, Hold] = {}
         self.lag_marks: dict[int, list[int]] = {}
         self.leader_epoch = 0
-        self.log = Log(memory)
+        self.log = Log(memory, blocks)
         self.log.begin_epoch(self.leader_epoch)
         self.held_offset: int | None = None
 
@@ -161,6 +164,11 @@ class ReplicatedLog(ABC):
     def in_sync_laggards(self) -> list[int]:
         """The in-sync replicas that do not follow, or at a distance. They leave the in-sync replicas after replica.lag.time.max.ms."""
         return [node for node in self.isr if node in self.lagging and node != self.leader]
+
+    @property
+    def has_min_isr(self) -> bool:
+        """Whether at least `min_isr` replicas are in sync, as acks=all requires."""
+        return self.held_offset is None or len(self.isr) >= self.min_isr
 
     def behind(self, running: Collection[int]) -> list[int]:
         """Returns the running replicas that may catch up. The list is empty if there is no leader from which they could copy."""
