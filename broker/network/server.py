@@ -14,7 +14,7 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -23,7 +23,6 @@ from random import Random, SystemRandom
 from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
-from .. import logs
 from ..cluster.broker import Broker, Silence
 from ..cluster.state import ClusterState
 from ..connection import Connection, Parked
@@ -35,7 +34,6 @@ from ..scheduling.turns import Turns
 from ..settings.cluster_config import ClusterConfig, NodeConfig, TopicSpec
 from ..settings.endpoints import WILDCARDS
 from ..settings.listeners import SASL_PROTOCOLS, TLS_PROTOCOLS, Listener
-from ..signals import end_by_signals
 from .acceptor import Acceptor, bind
 from .client_protocol import ClientProtocol
 
@@ -365,21 +363,3 @@ class Server:
         broker.connections.release(host)
         for acceptor in self._acceptors.get(broker.node_id, ()):
             acceptor.resume()
-
-
-async def _serve(config: ClusterConfig, topics: Sequence[TopicSpec], on_ready: Callable[[Server], None]) -> None:
-    server = Server(config, topics)
-    ended = asyncio.Event()
-    end_by_signals(asyncio.get_running_loop(), ended)
-    await server.start()
-    logs.started([node.node_id for node in config.nodes])
-    on_ready(server)
-    await ended.wait()
-    await server.stop()
-    log.info("shut down completed")
-
-
-def run(config: ClusterConfig, *, topics: Sequence[TopicSpec] = (), on_ready: Callable[[Server], None]) -> None:
-    """Runs a cluster until SIGTERM or SIGINT. Calls `on_ready` once all listeners accept. Raises OSError if an address is in use."""
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(_serve(config, topics, on_ready))
