@@ -31,8 +31,9 @@ from ..protocol.messages.api_versions import API_VERSIONS
 from ..protocol.schema import Message, ProtocolError
 from ..storage.blocks import TOUCH_BYTES, touch
 from .cluster.broker import Broker
-from .context import Client, Context, Shortcut
+from .context import Client, Context, Shortcut, Waiting
 from .failure import failure
+from .gate import Answering, Asked, Sparing
 from .handlers import load_handler, unsupported_version
 from .protocol_sniffing import sniff_protocol
 from .registry import HANDLERS, CloseConnection
@@ -54,19 +55,17 @@ TURN_REQUESTS = 100
 
 network_log = logging.getLogger("kafka.network.SocketServer")
 
-Answering = Generator[Wait, None, Message | list[Buffer] | None]
-"""A request that waits. It returns its response, or the parts of the response's frame, or None if there is none to write."""
-
 
 class Parked:
     """A request whose handler has not returned yet. `in_slices` is set once the handler has yielded NEXT_TURN."""
 
-    __slots__ = ("connection", "generator", "header", "in_slices", "keys", "request", "wait")
+    __slots__ = ("connection", "context", "generator", "header", "in_slices", "keys", "request", "wait")
 
-    def __init__(self, connection: Connection, header: RequestHeader, request: Message, generator: Answering) -> None:
+    def __init__(self, connection: Connection, header: RequestHeader, request: Message, context: Context, generator: Waiting) -> None:
         self.connection = connection
         self.header = header
         self.request = request
+        self.context = context
         self.generator = generator
         self.wait: Wait | None = None
         self.keys: tuple[Hashable, ...] = ()
@@ -74,11 +73,14 @@ class Parked:
 
 
 class Undecoded(Parked):
-    """A request that a shortcut keeps waiting. It is decoded from `frame`, a copy of its bytes, if anything but its response is needed."""
+    """A request that a shortcut keeps waiting. Its header, message and context are set when one of them is first read.
+
+    `frame` is a copy of its bytes, which the shortcut has compared with those of an earlier request, so that they can be decoded.
+    """
 
     __slots__ = ("_frame",)
 
-    def __init__(self, connection: Connection, frame: bytes, generator: Answering) -> None:
+    def __init__(self, connection: Connection, frame: bytes, generator: Waiting) -> None:
         self.connection = connection
         self.generator = generator
         self.wait = None
@@ -87,17 +89,19 @@ class Undecoded(Parked):
         self._frame = frame
 
     def __getattr__(self, name: str) -> Any:
-        """Sets and returns `header` or `request`, which have no value until they are first read."""
-        frame = memoryview(self._frame)
+        """Returns `header`, `request` or `context`. Python calls this method only if the attribute is not set yet."""
+        frame, connection = memoryview(self._frame), self.connection
         self.header = header = read_request_header(frame)
         self.request = header.api.request.decoders[header.version](frame, header.position)[0]
+        self.context = Context(header.version, connection.client, connection.broker, frame, True, None)
         return object.__getattribute__(self, name)
 
 
 class Connection:
     """A connection without its socket: `buffer` and `received` take bytes in, `take_output` returns the bytes to write.
 
-    `closing` is the reason for closing the connection, or None while it is open. `parked` is the request in flight, or None.
+    `closing` is the reason for closing the connection, or None while it is open, and `resets` whether it is closed with RST instead of
+    FIN. `parked` is the request in flight, or None.
     """
 
     def __init__(self, core: Core, broker: Broker, client: Client, on_output: Callable[[], None], on_abort: Callable[[], None]) -> None:
@@ -110,6 +114,8 @@ class Connection:
         self.output_bytes = 0
         self.writable = True
         self.closing: str | None = None
+        self.resets = False
+        self.sparing = Sparing()
         self._on_abort = on_abort
         self._shortcut: Shortcut | None = None
         self.max_frame_bytes = broker.request_max_bytes
@@ -117,7 +123,7 @@ class Connection:
         if (listener := broker.sasl_listener(client.listener_name)) is not None:
             from .authentication import Authentication
 
-            self._authentication = Authentication(listener, client, broker, self._write)
+            self._authentication = Authentication(listener, client, broker, self.write)
             self.max_frame_bytes = self._authentication.max_frame_bytes
         self._unparsed: Buffer = b""
         self._held = False  # whether `_unparsed` may contain whole frames
@@ -302,8 +308,11 @@ class Connection:
 
     def _serve(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> None:
         """Serves the request in `size` bytes of `data` from `position` on. Every request passes here, with or without the shortcut."""
-        if self._shortcut is not None and self.core.cluster.shortcut_allowed:
+        gate = self.core.gate
+        if self._shortcut is not None and self.core.cluster.shortcut_allowed and (gate is None or self.sparing.state is gate.state):
             response = self._shortcut.answer(data, position, size, owns_buffer)
+            if gate is not None and response is not None:
+                self.sparing.count += 1
             if isinstance(response, bytes):
                 if response:
                     if not self.output:
@@ -312,7 +321,7 @@ class Connection:
                     self.output_bytes += len(response)
                 return
             if isinstance(response, list):
-                return self._write(response)
+                return self.write(response)
             if response is not None:
                 return self.resume(Undecoded(self, bytes(data[position : position + size]), response))
         self._handle(data[position : position + size], owns_buffer)
@@ -320,6 +329,7 @@ class Connection:
     def _handle(self, frame: memoryview, owns_buffer: bool) -> None:
         if self._authentication is not None and not self._admits(self._authentication, frame):
             return
+        gate = self.core.gate
         try:
             header = read_request_header(frame)
             api, version = header.api, header.version
@@ -333,15 +343,24 @@ class Connection:
         self.client.client_id = header.client_id or ""
         context = Context(version, self.client, self.broker, frame, owns_buffer, self._shortcut)
         try:
-            answer = (HANDLERS.get(api.key) or load_handler(api.key)).rule(request, context)
+            rule = (HANDLERS.get(api.key) or load_handler(api.key)).rule
+            answer = rule(request, context) if gate is None else gate.serve(Asked(self, header, request, context, rule))
             if self._authentication is None:  # the end of a session must be noticed at the next request
                 self._shortcut = context.shortcut
             if isinstance(answer, Generator):
-                self.resume(Parked(self, header, request, answer))
+                self.resume(Parked(self, header, request, context, answer))
             else:
                 self._send(header, answer)
         except Exception as error:
             self._refuse(header, request, error)
+
+    def touch(self) -> None:
+        """Has the connection count as used now, so that it is not closed as idle."""
+        self._used_ms = self.core.timers.now_ms
+
+    def forget_shortcut(self) -> None:
+        """Has all further requests decoded, until the handler stores a new shortcut."""
+        self._shortcut = None
 
     def _admits(self, authentication: Authentication, frame: memoryview) -> bool:
         """Returns whether the handlers serve a frame. Otherwise the frame is answered here, as part of the authentication."""
@@ -354,7 +373,8 @@ class Connection:
             return False
         self.max_frame_bytes = authentication.max_frame_bytes
         if refusal is not None:
-            self.resume(Parked(self, authentication.REFUSED_HEADER, authentication.REFUSED_REQUEST, refusal))
+            context = Context(0, self.client, self.broker, frame, False, None)
+            self.resume(Parked(self, authentication.REFUSED_HEADER, authentication.REFUSED_REQUEST, context, refusal))
         return False
 
     def resume(self, parked: Parked) -> None:
@@ -372,7 +392,7 @@ class Connection:
         else:
             return self.core.park(parked, wait)
         if isinstance(response, list):
-            return self._write(response)
+            return self.write(response)
         if parked.in_slices and response is not None:
             parked.generator = self._send_in_slices(parked.header, response)
             return self._continue(parked)
@@ -381,6 +401,7 @@ class Connection:
     def _refuse(self, header: RequestHeader, request: Message, error: Exception) -> None:
         """Answers a request whose handler raised KafkaError. CloseConnection closes the connection; any other exception is a bug."""
         if isinstance(error, CloseConnection):
+            self.resets = error.reset
             return self.close(str(error))
         if isinstance(error, KafkaError):
             try:
@@ -393,16 +414,17 @@ class Connection:
 
     def _send(self, header: RequestHeader, response: Message | None) -> None:
         if response is not None:
-            self._write(encode_response(header.api, header.version, header.correlation_id, response))
+            self.write(encode_response(header.api, header.version, header.correlation_id, response))
 
     def _send_in_slices(self, header: RequestHeader, response: Message) -> Answering:
         parts: list[Buffer] = []
         for _ in encode_response_in_slices(header.api, header.version, header.correlation_id, response, parts):
             yield NEXT_TURN
-        self._write(parts)
+        self.write(parts)
         return None
 
-    def _write(self, parts: list[Buffer]) -> None:
+    def write(self, parts: list[Buffer]) -> None:
+        """Queues a response for the flush at the end of this turn."""
         if not self.output:
             self.ask_for_flush()
         self.output += parts
@@ -472,6 +494,9 @@ class Connection:
     def lost(self, reason: str) -> None:
         """Releases the memory, the timer and the waiting request of a closed connection. Raises no exception."""
         self.closing = self.closing or reason
+        if self.core.gate is not None:
+            self.core.gate.closed(self)
+        self.core.connections.pop(self, None)
         self.core.timers.cancel(self._idle_timer)
         self.broker.request_memory.forget(self.ask_for_flush)
         if self._large is not None:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from .security.mechanism import Identity
 
 
+Waiting = Generator[Wait, None, Message | list[Buffer] | None]
+"""A request that waits: it yields `Wait`s and returns the response, the parts of its frame, or None if there is none to write."""
+
+
 class Client:
     """The peer of a connection, and the name of the listener that it is connected to.
 
@@ -57,9 +61,7 @@ class Client:
 class Shortcut(Protocol):
     """Serves requests of a connection without decoding them (appending/produce_shapes.py, fetching/fetch_shortcut.py)."""
 
-    def answer(
-        self, data: memoryview, position: int, size: int, owns_buffer: bool
-    ) -> bytes | list[Buffer] | Generator[Wait, None, Message | list[Buffer] | None] | None:
+    def answer(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> bytes | list[Buffer] | Waiting | None:
         """Serves the request in `size` bytes of `data` from `position` on, which do not include its length.
 
         Returns the frame of the response, or a list of its parts; it is empty if the request has no response. Returns a generator if the

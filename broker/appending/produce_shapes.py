@@ -33,9 +33,9 @@ MOST_SHAPES shapes and MOST_TARGETS targets; all are dropped when one more is to
 For any other difference, and for a batch that may have to be refused, `answer` returns None without having changed anything. The connection
 then decodes the request, and the handler decides. Therefore this module builds no error responses.
 
-`ClusterState.shortcut_allowed` switches all of this off for the connections of a cluster, from the next request on. It must be False while
-anything but the handler and the log may influence a response: with an authorizer, because a permission may be withdrawn between two
-requests, and with injected faults, because they may match any field. `Connection._serve` reads it, through which all requests pass.
+`ClusterState.shortcut_allowed` switches all of this off for the connections of a cluster, from the next request on. It is False with an
+authorizer, because a permission may be withdrawn between two requests. With a gate (`broker/gate.py`), a connection uses its shortcut only
+for requests that the present gate has let pass before. `Connection._serve` decides both; all requests pass through it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,6 @@ from ...protocol.record_checks import MAX_LONG
 from ...protocol.records import CRC_START
 from ...storage.producer_state import MAX_SEQUENCE
 from ..context import Context
-from .append import ALL_REPLICAS
 from .batch_checks import AppendRules
 from .produce_shape import NUMBERS, FieldsOf, Shape, may_have_shape, shape_of, value_fits
 from .produce_target import CLIENT_ID_POSITION, Target, prefix_end
@@ -187,7 +186,7 @@ def _append(
         or partition.topic.config.derived.get(AppendRules) is not rules
         or timestamp < 0
         or latest > now_ms + rules.after_ms
-        or (target.acks == ALL_REPLICAS and not partition.has_min_isr)
+        or partition.held_offset is not None
         or (log.memory is not None and not log.memory.has_room(len(batch)))
         or records.crc32c(batch[CRC_START:]) != crc
     ):

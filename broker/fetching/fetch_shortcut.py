@@ -35,10 +35,10 @@ from struct import Struct
 
 from ...protocol.frame import Buffer, encode_response, read_request_header
 from ...protocol.messages.fetch import FETCH, FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
-from ...protocol.schema import Message, ProtocolError
+from ...protocol.schema import ProtocolError
 from ...protocol.varints import put_uvarint
 from ..cluster.fetch_sessions import FINAL_EPOCH
-from ..context import Context
+from ..context import Context, Waiting
 from ..registry import HANDLERS
 from ..scheduling.waiting import Wait
 from ..topics.partition import Partition
@@ -50,9 +50,6 @@ MOST_CANDIDATES = 16
 _INT32, _INT64 = Struct(">i"), Struct(">q")
 _OFFSETS = Struct(">qqq")
 _CLIENT_ID_POSITION = 8
-
-Waiting = Generator[Wait, None, Message | list[Buffer] | None]
-"""A request that waits. It returns the response, or the parts of its frame."""
 
 
 def learn(request: FetchRequest, partition: Partition, context: Context) -> None:

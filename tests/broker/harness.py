@@ -17,6 +17,8 @@ from typing import Any
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.connection import Connection, Parked
 from odradek.broker.core import Core
+from odradek.broker.faults.fault import Fault
+from odradek.broker.faults.options import add_fault
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.turns import Turns
 from odradek.broker.security.startup import Security
@@ -84,6 +86,10 @@ class World:
     def client(self, node_id: int = 1, listener: str = "", host: str = "127.0.0.1") -> Client:
         """Returns a client of a listener, by default of the node's first one."""
         return Client(self, node_id, listener or next(iter(self.cluster.brokers[node_id].listeners)), host)
+
+    def fault(self, **options: Any) -> Fault:
+        """Adds a fault with the options of `cluster.fault`."""
+        return add_fault(self.core.faults, options)
 
     def advance(self, milliseconds: int) -> None:
         """Advances the clock, fires the timers that are due, and writes."""
@@ -180,10 +186,10 @@ def produce_request(topic: str, batch: bytes | None, *, partition: int = 0, acks
     return ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[TopicProduceData(name=topic, topic_id=topic_id, partition_data=[data])])
 
 
-def produce(world: World, topic: str, *values: bytes, partition: int = 0, **options: Any) -> int:
+def produce(world: World, topic: str, *values: bytes, partition: int = 0, acks: int = -1, **options: Any) -> int:
     """Produces one batch of these values and returns its base offset."""
     client = world.leader_of(topic, partition)
-    response = client.call(PRODUCE, 9, produce_request(topic, a_batch(*values, **options), partition=partition))
+    response = client.call(PRODUCE, 9, produce_request(topic, a_batch(*values, **options), partition=partition, acks=acks))
     answer = response.responses[0].partition_responses[0]
     assert answer.error_code == 0, answer
     return int(answer.base_offset)
