@@ -29,6 +29,7 @@ from ..storage.memory import untouched
 from .cluster.broker import Broker
 from .context import Client, Context, Shortcut
 from .failure import failure
+from .gate import Answering, Asked
 from .handlers import HANDLERS, CloseConnection, unsupported_version
 from .protocol_sniffing import sniff_protocol
 from .scheduling.turns import TURN_S
@@ -44,18 +45,17 @@ TURN_REQUESTS = 100
 
 network_log = logging.getLogger("kafka.network.SocketServer")
 
-Answering = Generator[Wait, None, Message | None]
-
 
 class Parked:
     """A request whose handler has not returned yet. `in_slices` is set once the handler has yielded NEXT_TURN."""
 
-    __slots__ = ("connection", "generator", "header", "in_slices", "keys", "request", "wait")
+    __slots__ = ("connection", "context", "generator", "header", "in_slices", "keys", "request", "wait")
 
-    def __init__(self, connection: Connection, header: RequestHeader, request: Message, generator: Answering) -> None:
+    def __init__(self, connection: Connection, header: RequestHeader, request: Message, context: Context, generator: Answering) -> None:
         self.connection = connection
         self.header = header
         self.request = request
+        self.context = context
         self.generator = generator
         self.wait: Wait | None = None
         self.keys: tuple[Hashable, ...] = ()
@@ -65,7 +65,8 @@ class Parked:
 class Connection:
     """A connection without its socket: `buffer` and `received` take bytes in, `take_output` returns the bytes to write.
 
-    `closing` is the reason for closing the connection, or None while it is open. `parked` is the request in flight, or None.
+    `closing` is the reason for closing the connection, or None while it is open, and `resets` whether it is closed with RST instead of
+    FIN. `parked` is the request in flight, or None.
     """
 
     def __init__(self, core: Core, broker: Broker, client: Client, on_output: Callable[[], None], on_abort: Callable[[], None]) -> None:
@@ -78,6 +79,8 @@ class Connection:
         self.output_bytes = 0
         self.writable = True
         self.closing: str | None = None
+        self.resets = False
+        self.sparing: object = None
         self._on_abort = on_abort
         self._shortcut: Shortcut | None = None
         self._unparsed: Buffer = b""
@@ -230,8 +233,12 @@ class Connection:
     # Requests
 
     def _handle(self, frame: memoryview, owns_buffer: bool) -> None:
-        if self._shortcut is not None and (known := self._shortcut.answer(frame, owns_buffer)) is not None:
-            return self._write([known])
+        gate = self.core.gate
+        shortcut = None if gate is not None and not gate.spares(self) else self._shortcut
+        if shortcut is not None and (known := shortcut.answer(frame, owns_buffer)) is not None:
+            if gate is not None:
+                gate.spared(self)
+            return self.write([known])
         try:
             header = read_request_header(frame)
             api, version = header.api, header.version
@@ -245,14 +252,19 @@ class Connection:
         self.client.client_id = header.client_id or ""
         context = Context(version, self.client, self.broker, frame, owns_buffer, self._shortcut)
         try:
-            answer = HANDLERS[api.key].rule(request, context)
+            rule = HANDLERS[api.key].rule
+            answer = rule(request, context) if gate is None else gate.serve(Asked(self, header, request, context, rule))
             if isinstance(answer, Generator):
-                self.resume(Parked(self, header, request, answer))
+                self.resume(Parked(self, header, request, context, answer))
             else:
                 self._send(header, answer)
                 self._shortcut = context.shortcut
         except Exception as error:
             self._refuse(header, request, error)
+
+    def forget_shortcut(self) -> None:
+        """Has all further requests decoded, until the handler stores a new shortcut."""
+        self._shortcut = None
 
     def resume(self, parked: Parked) -> None:
         """Continues a handler until it waits again or returns. Raises no exception."""
@@ -276,6 +288,7 @@ class Connection:
     def _refuse(self, header: RequestHeader, request: Message, error: Exception) -> None:
         """Answers a request whose handler raised KafkaError. CloseConnection closes the connection; any other exception is a bug."""
         if isinstance(error, CloseConnection):
+            self.resets = error.reset
             return self.close(str(error))
         if isinstance(error, KafkaError):
             try:
@@ -288,16 +301,17 @@ class Connection:
 
     def _send(self, header: RequestHeader, response: Message | None) -> None:
         if response is not None:
-            self._write(encode_response(header.api, header.version, header.correlation_id, response))
+            self.write(encode_response(header.api, header.version, header.correlation_id, response))
 
     def _send_in_slices(self, header: RequestHeader, response: Message) -> Answering:
         parts: list[Buffer] = []
         for _ in encode_response_in_slices(header.api, header.version, header.correlation_id, response, parts):
             yield NEXT_TURN
-        self._write(parts)
+        self.write(parts)
         return None
 
-    def _write(self, parts: list[Buffer]) -> None:
+    def write(self, parts: list[Buffer]) -> None:
+        """Queues a response for the flush at the end of this turn."""
         if not self.output:
             self.ask_for_flush()
         self.output += parts
@@ -367,6 +381,7 @@ class Connection:
     def lost(self, reason: str) -> None:
         """Releases the memory, the timer and the waiting request of a closed connection. Raises no exception."""
         self.closing = self.closing or reason
+        self.core.connections.pop(self, None)
         self.core.timers.cancel(self._idle_timer)
         memory = self.broker.request_memory
         memory.forget(self.ask_for_flush)

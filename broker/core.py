@@ -18,6 +18,9 @@ from .cluster.broker import Broker
 from .cluster.state import ClusterState
 from .connection import Connection, Parked
 from .context import Client
+from .faults.table import Faults
+from .gate import Gate
+from .registry import CloseConnection
 from .scheduling.turns import Turns
 from .scheduling.waiting import NEXT_TURN, Wait
 
@@ -36,6 +39,18 @@ class Core:
         self.staging = memoryview(bytearray(STAGING_BYTES))
         self.unflushed: list[Connection] = []
         self._connection_ids = count(1)
+        self.connections: dict[Connection, None] = {}
+        """The open connections in the order in which they were opened."""
+        self.faults = Faults(cluster, self._in_flight)
+        self.faults.on_change.append(self._set_gate)
+        self.gate: Gate | None = None
+        """What requests pass through. Without any fault it is None, so that requests cost the same as without this feature."""
+
+    def _in_flight(self) -> list[Parked]:
+        return [connection.parked for connection in self.connections if connection.parked is not None]
+
+    def _set_gate(self) -> None:
+        self.gate = self.faults if self.faults.active else None
 
     def connect(
         self, broker: Broker, listener_name: str, host: str, port: int, on_output: Callable[[], None], on_abort: Callable[[], None]
@@ -45,7 +60,15 @@ class Core:
         `on_output` is called at the end of a turn in which there is output to write or the connection is to be closed. `on_abort` is
         called when the transport has to be closed at once because writing failed.
         """
-        return Connection(self, broker, Client(listener_name, host, port, next(self._connection_ids)), on_output, on_abort)
+        connection = Connection(self, broker, Client(listener_name, host, port, next(self._connection_ids)), on_output, on_abort)
+        self.connections[connection] = None
+        if self.gate is not None:
+            try:
+                self.gate.opened(connection, broker)
+            except CloseConnection as refused:
+                connection.resets = refused.reset
+                connection.close(str(refused))
+        return connection
 
     def advance(self, now_ms: int) -> None:
         """Sets the time to `now_ms`, runs the timers that are due and resumes the requests that they woke."""

@@ -11,6 +11,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
+from contextlib import suppress
+from struct import Struct
 from typing import TYPE_CHECKING, cast
 
 from ..cluster.broker import Broker
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from .server import Server
 
 WRITE_BYTES = 1024 * 1024
+RESET_ON_CLOSE = Struct("ii").pack(1, 0)
+"""The value of SO_LINGER with which closing a socket sends RST instead of FIN."""
 CLOSE_MS = 10_000
 """The time in which a closed connection may deliver its last responses before its transport is aborted."""
 
@@ -51,7 +56,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         except Exception as error:
             self.connection.abort(error, "opening it")
         if self.connection.closing is not None:
-            self._transport.abort()
+            self._close(self._transport)
         self.server.after_turn()
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -100,6 +105,9 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     def _close(self, transport: asyncio.Transport) -> None:
         """Closes the transport, or aborts it if the peer does not read, because it would then stay open indefinitely."""
+        if self.connection.resets:
+            with suppress(OSError):  # raised if the peer has closed the connection already
+                transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
         if self.connection.writable:
             transport.close()
             self.server.core.timers.set(self, CLOSE_MS, transport.abort)

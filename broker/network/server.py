@@ -90,6 +90,7 @@ class Server:
             turns = Turns[Parked](Timers(self.now_ms), time.monotonic)
             self.cluster = ClusterState(self.config, turns, self._random)
             self.core = Core(self.cluster, turns)
+            self.core.faults.on_change.append(self._refuse_or_listen)
             for topic in self._topics:
                 self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
             for node in self.config.nodes:
@@ -167,7 +168,14 @@ class Server:
         acceptors = self._acceptors[node_id] = []
         for listener in broker.listeners.values():
             acceptors.append(Acceptor(self, broker, listener))
+            acceptors[-1].refuse(self.core.faults.refuses(broker, listener.name))
             log.info("[KafkaServer id=%d] listening on %s://%s:%d", node_id, listener.name, listener.host, listener.port)
+
+    def _refuse_or_listen(self) -> None:
+        """Lets each listener refuse connections, or not, as the faults say."""
+        for acceptors in self._acceptors.values():
+            for acceptor in acceptors:
+                acceptor.refuse(self.core.faults.refuses(acceptor.broker, acceptor.name))
 
     def _warn_of_open_listeners(self) -> None:
         listeners = [listener for node in self.config.nodes for listener in node.listeners]

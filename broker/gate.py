@@ -1,0 +1,72 @@
+"""The gate: the one place that each request and its response pass, between the connection and the handlers.
+
+A cluster has no gate at first, and a connection then only tests that there is none. `faults/table.py` is a gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import NamedTuple, Protocol
+
+from ..protocol.frame import Buffer, RequestHeader
+from ..protocol.schema import Message
+from .cluster.broker import Broker
+from .context import Client, Context
+from .registry import Rule
+from .scheduling.waiting import Wait
+
+Answering = Generator[Wait, None, Message | None]
+"""A handler that waits: it yields `Wait`s and returns the response, or None if there is none to write."""
+
+
+class Channel(Protocol):
+    """A connection, as far as a gate uses it."""
+
+    client: Client
+    sparing: object
+    """What the gate remembers about the last request of the connection; None at first."""
+
+    def write(self, parts: list[Buffer]) -> None:
+        """Queues bytes for the peer. They are written at the end of the turn."""
+
+    def forget_shortcut(self) -> None:
+        """Has all further requests decoded, until the handler stores a new shortcut."""
+
+
+class Asked(NamedTuple):
+    """A request with its connection, and the function that serves it."""
+
+    channel: Channel
+    header: RequestHeader
+    request: Message
+    context: Context
+    rule: Rule
+
+
+class InFlight(Protocol):
+    """A request whose handler has not returned yet. `generator` may be wrapped by another one."""
+
+    header: RequestHeader
+    request: Message
+    context: Context
+    generator: Answering
+
+    @property
+    def connection(self) -> Channel:
+        """The connection of the request."""
+
+
+class Gate(Protocol):
+    """What a connection calls, if there is a gate."""
+
+    def spares(self, channel: Channel) -> bool:
+        """Returns whether requests that the handler stored as a shortcut may be served without being decoded."""
+
+    def spared(self, channel: Channel) -> None:
+        """Called for each request that was served without being decoded."""
+
+    def serve(self, asked: Asked) -> Message | Answering | None:
+        """Serves a request, as a handler does. Raises what the handler raises."""
+
+    def opened(self, channel: Channel, broker: Broker) -> None:
+        """Called for each new connection. Raises CloseConnection to refuse it."""
