@@ -262,6 +262,11 @@ class Connection:
         except Exception as error:
             self._refuse(header, request, error)
 
+    def mute(self, milliseconds: int) -> None:
+        """Holds back the requests that follow the current one, for the given time (KIP-219)."""
+        self._is_put_off = True
+        self.core.timers.set(self, milliseconds, self._take_up)
+
     def forget_shortcut(self) -> None:
         """Has all further requests decoded, until the handler stores a new shortcut."""
         self._shortcut = None
@@ -383,6 +388,7 @@ class Connection:
         self.closing = self.closing or reason
         self.core.connections.pop(self, None)
         self.core.timers.cancel(self._idle_timer)
+        self.core.timers.cancel(self)
         memory = self.broker.request_memory
         memory.forget(self.ask_for_flush)
         if self._large is not None:

@@ -23,6 +23,7 @@ from .gate import Gate
 from .registry import CloseConnection
 from .scheduling.turns import Turns
 from .scheduling.waiting import NEXT_TURN, Wait
+from .throttling.throttle import Throttle
 
 STAGING_BYTES = 256 * 1024
 
@@ -43,14 +44,18 @@ class Core:
         """The open connections in the order in which they were opened."""
         self.faults = Faults(cluster, self._in_flight)
         self.faults.on_change.append(self._set_gate)
+        self._throttle = Throttle(cluster, turns.clock)
+        cluster.quotas.on_change.append(self._set_gate)
         self.gate: Gate | None = None
-        """What requests pass through. Without any fault it is None, so that requests cost the same as without this feature."""
+        """What requests pass through. Without any fault or quota it is None, so that requests cost the same as without these features."""
 
     def _in_flight(self) -> list[Parked]:
         return [connection.parked for connection in self.connections if connection.parked is not None]
 
     def _set_gate(self) -> None:
-        self.gate = self.faults if self.faults.active else None
+        faults = self.faults if self.faults.active else None
+        self._throttle.inner = faults
+        self.gate = self._throttle if self.cluster.quotas else faults
 
     def connect(
         self, broker: Broker, listener_name: str, host: str, port: int, on_output: Callable[[], None], on_abort: Callable[[], None]

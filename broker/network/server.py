@@ -34,6 +34,7 @@ from ..settings.cluster_config import ClusterConfig, NodeConfig, TopicSpec
 from ..settings.endpoints import WILDCARDS
 from ..settings.listeners import Listener
 from ..signals import end_by_signals
+from ..throttling.connection_rates import ConnectionRates
 from .acceptor import Acceptor, bind
 from .client_protocol import ClientProtocol
 
@@ -90,6 +91,9 @@ class Server:
             turns = Turns[Parked](Timers(self.now_ms), time.monotonic)
             self.cluster = ClusterState(self.config, turns, self._random)
             self.core = Core(self.cluster, turns)
+            self.connection_rates = {
+                node_id: ConnectionRates(broker.config, self.cluster.quotas) for node_id, broker in self.cluster.brokers.items()
+            }
             self.core.faults.on_change.append(self._refuse_or_listen)
             for topic in self._topics:
                 self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)

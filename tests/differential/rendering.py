@@ -68,6 +68,8 @@ RANDOM_FIELDS = {
 }
 RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|(?<![\w-])[\w-]{8}[Q-T][\w-]{13}(?![\w-])")
 """UUIDs of version 4, in the formats of Java and of Kafka's Uuid."""
+THROTTLED_LATER = {"CreateTopics", "CreatePartitions", "DeleteTopics"}
+"""APIs whose throttle times shrink by the milliseconds that pass before the answer. They are rounded up to seconds."""
 SHOWN_BYTES, SHOWN_CHARACTERS = 48, 400
 DECOMPRESSED_LIMIT = 1 << 24
 
@@ -83,6 +85,8 @@ class Renderer:
     def line(self, api: Api, version: int, response: Message, *, in_order: bool = False) -> str:
         """Returns the answer as one line of JSON; `in_order` keeps the order of lists."""
         value = self.message(response, version)
+        if api.name in THROTTLED_LATER and "throttle_time_ms" in value:
+            value["throttle_time_ms"] = -(-value["throttle_time_ms"] // 1000) * 1000
         if api.name == "DescribeTransactions":
             for topic in (topic for state in value["transaction_states"] for topic in state["topics"]):
                 topic["partitions"].sort()

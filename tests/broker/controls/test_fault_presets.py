@@ -72,7 +72,7 @@ def test_not_enough_replicas_spares_other_acks() -> None:
     with Cluster(nodes=1, topics={"orders": 1}) as cluster, cluster.not_enough_replicas("orders") as fault:
         assert send(producer(cluster, acks=1)) is None
         assert fault.hits == 0
-        assert send(producer(cluster, **{"acks": "all", "retries": 0})) == "NOT_ENOUGH_REPLICAS"
+        assert send(producer(cluster, acks="all", retries=0)) == "NOT_ENOUGH_REPLICAS"
         assert fault.hits == 1
 
 

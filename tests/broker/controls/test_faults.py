@@ -181,10 +181,9 @@ def test_hanging_request_is_served_after_the_removal(cluster: Cluster) -> None:
 
 
 def test_hanging_request_of_a_closed_connection_is_released(cluster: Cluster) -> None:
-    with cluster.fault(node=1, hang=True) as fault:
-        with connect(address(cluster)) as connection:
-            connection.sendall(FRAME)
-            fault.wait(timeout_s=30)
+    with cluster.fault(node=1, hang=True) as fault, connect(address(cluster)) as connection:
+        connection.sendall(FRAME)
+        fault.wait(timeout_s=30)
     with connect(address(cluster)) as connection:
         assert isinstance(outcome(connection), bytes)
 

@@ -27,6 +27,7 @@ from . import (
     replicas,
     security,
     sequences,
+    throttling,
     transactions,
 )
 
@@ -52,6 +53,7 @@ FAMILIES: dict[str, Family] = {
     "configs": Family(configs.cases),
     "features": Family(features.cases),
     "quotas": Family(quotas.cases),
+    "throttling": Family(throttling.cases),
     "security": Family(security.cases),
     "dynamic": Family(dynamic.cases),
     "acls": Family(acls.cases, acls.SETTINGS),
