@@ -22,8 +22,8 @@ Errors. A request that cannot be parsed closes the connection, as in Kafka. A Ka
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Hashable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING
 
 from ..protocol.errors import KafkaError
 from ..protocol.frame import LENGTH, Buffer, RequestHeader, encode_response, encode_response_in_slices, read_request_header
@@ -31,14 +31,15 @@ from ..protocol.messages.api_versions import API_VERSIONS
 from ..protocol.schema import Message, ProtocolError
 from ..storage.blocks import TOUCH_BYTES, touch
 from .cluster.broker import Broker
-from .context import Client, Context, Shortcut, Waiting
+from .context import Client, Context, Shortcut
 from .failure import failure
 from .gate import Answering, Asked, Sparing
 from .handlers import load_handler, unsupported_version
+from .parked import Parked, Undecoded
 from .protocol_sniffing import sniff_protocol
 from .registry import HANDLERS, CloseConnection
 from .scheduling.turns import TURN_S
-from .scheduling.waiting import NEXT_TURN, Wait
+from .scheduling.waiting import NEXT_TURN
 from .short_repr import short_repr
 
 if TYPE_CHECKING:
@@ -54,47 +55,6 @@ OUTPUT_LIMIT_BYTES = 1024 * 1024
 TURN_REQUESTS = 100
 
 network_log = logging.getLogger("kafka.network.SocketServer")
-
-
-class Parked:
-    """A request whose handler has not returned yet. `in_slices` is set once the handler has yielded NEXT_TURN."""
-
-    __slots__ = ("connection", "context", "generator", "header", "in_slices", "keys", "request", "wait")
-
-    def __init__(self, connection: Connection, header: RequestHeader, request: Message, context: Context, generator: Waiting) -> None:
-        self.connection = connection
-        self.header = header
-        self.request = request
-        self.context = context
-        self.generator = generator
-        self.wait: Wait | None = None
-        self.keys: tuple[Hashable, ...] = ()
-        self.in_slices = False
-
-
-class Undecoded(Parked):
-    """A request that a shortcut keeps waiting. Its header, message and context are set when one of them is first read.
-
-    `frame` is a copy of its bytes, which the shortcut has compared with those of an earlier request, so that they can be decoded.
-    """
-
-    __slots__ = ("_frame",)
-
-    def __init__(self, connection: Connection, frame: bytes, generator: Waiting) -> None:
-        self.connection = connection
-        self.generator = generator
-        self.wait = None
-        self.keys = ()
-        self.in_slices = False
-        self._frame = frame
-
-    def __getattr__(self, name: str) -> Any:
-        """Returns `header`, `request` or `context`. Python calls this method only if the attribute is not set yet."""
-        frame, connection = memoryview(self._frame), self.connection
-        self.header = header = read_request_header(frame)
-        self.request = header.api.request.decoders[header.version](frame, header.position)[0]
-        self.context = Context(header.version, connection.client, connection.broker, frame, True, None)
-        return object.__getattribute__(self, name)
 
 
 class Connection:

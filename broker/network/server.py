@@ -25,9 +25,10 @@ from typing import TYPE_CHECKING, cast
 
 from ..cluster.broker import Broker, Silence
 from ..cluster.state import ClusterState
-from ..connection import Connection, Parked
+from ..connection import Connection
 from ..control_errors import ControlError
 from ..core import Core
+from ..parked import Parked
 from ..scheduling.clock import Clock
 from ..scheduling.timers import Timers
 from ..scheduling.turns import Turns

@@ -107,10 +107,8 @@ def test_shortcut_returns_new_records_and_offsets(world: World) -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        {"offset": 4},  # the end of the log
         {"offset": 5},
         {"offset": -1},
-        {"offset": 1, "min_bytes": 1 << 20},
         {"offset": 1, "partition": 1},
         {"offset": 1, "client_id": "tesu"},
         {"offset": 1, "version": 13},
@@ -188,7 +186,8 @@ def test_shortcut_leaves_aborted_transactions_to_decoding() -> None:
         (12, {"last_fetched_epoch": 0}),
         (12, {"replica_id": 1}),
         (15, {"replica_state": ReplicaState(replica_id=1)}),
-        (12, {"min_bytes": 1 << 20, "max_wait_ms": 0}),  # is not complete
+        (12, {"max_bytes": -1}),
+        (12, {"current_leader_epoch": 5}),
     ],
     ids=str,
 )
