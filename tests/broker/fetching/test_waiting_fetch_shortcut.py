@@ -22,7 +22,7 @@ BATCH_BYTES = 70  # about the size of a batch with one small record
 
 
 class Pair:
-    """Two clients that send the same requests. Those of `taught` fit its template; those of `fresh` are always decoded."""
+    """Two clients that send the same requests. The requests of `taught` fit its template, and `fresh` has none."""
 
     def __init__(self, replicas: int = 1, **options: Any) -> None:
         self.world = World(replicas)
