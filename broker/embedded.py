@@ -19,6 +19,8 @@ from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
 
 if TYPE_CHECKING:
+    from .control_listener.address import ControlAddress
+    from .control_listener.listener import ControlListener
     from .tls.generated import GeneratedTls
 
 R = TypeVar("R")
@@ -49,6 +51,8 @@ class AsyncCluster(ClusterControls):
         acls: Sequence[str] = (),
         seed: int | None = None,
         transaction_version: int = 2,
+        control: str | None = None,
+        control_token: str | None = None,
     ) -> None:
         security = security_of(tls, users, acls)
         config = _cluster_config(nodes, settings or {}, security)
@@ -56,7 +60,11 @@ class AsyncCluster(ClusterControls):
         self._topics = topic_specs_of({} if topics is None else topics)
         check_topics(self._topics, nodes)
         self._seed = seed
+        if control is None and control_token is not None:
+            raise ValueError('control_token has no effect without control, such as control="127.0.0.1:0"')
+        self._control = None if control is None else _control_address(control, control_token)
         self._running: Server | None = None
+        self._listener: ControlListener | None = None
 
     async def start(self) -> Self:
         """Starts the brokers and returns the cluster once they accept connections.
@@ -68,10 +76,23 @@ class AsyncCluster(ClusterControls):
         server = Server(self._config, self._topics, seed=self._seed)
         await server.start()
         self._running = server
+        if self._control is not None:
+            from .control_listener.listener import ControlListener  # imported only if needed, because a start should be fast
+
+            listener = ControlListener(self, self._control)
+            try:
+                await listener.start()
+            except BaseException:
+                await self.stop()
+                raise
+            self._listener = listener
         return self
 
     async def stop(self) -> None:
         """Stops the brokers and discards their records. Does nothing if the cluster is not running."""
+        listener, self._listener = self._listener, None
+        if listener is not None:
+            await listener.stop()
         running, self._running = self._running, None
         if running is not None:
             await running.stop()
@@ -118,6 +139,12 @@ class AsyncCluster(ClusterControls):
         return client_config(client, self._server, user=user, mechanism=mechanism)
 
     @property
+    def control(self) -> str | None:
+        """`host:port` of the control listener, None without one. Raises ValueError if the cluster is not running."""
+        _ = self._server
+        return None if self._listener is None else self._listener.address
+
+    @property
     def _server(self) -> Server:
         if self._running is None:
             raise ValueError(NOT_RUNNING)
@@ -140,6 +167,8 @@ class Cluster(BlockingControls):
     With `tls=True` clients connect by TLS; a CA and certificates are created (`tls.ca_file`). `users` maps names to passwords, with which
     clients authenticate by PLAIN or SCRAM. `acls` restrict access, such as "User:alice:allow:read,describe:topic:orders".
 
+    `control="127.0.0.1:0"` serves the controls over HTTP too; an address that is not a loopback address needs a `control_token`.
+
     Raises TypeError or ValueError for an invalid argument, including a misspelt setting.
     """
 
@@ -154,9 +183,20 @@ class Cluster(BlockingControls):
         acls: Sequence[str] = (),
         seed: int | None = None,
         transaction_version: int = 2,
+        control: str | None = None,
+        control_token: str | None = None,
     ) -> None:
         self._cluster = AsyncCluster(
-            nodes, topics, settings, tls=tls, users=users, acls=acls, seed=seed, transaction_version=transaction_version
+            nodes,
+            topics,
+            settings,
+            tls=tls,
+            users=users,
+            acls=acls,
+            seed=seed,
+            transaction_version=transaction_version,
+            control=control,
+            control_token=control_token,
         )
         super().__init__(self._cluster, self._run_in_thread)
         self._thread: threading.Thread | None = None
@@ -217,6 +257,11 @@ class Cluster(BlockingControls):
         """
         return self._cluster.client_config(client, user=user, mechanism=mechanism)
 
+    @property
+    def control(self) -> str | None:
+        """`host:port` of the control listener, None without one. Raises ValueError if the cluster is not running."""
+        return self._cluster.control
+
     def _run_in_thread(self, coroutine: Coroutine[Any, Any, R]) -> R:
         """Runs a coroutine on the cluster's event loop and returns its result. Raises ValueError if that is impossible."""
         if self._thread is None:
@@ -253,6 +298,12 @@ def _cluster_config(nodes: int, settings: Mapping[str, SettingValue], security: 
     check_scope(settings)
     properties = {"listeners": ANY_PORT} | {name: as_text(name, value) for name, value in settings.items()}
     return security.applied_to(cluster_of([security.settings(properties, settings)], nodes=nodes))
+
+
+def _control_address(control: str, token: str | None) -> ControlAddress:
+    from .control_listener.address import ControlAddress
+
+    return ControlAddress.parse(control, token)
 
 
 def _known_version(version: int) -> int:

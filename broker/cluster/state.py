@@ -19,6 +19,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from ...protocol.errors import ErrorCode, KafkaError
+from ...storage.blocks import KEPT_BYTES, Blocks
 from ...storage.memory import LogMemory
 from ..scheduling.turns import Turns
 from ..security.authorizer import authorizer_of
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("kafka.controller.KafkaController")
 
+BLOCKS_KEPT_MS = 10_000
+
 
 class ClusterState:
     """The state that all brokers of the cluster share."""
@@ -75,6 +78,7 @@ class ClusterState:
             broker.config.alter(own={}, cluster_wide={"min.insync.replicas": str(self.config.integers["min.insync.replicas"])})
         limit_bytes = config.max_memory_bytes
         self.log_memory = None if limit_bytes is None else LogMemory(limit_bytes, partial(_report_full, limit_bytes))
+        self.blocks = Blocks(KEPT_BYTES, self.log_memory, self._blocks_kept)
         self.topics: dict[str, Topic] = {}
         self.topics_by_id: dict[bytes, Topic] = {}
         self._names = TopicNames()
@@ -92,6 +96,8 @@ class ClusterState:
         self.features = Features(config.transaction_version)
         self.quotas = ClientQuotas()
         self.authorizer = authorizer_of(self.config, config.acls)
+        self.shortcut_allowed = self.authorizer is None
+        """Whether connections may serve requests without decoding them (`appending/produce_shapes.py`)."""
 
     @cached_property
     def accounts(self) -> Accounts:
@@ -99,6 +105,10 @@ class ClusterState:
         from ..security.sasl_listener import Accounts
 
         return Accounts(self._users, self.config, self.timers, self.random)
+
+    def _blocks_kept(self) -> None:
+        """Frees the memory that is kept for reuse once no more was given back for a while."""
+        self.timers.set(self.blocks, BLOCKS_KEPT_MS, self.blocks.clear)
 
     # Nodes
 
@@ -173,7 +183,7 @@ class ClusterState:
         if name in self.topics:
             raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
         self._names.check(name)
-        topic = Topic(name, self.random.randbytes(16), self._topic_config(configs or {}), self.log_memory)
+        topic = Topic(name, self.random.randbytes(16), self._topic_config(configs or {}), self.log_memory, self.blocks)
         if assignments:
             check_assignments(assignments, self.brokers)
             check_leadable(assignments, self.running)

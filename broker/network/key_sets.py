@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 import logging
 
+from ...protocol.key_stores import demand_cryptography
 from ..cluster.state import ClusterState
 from ..security.jws import KeySet
 from ..settings.properties import InvalidConfig
-from ..tls.authority import demand_cryptography
 
 TIMEOUT_S = 10.0
 MAX_BYTES = 1 << 20

@@ -14,15 +14,15 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from math import inf
 from random import Random, SystemRandom
 from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
-from .. import logs
 from ..cluster.broker import Broker
 from ..cluster.state import ClusterState
 from ..connection import Connection, Parked
@@ -34,7 +34,6 @@ from ..scheduling.turns import Turns
 from ..settings.cluster_config import ClusterConfig, NodeConfig, TopicSpec
 from ..settings.endpoints import WILDCARDS
 from ..settings.listeners import SASL_PROTOCOLS, TLS_PROTOCOLS, Listener
-from ..signals import end_by_signals
 from .acceptor import Acceptor, bind
 from .client_protocol import ClientProtocol
 
@@ -77,15 +76,14 @@ class Server:
         self._acceptors: dict[int, list[Acceptor]] = {}
         self._clients: set[ClientProtocol] = set()
         self._alarm: asyncio.TimerHandle | None = None
-        self._alarm_ms = 0
+        self._alarm_ms: float = inf
         self._next_turn: asyncio.Handle | None = None
         self._change_waiters: list[asyncio.Future[None]] = []
 
     @property
     def now_ms(self) -> int:
         """The cluster's time in milliseconds since the Unix epoch."""
-        clock = self.clock
-        return int(clock.offset_ms + time.monotonic() * clock.ms_per_s)  # as `clock.now_ms`, without a call, because each turn reads it
+        return self.clock.now_ms
 
     @property
     def bootstrap_servers(self) -> str:
@@ -99,6 +97,7 @@ class Server:
             turns = Turns[Parked](Timers(self.now_ms), time.monotonic)
             self.cluster = ClusterState(self.config, turns, self._random)
             self.core = Core(self.cluster, turns)
+            self.core.on_gate_change.append(self._refuse_or_listen)
             await self._prepare_security()
             for topic in self._topics:
                 self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
@@ -205,7 +204,18 @@ class Server:
         acceptors = self._acceptors[node_id] = []
         for listener in broker.listeners.values():
             acceptors.append(Acceptor(self, broker, listener))
+            acceptors[-1].refuse(self._refuses(acceptors[-1]))
             log.info("[KafkaServer id=%d] listening on %s://%s:%d", node_id, listener.name, listener.host, listener.port)
+
+    def _refuse_or_listen(self) -> None:
+        """Lets each listener refuse connections, or not, as the faults say."""
+        for acceptors in self._acceptors.values():
+            for acceptor in acceptors:
+                acceptor.refuse(self._refuses(acceptor))
+
+    def _refuses(self, acceptor: Acceptor) -> bool:
+        gate = self.core.gate
+        return gate is not None and gate.refuses(acceptor.broker, acceptor.name)
 
     def _warn_of_open_listeners(self) -> None:
         listeners = [listener for node in self.config.nodes for listener in node.listeners]
@@ -235,48 +245,48 @@ class Server:
 
     def begin_turn(self) -> None:
         """Sets the cluster's time to the current time and runs the timers that are due."""
-        now_ms = self.now_ms
-        if now_ms > self.core.timers.now_ms:
-            self.core.advance(now_ms)
+        core, clock = self.core, self.clock
+        now_ms = int(clock.offset_ms + time.monotonic() * clock.ms_per_s)  # as `clock.now_ms`, without a call, because each turn reads it
+        if now_ms > core.timers.now_ms:
+            core.advance(now_ms)
 
     def after_turn(self) -> None:
         """Resumes woken requests, writes output, sets the alarm, and schedules the next turn if anything is put off."""
+        core = self.core
+        timers = core.timers
         try:
-            self.core.run_ready()
-            due_ms = self.core.timers.next_deadline()
-            if due_ms is not None and due_ms <= self.core.timers.now_ms:
-                self.core.advance(due_ms)  # a timer that was set in this turn without delay, such as a rebalance of a group's only member
-            self.core.flush()
+            core.run_ready()
+            if timers.earliest_ms <= timers.now_ms:
+                core.advance(timers.now_ms)  # a timer that was set in this turn without delay, such as a rebalance of a group's only member
+            core.flush()
             if self._change_waiters:
                 self._announce_change()
         finally:
             # The alarm is set after the flush, because the flush may start held requests, which may set deadlines. It is set in
             # `finally`, because without an alarm no timer would fire any more.
-            self._set_alarm()
-            if self.core.turns.has_more and self._next_turn is None:
+            if timers.earliest_ms < self._alarm_ms:
+                self._set_alarm()
+            if self._next_turn is None and core.turns.has_more:
                 self._next_turn = self._loop.call_soon(self._take_next_turn)
 
     def _set_alarm(self) -> None:
+        """Sets the alarm to the next deadline; `_alarm_ms` is that deadline even if there is no alarm because the time is frozen."""
         deadline_ms = self.core.timers.next_deadline()
-        if deadline_ms is not None and (self._alarm is None or deadline_ms < self._alarm_ms):
-            if self._alarm is not None:
-                self._alarm.cancel()
-                self._alarm = None
-            delay_s = self.clock.seconds_until(deadline_ms)
-            if delay_s is not None:
-                self._alarm_ms = deadline_ms
-                # One millisecond later, because the clock may still be before the deadline if the alarm comes early.
-                self._alarm = self._loop.call_later(delay_s + 0.001, self._ring)
-
-    def clock_changed(self) -> None:
-        """Sets the alarm again, because the time passes at another speed or has moved."""
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
+        self._alarm_ms = inf if deadline_ms is None else deadline_ms
+        delay_s = None if deadline_ms is None else self.clock.seconds_until(deadline_ms)
+        if delay_s is not None:
+            # One millisecond later, because the clock may still be before the deadline if the alarm comes early.
+            self._alarm = self._loop.call_later(delay_s + 0.001, self._ring)
+
+    def clock_changed(self) -> None:
+        """Sets the alarm again, because the time passes at another speed or has moved."""
         self._set_alarm()
 
     def _ring(self) -> None:
-        self._alarm = None
+        self._alarm, self._alarm_ms = None, inf
         self.begin_turn()
         self.after_turn()
 
@@ -315,21 +325,3 @@ class Server:
         broker.connections.release(host)
         for acceptor in self._acceptors.get(broker.node_id, ()):
             acceptor.resume()
-
-
-async def _serve(config: ClusterConfig, topics: Sequence[TopicSpec], on_ready: Callable[[Server], None]) -> None:
-    server = Server(config, topics)
-    ended = asyncio.Event()
-    end_by_signals(asyncio.get_running_loop(), ended)
-    await server.start()
-    logs.started([node.node_id for node in config.nodes])
-    on_ready(server)
-    await ended.wait()
-    await server.stop()
-    log.info("shut down completed")
-
-
-def run(config: ClusterConfig, *, topics: Sequence[TopicSpec] = (), on_ready: Callable[[Server], None]) -> None:
-    """Runs a cluster until SIGTERM or SIGINT. Calls `on_ready` once all listeners accept. Raises OSError if an address is in use."""
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(_serve(config, topics, on_ready))

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import NamedTuple
 
+from ...protocol.jaas import SETTING
 from ..kafka_quirks.java_hash import hash_map_order
 from ..scheduling.timers import Timers
 from ..settings.listener_settings import ListenerSettings
@@ -16,7 +17,7 @@ from ..settings.listeners import SASL_PROTOCOLS, Listener
 from ..settings.properties import InvalidConfig
 from ..settings.values import BrokerConfig
 from .delegation_tokens import DelegationTokens
-from .jaas import SETTING, parse_jaas
+from .jaas import login_module
 from .jws import KeySet
 from .mechanism import Mechanism
 from .oauthbearer import OAuthBearerServer, TokenValidator
@@ -161,7 +162,7 @@ def _plain_passwords(settings: ListenerSettings) -> dict[str, str]:
     text = settings.of_mechanism("PLAIN", SETTING)
     if text is None:
         return {}
-    module = parse_jaas(text)
+    module = login_module(text)
     if module.name != PLAIN_MODULE:
         raise InvalidConfig(f"{SETTING} of PLAIN on listener {settings.listener_name} names {module.name}; use {PLAIN_MODULE}")
     return {name.removeprefix(USER_PREFIX): value for name, value in module.options.items() if name.startswith(USER_PREFIX)}
