@@ -322,7 +322,8 @@ class Connection:
                 self.resume(Parked(self, header, request, context, answer))
             else:
                 self._send(header, answer)
-                if self._authentication is None:  # the end of a session must be noticed at the next request
+                # The end of a session must be noticed at the next request, which the shortcut would not do.
+                if self._authentication is None or not self._authentication.expires:
                     self._shortcut = context.shortcut
         except Exception as error:
             self._refuse(header, request, error)
