@@ -16,7 +16,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 import ssl
+from contextlib import suppress
+from struct import Struct
 from typing import TYPE_CHECKING, cast
 
 from ..cluster.broker import Broker
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 WRITE_BYTES = 1024 * 1024
 JOINED_BYTES = 16 * 1024
 """Up to this size the parts of an output are joined, because copying them takes less time than passing each to the system."""
+RESET_ON_CLOSE = Struct("ii").pack(1, 0)
+"""The value of SO_LINGER with which closing a socket sends RST instead of FIN."""
 CLOSE_MS = 10_000
 """The time in which a closed connection may deliver its last responses before its transport is aborted."""
 
@@ -67,7 +72,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         except Exception as error:
             self.connection.abort(error, "opening it")
         if self.connection.closing is not None:
-            self._transport.abort()
+            self._close(self._transport)
         elif self.broker.silence is not None:
             self.silence()
         self.server.after_turn()
@@ -121,6 +126,9 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     def _close(self, transport: asyncio.Transport) -> None:
         """Closes the transport once all output is written, or aborts it after CLOSE_MS, because the peer may not read."""
+        if self.connection.resets:
+            with suppress(OSError):  # raised if the peer has closed the connection already
+                transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
         timers = self.server.core.timers
         if self not in timers:
             timers.set(self, CLOSE_MS, transport.abort)

@@ -97,6 +97,7 @@ class Server:
             turns = Turns[Parked](Timers(self.now_ms), time.monotonic)
             self.cluster = ClusterState(self.config, turns, self._random)
             self.core = Core(self.cluster, turns)
+            self.core.on_gate_change.append(self._refuse_or_listen)
             await self._prepare_security()
             for topic in self._topics:
                 self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
@@ -250,7 +251,18 @@ class Server:
         acceptors = self._acceptors[node_id] = []
         for listener in broker.listeners.values():
             acceptors.append(Acceptor(self, broker, listener))
+            acceptors[-1].refuse(self._refuses(acceptors[-1]))
             log.info("[KafkaServer id=%d] listening on %s://%s:%d", node_id, listener.name, listener.host, listener.port)
+
+    def _refuse_or_listen(self) -> None:
+        """Lets each listener refuse connections, or not, as the faults say."""
+        for acceptors in self._acceptors.values():
+            for acceptor in acceptors:
+                acceptor.refuse(self._refuses(acceptor))
+
+    def _refuses(self, acceptor: Acceptor) -> bool:
+        gate = self.core.gate
+        return gate is not None and gate.refuses(acceptor.broker, acceptor.name)
 
     def _warn_of_open_listeners(self) -> None:
         listeners = [listener for node in self.config.nodes for listener in node.listeners]
