@@ -20,6 +20,8 @@ _CALLS: dict[str, dict[str, Any]] = {
     "fault add": {"api": "Produce", "topic": "orders", "error": "NOT_ENOUGH_REPLICAS_AFTER_APPEND", "times": 2},
     "fault wait": {"fault": 1, "hits": 2},
     "group wait": {"group": "billing", "members": 3, "state": "Stable", "lag": 0},
+    "replica lag": {"topic": "orders", "partition": 0, "node": 2, "records": 100},
+    "replica set": {"topic": "orders", "partition": 0, "replicas": [2, 3]},
     "topic create": {"topic": "orders", "partitions": 4, "configs": {"cleanup.policy": "compact"}},
 }
 _VALUES: dict[str, Any] = {

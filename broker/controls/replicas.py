@@ -135,7 +135,7 @@ class ReplicaControls(NodeControls, TopicControls):
         node: NodeId,
         records: Annotated[int, "the distance at which the replica follows; with 0 it stops where it is"] = 0,
     ) -> None:
-        """Makes a follower stop, or follow at a distance of `records`, until `catch_up`.
+        """Makes a follower stop, or follow at a distance of `records`, until `catch_up` or until it is elected leader.
 
         The high watermark waits for it while it is in sync. It leaves the in-sync replicas after replica.lag.time.max.ms.
         """
