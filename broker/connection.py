@@ -283,10 +283,11 @@ class Connection:
 
     def _serve(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> None:
         """Serves the request in `size` bytes of `data` from `position` on. Every request passes here, with or without the shortcut."""
-        gate, shortcut = self.core.gate, self._shortcut
-        if shortcut is not None and self.core.cluster.shortcut_allowed and (gate is None or self.sparing.state is gate.state):
+        core, shortcut = self.core, self._shortcut
+        gate = core.gate
+        if shortcut is not None and core.cluster.shortcut_allowed and (gate is None or self.sparing.state is gate.state):
             response = shortcut.answer(data, position, size, owns_buffer)
-            if response is not None and gate is not None:
+            if gate is not None and response is not None:
                 self.sparing.count += 1
             if isinstance(response, list):
                 return self.write(response)
