@@ -34,8 +34,8 @@ For any other difference, and for a batch that may have to be refused, `answer` 
 then decodes the request, and the handler decides. Therefore this module builds no error responses.
 
 `ClusterState.shortcut_allowed` switches all of this off for the connections of a cluster, from the next request on. It is False with an
-authorizer, because a permission may be withdrawn between two requests. With faults, `Connection._serve` uses the shortcut only as long as the
-gate says that no fault can hit a request that was stored (`faults/table.py`).
+authorizer, because a permission may be withdrawn between two requests. With a gate (`broker/gate.py`), a connection uses its shortcut only
+for requests that the present gate has let pass before. `Connection._serve` decides both; all requests pass through it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,6 @@ from ...protocol.record_checks import MAX_LONG
 from ...protocol.records import CRC_START
 from ...storage.producer_state import MAX_SEQUENCE
 from ..context import Context
-from .append import ALL_REPLICAS
 from .batch_checks import AppendRules
 from .produce_shape import NUMBERS, FieldsOf, Shape, may_have_shape, shape_of, value_fits
 from .produce_target import CLIENT_ID_POSITION, Target, prefix_end
@@ -187,7 +186,7 @@ def _append(
         or partition.topic.config.derived.get(AppendRules) is not rules
         or timestamp < 0
         or latest > now_ms + rules.after_ms
-        or (target.acks == ALL_REPLICAS and not partition.has_min_isr)
+        or partition.held_offset is not None
         or (log.memory is not None and not log.memory.has_room(len(batch)))
         or records.crc32c(batch[CRC_START:]) != crc
     ):

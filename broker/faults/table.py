@@ -111,6 +111,7 @@ class Faults:
         reasons: list[tuple[Fault, Mismatch]] = []
         hit = self._next_hit(asked, asked.request, self.active, reasons)
         if hit is not None:
+            asked.context.shortcut = None  # the handler must not add a request that is hit to the shortcut of the connection
             return Chain(kept(asked), self._next_hit).run(hit)
         return self._serve_spared(asked, reasons)
 

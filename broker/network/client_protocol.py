@@ -7,6 +7,9 @@ Back-pressure works in both directions. Reading is paused while the connection h
 served while the transport's buffer is full.
 
 Small responses are joined into one write, because a system call with many parts takes longer than copying them.
+
+While the node is silent (paused or isolated, see `cluster/node_control.py`), the connection is neither read nor written, so that the
+client's requests stay in the buffers of the sockets. They are served when the silence ends, if the client is still connected.
 """
 
 from __future__ import annotations
@@ -25,10 +28,10 @@ if TYPE_CHECKING:
     from .server import Server
 
 WRITE_BYTES = 1024 * 1024
-RESET_ON_CLOSE = Struct("ii").pack(1, 0)
-"""The value of SO_LINGER with which closing a socket sends RST instead of FIN."""
 JOINED_BYTES = 16 * 1024
 """Up to this size the parts of an output are joined, because copying them takes less time than passing each to the system."""
+RESET_ON_CLOSE = Struct("ii").pack(1, 0)
+"""The value of SO_LINGER with which closing a socket sends RST instead of FIN."""
 CLOSE_MS = 10_000
 """The time in which a closed connection may deliver its last responses before its transport is aborted."""
 
@@ -46,6 +49,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport | None = None
         self._vectored = False
         self._reading = True
+        self._silent = False
+        self._full = False
 
     @property
     def is_open(self) -> bool:
@@ -68,6 +73,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
             self.connection.abort(error, "opening it")
         if self.connection.closing is not None:
             self._close(self._transport)
+        elif self.broker.silence is not None:
+            self.silence()
         self.server.after_turn()
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -94,7 +101,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         The rest is written in the next turn, or when the transport's buffer has room again.
         """
         connection, transport = self.connection, self._transport
-        if transport is None or transport.is_closing():
+        if transport is None or self._silent or transport.is_closing():
             return
         if connection.output and connection.writable:
             self._write(transport)
@@ -119,13 +126,13 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     def _close(self, transport: asyncio.Transport) -> None:
         """Closes the transport once all output is written, or aborts it after CLOSE_MS, because the peer may not read."""
+        if self.connection.resets:
+            with suppress(OSError):  # raised if the peer has closed the connection already
+                transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
         timers = self.server.core.timers
         if self not in timers:
             timers.set(self, CLOSE_MS, transport.abort)
         if not self.connection.output:
-            if self.connection.resets:
-                with suppress(OSError):  # raised if the peer has closed the connection already
-                    transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
             transport.close()
 
     def _resume_reading(self) -> None:
@@ -135,14 +142,29 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     def pause_writing(self) -> None:
         """Stops serving requests, because the peer does not read and the transport's buffer is full; uvloop's is full with one byte."""
+        self._full = True
         self.connection.writable = False
 
     def resume_writing(self) -> None:
         """Serves requests again, because the transport's buffer has room."""
-        self.connection.writable = True
+        self._full = False
+        if not self._silent:
+            self.connection.writable = True
+            self.connection.ask_for_flush()
+            self.server.begin_turn()
+            self.server.after_turn()
+
+    def silence(self) -> None:
+        """Neither reads nor writes nor serves any more."""
+        self._silent, self.connection.writable = True, False
+        if self._reading and self._transport is not None:
+            self._reading = False
+            self._transport.pause_reading()
+
+    def end_silence(self) -> None:
+        """Reads, writes and serves again. The flush at the end of the turn does so."""
+        self._silent, self.connection.writable = False, not self._full
         self.connection.ask_for_flush()
-        self.server.begin_turn()
-        self.server.after_turn()
 
     def abort(self, reason: str) -> None:
         """Closes the connection at once, without writing its output."""

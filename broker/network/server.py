@@ -23,7 +23,7 @@ from random import Random, SystemRandom
 from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
-from ..cluster.broker import Broker
+from ..cluster.broker import Broker, Silence
 from ..cluster.state import ClusterState
 from ..connection import Connection, Parked
 from ..control_errors import ControlError
@@ -149,16 +149,17 @@ class Server:
                 handle.cancel()
         self._announce_change()
 
-    async def stop_node(self, node_id: int) -> None:
-        """Closes a node's listeners and connections and moves its leaderships.
+    # Nodes. The controls check their arguments before they call these methods.
+
+    async def stop_node(self, node_id: int, *, graceful: bool = True) -> None:
+        """Closes a node's listeners and connections and moves its leaderships; unless `graceful`, only when its session expires.
 
         Does nothing if the node is stopped. Raises ValueError for an unknown id.
         """
-        broker = self._broker(node_id)
-        if broker.running:
+        if self._broker(node_id).running:
             with self.control(f"stopping node {node_id}"):
                 await self._close_node(node_id)
-                self.cluster.stop_node(node_id)
+                self.cluster.stop_node(node_id, graceful=graceful)
 
     async def start_node(self, node_id: int) -> None:
         """Starts a node on the same ports as before. Does nothing if the node is running. Raises ValueError for an unknown id."""
@@ -170,6 +171,47 @@ class Server:
                 except BaseException:
                     await self._close_node(node_id)
                     raise
+
+    def silence_node(self, node_id: int, kind: Silence) -> None:
+        """Pauses or isolates a running node: its connections stay open, but they are neither read nor answered."""
+        with self.control(f"silencing node {node_id}"):
+            self.cluster.nodes.silence(node_id, kind)
+            for acceptor in self._acceptors[node_id]:
+                acceptor.pause()
+            for client in self._clients_of(node_id):
+                client.silence()
+
+    def end_silence(self, node_id: int) -> None:
+        """Ends the silence of a node, which has learned of all changes before it serves its clients again."""
+        with self.control(f"ending the silence of node {node_id}"):
+            self.cluster.nodes.start(node_id)
+            for acceptor in self._acceptors[node_id]:
+                acceptor.resume()
+            for client in self._clients_of(node_id):
+                client.end_silence()
+
+    async def add_node(self, node: NodeConfig) -> None:
+        """Adds a node to the cluster, on ports that the kernel chooses. Raises OSError if it cannot listen."""
+        with self.control(f"adding node {node.node_id}"):
+            bound = self._reserve(node)
+            try:
+                self.cluster.nodes.add(bound)
+                self._listen(bound.node_id)
+            except BaseException:
+                await self._close_node(bound.node_id)
+                self.cluster.brokers.pop(bound.node_id, None)
+                self._release(bound)
+                raise
+            self.config = replace(self.config, nodes=(*self.config.nodes, bound))
+
+    async def remove_node(self, node_id: int) -> None:
+        """Moves a node's replicas to other nodes, closes its listeners and connections, and removes it."""
+        with self.control(f"removing node {node_id}"):
+            await self._close_node(node_id)
+            self.cluster.nodes.remove(node_id)
+            (removed,) = (node for node in self.config.nodes if node.node_id == node_id)
+            self._release(removed)
+            self.config = replace(self.config, nodes=tuple(node for node in self.config.nodes if node is not removed))
 
     @contextmanager
     def control(self, doing: str) -> Iterator[None]:
@@ -198,6 +240,11 @@ class Server:
             bound.append(listener.bound(reserved.getsockname()[1]))
             self._reserved[bound[-1]] = reserved
         return node.bound(bound)
+
+    def _release(self, node: NodeConfig) -> None:
+        """Stops listening on a node's ports and releases them."""
+        for listener in node.listeners:
+            self._reserved.pop(listener).close()
 
     def _listen(self, node_id: int) -> None:
         broker = self.cluster.brokers[node_id]
@@ -236,10 +283,13 @@ class Server:
     async def _close_node(self, node_id: int) -> None:
         for acceptor in self._acceptors.pop(node_id, ()):
             await acceptor.close()
-        for client in [client for client in self._clients if client.broker.node_id == node_id]:
+        for client in self._clients_of(node_id):
             client.abort("the node is stopped")
-        while any(client.broker.node_id == node_id for client in self._clients):
+        while self._clients_of(node_id):
             await asyncio.sleep(0)
+
+    def _clients_of(self, node_id: int) -> list[ClientProtocol]:
+        return [client for client in self._clients if client.broker.node_id == node_id]
 
     # Turns of the event loop
 

@@ -130,6 +130,20 @@ def test_shortcut_is_not_learned_while_a_fault_may_still_hit(world: World, passi
     assert produce(client) == ErrorCode.INVALID_RECORD
 
 
+def test_shortcut_of_other_requests_does_not_learn_one_that_is_hit(world: World) -> None:
+    world.cluster.create_topic("slow", 1)
+    fault = world.fault(api="Produce", topic="slow", delay_ms=5)
+    client = world.client()
+    for number in range(1, 4):
+        client.send(PRODUCE, 9, produce_request("t", a_batch(b"x")))
+        assert client.receive() is not None
+        client.send(PRODUCE, 9, produce_request("slow", a_batch(b"x")))
+        assert client.receive() is None
+        world.advance(5)
+        assert client.receive() is not None
+        assert fault.hits == number
+
+
 def test_shortcut_is_learned_after_the_last_hit(world: World) -> None:
     client = world.client()
     world.fault(api="Produce", error="INVALID_RECORD", times=1)
