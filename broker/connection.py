@@ -332,6 +332,11 @@ class Connection:
         """Has the connection count as used now, so that it is not closed as idle."""
         self._used_ms = self.core.timers.now_ms
 
+    def mute(self, milliseconds: int) -> None:
+        """Holds back the requests that follow the current one, for the given time (KIP-219)."""
+        self._is_put_off = True
+        self.core.timers.set(self, milliseconds, self._take_up)
+
     def forget_shortcut(self) -> None:
         """Has all further requests decoded, until the handler stores a new shortcut."""
         self._shortcut = None
@@ -471,6 +476,7 @@ class Connection:
         self.core.connections.pop(self, None)
         self.core.timers.cancel(self._idle_timer)
         self.broker.request_memory.forget(self.ask_for_flush)
+        self.core.timers.cancel(self)
         if self._large is not None:
             self._release_large(self._large)
         self._unparsed, self._large, self._held = b"", None, False
