@@ -283,9 +283,10 @@ class Connection:
 
     def _serve(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> None:
         """Serves the request in `size` bytes of `data` from `position` on. Every request passes here, with or without the shortcut."""
-        gate = self.core.gate
-        if self._shortcut is not None and self.core.cluster.shortcut_allowed and (gate is None or self.sparing.state is gate.state):
-            response = self._shortcut.answer(data, position, size, owns_buffer)
+        core, shortcut = self.core, self._shortcut
+        gate = core.gate
+        if shortcut is not None and core.cluster.shortcut_allowed and (gate is None or self.sparing.state is gate.state):
+            response = shortcut.answer(data, position, size, owns_buffer)
             if gate is not None and response is not None:
                 self.sparing.count += 1
             if isinstance(response, list):
