@@ -9,6 +9,9 @@ A read returns one slice per segment, without a copy. Slices remain in use while
 have been written: after a truncation, new batches are written after the truncated bytes of the arena, in a new segment.
 
 Deleting frees the segments before the start offset. An arena is freed when no segment and no slice refers to it any more.
+
+Snapshots share the segments of a log (`seal`, `adopt`). Therefore only the last segment grows, until it is sealed, and any other change
+replaces a segment by a changed copy.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from operator import attrgetter
 from struct import Struct
 
 from .epochs import LeaderEpochs
-from .memory import LogMemory, untouched
+from .memory import KeptBytes, LogMemory, untouched
 from .segments import EXTENT, PREFIX_BYTES, Buffer, Segment, max_timestamp_of, split
 
 KEEP_BYTES = 32 * 1024  # from this size on, copying a batch takes longer than keeping its block
@@ -37,11 +40,10 @@ _base_offset = attrgetter("base_offset")
 class Log:
     """Batches with offsets from `start_offset` to `end_offset` (exclusive). The views that it returns are read-only and never change."""
 
-    __slots__ = ("_arena", "_epochs", "_kept", "_limit", "_segments", "_used", "_view", "end_offset", "memory", "start_offset")
+    __slots__ = ("_arena", "_epochs", "_limit", "_segments", "_used", "_view", "end_offset", "memory", "start_offset")
 
     def __init__(self, memory: LogMemory | None = None) -> None:
         self.memory = memory
-        self._kept = 0  # bytes that are counted in `memory`
         self.start_offset = 0
         self.end_offset = 0
         self._segments: list[Segment] = []
@@ -82,9 +84,8 @@ class Log:
         last_offset_delta, max_timestamp = _TAIL.unpack_from(batch, 23)
         segment.add(size, last_offset_delta, max_timestamp)
         self.end_offset = segment.end_offset
-        if self.memory is not None:
-            self.memory.used_bytes += size
-            self._kept += size
+        if segment.kept is not None:
+            segment.kept.add(size)
         return base_offset
 
     def read(self, offset: int, max_bytes: int, end_offset: int, *, at_least_one: bool) -> list[memoryview]:
@@ -154,10 +155,10 @@ class Log:
         self._epochs.delete_before(offset)
         self._segments = [segment for segment in self._segments if segment.end_offset > offset]
         if self._segments:
-            self._segments[0].delete_before(offset)
+            first = self._segments[0] = self._segments[0].copy()
+            first.delete_before(offset)
         else:
-            self._seal()
-        self._count_memory()
+            self.seal()
 
     def replace_before(self, offset: int, batches: Sequence[Buffer]) -> None:
         """Replaces the batches before `offset`, the base offset of a batch or the end, by `batches` (compaction).
@@ -165,17 +166,14 @@ class Log:
         Their headers already hold offsets, in ascending order and possibly with gaps, and leader epochs. The start offset and the
         end offset of the log stay the same.
         """
-        kept = [segment for segment in self._segments if segment.end_offset > offset]
+        kept = [segment.copy() for segment in self._segments if segment.end_offset > offset]
         if kept:
             kept[0].delete_before(offset)
         self._segments = [*_packed(batches), *kept]
-        log_end = 0
-        for segment in self._segments:
-            segment.log_start = log_end - segment.start
-            log_end += segment.end - segment.start
+        self._number_bytes()
+        self._count_new_segments()
         if not kept:
-            self._seal()
-        self._count_memory()
+            self.seal()
 
     def truncate_to(self, offset: int) -> None:
         """Removes the batch that contains `offset` and those after it, so that the log ends at `offset` (an unclean leader election)."""
@@ -187,12 +185,30 @@ class Log:
         while self._segments and self._segments[-1].base_offset >= offset:
             self._segments.pop()
         if self._segments:
-            last = self._segments[-1]
+            last = self._segments[-1] = self._segments[-1].copy()
             last.truncate_to(offset)
             if last.end <= last.start:
                 self._segments.pop()
-        self._seal()
-        self._count_memory()
+        self.seal()
+
+    # Sharing with snapshots
+
+    def seal(self) -> None:
+        """Prevents the last segment from growing, so that it may be shared. Releases the arena if the log is empty."""
+        self._limit = 0
+        if not self._segments:
+            self._arena = self._view = _NO_ARENA
+            self._used = 0
+
+    def adopt(self, segments: Sequence[Segment]) -> None:
+        """Makes sealed segments with positions in a log the contents of this empty log. The next append opens an arena."""
+        self._segments = list(segments)
+        self._count_new_segments()
+
+    def empty(self) -> None:
+        """Releases the memory of a log that is no longer used."""
+        self._segments = []
+        self.seal()
 
     def begin_epoch(self, epoch: int) -> None:
         """Starts a leader epoch at `end_offset`."""
@@ -227,21 +243,24 @@ class Log:
     def _open(self, view: memoryview, start: int) -> Segment:
         log_end = self._segments[-1].log_start + self._segments[-1].end if self._segments else 0
         segment = Segment(view, start, self.end_offset, log_end - start)
+        if self.memory is not None:
+            segment.kept = KeptBytes(self.memory)
         self._segments.append(segment)
         return segment
 
-    def _count_memory(self) -> None:
-        """Updates `memory` after segments were removed."""
+    def _count_new_segments(self) -> None:
+        """Counts the bytes of segments that were not appended to this log."""
         if self.memory is not None:
-            before, self._kept = self._kept, sum(segment.end - segment.origin for segment in self._segments)
-            self.memory.free(before - self._kept)
+            for segment in self._segments:
+                if segment.kept is None:
+                    segment.kept = KeptBytes(self.memory, segment.end - segment.origin)
 
-    def _seal(self) -> None:
-        """Prevents the last segment from growing, and releases the arena if the log is empty."""
-        self._limit = 0
-        if not self._segments:
-            self._arena = self._view = _NO_ARENA
-            self._used = 0
+    def _number_bytes(self) -> None:
+        """Sets the position of each segment in the log."""
+        log_end = 0
+        for segment in self._segments:
+            segment.log_start = log_end - segment.start
+            log_end += segment.end - segment.start
 
 
 def _packed(batches: Sequence[Buffer]) -> Iterator[Segment]:

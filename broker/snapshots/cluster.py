@@ -1,0 +1,164 @@
+"""The state of a whole cluster as a plain value, and a new cluster with such a state.
+
+`write_cluster` returns the state at one moment between two requests. `read_cluster` builds a new `ClusterState` from it, which replaces the
+present one with all its connections. A new object cannot keep anything of the state before by mistake.
+
+What a restart of all brokers would lose is not part of the state: connections and waiting requests, fetch sessions, and the instances of client
+telemetry. Static settings and listeners are part of the nodes, so that a cluster can be loaded from a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from random import Random
+from typing import Any
+
+from ...storage.memory import LogMemory
+from ..cluster.broker import Broker
+from ..cluster.features import Features
+from ..cluster.metadata_log import MetadataLog
+from ..cluster.producer_ids import ProducerIds
+from ..cluster.quotas import ClientQuotas
+from ..cluster.scram import ScramCredential, ScramCredentials
+from ..cluster.state import ClusterState
+from ..groups.settings import GroupSettings
+from ..scheduling.turns import Turns
+from ..security.acls import Acl, Operation, PatternType, Permission, ResourceType
+from ..settings.cluster_config import ClusterConfig, NodeConfig
+from ..settings.listeners import Listener
+from ..settings.values import GroupConfig
+from .forms import MOMENT, PLAIN, Form, Plain, Record, Within, listed, mapped, named
+from .groups import fill_groups, write_groups
+from .timers import set_timers, write_timers
+from .topics import OVERRIDES, TOPIC, read_topic
+from .transactions import TRANSACTIONS
+
+_PAIRS = mapped(PLAIN, PLAIN)
+FEATURES = Record(Features, {"levels": _PAIRS})
+METADATA_LOG = Record(MetadataLog, {"_start_ms": MOMENT, "_records": PLAIN}, apart=("_timers", "_config"))
+PRODUCER_IDS = Record(ProducerIds, {"next_id": PLAIN}, apart=("_timers", "_config", "_partitions"))
+_ENTITY = Form(lambda entity: list(map(list, entity)), lambda plain, shift_ms: tuple(map(tuple, plain)))
+QUOTAS = Record(ClientQuotas, {"_quotas": mapped(_ENTITY, _PAIRS)})
+SCRAM_CREDENTIALS = Record(ScramCredentials, {"_by_user": mapped(PLAIN, mapped(PLAIN, named(ScramCredential)))})
+
+CLUSTER = Record(
+    ClusterState,
+    {
+        "cluster_id": PLAIN,
+        "topics_version": PLAIN,
+        "metadata_log": Within(METADATA_LOG),
+        "producer_ids": Within(PRODUCER_IDS),
+        "transactions": Within(TRANSACTIONS),
+        "features": Within(FEATURES),
+        "quotas": Within(QUOTAS),
+        "scram_credentials": Within(SCRAM_CREDENTIALS),
+    },
+    apart=(
+        # Written separately, because their objects refer to the cluster.
+        *("brokers", "topics", "groups", "group_configs", "authorizer", "random", "timers"),
+        # References, and indexes that follow from the state.
+        *("wake", "background", "config", "log_memory", "topics_by_id", "_names", "regexes"),
+        *("coordinator_log", "log_retention", "log_cleaner", "transaction_log", "replica_control"),
+    ),
+)
+
+BROKER = Record(
+    Broker,
+    {"node_id": PLAIN, "rack": PLAIN, "running": PLAIN, "registered": PLAIN},
+    apart=(
+        *("cluster", "listeners", "config", "request_max_bytes", "max_idle_ms", "request_memory", "connections", "rack_aware"),
+        # Lost in a restart.
+        *("client_metrics", "fetch_sessions"),
+    ),
+)
+_LISTENER_FIELDS = [field.name for field in fields(Listener)]
+
+
+def write_cluster(cluster: ClusterState) -> dict[str, Plain]:
+    """Returns the state of a cluster. It shares the memory of the logs and does not change afterwards."""
+    authorizer = cluster.authorizer
+    return {
+        "now_ms": cluster.timers.now_ms,
+        "random": _random_state(cluster.random),
+        "nodes": [_write_node(broker) for broker in cluster.brokers.values()],
+        "cluster": CLUSTER.write(cluster),
+        "topics": [TOPIC.write(topic) for topic in cluster.topics.values()],
+        "group_configs": mapped(PLAIN, OVERRIDES).write(cluster.group_configs),
+        "groups": write_groups(cluster.groups),
+        "acls": None if authorizer is None else [list(map(_code, acl)) for acl in authorizer._acls],
+        "timers": write_timers(cluster),
+    }
+
+
+def _write_node(broker: Broker) -> Plain:
+    return {
+        "state": BROKER.write(broker),
+        "listeners": [[getattr(listener, name) for name in _LISTENER_FIELDS] for listener in broker.listeners.values()],
+        "static": _PAIRS.write(broker.config.static),
+        "own": _PAIRS.write(broker.config.own),
+        "cluster_wide": _PAIRS.write(broker.config.cluster_wide),
+    }
+
+
+def _code(value: Any) -> Plain:
+    return value if isinstance(value, str) else int(value)
+
+
+def _random_state(random: Random) -> Plain:
+    """Returns the state of a seeded generator, None for the system's, which has no state."""
+    try:
+        version, numbers, gauss = random.getstate()
+    except NotImplementedError:
+        return None
+    return [version, list(numbers), gauss]
+
+
+def nodes_of(state: Mapping[str, Plain]) -> tuple[NodeConfig, ...]:
+    """Returns the nodes of a written state, with their listeners and static settings."""
+    return tuple(
+        NodeConfig(
+            node["state"]["node_id"],
+            node["state"]["rack"],
+            tuple(Listener(*values) for values in node["listeners"]),
+            _PAIRS.read(node["static"], 0),
+        )
+        for node in state["nodes"]
+    )
+
+
+def read_cluster(
+    state: Mapping[str, Plain], config: ClusterConfig, turns: Turns[Any], random: Random, memory: LogMemory | None
+) -> ClusterState:
+    """Returns a new cluster with a written state and the nodes of `config`.
+
+    `memory` counts the bytes of the logs. Raises an exception if the state was not written by `write_cluster`.
+    """
+    shift_ms = turns.timers.now_ms - state["now_ms"]
+    cluster = ClusterState(replace(config, cluster_id=state["cluster"]["cluster_id"]), turns, random, memory)
+    _fill_nodes(cluster, state["nodes"], shift_ms)
+    for written in state["topics"]:
+        cluster.add_topic(read_topic(written, cluster.config, cluster.log_memory, shift_ms))
+    CLUSTER.fill(cluster, state["cluster"], shift_ms)
+    cluster.group_configs |= {name: GroupConfig(cluster.config, dict(overrides)) for name, overrides in state["group_configs"]}
+    cluster.groups.reload(GroupSettings.of(cluster.config))
+    fill_groups(cluster.groups, state["groups"], shift_ms)
+    if cluster.authorizer is not None:
+        for written in state["acls"] or ():
+            cluster.authorizer.add(_acl(*written))
+    set_timers(cluster, state["timers"])
+    if state["random"] is not None:
+        version, numbers, gauss = state["random"]
+        random.setstate((version, tuple(numbers), gauss))
+    return cluster
+
+
+def _fill_nodes(cluster: ClusterState, nodes: Plain, shift_ms: int) -> None:
+    for node in nodes:
+        broker = cluster.brokers[node["state"]["node_id"]]
+        BROKER.fill(broker, node["state"], shift_ms)
+        broker.config.alter(own=_PAIRS.read(node["own"], shift_ms), cluster_wide=_PAIRS.read(node["cluster_wide"], shift_ms))
+
+
+def _acl(kind: int, name: str, pattern: int, principal: str, host: str, operation: int, permission: int) -> Acl:
+    return Acl(ResourceType(kind), name, PatternType(pattern), principal, host, Operation(operation), Permission(permission))
