@@ -18,6 +18,7 @@ from .. import __version__
 if TYPE_CHECKING:
     from .network.server import Server
     from .settings.cluster_config import ClusterConfig, TopicSpec
+    from .snapshots.cluster import State
 
 DEFAULT_CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the default of the apache/kafka image
 EXAMPLES = """\
@@ -61,10 +62,15 @@ def serve(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from . import logs, terminal
     from .settings.properties import InvalidConfig
 
+    from .snapshots.state_file import load
+
     try:
-        cluster = cluster_config(options, environ)
+        saved = None if options.load is None else load(Path(options.load))
+        cluster = cluster_config(options, environ) if saved is None else saved_config(saved, options, environ)
         topics = topic_specs(options, environ, cluster)
-    except InvalidConfig as error:
+    except OSError as error:
+        return _refuse(f"cannot load {options.load}: {error.strerror or error}")
+    except ValueError as error:
         return _refuse(str(error))
     logs.configure(options.log_format)
     logs.ignored_settings(cluster.ignored)
@@ -81,7 +87,7 @@ def serve(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
             terminal.show(server.config, server.bootstrap_servers)
 
     try:
-        run(cluster, topics=topics, on_ready=ready)
+        run(cluster, topics=topics, state=saved, on_ready=ready)
     except OSError as error:
         return _refuse(error.strerror or str(error))
     return 0
@@ -127,6 +133,33 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
     nodes = options.nodes or (1 if len(files) == 1 and not options.listener and _has_listeners(settings) else None)
     cluster = cluster_of(brokers, nodes=nodes, cluster_id=environ.get("CLUSTER_ID", DEFAULT_CLUSTER_ID))
     return replace(cluster, max_memory_bytes=options.max_memory)
+
+
+def saved_config(saved: State, options: argparse.Namespace, environ: Mapping[str, str]) -> ClusterConfig:
+    """Returns the configuration of a saved cluster. Options take precedence over the environment, which takes precedence over the file.
+
+    Raises InvalidConfig.
+    """
+    from dataclasses import replace
+
+    from .settings.endpoints import LOOPBACK
+    from .settings.environment import settings_of
+    from .settings.properties import InvalidConfig
+    from .settings.spelling import check_scope
+    from .snapshots.loading import loaded_config
+
+    if options.nodes or options.config:
+        raise InvalidConfig("--nodes and --config cannot be combined with --load, because the file contains the nodes")
+    check_scope(dict(options.set))
+    settings = settings_of(environ) | dict(options.set)
+    if options.listener:
+        settings["listeners"] = ",".join(options.listener)
+    listeners = [{} for _ in saved["nodes"]]
+    if options.port is not None or options.host is not None:
+        port = 9092 if options.port is None else options.port
+        addresses = [f"{options.host or LOOPBACK}:{port and port + shift}" for shift in range(len(listeners))]
+        listeners = [{"listeners": f"PLAINTEXT://{address}"} for address in addresses]
+    return replace(loaded_config(saved, [settings | each for each in listeners]), max_memory_bytes=options.max_memory)
 
 
 def _read(name: str) -> str:
@@ -219,6 +252,9 @@ def _add_serve(run: argparse.ArgumentParser) -> None:
     )
     run.add_argument(
         "--topic", action="append", default=[], metavar="NAME:PARTITIONS[:REPLICAS]", help="create this topic at startup; repeatable"
+    )
+    run.add_argument(
+        "--load", metavar="FILE", help="start with the state that was saved in this file, by default on the ports that it contains"
     )
     run.add_argument("--max-memory", type=_size, metavar="SIZE", help="memory limit for all logs, such as 512m (default: no limit)")
     run.add_argument("--log-format", choices=["text", "json"], default="text", help="format of the log on stderr (default: %(default)s)")

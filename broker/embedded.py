@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
+from os import PathLike
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -16,6 +18,9 @@ from .network.server import Server, new_event_loop
 from .settings.cluster_config import ClusterConfig, cluster_of
 from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
+from .snapshots.cluster import State, nodes_of
+from .snapshots.loading import any_ports, loaded_config
+from .snapshots.state_file import load
 
 R = TypeVar("R")
 
@@ -46,7 +51,17 @@ class AsyncCluster(ClusterControls):
         self._topics = topic_specs_of({} if topics is None else topics)
         check_topics(self._topics, nodes)
         self._seed = seed
+        self._saved: State | None = None
         self._running: Server | None = None
+
+    @classmethod
+    def load(cls, file: str | PathLike[str], settings: Mapping[str, SettingValue] | None = None, *, seed: int | None = None) -> Self:
+        """Returns a cluster that starts with the state in a file, which `save` has written; see `Cluster.load`."""
+        saved, changed = load(Path(file)), _texts(settings or {})
+        cluster = cls(len(saved["nodes"]), seed=seed)
+        cluster._saved = saved
+        cluster._config = loaded_config(saved, [any_ports(node.listeners) | changed for node in nodes_of(saved)])
+        return cluster
 
     async def start(self) -> Self:
         """Starts the brokers and returns the cluster once they accept connections.
@@ -55,7 +70,7 @@ class AsyncCluster(ClusterControls):
         """
         if self._running is not None:
             raise ValueError(f"the cluster is running already, at {self.bootstrap_servers}; stop it before you start it again")
-        server = Server(self._config, self._topics, seed=self._seed)
+        server = Server(self._config, self._topics, seed=self._seed, state=self._saved)
         await server.start()
         self._running = server
         return self
@@ -122,6 +137,18 @@ class Cluster(BlockingControls):
     ) -> None:
         self._cluster = AsyncCluster(nodes, topics, settings, seed=seed, transaction_version=transaction_version)
         self._thread: threading.Thread | None = None
+
+    @classmethod
+    def load(cls, file: str | PathLike[str], settings: Mapping[str, SettingValue] | None = None, *, seed: int | None = None) -> Self:
+        """Returns a cluster that starts with the state in a file, which `save` has written, on free ports of the same addresses.
+
+        It has the nodes and settings of the cluster that was saved; `settings` replace single ones. With a `seed`, what is generated from now on
+        is reproducible; without one, it continues as in the cluster that was saved. Raises ValueError for a file that is damaged or was
+        written by a newer version, and OSError if it cannot be read.
+        """
+        cluster = cls()
+        cluster._cluster = AsyncCluster.load(file, settings, seed=seed)
+        return cluster
 
     def start(self) -> Self:
         """Starts the brokers and returns the cluster once they accept connections.
@@ -193,10 +220,14 @@ class Cluster(BlockingControls):
 def _cluster_config(nodes: int, settings: Mapping[str, SettingValue]) -> ClusterConfig:
     if not isinstance(nodes, int) or isinstance(nodes, bool):
         raise TypeError(f"nodes must be an int, not {nodes!r}")
+    return cluster_of([{"listeners": ANY_PORT} | _texts(settings)], nodes=nodes)
+
+
+def _texts(settings: Mapping[str, SettingValue]) -> dict[str, str]:
     if not isinstance(settings, Mapping):
         raise TypeError(f'settings must be a mapping such as {{"num.partitions": 3}}, not {settings!r}')
     check_scope(settings)
-    return cluster_of([{"listeners": ANY_PORT} | {name: as_text(name, value) for name, value in settings.items()}], nodes=nodes)
+    return {name: as_text(name, value) for name, value in settings.items()}
 
 
 def _known_version(version: int) -> int:

@@ -14,6 +14,7 @@ from struct import Struct
 from .memory import KeptBytes
 
 INDEX_INTERVAL_BYTES = 4096
+HEADER_BYTES = 61
 PREFIX_BYTES = 12  # base offset and batch length, which the batch length does not include
 EXTENT = Struct(">qi11xi")  # base offset, batch length, last offset delta
 _LENGTH = Struct(">i")
@@ -47,6 +48,22 @@ def max_timestamp_of(batch: Buffer) -> int:
     """Returns the largest record timestamp of a batch in ms, -1 if its records have none."""
     timestamp: int = _MAX_TIMESTAMP.unpack_from(batch, 35)[0]
     return timestamp
+
+
+def read_segment(view: memoryview, base_offset: int, end_offset: int, log_start: int) -> Segment:
+    """Returns a segment of all batches in `view`, which hold their offsets. Raises ValueError if these are not whole batches."""
+    segment = Segment(view, 0, base_offset, log_start)
+    while segment.end < len(view):
+        if len(view) - segment.end < HEADER_BYTES:
+            raise ValueError(f"{len(view) - segment.end} bytes after the last batch")
+        offset, length, last_offset_delta = EXTENT.unpack_from(view, segment.end)
+        size = length + PREFIX_BYTES
+        if not HEADER_BYTES <= size <= len(view) - segment.end or offset < segment.end_offset or last_offset_delta < 0:
+            raise ValueError(f"no batch of {size} bytes with the offset {offset} can follow the offset {segment.end_offset}")
+        segment.end_offset = offset  # the offsets before it may have been removed
+        segment.add(size, last_offset_delta, max_timestamp_of(view[segment.end :]))
+    segment.end_offset = end_offset
+    return segment
 
 
 class Segment:

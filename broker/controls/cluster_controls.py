@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from .declaration import blocking
 from .nodes import NodeControls
+from .state import StateControls
 
 
-class ClusterControls(NodeControls):
+class ClusterControls(NodeControls, StateControls):
     """The controls as coroutines, for the event loop on which the cluster runs."""
 
 
@@ -19,3 +20,10 @@ class BlockingControls:
 
     stop_node = blocking(NodeControls.stop_node)
     start_node = blocking(NodeControls.start_node)
+
+    snapshot = blocking(StateControls.snapshot)
+    restore = blocking(StateControls.restore)
+    close_snapshot = blocking(StateControls.close_snapshot)
+    snapshots = blocking(StateControls.snapshots)
+    reset = blocking(StateControls.reset)
+    save = blocking(StateControls.save)

@@ -11,6 +11,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
+import struct
+from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 from ..cluster.broker import Broker
@@ -50,7 +53,9 @@ class ClientProtocol(asyncio.BufferedProtocol):
             self.server.opened(self)
         except Exception as error:
             self.connection.abort(error, "opening it")
-        if self.connection.closing is not None:
+        if self.connection.core is not self.server.core:
+            self.reset("the state of the cluster was replaced")
+        elif self.connection.closing is not None:
             self._transport.abort()
         self.server.after_turn()
 
@@ -126,6 +131,13 @@ class ClientProtocol(asyncio.BufferedProtocol):
         """Closes the connection at once, without writing its output."""
         self.connection.lost(reason)
         self._abort_transport()
+
+    def reset(self, reason: str) -> None:
+        """Closes the connection at once with RST, so that the client discards what it has received and connects again."""
+        if self._transport is not None:
+            with suppress(OSError):  # raised if the connection is closed already
+                self._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.abort(reason)
 
     def _abort_transport(self) -> None:
         if self._transport is not None:

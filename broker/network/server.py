@@ -19,8 +19,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from random import Random, SystemRandom
 from types import ModuleType
-from typing import cast
+from typing import TypeVar, cast
 
+from ...storage.memory import LogMemory
 from .. import logs
 from ..cluster.broker import Broker
 from ..cluster.state import ClusterState
@@ -32,6 +33,8 @@ from ..settings.cluster_config import ClusterConfig, NodeConfig, TopicSpec
 from ..settings.endpoints import WILDCARDS
 from ..settings.listeners import Listener
 from ..signals import end_by_signals
+from ..snapshots.cluster import State, read_cluster
+from ..snapshots.table import Snapshots
 from .acceptor import Acceptor, bind
 from .client_protocol import ClientProtocol
 
@@ -43,6 +46,8 @@ except ImportError:  # on Windows, or without the extra; asyncio works too, but 
 
 log = logging.getLogger("kafka.server.KafkaServer")
 
+R = TypeVar("R")
+
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
     """Returns a uvloop event loop if uvloop is installed, unless ODRADEK_LOOP=asyncio is set, and otherwise one of asyncio."""
@@ -53,12 +58,19 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
 
 
 class Server:
-    """A cluster on the running event loop. With a `seed`, ids and the placement of replicas are reproducible."""
+    """A cluster on the running event loop. It begins with a saved `state` if there is one.
 
-    def __init__(self, config: ClusterConfig, topics: Sequence[TopicSpec] = (), *, seed: int | None = None) -> None:
+    With a `seed`, ids and the placement of replicas are reproducible.
+    """
+
+    def __init__(
+        self, config: ClusterConfig, topics: Sequence[TopicSpec] = (), *, seed: int | None = None, state: State | None = None
+    ) -> None:
         self.config = config
         self._topics = topics
-        self._random: Random = SystemRandom() if seed is None else Random(seed)
+        self._state = state if state is None or seed is None else {**state, "random": None}
+        self._random = _generator(seed, state)
+        self._log_memory: LogMemory | None = None
         self._loop = asyncio.get_running_loop()
         # The wall clock at start plus the monotonic clock: timers and record timestamps use one time, and it never jumps.
         self._epoch_ms = time.time() * 1000 - time.monotonic() * 1000
@@ -83,18 +95,51 @@ class Server:
         """Binds all listeners, creates the cluster and accepts connections. Raises OSError if an address is in use."""
         try:
             self.config = replace(self.config, nodes=tuple(self._reserve(node) for node in self.config.nodes))
-            turns = Turns[Parked](Timers(self.now_ms), time.monotonic)
-            self.cluster = ClusterState(self.config, turns, self._random)
-            self.core = Core(self.cluster, turns)
+            self.core = self._new_core(self._state)
+            self._log_memory = self.cluster.log_memory
             for topic in self._topics:
-                self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
-            for node in self.config.nodes:
-                self._listen(node.node_id)
+                if topic.name not in self.cluster.topics:
+                    self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
+            self.snapshots = Snapshots(self.cluster)
+            await self._follow_nodes()
             self._warn_of_open_listeners()
             self.after_turn()
         except BaseException:
             await self.stop()
             raise
+
+    @property
+    def cluster(self) -> ClusterState:
+        """The present cluster, which `restore` replaces."""
+        return self.core.cluster
+
+    def _new_core(self, state: State | None) -> Core:
+        turns = Turns[Parked](Timers(self.now_ms), time.monotonic)
+        if state is None:
+            return Core(ClusterState(self.config, turns, self._random), turns)
+        return Core(read_cluster(state, self.config, turns, self._random, self._log_memory), turns)
+
+    async def restore(self, state: State) -> None:
+        """Replaces the cluster by one with a state that it had before, and closes all connections with RST. The ports stay."""
+        with self.control("restoring a state"):
+            core, before = self._new_core(state), self.cluster
+            self.core = core
+            for client in list(self._clients):
+                client.reset("the state of the cluster was replaced")
+            before.discard()
+            await self._follow_nodes()
+
+    async def _follow_nodes(self) -> None:
+        """Opens the listeners of nodes that are running, and closes those of the others."""
+        for broker in self.cluster.brokers.values():
+            if broker.running and broker.node_id not in self._acceptors:
+                self._listen(broker.node_id)
+            elif not broker.running and broker.node_id in self._acceptors:
+                await self._close_node(broker.node_id)
+
+    async def in_thread(self, work: Callable[[], R]) -> R:
+        """Runs work that takes long, such as writing a file, without delaying the cluster, and returns its result."""
+        return await self._loop.run_in_executor(None, work)
 
     async def stop(self) -> None:
         """Closes every listener and connection."""
@@ -162,7 +207,7 @@ class Server:
         broker = self.cluster.brokers[node_id]
         acceptors = self._acceptors[node_id] = []
         for listener in broker.listeners.values():
-            acceptors.append(Acceptor(self, broker, listener))
+            acceptors.append(Acceptor(self, listener))
             log.info("[KafkaServer id=%d] listening on %s://%s:%d", node_id, listener.name, listener.host, listener.port)
 
     def _warn_of_open_listeners(self) -> None:
@@ -238,8 +283,15 @@ class Server:
             acceptor.resume()
 
 
-async def _serve(config: ClusterConfig, topics: Sequence[TopicSpec], on_ready: Callable[[Server], None]) -> None:
-    server = Server(config, topics)
+def _generator(seed: int | None, state: State | None) -> Random:
+    """Returns the system's random numbers, or reproducible ones with a seed or with a state that has been saved with a seed."""
+    if seed is not None:
+        return Random(seed)
+    return SystemRandom() if state is None or state["random"] is None else Random()
+
+
+async def _serve(config: ClusterConfig, topics: Sequence[TopicSpec], state: State | None, on_ready: Callable[[Server], None]) -> None:
+    server = Server(config, topics, state=state)
     ended = asyncio.Event()
     end_by_signals(asyncio.get_running_loop(), ended)
     await server.start()
@@ -250,7 +302,9 @@ async def _serve(config: ClusterConfig, topics: Sequence[TopicSpec], on_ready: C
     log.info("shut down completed")
 
 
-def run(config: ClusterConfig, *, topics: Sequence[TopicSpec] = (), on_ready: Callable[[Server], None]) -> None:
-    """Runs a cluster until SIGTERM or SIGINT. Calls `on_ready` once all listeners accept. Raises OSError if an address is in use."""
+def run(
+    config: ClusterConfig, *, topics: Sequence[TopicSpec] = (), state: State | None = None, on_ready: Callable[[Server], None]
+) -> None:
+    """Runs a cluster, with a saved state if there is one, until SIGTERM or SIGINT. Calls `on_ready` once all listeners accept. Raises OSError if an address is in use."""
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(_serve(config, topics, on_ready))
+        runner.run(_serve(config, topics, state, on_ready))

@@ -9,7 +9,6 @@ telemetry. Static settings and listeners are part of the nodes, so that a cluste
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields, replace
 from random import Random
 from typing import Any
@@ -33,6 +32,9 @@ from .groups import fill_groups, write_groups
 from .timers import set_timers, write_timers
 from .topics import OVERRIDES, TOPIC, read_topic
 from .transactions import TRANSACTIONS
+
+State = dict[str, Plain]
+"""The state of a cluster as a plain value (`forms.py`)."""
 
 _PAIRS = mapped(PLAIN, PLAIN)
 FEATURES = Record(Features, {"levels": _PAIRS})
@@ -75,7 +77,7 @@ BROKER = Record(
 _LISTENER_FIELDS = [field.name for field in fields(Listener)]
 
 
-def write_cluster(cluster: ClusterState) -> dict[str, Plain]:
+def write_cluster(cluster: ClusterState) -> State:
     """Returns the state of a cluster. It shares the memory of the logs and does not change afterwards."""
     authorizer = cluster.authorizer
     return {
@@ -114,7 +116,7 @@ def _random_state(random: Random) -> Plain:
     return [version, list(numbers), gauss]
 
 
-def nodes_of(state: Mapping[str, Plain]) -> tuple[NodeConfig, ...]:
+def nodes_of(state: State) -> tuple[NodeConfig, ...]:
     """Returns the nodes of a written state, with their listeners and static settings."""
     return tuple(
         NodeConfig(
@@ -128,7 +130,7 @@ def nodes_of(state: Mapping[str, Plain]) -> tuple[NodeConfig, ...]:
 
 
 def read_cluster(
-    state: Mapping[str, Plain], config: ClusterConfig, turns: Turns[Any], random: Random, memory: LogMemory | None
+    state: State, config: ClusterConfig, turns: Turns[Any], random: Random, memory: LogMemory | None
 ) -> ClusterState:
     """Returns a new cluster with a written state and the nodes of `config`.
 
