@@ -24,6 +24,7 @@ from ...storage.memory import LogMemory
 from ..groups.consumer.regex_resolutions import Resolutions
 from ..groups.coordinator import Groups, GroupSettings
 from ..scheduling.turns import Turns
+from ..scheduling.waiting import NEXT_TURN, Background
 from ..security.authorizer import authorizer_of
 from ..settings.cluster_config import ClusterConfig
 from ..settings.properties import InvalidConfig
@@ -251,12 +252,13 @@ class ClusterState:
             self.create_topic(name, options.partitions, options.replication_factor, configs=options.configs)
         return True
 
-    def discard(self) -> None:
-        """Releases the memory of the logs of a cluster that another one replaces, without waiting for the garbage collector."""
+    def discard(self) -> Background:
+        """Releases the logs of a cluster that another one replaces, slice by slice, because unmapping much memory takes long."""
         for topic in self.topics.values():
-            for partition in topic.partitions:
+            partitions, topic.partitions = topic.partitions, []
+            for partition in partitions:
                 partition.log.empty()
-            topic.partitions = []
+                yield NEXT_TURN
 
     # Coordinators
 

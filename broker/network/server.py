@@ -14,6 +14,7 @@ import logging
 import os
 import socket
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -126,7 +127,10 @@ class Server:
             self.core = core
             for client in list(self._clients):
                 client.reset("the state of the cluster was replaced")
-            before.discard()
+            if self._log_memory is None:
+                core.turns.background(before.discard())
+            else:  # at once, because the bytes count until they are released
+                deque(before.discard(), maxlen=0)
             await self._follow_nodes()
 
     async def _follow_nodes(self) -> None:
