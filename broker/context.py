@@ -14,16 +14,31 @@ if TYPE_CHECKING:
 
 
 class Client:
-    """The peer of a connection, and the name of the listener that it is connected to."""
+    """The peer of a connection, and the name of the listener that it is connected to.
 
-    __slots__ = ("client_host", "client_id", "client_port", "listener_name", "principal")
+    `connection_id` counts the connections of the cluster from 1 on. `software_name` and `software_version` are those of the client's
+    ApiVersions request (KIP-511); they are empty before it and for older clients.
+    """
 
-    def __init__(self, listener_name: str, client_host: str, client_port: int) -> None:
+    __slots__ = (
+        "client_host",
+        "client_id",
+        "client_port",
+        "connection_id",
+        "listener_name",
+        "principal",
+        "software_name",
+        "software_version",
+    )
+
+    def __init__(self, listener_name: str, client_host: str, client_port: int, connection_id: int = 0) -> None:
+        self.connection_id = connection_id
         self.listener_name = listener_name
         self.client_host = client_host
         self.client_port = client_port
         self.principal = ANONYMOUS
         self.client_id = ""
+        self.software_name = self.software_version = ""
 
     def __str__(self) -> str:
         return f"{self.client_host}:{self.client_port} on {self.listener_name}, client id {self.client_id!r}"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import count
 
 from .cluster.broker import Broker
 from .cluster.state import ClusterState
@@ -34,6 +35,7 @@ class Core:
         # All connections share this receive buffer, because received bytes are parsed before another connection receives any.
         self.staging = memoryview(bytearray(STAGING_BYTES))
         self.unflushed: list[Connection] = []
+        self._connection_ids = count(1)
 
     def connect(
         self, broker: Broker, listener_name: str, host: str, port: int, on_output: Callable[[], None], on_abort: Callable[[], None]
@@ -43,7 +45,7 @@ class Core:
         `on_output` is called at the end of a turn in which there is output to write or the connection is to be closed. `on_abort` is
         called when the transport has to be closed at once because writing failed.
         """
-        return Connection(self, broker, Client(listener_name, host, port), on_output, on_abort)
+        return Connection(self, broker, Client(listener_name, host, port, next(self._connection_ids)), on_output, on_abort)
 
     def advance(self, now_ms: int) -> None:
         """Sets the time to `now_ms`, runs the timers that are due and resumes the requests that they woke."""

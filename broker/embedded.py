@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Coroutine, Mapping
 from concurrent.futures import Future
 from dataclasses import replace
 from os import PathLike
@@ -136,15 +136,16 @@ class Cluster(BlockingControls):
         transaction_version: int = 2,
     ) -> None:
         self._cluster = AsyncCluster(nodes, topics, settings, seed=seed, transaction_version=transaction_version)
+        super().__init__(self._cluster, self._run_in_thread)
         self._thread: threading.Thread | None = None
 
     @classmethod
     def load(cls, file: str | PathLike[str], settings: Mapping[str, SettingValue] | None = None, *, seed: int | None = None) -> Self:
         """Returns a cluster that starts with the state in a file, which `save` has written, on free ports of the same addresses.
 
-        It has the nodes and settings of the cluster that was saved; `settings` replace single ones. With a `seed`, what is generated from now on
-        is reproducible; without one, it continues as in the cluster that was saved. Raises ValueError for a file that is damaged or was
-        written by a newer version, and OSError if it cannot be read.
+        It has the nodes and settings of the cluster that was saved; `settings` replace single ones. With a `seed`, the ids and numbers
+        that are generated from now on are reproducible; without one, they continue those of a seeded cluster that was saved. Raises
+        ValueError for a file that is damaged or was written by a newer version, and OSError if it cannot be read.
         """
         cluster = cls()
         cluster._cluster = AsyncCluster.load(file, settings, seed=seed)
@@ -156,7 +157,7 @@ class Cluster(BlockingControls):
         Raises ValueError if the cluster is running, OSError if a port is in use.
         """
         started: Future[None] = Future()
-        thread = threading.Thread(target=self._run, args=(started,), name="odradek", daemon=True)
+        thread = threading.Thread(target=self._serve, args=(started,), name="odradek", daemon=True)
         thread.start()
         try:
             started.result()
@@ -193,13 +194,17 @@ class Cluster(BlockingControls):
         """`host:port,host:port`, for a client's bootstrap.servers. Raises ValueError if the cluster is not running."""
         return self._cluster.bootstrap_servers
 
-    def _wait_for(self, method: Callable[..., Coroutine[Any, Any, R]], *args: Any, **kwargs: Any) -> R:
-        """Runs a control in the cluster's thread and returns its result."""
+    def _run_in_thread(self, coroutine: Coroutine[Any, Any, R]) -> R:
+        """Runs a coroutine on the cluster's event loop and returns its result. Raises ValueError if that is impossible."""
         if self._thread is None:
+            coroutine.close()
             raise ValueError(NOT_RUNNING)
-        return asyncio.run_coroutine_threadsafe(method(self._cluster, *args, **kwargs), self._loop).result()
+        if self._thread is threading.current_thread():
+            coroutine.close()
+            raise ValueError("a blocking call in the cluster's own thread would never return; use AsyncCluster there")
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
 
-    def _run(self, started: Future[None]) -> None:
+    def _serve(self, started: Future[None]) -> None:
         """Runs the cluster in its thread. An exception during start-up is passed to `start`, which raises it."""
 
         async def run_cluster() -> None:

@@ -39,14 +39,20 @@ def dirty_part(
     It ends at `stable_end`, the last stable offset, at the latest, because open transactions are not compacted.
     """
     start = max(cleaned_until, log.start_offset)
-    inactive = segments.of_log(log, limits.segment_bytes, limits.segment_ms)[:-1]
-    closed = [segment for segment in inactive if segment.end_offset > start]
+    closed = closed_segments(log, segments, limits, cleaned_until)
     end = min(_uncleanable_from(log, closed, limits.min_lag_ms, start, now_ms), stable_end)
     dirty_bytes = log.available(start, end)
     if not dirty_bytes:
         return None
     ratio = dirty_bytes / log.available(log.start_offset, end)
     return Dirty(start, end, ratio > limits.min_dirty_ratio or _overdue(log, closed, start, now_ms - limits.max_lag_ms))
+
+
+def closed_segments(log: Log, segments: VirtualSegments, limits: CompactionLimits, cleaned_until: int) -> list[VirtualSegment]:
+    """Returns the segments with dirty records that no append can change. Without any, there is no dirty part before the next append."""
+    start = max(cleaned_until, log.start_offset)
+    inactive = segments.of_log(log, limits.segment_bytes, limits.segment_ms)[:-1]
+    return [segment for segment in inactive if segment.end_offset > start]
 
 
 def _uncleanable_from(log: Log, closed: list[VirtualSegment], min_lag_ms: int, start: int, now_ms: int) -> int:

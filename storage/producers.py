@@ -214,6 +214,10 @@ class Producers:
         """Returns the aborted transactions that a reader of these offsets has to leave out."""
         return self._transactions.aborted(start_offset, end_offset)
 
+    def is_committed(self, producer_id: int, offset: int) -> bool | None:
+        """Returns whether the transaction of a record was committed; None while it is open."""
+        return self._transactions.is_committed(producer_id, offset)
+
     def forget_ended(self, marker_offsets: Collection[int]) -> None:
         """Removes the transactions with these markers, because compaction has removed all their records."""
         self._transactions.forget_ended(marker_offsets)

@@ -57,6 +57,19 @@ class TransactionIndex:
                 break  # the transactions that follow begin at or after that offset
         return found
 
+    def is_committed(self, producer_id: int, offset: int) -> bool | None:
+        """Returns whether the transaction to which a producer's record at `offset` belongs was committed; None while it is open.
+
+        A transaction that is no longer in the index counts as committed, because the index keeps aborted ones as long as their records.
+        """
+        first_open = self.open.get(producer_id)
+        if first_open is not None and offset >= first_open:
+            return None
+        for position in range(bisect_left(self._ended, offset, key=_last_offset), len(self._ended)):
+            if self._ended[position].producer_id == producer_id:
+                return self._ended[position].committed
+        return True
+
     def forget_ended(self, marker_offsets: Collection[int]) -> None:
         """Removes the transactions with these markers, because compaction has removed all their records."""
         if marker_offsets:

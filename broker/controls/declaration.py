@@ -14,14 +14,14 @@ follows from the method:
 `stop_node = blocking(NodeControls.stop_node)`, which keeps the types of parameters and result.
 
 A control runs between two turns of the event loop, on the loop's thread. It checks all its arguments before it changes anything, and raises
-`InvalidControl` with the name of the parameter and the nearest valid value, or `ControlTimeout` if what it waited for did not happen.
+`InvalidControl` with the name of the parameter and the nearest valid value, `ControlRefused` if the state of the cluster forbids what was
+asked, or `ControlTimeout` if what it waited for did not happen.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Coroutine, Iterable
-from difflib import get_close_matches
+from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
@@ -33,24 +33,16 @@ R = TypeVar("R")
 F = TypeVar("F", bound=Callable[..., Coroutine[Any, Any, Any]])
 
 
-class InvalidControl(ValueError):
-    """A control was called with an argument that it does not accept. `parameter` is its name. The cluster is unchanged."""
-
-    def __init__(self, parameter: str, message: str) -> None:
-        super().__init__(message)
-        self.parameter = parameter
-
-
-class ControlTimeout(TimeoutError):
-    """The condition that a control waited for did not become true in time. The message says what was missing."""
-
-
 class Control(NamedTuple):
-    """The declaration of a control: its words on the command line, the method that implements it, and whether it only reads."""
+    """The declaration of a control: its words on the command line, the method that implements it, and whether it only reads.
+
+    `owner` is the attribute of the cluster to whose object the method belongs, such as "clock"; it is empty for methods of the cluster.
+    """
 
     words: tuple[str, ...]
     method: Callable[..., Coroutine[Any, Any, Any]]
     reads: bool
+    owner: str
 
     @property
     def help(self) -> str:
@@ -62,14 +54,14 @@ CONTROLS: dict[tuple[str, ...], Control] = {}
 """All controls by their words, in the order of their declaration."""
 
 
-def control(words: str, *, reads: bool = False) -> Callable[[F], F]:
+def control(words: str, *, reads: bool = False, owner: str = "") -> Callable[[F], F]:
     """Returns a decorator that declares a method as the control with these words, such as "node stop"."""
 
     def declare(method: F) -> F:
         key = tuple(words.split())
         if key in CONTROLS:
             raise ValueError(f"the control {words!r} is declared twice")
-        CONTROLS[key] = Control(key, method, reads)
+        CONTROLS[key] = Control(key, method, reads, owner)
         return method
 
     return declare
@@ -84,20 +76,34 @@ class Controls:
         raise NotImplementedError
 
 
+class Part(Controls):
+    """The base of the objects that hang at an attribute of a cluster and declare controls of their own, such as `cluster.clock`."""
+
+    def __init__(self, cluster: Controls) -> None:
+        self._cluster = cluster
+
+    @property
+    def _server(self) -> Server:
+        return self._cluster._server
+
+
+class Blocking:
+    """The base of the classes whose methods `blocking` makes.
+
+    `controls` is the object with the asynchronous methods, and `run` waits for a coroutine that runs on the cluster's event loop.
+    """
+
+    def __init__(self, controls: Controls, run: Callable[[Coroutine[Any, Any, Any]], Any]) -> None:
+        self._controls = controls
+        self._run = run
+
+
 def blocking(method: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]) -> Callable[Concatenate[Any, P], R]:
-    """Returns a method of `Cluster` that runs a control in the cluster's thread and returns its result."""
+    """Returns a method of a `Blocking` class that runs a control in the cluster's thread and returns its result."""
 
     @wraps(method)
     def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        result: R = self._wait_for(method, *args, **kwargs)
+        result: R = self._run(method(self._controls, *args, **kwargs))
         return result
 
     return call
-
-
-def unknown(parameter: str, what: str, name: object, names: Iterable[object]) -> InvalidControl:
-    """Returns the error for a name that does not exist, with the nearest of the existing `names` or, if none is near, all of them."""
-    known = [str(each) for each in names]
-    near = get_close_matches(str(name), known, 1)
-    hint = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(known[:20])}" if known else "there is none"
-    return InvalidControl(parameter, f"{parameter}: there is no {what} {name!r}; {hint}")

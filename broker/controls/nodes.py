@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ..cluster.broker import Broker
-from .declaration import Controls, control, unknown
+from ..control_errors import unknown
+from .declaration import Controls, control
 from .parameters import NodeId
 
 

@@ -2,12 +2,39 @@
 
 from __future__ import annotations
 
+import re
+from datetime import timedelta
 from typing import Annotated
 
+from ..control_errors import InvalidControl
 from ..snapshots.table import Snapshot
+
+UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 
 NodeId = Annotated[int, "the id of a node"]
 TopicName = Annotated[str, "the name of a topic"]
 PartitionIndex = Annotated[int, "the index of a partition"]
+GroupId = Annotated[str, "the id of a group"]
 TimeoutS = Annotated[float, "how long to wait at most, in seconds of the wall clock"]
 SnapshotId = Annotated[Snapshot | int, "a snapshot or its id"]
+Duration = Annotated[timedelta | float | str, "a duration: a number of seconds, or a number with ms, s, m, h, d or w, such as 10m"]
+
+
+def duration_ms(parameter: str, duration: timedelta | float | str) -> float:
+    """Returns a duration in milliseconds. Raises InvalidControl unless it is positive and finite."""
+    if isinstance(duration, timedelta):
+        milliseconds = duration / timedelta(milliseconds=1)
+    elif isinstance(duration, str):
+        milliseconds = _parsed_ms(parameter, duration)
+    else:
+        milliseconds = duration * 1000
+    if not 0 <= milliseconds < float("inf"):
+        raise InvalidControl(parameter, f"{parameter}: a duration must not be negative or infinite, but it is {duration}")
+    return milliseconds
+
+
+def _parsed_ms(parameter: str, text: str) -> float:
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+) *([a-z]*)", text.strip())
+    if match is None or (match[2] or "s") not in UNITS_MS:
+        raise InvalidControl(parameter, f"{parameter}: invalid duration {text!r}; use a number with {', '.join(UNITS_MS)}, such as 10m")
+    return float(match[1]) * UNITS_MS[match[2] or "s"]

@@ -6,10 +6,11 @@ import os
 from pathlib import Path
 from typing import Annotated
 
+from ..control_errors import InvalidControl, unknown
 from ..snapshots.cluster import write_cluster
 from ..snapshots.state_file import save
 from ..snapshots.table import Snapshot
-from .declaration import Controls, InvalidControl, control, unknown
+from .declaration import Controls, control
 from .parameters import SnapshotId
 
 
@@ -20,8 +21,8 @@ class StateControls(Controls):
     async def snapshot(self) -> Snapshot:
         """Keeps the present state of the cluster and returns a handle for `restore`.
 
-        A snapshot contains topics, records, groups, offsets, transactions, producers, ACLs, credentials, quotas, features, settings, and the
-        states of nodes and replicas. It shares the memory of the records. It is kept until it is closed.
+        A snapshot contains topics, records, groups, offsets, transactions, producers, ACLs, credentials, quotas, features, settings,
+        and the states of nodes and replicas. It shares the memory of the records, and is kept until it is closed.
         """
         server = self._server
         with server.control("taking a snapshot"):
@@ -31,8 +32,8 @@ class StateControls(Controls):
     async def restore(self, snapshot: SnapshotId) -> None:
         """Returns the cluster to the state of a snapshot, and closes all connections with RST.
 
-        Time does not go back: what was due after some time is due after the same time now. Records keep their timestamps. Ports stay. Members of
-        groups keep their sessions for the time that remained. Raises ValueError for an unknown or closed snapshot.
+        Time does not go back: sessions, time-outs and expiries have the same time left as they had. Records keep their timestamps, and
+        ports stay. Raises ValueError for an unknown or closed snapshot.
         """
         await self._server.restore(self._server.snapshots[self._known(snapshot)])
 
@@ -48,14 +49,21 @@ class StateControls(Controls):
 
     @control("state reset")
     async def reset(self) -> None:
-        """Returns the cluster to the state after its start, and closes all connections with RST. Ports and snapshots stay."""
-        await self._server.restore(self._server.snapshots.initial)
+        """Returns the cluster to the state after its start, and closes all connections with RST.
+
+        The time passes at the speed of the wall clock again, but does not go back. Ports and snapshots stay.
+        """
+        server = self._server
+        await server.restore(server.snapshots.initial)
+        server.clock.run(1)
+        server.clock_changed()
 
     @control("state save")
     async def save(self, file: Annotated[str | os.PathLike[str], "the path of the file"]) -> int:
         """Saves the present state to a file, which replaces an existing one, and returns the size of the file in bytes.
 
-        `Cluster.load(file)` and `odradek serve --load file` start a cluster with this state. Raises ValueError if the file cannot be written.
+        `Cluster.load(file)` and `odradek serve --load file` start a cluster with this state. Raises ValueError if the file cannot be
+        written.
         """
         server, path = self._server, Path(file)
         with server.control("saving the state"):

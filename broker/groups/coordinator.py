@@ -48,6 +48,7 @@ class Groups:
     def reload(self, settings: GroupSettings) -> None:
         """Applies changed broker settings, also to existing groups."""
         self._table.reload(settings)
+        self.offsets.reload()
 
     def delete(self, group_id: str) -> ErrorCode:
         """Deletes a group and its offsets (DeleteGroups). Returns GROUP_ID_NOT_FOUND or NON_EMPTY_GROUP if that is impossible."""
@@ -68,7 +69,8 @@ class Groups:
     def expire_offsets(self) -> None:
         """Deletes expired offsets, and groups that have neither offsets nor members left."""
         self._table.set_retention_timer()
-        for group in list(self):
+        now_ms, may_expire = self._table.timers.now_ms, self.offsets.may_expire
+        for group in [each for each in self if may_expire(each.group_id, now_ms)]:
             self.offsets.expire(group.group_id)
             if not self.offsets.of(group.group_id) and group.is_empty:
                 self.delete(group.group_id)

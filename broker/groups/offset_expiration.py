@@ -8,6 +8,9 @@ use them do not expire.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable
+
 from .classic.group import ClassicGroup
 from .classic.messages import CONSUMER_PROTOCOL_TYPE
 from .consumer.group import ConsumerGroup
@@ -37,3 +40,17 @@ def _unused_since_ms(group: ClassicGroup | ConsumerGroup, topic: str, committed:
     if is_consumer and group.state is GroupState.STABLE and not group.subscribes_to(topic):
         return committed.commit_timestamp_ms
     return None
+
+
+def earliest_expiry_ms(group: ClassicGroup | ConsumerGroup, settings: GroupSettings, commits: Iterable[CommittedOffset]) -> int:
+    """Returns a time before which none of the commits expires, whatever becomes of the group until then.
+
+    The group may be used longer, which moves the expiry to a later time, but it cannot have been empty for longer than it is now.
+    """
+    is_empty = isinstance(group, ClassicGroup) and group.state is GroupState.EMPTY
+    empty_since_ms = group.empty_since_ms if is_empty else sys.maxsize
+    retention_ms = settings.offsets_retention_minutes * 60_000
+    return min(
+        min(each.commit_timestamp_ms, empty_since_ms) + retention_ms if each.expire_timestamp_ms is None else each.expire_timestamp_ms
+        for each in commits
+    )

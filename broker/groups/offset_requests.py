@@ -15,7 +15,7 @@ from .classic.messages import CONSUMER_PROTOCOL_TYPE
 from .consumer.assignors import Slot
 from .consumer.group import ConsumerGroup
 from .logger import log
-from .offset_expiration import has_expired
+from .offset_expiration import earliest_expiry_ms, has_expired
 from .offset_index import OffsetIndex
 from .offsets import CommittedOffset, CommittedOffsets
 from .records import offset_record
@@ -29,6 +29,8 @@ class OffsetRequests:
         self._table = table
         self._offsets: dict[str, CommittedOffsets] = {}
         self._index = OffsetIndex()
+        self._unexpired_until_ms: dict[str, int] = {}
+        """Times before which no offset of a group expires, so that `expire` need not look at them."""
 
     def of(self, group_id: str) -> CommittedOffsets:
         """Returns the offsets of a group; without any, a new empty object that is not stored."""
@@ -77,6 +79,8 @@ class OffsetRequests:
         for (topic, partition), committed in offsets.items():
             kept.commit(topic, partition, committed)
             self._index.add(group_id, topic)
+            if committed.expire_timestamp_ms is not None:  # it may be earlier than the expiry of the commits before
+                self._unexpired_until_ms.pop(group_id, None)
 
     # TxnOffsetCommit and EndTxn
 
@@ -155,15 +159,27 @@ class OffsetRequests:
 
     def expire(self, group_id: str) -> None:
         """Deletes the offsets of a group that have expired."""
-        table, group = self._table, self._table.get(group_id)
+        table, group, offsets = self._table, self._table.get(group_id), self.of(group_id)
         assert group is not None
-        expired = self.of(group_id).expired(partial(has_expired, group, table.timers.now_ms, table.settings))
+        expired = offsets.expired(partial(has_expired, group, table.timers.now_ms, table.settings))
         self._delete(group_id, expired)
         if expired:
             log.info("Group %s: %d offsets have expired", group_id, len(expired))
+        if len(offsets):
+            commits = (committed for _, partitions in offsets for committed in partitions.values())
+            self._unexpired_until_ms[group_id] = earliest_expiry_ms(group, table.settings, commits)
+
+    def may_expire(self, group_id: str, now_ms: int) -> bool:
+        """Returns whether the group has offsets that may have expired by now, or has no offsets."""
+        return self._unexpired_until_ms.get(group_id, now_ms) <= now_ms
+
+    def reload(self) -> None:
+        """Applies a changed retention time."""
+        self._unexpired_until_ms.clear()
 
     def forget_group(self, group_id: str) -> None:
         """Removes all offsets of a deleted group; their tombstones have been written."""
+        self._unexpired_until_ms.pop(group_id, None)
         for topic in (self._offsets.pop(group_id, None) or CommittedOffsets()).topics():
             self._index.remove_topic(group_id, topic)
 
@@ -177,6 +193,7 @@ class OffsetRequests:
         self._remove_unused_from_index(group_id, offsets, dict.fromkeys(topic for topic, _ in partitions))
 
     def _remove_unused_from_index(self, group_id: str, offsets: CommittedOffsets, topics: Iterable[str]) -> None:
+        self._unexpired_until_ms.pop(group_id, None)
         for topic in topics:
             if not offsets.concerns(topic):
                 self._index.remove_topic(group_id, topic)

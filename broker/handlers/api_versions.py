@@ -35,6 +35,7 @@ def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsRe
         named = (request.client_software_name, request.client_software_version)
         if not all(_SOFTWARE.fullmatch(text) for text in named):
             return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST, api_keys=[])
+        context.client.software_name, context.client.software_version = named
     return ApiVersionsResponse(
         api_keys=[_served(key) for key in sorted(HANDLERS) if key not in HIDDEN],
         supported_features=[

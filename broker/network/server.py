@@ -26,8 +26,10 @@ from ...storage.memory import LogMemory
 from .. import logs
 from ..cluster.broker import Broker
 from ..cluster.state import ClusterState
-from ..connection import Parked
+from ..connection import Connection, Parked
+from ..control_errors import ControlError
 from ..core import Core
+from ..scheduling.clock import Clock
 from ..scheduling.timers import Timers
 from ..scheduling.turns import Turns
 from ..settings.cluster_config import ClusterConfig, NodeConfig, TopicSpec
@@ -74,18 +76,20 @@ class Server:
         self._log_memory: LogMemory | None = None
         self._loop = asyncio.get_running_loop()
         # The wall clock at start plus the monotonic clock: timers and record timestamps use one time, and it never jumps.
-        self._epoch_ms = time.time() * 1000 - time.monotonic() * 1000
+        self.clock = Clock(time.time() * 1000, time.monotonic)
         self._reserved: dict[Listener, socket.socket] = {}
         self._acceptors: dict[int, list[Acceptor]] = {}
         self._clients: set[ClientProtocol] = set()
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_ms = 0
         self._next_turn: asyncio.Handle | None = None
+        self._change_waiters: list[asyncio.Future[None]] = []
 
     @property
     def now_ms(self) -> int:
-        """Milliseconds since the Unix epoch."""
-        return int(self._epoch_ms + time.monotonic() * 1000)
+        """The cluster's time in milliseconds since the Unix epoch."""
+        clock = self.clock
+        return int(clock.offset_ms + time.monotonic() * clock.ms_per_s)  # as `clock.now_ms`, without a call, because each turn reads it
 
     @property
     def bootstrap_servers(self) -> str:
@@ -155,6 +159,7 @@ class Server:
         for handle in (self._alarm, self._next_turn):
             if handle is not None:
                 handle.cancel()
+        self._announce_change()
 
     async def stop_node(self, node_id: int) -> None:
         """Closes a node's listeners and connections and moves its leaderships.
@@ -180,13 +185,12 @@ class Server:
 
     @contextmanager
     def control(self, doing: str) -> Iterator[None]:
-        """Makes the body of the `with` a turn of its own, for a control. An exception of the body is logged and raised again.
-
-        A control checks its arguments before, because their errors need no log entry.
-        """
+        """Makes the body of the `with` a turn of its own, for a control. Any exception but a ControlError is logged."""
         self.begin_turn()
         try:
             yield
+        except ControlError:
+            raise
         except Exception:
             log.exception("an internal error while %s", doing)
             raise
@@ -246,6 +250,8 @@ class Server:
             if due_ms is not None and due_ms <= self.core.timers.now_ms:
                 self.core.advance(due_ms)  # a timer that was set in this turn without delay, such as a rebalance of a group's only member
             self.core.flush()
+            if self._change_waiters:
+                self._announce_change()
         finally:
             # The alarm is set after the flush, because the flush may start held requests, which may set deadlines. It is set in
             # `finally`, because without an alarm no timer would fire any more.
@@ -258,9 +264,19 @@ class Server:
         if deadline_ms is not None and (self._alarm is None or deadline_ms < self._alarm_ms):
             if self._alarm is not None:
                 self._alarm.cancel()
-            self._alarm_ms = deadline_ms
-            # One millisecond later, because the clock may still be before the deadline if the alarm comes early.
-            self._alarm = self._loop.call_later((deadline_ms - self.now_ms + 1) / 1000, self._ring)
+                self._alarm = None
+            delay_s = self.clock.seconds_until(deadline_ms)
+            if delay_s is not None:
+                self._alarm_ms = deadline_ms
+                # One millisecond later, because the clock may still be before the deadline if the alarm comes early.
+                self._alarm = self._loop.call_later(delay_s + 0.001, self._ring)
+
+    def clock_changed(self) -> None:
+        """Sets the alarm again, because the time passes at another speed or has moved."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        self._set_alarm()
 
     def _ring(self) -> None:
         self._alarm = None
@@ -272,6 +288,23 @@ class Server:
         self.begin_turn()
         self.core.next_turn()
         self.after_turn()
+
+    def next_change(self) -> asyncio.Future[None]:
+        """Returns a future that is done after the next turn, when the cluster may have changed."""
+        future = self._loop.create_future()
+        self._change_waiters.append(future)
+        return future
+
+    def _announce_change(self) -> None:
+        waiters, self._change_waiters = self._change_waiters, []
+        for future in waiters:
+            if not future.done():
+                future.set_result(None)
+
+    def connections(self) -> list[Connection]:
+        """Returns the open connections in the order in which they were accepted."""
+        connections = [client.connection for client in self._clients]
+        return sorted(connections, key=lambda connection: connection.client.connection_id)
 
     def opened(self, client: ClientProtocol) -> None:
         self._clients.add(client)
@@ -306,9 +339,10 @@ async def _serve(config: ClusterConfig, topics: Sequence[TopicSpec], state: Stat
     log.info("shut down completed")
 
 
-def run(
-    config: ClusterConfig, *, topics: Sequence[TopicSpec] = (), state: State | None = None, on_ready: Callable[[Server], None]
-) -> None:
-    """Runs a cluster, with a saved state if there is one, until SIGTERM or SIGINT. Calls `on_ready` once all listeners accept. Raises OSError if an address is in use."""
+def run(config: ClusterConfig, *, topics: Sequence[TopicSpec] = (), state: State | None = None, on_ready: Callable[[Server], None]) -> None:
+    """Runs a cluster, with a saved state if there is one, until SIGTERM or SIGINT.
+
+    Calls `on_ready` once all listeners accept. Raises OSError if an address is in use.
+    """
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         runner.run(_serve(config, topics, state, on_ready))

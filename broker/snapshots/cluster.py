@@ -3,8 +3,8 @@
 `write_cluster` returns the state at one moment between two requests. `read_cluster` builds a new `ClusterState` from it, which replaces the
 present one with all its connections. A new object cannot keep anything of the state before by mistake.
 
-What a restart of all brokers would lose is not part of the state: connections and waiting requests, fetch sessions, and the instances of client
-telemetry. Static settings and listeners are part of the nodes, so that a cluster can be loaded from a file.
+What a restart of all brokers would lose is not part of the state: connections and waiting requests, fetch sessions, and the instances of
+client telemetry. Static settings and listeners are part of the nodes, so that a cluster can be loaded from a file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ..security.acls import Acl, Operation, PatternType, Permission, ResourceTyp
 from ..settings.cluster_config import ClusterConfig, NodeConfig
 from ..settings.listeners import Listener
 from ..settings.values import GroupConfig
-from .forms import MOMENT, PLAIN, Form, Plain, Record, Within, listed, mapped, named
+from .forms import MOMENT, PLAIN, Form, Plain, Record, Within, mapped, named
 from .groups import fill_groups, write_groups
 from .timers import set_timers, write_timers
 from .topics import OVERRIDES, TOPIC, read_topic
@@ -129,9 +129,7 @@ def nodes_of(state: State) -> tuple[NodeConfig, ...]:
     )
 
 
-def read_cluster(
-    state: State, config: ClusterConfig, turns: Turns[Any], random: Random, memory: LogMemory | None
-) -> ClusterState:
+def read_cluster(state: State, config: ClusterConfig, turns: Turns[Any], random: Random, memory: LogMemory | None) -> ClusterState:
     """Returns a new cluster with a written state and the nodes of `config`.
 
     `memory` counts the bytes of the logs. Raises an exception if the state was not written by `write_cluster`.

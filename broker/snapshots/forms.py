@@ -1,15 +1,15 @@
 """Forms: how the values of a type become plain values, and how they are read back.
 
-Plain values are None, bool, int, float, str, bytes, lists and dictionaries of plain values with strings as keys, and `Segment`s, which share
-the memory of logs and never change. Writing always returns new lists and dictionaries, and reading never keeps those that it reads, so that a
-written state stays as it is.
+Plain values are None, bool, int, float, str, bytes, lists and dictionaries of plain values with strings as keys, and `Segment`s, which
+share the memory of logs and never change. Writing always returns new lists and dictionaries, and reading never keeps those that it reads,
+so that a written state stays as it is.
 
 A `Record` is the form of a class. It names each attribute that is state, with its form, and each attribute that is not: references to
-other parts of the cluster, and values that follow from the state. `tests/broker/snapshots/test_records.py` fails if a class has an
-attribute that its record does not name.
+other parts of the cluster, and values that follow from the state. `tests/broker/snapshots/test_forms.py` fails if a class has an attribute
+that its record does not name.
 
-Reading takes `shift_ms`, the time that has passed in the cluster since the state was written. Times of type `MOMENT` are moved by it, so that
-everything which depends on them happens after the same remaining time.
+Reading takes `shift_ms`, the time that has passed in the cluster since the state was written. Times of the form `MOMENT` are moved by it,
+so that sessions, time-outs and expiries have as much time left as before.
 """
 
 from __future__ import annotations

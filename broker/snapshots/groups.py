@@ -1,18 +1,19 @@
 """The state of groups and their committed offsets.
 
-A written state contains no waiting JoinGroup and SyncGroup requests, because they belong to connections. Members whose request waited stay in
-the group without it, as after a coordinator has failed over: they join again, or a timer removes them.
+A written state contains no waiting JoinGroup and SyncGroup requests, because they belong to connections. Members whose request waited stay
+in the group without it, as after a coordinator has failed over: they join again, or a timer removes them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from ..groups.classic.group import ClassicGroup
 from ..groups.classic.member import Member
 from ..groups.classic.members import Members
 from ..groups.consumer.group import ConsumerGroup
-from ..groups.coordinator import Groups
+from ..groups.coordinator import Group, Groups
 from ..groups.offset_index import OffsetIndex
 from ..groups.offset_requests import OffsetRequests
 from ..groups.offsets import CommittedOffset, CommittedOffsets, PendingOffset, PendingOffsets
@@ -92,21 +93,20 @@ OFFSETS = Record(OffsetRequests, {"_offsets": mapped(PLAIN, COMMITTED_OFFSETS), 
 
 def write_groups(groups: Groups) -> Plain:
     """Returns the state of all groups and offsets."""
-    kinds = {ClassicGroup: CLASSIC_GROUP, ConsumerGroup: CONSUMER_GROUP}
-    written = [{"type": group.type, "group": kinds[type(group)].write(group)} for group in groups]
+    written = [{"type": group.type, "group": _record_of(group).write(group)} for group in groups]
     return {"groups": written, "offsets": OFFSETS.write(groups.offsets)}
+
+
+def _record_of(group: Group) -> Record[Any]:
+    return CONSUMER_GROUP if isinstance(group, ConsumerGroup) else CLASSIC_GROUP
 
 
 def fill_groups(groups: Groups, plain: Mapping[str, Plain], shift_ms: int) -> None:
     """Adds the groups and offsets of a written state to the groups of a new cluster, without their timers."""
+    table = groups._table
     for each in plain["groups"]:
-        written, table = each["group"], groups._table
-        if each["type"] == ClassicGroup.type:
-            classic = table.new_classic_group(written["group_id"])
-            CLASSIC_GROUP.fill(classic, written, shift_ms)
-            table.store(classic)
-        else:
-            group = table.new_consumer_group(written["group_id"])
-            CONSUMER_GROUP.fill(group, written, shift_ms)
-            table.store(group)
+        new_group = table.new_classic_group if each["type"] == ClassicGroup.type else table.new_consumer_group
+        group: Group = new_group(each["group"]["group_id"])
+        _record_of(group).fill(group, each["group"], shift_ms)
+        table.store(group)
     OFFSETS.fill(groups.offsets, plain["offsets"], shift_ms)

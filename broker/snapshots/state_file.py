@@ -7,8 +7,8 @@
     data       the record batches of all segments
     checksum   32 bytes: SHA-256 of everything before
 
-All numbers are big-endian. A file is checked completely before anything is read from it, and reading it creates nothing but plain values, so that
-loading a file from somebody else is safe.
+All numbers are big-endian. The checksum is compared before the header is decoded, and decoding creates nothing but plain values, so that it
+is safe to load a file from an unknown source.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ def _write(state: State, file: BinaryIO) -> None:
 
     header = json.dumps(state, default=encode, separators=(",", ":")).encode()
     checksum = hashlib.sha256()
-    for part in (_HEAD.pack(MAGIC, VERSION, len(header), position), header, *blocks):
+    parts: list[bytes | memoryview] = [_HEAD.pack(MAGIC, VERSION, len(header), position), header, *blocks]
+    for part in parts:
         checksum.update(part)
         file.write(part)
     file.write(checksum.digest())

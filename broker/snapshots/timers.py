@@ -1,7 +1,7 @@
 """The timers of a cluster: the time that remains until each of them fires.
 
-Timers of the state have keys that are texts or tuples; others belong to connections and are not part of the state. The action of a timer follows
-from its key, so that it need not be stored.
+Timers of the state have keys that are texts or tuples; others belong to connections and are not part of the state. The action of a timer
+follows from its key, so that it need not be stored.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ PARTITION = Record(
         "untimed": UNTIMED_APPENDS,
         "virtual_segments": VIRTUAL_SEGMENTS,
         "cleaned_until": PLAIN,
+        "settled_end": PLAIN,
     },
     apart=("topic",),
 )

@@ -21,7 +21,7 @@ from collections.abc import Callable, Generator, Iterable
 from typing import NamedTuple
 
 from ...protocol.records import Buffer, RecordBatch
-from ...storage.compaction_schedule import CompactionLimits, Dirty, dirty_part
+from ...storage.compaction_schedule import CompactionLimits, Dirty, closed_segments, dirty_part
 from ...storage.virtual_segments import VirtualSegments
 from ..scheduling.timers import Timers
 from ..scheduling.waiting import NEXT_TURN, Background, Wait
@@ -85,13 +85,15 @@ class LogCleaner:
         for topic in list(self._topics):
             if "compact" in topic.config.lists["cleanup.policy"]:
                 limits = compaction_limits(topic.config)
-                for partition in list(topic.partitions):
-                    if partition.log.size:
-                        yield from self._compact(partition, limits, slices, now=now)
+                for partition in [each for each in topic.partitions if each.log.end_offset != each.settled_end]:
+                    yield from self._compact(partition, limits, slices, now=now)
                     if slices.full():
                         yield NEXT_TURN
 
     def _compact(self, partition: Partition, limits: CompactionLimits, slices: Slices, *, now: bool) -> Background:
+        if not closed_segments(partition.log, partition.virtual_segments, limits, partition.cleaned_until):
+            partition.settled_end = partition.log.end_offset
+            return
         now_ms, stable_end = self._timers.now_ms, partition.last_stable_offset
         dirty = dirty_part(partition.log, partition.virtual_segments, limits, partition.cleaned_until, stable_end, now_ms)
         if dirty and (dirty.due or now):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Partition(ReplicatedLog):
     """One partition of a topic. `replicas` are all nodes of the partition, `isr` those that are in sync at the start."""
 
-    __slots__ = ("cleaned_until", "index", "producers", "topic", "untimed", "virtual_segments")
+    __slots__ = ("cleaned_until", "index", "producers", "settled_end", "topic", "untimed", "virtual_segments")
 
     def __init__(self, topic: Topic, index: int, replicas: Sequence[int], isr: Iterable[int]) -> None:
         super().__init__(replicas, isr, topic.memory)
@@ -29,6 +29,7 @@ class Partition(ReplicatedLog):
         self.index = index
         self.virtual_segments, self.untimed = VirtualSegments(), UntimedAppends()
         self.cleaned_until = 0  # the offset up to which the log is compacted
+        self.settled_end = -1  # the end offset at which no closed segment was dirty, so that the log cleaner need not look again
         self.producers = Producers(topic.config.broker.integers["producer.id.expiration.ms"])
         self.hold_high_watermark()
 
@@ -90,3 +91,4 @@ class Partition(ReplicatedLog):
         self.log.truncate_to(offset)
         self.producers.truncate_to(offset)
         self.virtual_segments, self.cleaned_until = VirtualSegments(), min(self.cleaned_until, offset)
+        self.settled_end = -1

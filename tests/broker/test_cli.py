@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from odradek.broker.cli import _parser, cluster_config, main, topic_specs
+from odradek.broker.cli import _parser, main
+from odradek.broker.commands.serve import cluster_config, topic_specs
 from odradek.broker.settings.cluster_config import ClusterConfig, TopicSpec
 from odradek.broker.settings.values import BrokerConfig
 

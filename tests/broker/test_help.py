@@ -9,6 +9,7 @@ import pytest
 import odradek
 from odradek.broker import cli
 from odradek.broker.cli import _parser, main
+from odradek.broker.commands import healthcheck, serve
 
 
 def test_bare_command_prints_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -16,7 +17,7 @@ def test_bare_command_prints_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == _parser().format_help()
 
 
-@pytest.mark.parametrize("text", [cli.EXAMPLES, cli.SERVE_EXAMPLES, cli.HEALTHCHECK_EXAMPLES])
+@pytest.mark.parametrize("text", [cli.EXAMPLES, serve.EXAMPLES, healthcheck.EXAMPLES])
 def test_examples_of_the_help_are_accepted(text: str) -> None:
     examples = re.findall(r"^  odradek (\S.*?)(?:  .*)?$", re.sub(r"\\\n +", "", text), re.MULTILINE)
     assert len(examples) >= 2
@@ -28,7 +29,7 @@ def test_help_of_serve_has_defaults_and_examples(capsys: pytest.CaptureFixture[s
     with pytest.raises(SystemExit, match="0"):
         main(["serve", "--help"])
     text = capsys.readouterr().out
-    assert text.endswith(cli.SERVE_EXAMPLES)
+    assert text.endswith(serve.EXAMPLES)
     found = re.findall(r"\(default: ([^);]+)", re.sub(r"\s+", " ", text))
     assert {"2", "9092", "127.0.0.1", "text"} <= set(found)
 

@@ -224,3 +224,12 @@ def test_truncate_into_uncached_batches_keeps_transaction() -> None:
     known.truncate_to(101)
     assert known.first_open_offset == 100
     assert known.check(PID, 0, 2, 2, 10, transactional=True) is None  # the oldest cached batch
+
+
+def test_is_committed_follows_each_transaction() -> None:
+    known = opened((PID, 0), (8, 1))
+    known.end_transaction(PID, 0, 0, 2, 0, committed=False)
+    known.end_transaction(8, 0, 0, 3, 0, committed=True)
+    known.record(PID, 0, 1, 1, 4, 4, -1, 0, transactional=True)
+    assert [known.is_committed(PID, 0), known.is_committed(8, 1), known.is_committed(PID, 4)] == [False, True, None]
+    assert known.is_committed(9, 1)

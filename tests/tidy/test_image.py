@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from odradek.broker.cli import _parser, cluster_config
+from odradek.broker.cli import _parser
+from odradek.broker.commands.serve import cluster_config
 from tests.broker.settings.test_environment import ENVIRONMENTS
 
 ROOT = Path(__file__).parents[2]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from odradek.broker.groups.classic.messages import Leave
@@ -71,3 +73,35 @@ def test_offset_with_retention_time_expires_at_that_time() -> None:
     assert len(scene.committed()) == 2
     scene.advance(MINUTE_MS)
     assert scene.committed() == [("t", 1, 6)]
+
+
+def test_offset_committed_later_may_expire_earlier() -> None:
+    scene = Scene()
+    scene.groups.offsets.check_commit("g", "", None, -1)
+    scene.commit("g", "t", 0, 5)
+    scene.advance(20 * MINUTE_MS)  # a check finds that the first offset is valid for nearly a week
+    scene.commit("g", "t", 1, 6, expires_ms=scene.timers.now_ms + 5 * MINUTE_MS)
+    scene.advance(10 * MINUTE_MS)
+    assert scene.committed() == [("t", 0, 5)]
+
+
+def test_shorter_retention_expires_checked_offsets() -> None:
+    scene = Scene()
+    scene.groups.offsets.check_commit("g", "", None, -1)
+    scene.commit("g", "t", 0, 5)
+    scene.advance(20 * MINUTE_MS)
+    scene.groups.reload(replace(scene.groups.settings, offsets_retention_minutes=1))
+    scene.advance(10 * MINUTE_MS)
+    assert list(scene.groups) == []
+
+
+def test_commit_to_an_empty_group_expires_with_the_group() -> None:
+    scene = Scene()
+    member = scene.join(session_timeout_ms=1_800_000).member_id
+    scene.sync(member)
+    scene.commit("g", "t", 1, 6)
+    scene.groups.classic.leave("g", [Leave(member_id=member)])
+    scene.advance(WEEK_MS // 2)
+    scene.commit("g", "t", 0, 5)
+    scene.advance(WEEK_MS // 2 + 10 * MINUTE_MS)
+    assert list(scene.groups) == []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.cli import _parser, cluster_config, topic_specs
+from odradek.broker.cli import _parser
+from odradek.broker.commands.serve import cluster_config, topic_specs
 from odradek.broker.settings.cluster_config import TopicSpec
 from odradek.broker.settings.environment import settings_of
 from odradek.broker.settings.properties import InvalidConfig

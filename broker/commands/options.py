@@ -1,0 +1,58 @@
+"""The parser of the commands, and the types of their options. Errors are one line on stderr, and the exit code is 2."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from typing import Any, NoReturn
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that prints errors in one line instead of the whole usage, and does not reformat epilogs."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **options)
+
+    def error(self, message: str) -> NoReturn:
+        """Prints the error and exits with code 2."""
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def refuse(reason: str) -> int:
+    """Prints the reason why a command cannot run. Returns the exit code."""
+    print(f"odradek: {reason}", file=sys.stderr)
+    return 2
+
+
+def node_count(text: str) -> int:
+    if not re.fullmatch("[1-9][0-9]{0,2}", text):
+        raise argparse.ArgumentTypeError(f"invalid number of nodes '{text}': use 1 to 999")
+    return int(text)
+
+
+def port(text: str) -> int:
+    if not re.fullmatch("[0-9]{1,5}", text) or int(text) > 65535:
+        raise argparse.ArgumentTypeError(f"invalid port '{text}': use 0 to 65535")
+    return int(text)
+
+
+def size(text: str) -> int:
+    match = re.fullmatch("([1-9][0-9]{0,15})([kmgt]?)", text.lower())
+    if match is None:
+        raise argparse.ArgumentTypeError(f"invalid size '{text}': use bytes, or k, m, g or t as in 512m")
+    return int(match[1]) << 10 * " kmgt".index(match[2] or " ")
+
+
+def pair(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator or not name:
+        raise argparse.ArgumentTypeError(f"invalid setting '{text}': use key=value, such as num.partitions=4")
+    return name.strip(), value
+
+
+def address(text: str) -> tuple[str, int]:
+    host, _, digits = text.rpartition(":")
+    if not host:
+        raise argparse.ArgumentTypeError(f"invalid address '{text}': use HOST:PORT, such as 127.0.0.1:9092")
+    return host.strip("[]"), port(digits)

@@ -1,0 +1,151 @@
+"""`odradek serve`: its options, and the cluster that they, the environment and files configure."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .options import node_count, pair, port, refuse, size
+
+if TYPE_CHECKING:
+    from ..network.server import Server
+    from ..settings.cluster_config import ClusterConfig, TopicSpec
+
+DEFAULT_CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the default of the apache/kafka image
+EXAMPLES = """\
+examples:
+  odradek serve --nodes 3 --topic orders:4:3 --set num.partitions=3
+  odradek serve --config server.properties
+  odradek serve --load orders.odradek
+  odradek serve --listener INTERNAL://0.0.0.0:29092 --listener EXTERNAL://0.0.0.0:9092 \\
+                --set advertised.listeners=INTERNAL://kafka:29092,EXTERNAL://localhost:9092
+
+KAFKA_* variables are settings, as in Kafka's container images: KAFKA_NUM_PARTITIONS=3.
+KAFKA_CREATE_TOPICS=orders:4:1 creates topics, as --topic does.
+"""
+
+
+def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Runs a cluster until SIGTERM or Ctrl-C."""
+    from .. import logs, terminal
+    from ..settings.properties import InvalidConfig
+    from .saved import saved_config, saved_state
+
+    try:
+        saved = saved_state(options)
+        cluster = cluster_config(options, environ) if saved is None else saved_config(saved, options, environ)
+        topics = topic_specs(options, environ, cluster)
+    except InvalidConfig as error:
+        return refuse(str(error))
+    logs.configure(options.log_format)
+    logs.ignored_settings(cluster.ignored)
+
+    from ..network.server import run as run_cluster
+
+    interactive = options.log_format == "text" and sys.stderr.isatty()
+    if interactive:
+        terminal.hold_start_up_lines()
+
+    def ready(server: Server) -> None:
+        print(f"bootstrap.servers={server.bootstrap_servers}", flush=True)
+        if interactive:
+            terminal.show(server.config, server.bootstrap_servers)
+
+    try:
+        run_cluster(cluster, topics=topics, state=saved, on_ready=ready)
+    except OSError as error:
+        return refuse(error.strerror or str(error))
+    return 0
+
+
+def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> ClusterConfig:
+    """Returns the configured cluster. Options take precedence over the environment, which takes precedence over files.
+
+    Raises InvalidConfig.
+    """
+    from dataclasses import replace
+
+    from ..settings.cluster_config import cluster_of
+    from ..settings.environment import settings_of
+    from ..settings.properties import parse_properties
+    from ..settings.spelling import check_scope
+
+    check_scope(dict(options.set))
+    settings = settings_of(environ)
+    overrides = settings | dict(options.set)
+    if options.listener:
+        overrides["listeners"] = ",".join(options.listener)
+    files = [parse_properties(_read(name)) for name in options.config] or [{}]
+    brokers = [_with_listeners(properties | overrides, options) for properties in files]
+    nodes = options.nodes or (1 if len(files) == 1 and not options.listener and _has_listeners(settings) else None)
+    cluster = cluster_of(brokers, nodes=nodes, cluster_id=environ.get("CLUSTER_ID", DEFAULT_CLUSTER_ID))
+    return replace(cluster, max_memory_bytes=options.max_memory)
+
+
+def _read(name: str) -> str:
+    from ..settings.properties import InvalidConfig
+
+    try:
+        return Path(name).read_text(encoding="latin-1")  # Java reads properties in this encoding
+    except OSError as error:
+        raise InvalidConfig(f"cannot read --config {name}: {error.strerror or error}; give the path of a server.properties") from None
+
+
+def _has_listeners(environment: Mapping[str, str]) -> bool:
+    """Returns whether the environment configures listeners. One node is then the default, because a Kafka container is one broker."""
+    from ..settings.endpoints import NEW_NAMES, with_listeners_of_old_names
+
+    return not with_listeners_of_old_names(environment).keys().isdisjoint(NEW_NAMES)
+
+
+def _with_listeners(settings: Mapping[str, str], options: argparse.Namespace) -> dict[str, str]:
+    """Returns the settings with the listener of --host and --port, unless the settings contain listeners."""
+    from ..settings.endpoints import LOOPBACK, NEW_NAMES, OLD_NAMES, with_listeners_of_old_names
+    from ..settings.properties import InvalidConfig
+
+    if options.port is not None and not settings.keys().isdisjoint(NEW_NAMES):
+        raise InvalidConfig("--port cannot be combined with listeners; remove it, or use --listener NAME://HOST:PORT")
+    host = options.host or (LOOPBACK if settings.keys().isdisjoint(OLD_NAMES) else None)
+    named = {"host.name": host, "port": options.port}
+    return with_listeners_of_old_names({**settings, **{name: str(value) for name, value in named.items() if value is not None}})
+
+
+def topic_specs(options: argparse.Namespace, environ: Mapping[str, str], cluster: ClusterConfig) -> list[TopicSpec]:
+    """Returns the topics that --topic and KAFKA_CREATE_TOPICS list. Raises InvalidConfig for a topic that the cluster cannot hold."""
+    from ..cluster.startup_topics import check_topics, created_topics
+    from ..settings.cluster_config import TopicSpec
+
+    specs = [TopicSpec.parse(text) for text in options.topic] + created_topics(environ)
+    check_topics(specs, len(cluster.nodes))
+    return specs
+
+
+def add_options(run: argparse.ArgumentParser) -> None:
+    run.add_argument("--nodes", type=node_count, metavar="N", help="number of brokers (default: 2; 1 if KAFKA_* contains listeners)")
+    run.add_argument(
+        "--port", type=port, help="port of the first node; further nodes use the following ports; 0: free ports (default: 9092)"
+    )
+    run.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
+    run.add_argument(
+        "--listener", action="append", default=[], metavar="NAME://HOST:PORT", help="a listener, instead of --host and --port; repeatable"
+    )
+    run.add_argument("--config", action="append", default=[], metavar="FILE", help="a server.properties; one per node; repeatable")
+    run.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        type=pair,
+        metavar="KEY=VALUE",
+        help="a setting; takes precedence over KAFKA_* and --config; repeatable",
+    )
+    run.add_argument(
+        "--topic", action="append", default=[], metavar="NAME:PARTITIONS[:REPLICAS]", help="create this topic at startup; repeatable"
+    )
+    run.add_argument(
+        "--load", metavar="FILE", help="start with the state that was saved in this file, by default on the ports that it contains"
+    )
+    run.add_argument("--max-memory", type=size, metavar="SIZE", help="memory limit for all logs, such as 512m (default: no limit)")
+    run.add_argument("--log-format", choices=["text", "json"], default="text", help="format of the log on stderr (default: %(default)s)")

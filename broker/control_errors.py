@@ -1,0 +1,38 @@
+"""The errors of controls (`controls/`). They are answers to the user, so they are not logged as internal errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class ControlError(Exception):
+    """A control could not be carried out."""
+
+
+class InvalidControl(ControlError, ValueError):
+    """A control was called with an argument that it does not accept. `parameter` is its name. The cluster is unchanged."""
+
+    def __init__(self, parameter: str, message: str) -> None:
+        super().__init__(message)
+        self.parameter = parameter
+
+
+class ControlRefused(ControlError, RuntimeError):
+    """The cluster refused a valid request, as it would refuse one of a client. `code` is the name of Kafka's error code."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+
+
+class ControlTimeout(ControlError, TimeoutError):
+    """The condition that a control waited for did not become true in time. The message says what was missing."""
+
+
+def unknown(parameter: str, what: str, name: object, names: Iterable[object]) -> InvalidControl:
+    """Returns the error for a name that does not exist, with the nearest of the existing `names` or, if none is near, all of them."""
+    known = [str(each) for each in names]
+    near = get_close_matches(str(name), known, 1)
+    hint = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(known[:20])}" if known else "there is none"
+    return InvalidControl(parameter, f"{parameter}: there is no {what} {name!r}; {hint}")

@@ -1,0 +1,134 @@
+"""Controls of the cluster's time: `cluster.clock` freezes it, moves it forward and changes its speed.
+
+Sessions, rebalances, transaction time-outs, delayed responses, retention, compaction, idle connections and faults follow this clock, and so
+do LogAppendTime and the expiry of offsets. Clients keep their own clocks: a member whose session the cluster ends by `advance` learns that
+from its next heartbeat, and a frozen clock lets no fetch time out, so that an empty fetch waits until records arrive or the time is moved.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+from ..control_errors import InvalidControl
+from ..scheduling.turns import TURN_S, Turns
+from .declaration import Blocking, Part, blocking, control
+from .parameters import Duration, duration_ms
+
+MAX_SPEED = 1_000_000
+MAX_MS = 253_402_300_799_999
+"""The last millisecond of the year 9999, after which `datetime` cannot express the time."""
+_SECONDS = {"weeks": 604_800, "days": 86_400, "hours": 3600, "minutes": 60, "seconds": 1, "milliseconds": 0.001}
+
+
+@dataclass(frozen=True)
+class ClockState:
+    """The cluster's time, and how many times as fast as the wall clock it passes (0 while it is frozen)."""
+
+    now: datetime
+    speed: float
+
+
+class AsyncClock(Part):
+    """The time of an `AsyncCluster`."""
+
+    @control("clock show", reads=True, owner="clock")
+    async def state(self) -> ClockState:
+        """Returns the cluster's time and its speed."""
+        return self._state()
+
+    @control("clock freeze", owner="clock")
+    async def freeze(self) -> ClockState:
+        """Stops the time. It then passes only by `advance` and `set`, until `run` is called."""
+        return self._run_at(0)
+
+    @control("clock run", owner="clock")
+    async def run(self, speed: Annotated[float, "how many times as fast as the wall clock the time passes"] = 1) -> ClockState:
+        """Lets the time pass, after `freeze` or at another speed: with a speed of 60, an hour passes in a minute."""
+        if not 0 < speed <= MAX_SPEED:
+            raise InvalidControl("speed", f"speed: must be above 0 and at most {MAX_SPEED}, not {speed}; use freeze to stop the time")
+        return self._run_at(speed)
+
+    @control("clock advance", owner="clock")
+    async def advance(
+        self,
+        duration: Duration | None = None,
+        *,
+        weeks: Annotated[float, "weeks to add"] = 0,
+        days: Annotated[float, "days to add"] = 0,
+        hours: Annotated[float, "hours to add"] = 0,
+        minutes: Annotated[float, "minutes to add"] = 0,
+        seconds: Annotated[float, "seconds to add"] = 0,
+        milliseconds: Annotated[float, "milliseconds to add"] = 0,
+    ) -> ClockState:
+        """Moves the time forward by a duration, such as `advance(minutes=10)` or `advance("10m")`, and returns when all is done.
+
+        Everything that becomes due in between happens at its own moment: time-outs, delayed responses, retention, compaction, faults.
+        Fractions are allowed.
+        """
+        units = {"weeks": weeks, "days": days, "hours": hours, "minutes": minutes, "seconds": seconds, "milliseconds": milliseconds}
+        if duration is None and not any(units.values()):
+            raise InvalidControl("duration", "duration: say how far to advance, such as minutes=10 or 10m")
+        total_ms = 0.0 if duration is None else duration_ms("duration", duration)
+        for name, value in units.items():
+            total_ms += duration_ms(name, value * _SECONDS[name])
+        await self._move_to("duration", self._server.now_ms + round(total_ms))
+        return self._state()
+
+    @control("clock set", owner="clock")
+    async def set(self, moment: Annotated[datetime, "the new time; without a time zone, it is local time"]) -> ClockState:
+        """Moves the time forward to a moment, like `advance`. Going back is refused."""
+        target_ms = moment.timestamp() * 1000
+        if target_ms < self._server.now_ms:
+            raise InvalidControl("moment", f"moment: {moment.isoformat()} is before the cluster's time {self._state().now.isoformat()}")
+        await self._move_to("moment", target_ms)
+        return self._state()
+
+    def _state(self) -> ClockState:
+        server = self._server
+        return ClockState(datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=server.now_ms), server.clock.speed)
+
+    def _run_at(self, speed: float) -> ClockState:
+        server = self._server
+        with server.control("changing the speed of the clock"):
+            server.clock.run(speed)
+            server.clock_changed()
+        return self._state()
+
+    async def _move_to(self, parameter: str, target_ms: float) -> None:
+        """Moves the time to each deadline in turn, and finally to `target_ms`. Other connections are served in between."""
+        if target_ms > MAX_MS:
+            raise InvalidControl(parameter, f"{parameter}: the time cannot be moved beyond the year 9999")
+        server = self._server
+        core, clock = server.core, server.clock
+        end_s = clock.seconds() + TURN_S
+        while (deadline_ms := core.timers.next_deadline()) is not None and deadline_ms <= target_ms:
+            with server.control("moving the clock"):
+                clock.move_to(deadline_ms)
+                core.advance(deadline_ms)
+            if core.turns.has_more or clock.seconds() > end_s:
+                await _settle(core.turns)
+                end_s = clock.seconds() + TURN_S
+        with server.control("moving the clock"):
+            clock.move_to(target_ms)
+        await _settle(core.turns)
+        server.clock_changed()
+
+
+async def _settle(turns: Turns[Any]) -> None:
+    """Lets the event loop take turns until no work is put off."""
+    await asyncio.sleep(0)
+    while turns.has_more:
+        await asyncio.sleep(0)
+
+
+class Clock(Blocking):
+    """The time of a `Cluster`."""
+
+    state = blocking(AsyncClock.state)
+    freeze = blocking(AsyncClock.freeze)
+    run = blocking(AsyncClock.run)
+    advance = blocking(AsyncClock.advance)
+    set = blocking(AsyncClock.set)

@@ -1,0 +1,152 @@
+"""Controls that write and read records without a client.
+
+`produce` builds one batch for each partition and appends it by the rules of a Produce request with acks=1: the checks of the topic's
+settings, timestamps, compression and the memory limit apply. `records` reads whole logs, also records that consumers cannot see yet, and
+states for each record what became of its transaction.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from ...protocol.errors import KafkaError
+from ...protocol.messages.produce import PRODUCE
+from ...protocol.record_builder import build_batch
+from ...protocol.records import Record as RecordFields
+from ..appending.append import append
+from ..appending.error_codes import APPEND_REFUSALS, refusal_of
+from ..context import Client, Context
+from ..control_errors import ControlRefused, InvalidControl
+from ..scheduling.turns import TURN_S
+from ..topics.partition import Partition
+from ..topics.topic import Topic
+from .declaration import control
+from .new_records import Bytes, CheckedRecord, NewRecord, checked, placed
+from .parameters import TimeoutS, TopicName
+from .stored_records import Record, RecordCounts, records_of
+from .topics import TopicControls
+from .waiting import DEFAULT_TIMEOUT_S, until
+
+
+@dataclass(frozen=True)
+class RecordPosition:
+    """The place of a record that was written."""
+
+    partition: int
+    offset: int
+
+
+class RecordControls(TopicControls):
+    """The records of a cluster."""
+
+    @control("record produce")
+    async def produce(
+        self,
+        topic: TopicName,
+        records: Annotated[
+            Sequence[NewRecord | Bytes | tuple[Bytes, Bytes]],
+            "values, pairs of key and value, or objects with value, key, headers, timestamp (ms) and partition",
+        ],
+        *,
+        partition: Annotated[int | None, "the partition for all records that name none; by default the key decides"] = None,
+    ) -> list[RecordPosition]:
+        """Writes records and returns their places in the same order. A topic that does not exist is created with the defaults.
+
+        Records without a key take turns over the partitions. Raises ControlRefused if the cluster refuses a batch, as it would
+        refuse one of a client.
+        """
+        if isinstance(records, str | bytes | Mapping) or not isinstance(records, Sequence):
+            raise InvalidControl("records", f"records: must be a list, not {type(records).__name__}")
+        new = [checked(number, record) for number, record in enumerate(records)]
+        server = self._server
+        with server.control(f"writing records to {topic}"):
+            found = self._topic_to_write(topic)
+            positions = [RecordPosition(-1, -1)] * len(new)
+            for index, numbers in placed(found, new, partition).items():
+                base_offset = self._append(self._partition(found, index), [new[number] for number in numbers])
+                for offset, number in enumerate(numbers, base_offset):
+                    positions[number] = RecordPosition(index, offset)
+        return positions
+
+    @control("record list", reads=True)
+    async def records(
+        self,
+        topic: TopicName,
+        partition: Annotated[int | None, "only this partition"] = None,
+        *,
+        offset: Annotated[int, "only records from this offset on"] = 0,
+        limit: Annotated[int | None, "at most this many records of each partition"] = None,
+    ) -> list[Record]:
+        """Returns the records of a topic in the order of partitions and offsets, including open and aborted transactions."""
+        found = self._topic(topic)
+        if limit is not None and limit < 0:
+            raise InvalidControl("limit", f"limit: must not be negative, but it is {limit}")
+        partitions = found.partitions if partition is None else [self._partition(found, partition)]
+        return [record for each in list(partitions) async for record in self._read(each, offset, limit)]
+
+    @control("record wait", reads=True)
+    async def wait_for_records(
+        self,
+        topic: TopicName,
+        n: Annotated[int, "the number of records"],
+        *,
+        timeout_s: TimeoutS = DEFAULT_TIMEOUT_S,
+    ) -> list[Record]:
+        """Waits until a topic has `n` records that consumers can read (read_committed), and returns all of its records.
+
+        The topic need not exist yet. Raises ControlTimeout with the numbers of records found.
+        """
+        if n < 0:
+            raise InvalidControl("n", f"n: must not be negative, but it is {n}")
+        counts = RecordCounts(self, topic)
+        await until(lambda: self._server, lambda: True if counts.total() >= n else None, lambda: counts.missing(n), timeout_s)
+        return await self.records(topic) if topic in self._server.cluster.topics else []
+
+    def _topic_to_write(self, name: str) -> Topic:
+        cluster = self._server.cluster
+        if name in cluster.topics:
+            return cluster.topics[name]
+        if not cluster.config.booleans["auto.create.topics.enable"]:
+            return self._topic(name)
+        try:
+            return cluster.create_topic(name)
+        except KafkaError as error:
+            raise InvalidControl("topic", f"topic: {error.code.name}: {error.message}") from None
+
+    def _append(self, partition: Partition, records: Sequence[CheckedRecord]) -> int:
+        """Appends one batch and returns its base offset. Raises ControlRefused."""
+        cluster = self._server.cluster
+        leader = cluster.brokers.get(partition.leader)
+        if leader is None:
+            raise ControlRefused(
+                "LEADER_NOT_AVAILABLE", f"partition {partition} has no leader; start one of the nodes {partition.replicas}"
+            )
+        now_ms = cluster.timers.now_ms
+        batch = build_batch(
+            RecordFields(number, now_ms if record.timestamp is None else record.timestamp, record.key, record.value, record.headers)
+            for number, record in enumerate(records)
+        )
+        context = Context(max(PRODUCE.versions), Client("", "cluster", 0), leader, memoryview(batch), True, None)
+        try:
+            return append(partition, memoryview(batch), 1, None, context).base_offset
+        except APPEND_REFUSALS as error:
+            refusal = refusal_of(error)
+            raise ControlRefused(refusal.code.name, f"partition {partition} refused the records: {refusal.message or error}") from None
+
+    async def _read(self, partition: Partition, offset: int, limit: int | None) -> AsyncIterator[Record]:
+        """Yields the records of a partition. Other work gets turns in between, because a log may be large."""
+        clock, log = self._server.clock, partition.log
+        number, end_s = 0, clock.seconds() + TURN_S
+        for batch in log.batches(max(offset, log.start_offset), log.end_offset):
+            for record in records_of(partition, batch):
+                if number == limit:
+                    return
+                if record.offset >= max(offset, log.start_offset):
+                    number += 1
+                    yield record
+            if clock.seconds() > end_s:
+                await asyncio.sleep(0)
+                end_s = clock.seconds() + TURN_S
