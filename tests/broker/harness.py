@@ -5,6 +5,7 @@ All turns of the event loop run until no deferred work is left. If the world is 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
 from random import Random
@@ -16,6 +17,7 @@ from odradek.broker.core import Core
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.turns import Turns
 from odradek.broker.settings.cluster_config import cluster_of
+from odradek.broker.snapshots.cluster import State, read_cluster
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
 from odradek.protocol.record_builder import build_batch
@@ -40,7 +42,8 @@ class World:
         self.timers = Timers(START_MS)
         self.turns = Turns[Parked](self.timers, lambda: self.seconds)
         config = cluster_of([listeners | dict(settings or {})], nodes=nodes)
-        self.cluster = ClusterState(replace(config, max_memory_bytes=max_memory_bytes), self.turns, Random(1))
+        self.config = replace(config, max_memory_bytes=max_memory_bytes)
+        self.cluster = ClusterState(self.config, self.turns, Random(1))
         self.seconds = 0.0
         """The value of the core's clock, which only tests change, so that no time passes within a turn."""
         self.core = Core(self.cluster, self.turns)
@@ -53,6 +56,15 @@ class World:
         """Advances the clock, fires the timers that are due, and writes."""
         self.core.advance(self.timers.now_ms + milliseconds)
         self.end_turn()
+
+    def restore(self, state: State) -> None:
+        """Replaces the cluster by one with a former state, as `Server.restore` does. The clients of the present cluster are disconnected."""
+        before, now_ms = self.cluster, self.timers.now_ms
+        self.timers = Timers(now_ms)
+        self.turns = Turns[Parked](self.timers, lambda: self.seconds)
+        self.cluster = read_cluster(state, self.config, self.turns, Random(), before.log_memory)
+        self.core = Core(self.cluster, self.turns)
+        deque(before.discard(), maxlen=0)
 
     def turn(self) -> None:
         """Runs one turn of the event loop: deferred work, then output."""

@@ -15,11 +15,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from odradek.broker.snapshots.cluster import State, write_cluster
 from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT
 from odradek.protocol.messages.list_transactions import LIST_TRANSACTIONS
 from tests.broker.harness import Client, World
+from tests.state import changes, everything
 
 from .answers import DecodedAnswer, Ledger, Request, WrongAnswer
 from .facts import TOPICS
@@ -72,7 +74,15 @@ class Disconnect(NamedTuple):
     client: int
 
 
-Step = Feed | Advance | StopNode | StartNode | Disconnect
+class TakeSnapshot(NamedTuple):
+    """Keeps the state of the cluster in place of the state that was kept before."""
+
+
+class Restore(NamedTuple):
+    """Returns to the kept state, which must be the same as before in all attributes. All clients are replaced by new ones."""
+
+
+Step = Feed | Advance | StopNode | StartNode | Disconnect | TakeSnapshot | Restore
 
 
 class Violation(AssertionError):
@@ -138,11 +148,15 @@ class Player:
         self.slowest_ms = 0.0
         self.largest_bytes_beyond_frame = 0
         self._memory = memory
+        self._kept = self._state()
         self.clients: list[Client] = []
         self.ledgers: list[Ledger] = []
         for index in range(setting.clients):
             self.clients.append(self._client(index))
             self.ledgers.append(Ledger())
+
+    def _state(self) -> tuple[State, dict[str, Any]]:
+        return write_cluster(self.world.cluster), everything(self.world.cluster)
 
     def _client(self, index: int) -> Client:
         node_ids = sorted(self.running)
@@ -164,6 +178,10 @@ class Player:
                     self.world.advance(0)
                 case Disconnect(index):
                     self.clients[index].connection.lost("the client has disconnected")
+                case TakeSnapshot():
+                    self._kept = self._state()
+                case Restore():
+                    self._restore()
             if self.logged_errors.found is not None:
                 (error, message), self.logged_errors.found = self.logged_errors.found, None
                 request = re.search(r"(\w+) v\d+", message)
@@ -216,6 +234,15 @@ class Player:
                 client.connection.lost("the node is stopped")
         self.world.cluster.stop_node(node_id)
         self.world.advance(0)
+
+    def _restore(self) -> None:
+        state, expected = self._kept
+        for client in self.clients:
+            client.connection.lost("the state is restored")
+        self.world.restore(state)
+        if different := list(changes(expected, everything(self.world.cluster))):
+            raise Violation(f"restored another state: {different[0].partition(':')[0]}", "\n".join(different[:20]))
+        self.running = {node_id for node_id, broker in self.world.cluster.brokers.items() if broker.running}
 
     def _answers(self) -> list[tuple[int, DecodedAnswer]]:
         answers = []
