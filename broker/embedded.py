@@ -135,9 +135,13 @@ class Cluster(BlockingControls):
         seed: int | None = None,
         transaction_version: int = 2,
     ) -> None:
-        self._cluster = AsyncCluster(nodes, topics, settings, seed=seed, transaction_version=transaction_version)
-        super().__init__(self._cluster, self._run_in_thread)
+        self._offer(AsyncCluster(nodes, topics, settings, seed=seed, transaction_version=transaction_version))
         self._thread: threading.Thread | None = None
+
+    def _offer(self, cluster: AsyncCluster) -> None:
+        """Makes `cluster` the one that runs in the thread."""
+        self._cluster = cluster
+        super().__init__(cluster, self._run_in_thread)
 
     @classmethod
     def load(cls, file: str | PathLike[str], settings: Mapping[str, SettingValue] | None = None, *, seed: int | None = None) -> Self:
@@ -148,7 +152,7 @@ class Cluster(BlockingControls):
         ValueError for a file that is damaged or was written by a newer version, and OSError if it cannot be read.
         """
         cluster = cls()
-        cluster._cluster = AsyncCluster.load(file, settings, seed=seed)
+        cluster._offer(AsyncCluster.load(file, settings, seed=seed))
         return cluster
 
     def start(self) -> Self:

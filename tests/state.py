@@ -88,8 +88,10 @@ _CAPTURE: dict[type, Callable[[Any], Any]] = {
 
 LOST_IN_A_RESTART = ("fetch_sessions", "client_metrics", "connections", "request_memory")
 """The attributes of brokers that a snapshot does not contain."""
-LOST_IN_A_SNAPSHOT = ("join_reply", "sync_reply", "joined", "may_describe", "_matches", "_unexpired_until_ms", "_running", "_longest_prefix")
-"""Waiting requests, and values that are found again when they are needed."""
+LOST_IN_A_SNAPSHOT = {
+    *("join_reply", "sync_reply", "joined"),  # waiting requests
+    *("may_describe", "_matches", "_unexpired_until_ms", "_running", "_longest_prefix"),  # found again when they are needed
+}
 FIRST_MOMENT_MS = 10**12
 """Numbers from here on, in attributes whose names end in `_ms`, are times; smaller ones are durations."""
 
@@ -97,7 +99,9 @@ FIRST_MOMENT_MS = 10**12
 def everything(cluster: ClusterState) -> dict[str, Any]:
     """Returns all attributes of a cluster that a snapshot restores, and its timers. Times are relative to the cluster's clock."""
     now_ms = cluster.timers.now_ms
-    values = {name: captured(value) for name, value in vars(cluster).items() if name not in ("topics", "topics_by_id", "brokers", "regexes")}
+    values = {
+        name: captured(value) for name, value in vars(cluster).items() if name not in ("topics", "topics_by_id", "brokers", "regexes")
+    }
     values["topics"] = [topic_state(topic) | {"records": _records(topic)} for topic in cluster.topics.values()]
     values["topics_by_id"] = {topic_id: topic.name for topic_id, topic in cluster.topics_by_id.items()}
     values["brokers"] = [
@@ -105,9 +109,7 @@ def everything(cluster: ClusterState) -> dict[str, Any]:
         for broker in cluster.brokers.values()
     ]
     values["random"] = cluster.random.getstate()
-    values["timers"] = [
-        [repr(key), left_ms] for key, left_ms in cluster.timers.remaining() if isinstance(key, str | tuple)
-    ]
+    values["timers"] = [[repr(key), left_ms] for key, left_ms in cluster.timers.remaining() if isinstance(key, str | tuple)]
     return {name: _relative(value, now_ms) for name, value in values.items()}
 
 

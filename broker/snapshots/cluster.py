@@ -143,9 +143,10 @@ def read_cluster(state: State, config: ClusterConfig, turns: Turns[Any], random:
     cluster.group_configs |= {name: GroupConfig(cluster.config, dict(overrides)) for name, overrides in state["group_configs"]}
     cluster.groups.reload(GroupSettings.of(cluster.config))
     fill_groups(cluster.groups, state["groups"], shift_ms)
+    acls = [_acl(*written) for written in state["acls"] or ()]
     if cluster.authorizer is not None:
-        for written in state["acls"] or ():
-            cluster.authorizer.add(_acl(*written))
+        for acl in acls:
+            cluster.authorizer.add(acl)
     set_timers(cluster, state["timers"])
     if state["random"] is not None:
         version, numbers, gauss = state["random"]

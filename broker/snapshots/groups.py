@@ -88,7 +88,9 @@ COMMITTED_OFFSETS = Record(CommittedOffsets, {"_topics": mapped(PLAIN, mapped(PL
 
 OFFSET_INDEX = Record(OffsetIndex, {"_topics": mapped(PLAIN, KEYS), "_producers": mapped(PLAIN, KEYS)})
 
-OFFSETS = Record(OffsetRequests, {"_offsets": mapped(PLAIN, COMMITTED_OFFSETS), "_index": OFFSET_INDEX}, apart=("_table",))
+OFFSETS = Record(
+    OffsetRequests, {"_offsets": mapped(PLAIN, COMMITTED_OFFSETS), "_index": OFFSET_INDEX}, apart=("_table", "_unexpired_until_ms")
+)
 
 
 def write_groups(groups: Groups) -> Plain:

@@ -58,7 +58,7 @@ class World:
         self.end_turn()
 
     def restore(self, state: State) -> None:
-        """Replaces the cluster by one with a former state, as `Server.restore` does. The clients of the present cluster are disconnected."""
+        """Replaces the cluster by one with a former state, as `Server.restore` does. Clients of the present cluster must not be used."""
         before, now_ms = self.cluster, self.timers.now_ms
         self.timers = Timers(now_ms)
         self.turns = Turns[Parked](self.timers, lambda: self.seconds)

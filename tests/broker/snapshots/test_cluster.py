@@ -12,17 +12,11 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.groups.offsets import CommittedOffset
-from odradek.broker.scheduling.timers import Timers
-from odradek.broker.scheduling.turns import Turns
-from odradek.broker.snapshots.cluster import read_cluster, write_cluster
-from odradek.broker.snapshots.forms import Record
+from odradek.broker.snapshots.cluster import write_cluster
 from odradek.storage.segments import Segment
-from tests.broker.harness import World, produce
 from tests.fuzz.batches import Batches
 from tests.fuzz.player import Advance, Player, Restore, TakeSnapshot, captured_errors
 from tests.fuzz.rounds import NODES, SETTINGS, Round, warm_up
-from tests.state import changes, everything
 
 SEED = SystemRandom().getrandbits(32)
 ROUNDS = 2 * len(NODES) * len(SETTINGS) // 5
