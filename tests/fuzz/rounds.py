@@ -102,7 +102,7 @@ class Round:
         self._batches = batches
         self._generators = [self._generator() for _ in range(CLIENTS)]
         self.steps: list[Step] = []
-        self._answered: Counter[str] = Counter()
+        self.answered: Counter[str] = Counter()
 
     def _generator(self) -> FrameGenerator:
         return FrameGenerator(self._random, self._facts, self._batches)
@@ -121,7 +121,7 @@ class Round:
                 tracemalloc.stop()
         rss_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         played = frames - max(self._frames_left, 0)
-        return Outcome(played, self._answered, player.slowest_ms, player.largest_bytes_beyond_frame, rss_kib, found)
+        return Outcome(played, self.answered, player.slowest_ms, player.largest_bytes_beyond_frame, rss_kib, found)
 
     def _play(self, player: Player) -> Found | None:
         while self._frames_left > 0:
@@ -142,7 +142,7 @@ class Round:
         """Executes a step and learns from the answers. Raises Violation."""
         self.steps.append(step)
         for index, answered in player.play(step):
-            self._answered[answered.api.name] += 1
+            self.answered[answered.api.name] += 1
             known = self._generators[index].sources.pop(answered.correlation_id, None)
             if known is not None:
                 self._facts.learn(answered.api, known, answered.answer)
