@@ -3,8 +3,8 @@
 `write_cluster` returns the state at one moment between two requests. `read_cluster` builds a new `ClusterState` from it, which replaces the
 present one with all its connections. A new object cannot keep anything of the state before by mistake.
 
-What a restart of all brokers would lose is not part of the state: connections and waiting requests, fetch sessions, and the instances of
-client telemetry. Static settings and listeners are part of the nodes, so that a cluster can be loaded from a file.
+Everything that a restart of all brokers would lose is not part of the state: connections and waiting requests, fetch sessions, and the
+instances of client telemetry. Static settings and listeners are part of the nodes, so that a cluster can be loaded from a file.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def from_json(steps: list[Any]) -> list[Step]:
 
 def replay_from_standard_input() -> None:
     for number, steps in enumerate(json.load(sys.stdin)):
-        print(json.dumps(replayed(number, from_json(steps))))
+        sys.stdout.write(json.dumps(replayed(number, from_json(steps))) + "\n")
 
 
 @pytest.fixture(scope="module")

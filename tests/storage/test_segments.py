@@ -82,7 +82,7 @@ def test_log_sealed_goes_on_in_the_same_arena() -> None:
     assert len({id(part.obj) for part in slices}) == 1
 
 
-def test_memory_of_shared_segments_counts_until_the_last_log_drops_it() -> None:
+def test_shared_memory_counts_until_the_last_log_drops_it() -> None:
     memory = LogMemory(2**40, lambda: None)
     log = filled(memory)
     size = log.size

@@ -145,7 +145,7 @@ def test_timer_restored_fires_after_the_time_that_remained(case: Case) -> None:
         assert is_over(made.cluster)
 
 
-def test_initial_rebalance_restored_waits_for_the_rest_of_the_delay() -> None:
+def test_initial_rebalance_restored_waits_for_the_rest() -> None:
     made = World(1, {"offsets.topic.num.partitions": "1", "group.initial.rebalance.delay.ms": "3000"})
     made.cluster.ensure_internal("__consumer_offsets")
     join(made.cluster)
