@@ -20,6 +20,7 @@ from .brokers import KAFKA, MOCK, ODRADEK, Broker
 from .fairness import quiet_p99_s
 from .librdkafka import BEGINNING, BulkProducer, KafkaFailure, Reader, SingleProducer
 from .pipeline import Pipeline, batch
+from .state import durations_ms
 
 Figures = dict[str, float]
 TIMEOUT_S = 10
@@ -207,6 +208,11 @@ def memory(row: str, records: bytes, count: int, broker: Broker) -> Figures:
         return {row: (fresh.resident_bytes() - before) / stored}
 
 
+def state(broker: Broker) -> Figures:
+    """Measures snapshots and resets, which the others do not have."""
+    return durations_ms() if broker.name == ODRADEK else {}
+
+
 def fairness(broker: Broker) -> Figures:
     """Measures the latency of quiet clients, alone and beside one client that floods the broker."""
     alone_s, flooded_s = quiet_p99_s(broker.address)
@@ -255,6 +261,9 @@ MEASURES = (
     Measure((Row("new group, confluent-kafka", "s", (Target(0.2),)),), new_group_confluent),
     Measure((Row("new group, kafka-python", "s", (Target(0.2),)),), new_group_kafka_python),
     Measure((Row("start", "ms", (Target(150),)), Row("memory at start", "MiB")), start),
+    Measure(
+        (Row("reset", "ms", (Target(5),)), Row("snapshot of 1 GB", "ms", (Target(20),)), Row("restore of 1 GB", "ms", (Target(20),))), state
+    ),
     _per_stored_byte("small batches", batch(1, 100), 300_000),
     _per_stored_byte("large batches", batch(200, 1024), 400),
 )
