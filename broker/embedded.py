@@ -10,7 +10,7 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from .cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
 from .controls.cluster_controls import BlockingControls, ClusterControls
@@ -18,9 +18,9 @@ from .network.server import Server, new_event_loop
 from .settings.cluster_config import ClusterConfig, cluster_of
 from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
-from .snapshots.cluster import State, nodes_of
-from .snapshots.loading import any_ports, loaded_config
-from .snapshots.state_file import load
+
+if TYPE_CHECKING:
+    from .snapshots.cluster import State
 
 R = TypeVar("R")
 
@@ -57,6 +57,10 @@ class AsyncCluster(ClusterControls):
     @classmethod
     def load(cls, file: str | PathLike[str], settings: Mapping[str, SettingValue] | None = None, *, seed: int | None = None) -> Self:
         """Returns a cluster that starts with the state in a file, which `save` has written; see `Cluster.load`."""
+        from .snapshots.cluster import nodes_of  # not imported at start, because few clusters are loaded
+        from .snapshots.loading import any_ports, loaded_config
+        from .snapshots.state_file import load
+
         saved, changed = load(Path(file)), _texts(settings or {})
         cluster = cls(len(saved["nodes"]), seed=seed)
         cluster._saved = saved

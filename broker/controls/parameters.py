@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Annotated
 
 from ..control_errors import InvalidControl
-from ..snapshots.table import Snapshot
+from ..snapshots.handle import Snapshot
 
 UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 

@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ..control_errors import InvalidControl, unknown
-from ..snapshots.cluster import write_cluster
-from ..snapshots.state_file import save
-from ..snapshots.table import Snapshot
+from ..snapshots.handle import Snapshot
 from .declaration import Controls, control
 from .parameters import SnapshotId
 
@@ -65,6 +63,9 @@ class StateControls(Controls):
         `Cluster.load(file)` and `odradek serve --load file` start a cluster with this state. Raises ValueError if the file cannot be
         written.
         """
+        from ..snapshots.cluster import write_cluster  # not imported at start, because few clusters are saved
+        from ..snapshots.state_file import save
+
         server, path = self._server, Path(file)
         with server.control("saving the state"):
             state = write_cluster(server.cluster)

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from random import Random, SystemRandom
 from types import ModuleType
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from ...storage.memory import LogMemory
 from .. import logs
@@ -36,10 +36,12 @@ from ..settings.cluster_config import ClusterConfig, NodeConfig, TopicSpec
 from ..settings.endpoints import WILDCARDS
 from ..settings.listeners import Listener
 from ..signals import end_by_signals
-from ..snapshots.cluster import State, read_cluster
-from ..snapshots.table import Snapshots
 from .acceptor import Acceptor, bind
 from .client_protocol import ClientProtocol
+
+if TYPE_CHECKING:
+    from ..snapshots.cluster import State
+    from ..snapshots.table import Snapshots
 
 uvloop: ModuleType | None
 try:
@@ -74,6 +76,7 @@ class Server:
         self._state = state if state is None or seed is None else {**state, "random": None}
         self._random = _generator(seed, state)
         self._log_memory: LogMemory | None = None
+        self._snapshots: Snapshots | None = None
         self._loop = asyncio.get_running_loop()
         # The wall clock at start plus the monotonic clock: timers and record timestamps use one time, and it never jumps.
         self.clock = Clock(time.time() * 1000, time.monotonic)
@@ -105,7 +108,6 @@ class Server:
             for topic in self._topics:
                 if topic.name not in self.cluster.topics:
                     self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
-            self.snapshots = Snapshots(self.cluster)
             await self._follow_nodes()
             self._warn_of_open_listeners()
             self.after_turn()
@@ -118,10 +120,28 @@ class Server:
         """The present cluster, which `restore` replaces."""
         return self.core.cluster
 
+    @property
+    def snapshots(self) -> Snapshots:
+        """The snapshots, and the state after start.
+
+        That state is taken before the first connection, control or timer, which may change it. Until then, the modules of snapshots need
+        not be imported.
+        """
+        if self._snapshots is None:
+            from ..snapshots.table import Snapshots
+
+            self._snapshots = Snapshots(self.cluster)
+        return self._snapshots
+
+    def _keep_state_after_start(self) -> None:
+        assert self.snapshots.initial
+
     def _new_core(self, state: State | None) -> Core:
         turns = Turns[Parked](Timers(self.now_ms), time.monotonic)
         if state is None:
             return Core(ClusterState(self.config, turns, self._random), turns)
+        from ..snapshots.cluster import read_cluster
+
         return Core(read_cluster(state, self.config, turns, self._random, self._log_memory), turns)
 
     async def restore(self, state: State) -> None:
@@ -186,6 +206,7 @@ class Server:
     @contextmanager
     def control(self, doing: str) -> Iterator[None]:
         """Makes the body of the `with` a turn of its own, for a control. Any exception but a ControlError is logged."""
+        self._keep_state_after_start()
         self.begin_turn()
         try:
             yield
@@ -280,6 +301,7 @@ class Server:
 
     def _ring(self) -> None:
         self._alarm = None
+        self._keep_state_after_start()
         self.begin_turn()
         self.after_turn()
 
@@ -307,6 +329,7 @@ class Server:
         return sorted(connections, key=lambda connection: connection.client.connection_id)
 
     def opened(self, client: ClientProtocol) -> None:
+        self._keep_state_after_start()
         self._clients.add(client)
 
     def closed(self, client: ClientProtocol) -> None:

@@ -3,23 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ..cluster.state import ClusterState
 from .cluster import State, write_cluster
-
-
-@dataclass(frozen=True, slots=True)
-class Snapshot:
-    """A handle of a snapshot. It is valid until the snapshot is closed."""
-
-    id: int
-    taken_ms: int
-    """The time of the cluster at which it was taken, in milliseconds since the Unix epoch."""
-    topics: int
-    """The number of topics, internal ones included."""
-    log_bytes: int
-    """The size of all logs, which the snapshot shares with the cluster."""
+from .handle import Snapshot
 
 
 class Snapshots:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from odradek.broker.snapshots.table import Snapshot, Snapshots
+from odradek.broker.snapshots.handle import Snapshot
+from odradek.broker.snapshots.table import Snapshots
 from odradek.protocol.errors import ErrorCode
 from odradek.storage.log import Log
 from tests.broker.harness import World, a_batch, produce
