@@ -110,7 +110,7 @@ def everything(cluster: ClusterState) -> dict[str, Any]:
     ]
     values["random"] = cluster.random.getstate()
     values["timers"] = [[repr(key), left_ms] for key, left_ms in cluster.timers.remaining() if isinstance(key, str | tuple)]
-    return {name: _relative(value, now_ms) for name, value in values.items()}
+    return {name: _relative(values[name], now_ms) for name in sorted(values)}
 
 
 def _records(topic: Topic) -> list[list[bytes]]:

@@ -15,7 +15,7 @@ import os
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from random import Random, SystemRandom
@@ -87,6 +87,8 @@ class Server:
         self._alarm_ms = 0
         self._next_turn: asyncio.Handle | None = None
         self._change_waiters: list[asyncio.Future[None]] = []
+        self._nodes_change = asyncio.Lock()
+        """Held by controls that close or open listeners, because they wait in between, and the cluster must not be replaced meanwhile."""
 
     @property
     def now_ms(self) -> int:
@@ -103,7 +105,7 @@ class Server:
         """Binds all listeners, creates the cluster and accepts connections. Raises OSError if an address is in use."""
         try:
             self.config = replace(self.config, nodes=tuple(self._reserve(node) for node in self.config.nodes))
-            self.core = self._new_core(self._state)
+            self.core = self._new_core(self.config, self._state)
             self._log_memory = self.cluster.log_memory
             for topic in self._topics:
                 if topic.name not in self.cluster.topics:
@@ -136,34 +138,59 @@ class Server:
     def _keep_state_after_start(self) -> None:
         assert self.snapshots.initial
 
-    def _new_core(self, state: State | None) -> Core:
+    def _new_core(self, config: ClusterConfig, state: State | None) -> Core:
         turns = Turns[Parked](Timers(self.now_ms), time.monotonic)
         if state is None:
-            return Core(ClusterState(self.config, turns, self._random), turns)
+            return Core(ClusterState(config, turns, self._random), turns)
         from ..snapshots.cluster import read_cluster
 
-        return Core(read_cluster(state, self.config, turns, self._random, self._log_memory), turns)
+        return Core(read_cluster(state, config, turns, self._random, self._log_memory), turns)
 
     async def restore(self, state: State) -> None:
-        """Replaces the cluster by one with a state that it had before, and closes all connections with RST. The ports stay."""
-        with self.control("restoring a state"):
-            core, before = self._new_core(state), self.cluster
-            self.core = core
-            for client in list(self._clients):
-                client.reset("the state of the cluster was replaced")
-            if self._log_memory is None:
-                core.turns.background(before.discard())
-            else:  # at once, because the bytes count until they are released
-                deque(before.discard(), maxlen=0)
-            await self._follow_nodes()
+        """Replaces the cluster by one with a state that it had before, and closes all connections with RST. The ports stay.
+
+        Raises OSError, and changes nothing, if a node that has been removed cannot get its port again.
+        """
+        from ..snapshots.cluster import nodes_of
+
+        async with self._nodes_change:
+            with self.control("restoring a state"):
+                config, before = replace(self.config, nodes=nodes_of(state)), self.cluster
+                core = self._new_core(config, state)
+                self._reserve_again(config.nodes)
+                self.config, self.core = config, core
+                for client in list(self._clients):
+                    client.reset("the state of the cluster was replaced")
+                if self._log_memory is None:
+                    core.turns.background(before.discard())
+                else:  # at once, because the bytes count until they are released
+                    deque(before.discard(), maxlen=0)
+                await self._follow_nodes()
+
+    def _reserve_again(self, nodes: Sequence[NodeConfig]) -> None:
+        """Binds the ports of nodes that are not bound. Raises OSError, and binds none, if one is in use."""
+        missing = [node for node in nodes if not self._reserved.keys() >= set(node.listeners)]
+        try:
+            for node in missing:
+                self._reserve(node)
+        except OSError:
+            self._release(missing)
+            raise
+
+    def _release(self, nodes: Iterable[NodeConfig]) -> None:
+        for listener in [listener for node in nodes for listener in node.listeners if listener in self._reserved]:
+            self._reserved.pop(listener).close()
 
     async def _follow_nodes(self) -> None:
-        """Opens the listeners of nodes that are running, and closes those of the others."""
-        for broker in self.cluster.brokers.values():
+        """Opens the listeners of nodes that are running, closes those of the others, and releases the ports of nodes that are gone."""
+        brokers = self.cluster.brokers
+        for node_id in [each for each in self._acceptors if each not in brokers or not brokers[each].running]:
+            await self._close_node(node_id)
+        for broker in brokers.values():
             if broker.running and broker.node_id not in self._acceptors:
                 self._listen(broker.node_id)
-            elif not broker.running and broker.node_id in self._acceptors:
-                await self._close_node(broker.node_id)
+        for listener in [listener for listener in self._reserved if listener.node_id not in brokers]:
+            self._reserved.pop(listener).close()
 
     async def in_thread(self, work: Callable[[], R]) -> R:
         """Runs work that takes long, such as writing a file, without delaying the cluster, and returns its result."""
@@ -186,22 +213,23 @@ class Server:
 
         Does nothing if the node is stopped. Raises ValueError for an unknown id.
         """
-        broker = self._broker(node_id)
-        if broker.running:
-            with self.control(f"stopping node {node_id}"):
-                await self._close_node(node_id)
-                self.cluster.stop_node(node_id)
+        async with self._nodes_change:
+            if self._broker(node_id).running:
+                with self.control(f"stopping node {node_id}"):
+                    await self._close_node(node_id)
+                    self.cluster.stop_node(node_id)
 
     async def start_node(self, node_id: int) -> None:
         """Starts a node on the same ports as before. Does nothing if the node is running. Raises ValueError for an unknown id."""
-        if not self._broker(node_id).running:
-            with self.control(f"starting node {node_id}"):
-                try:
-                    self._listen(node_id)
-                    self.cluster.start_node(node_id)
-                except BaseException:
-                    await self._close_node(node_id)
-                    raise
+        async with self._nodes_change:
+            if not self._broker(node_id).running:
+                with self.control(f"starting node {node_id}"):
+                    try:
+                        self._listen(node_id)
+                        self.cluster.start_node(node_id)
+                    except BaseException:
+                        await self._close_node(node_id)
+                        raise
 
     @contextmanager
     def control(self, doing: str) -> Iterator[None]:

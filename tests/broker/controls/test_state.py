@@ -275,3 +275,16 @@ def test_serve_load_of_an_invalid_file_exits_with_2(options: list[str], message:
     )
     assert (ended.returncode, ended.stdout) == (2, "")
     assert message.format(tmp_path) in ended.stderr
+
+
+def test_reset_beside_a_node_that_stops_keeps_both_consistent() -> None:
+    async def scenario() -> None:
+        async with AsyncCluster(nodes=2) as running:
+            for _ in range(5):
+                await asyncio.gather(running.stop_node(2), running.reset())
+                assert not any(map(_refuses, running.bootstrap_servers.split(",")))
+                await asyncio.gather(running.reset(), running.stop_node(2))
+                assert [_refuses(address) for address in running.bootstrap_servers.split(",")] == [False, True]
+                await running.reset()
+
+    asyncio.run(scenario())
