@@ -128,7 +128,7 @@ def _relative(value: Any, now_ms: int) -> Any:
         }
     if isinstance(value, list):
         return [_relative(item, now_ms) for item in value]
-    return value
+    return value if value == value else repr(value)  # a quota may be NaN, which equals nothing
 
 
 def _ago(value: Any, now_ms: int) -> Any:
