@@ -17,7 +17,7 @@ from odradek.broker.core import Core
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.turns import Turns
 from odradek.broker.settings.cluster_config import cluster_of
-from odradek.broker.snapshots.cluster import State, read_cluster
+from odradek.broker.snapshots.cluster import State, nodes_of, read_cluster
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
 from odradek.protocol.record_builder import build_batch
@@ -62,6 +62,7 @@ class World:
         before, now_ms = self.cluster, self.timers.now_ms
         self.timers = Timers(now_ms)
         self.turns = Turns[Parked](self.timers, lambda: self.seconds)
+        self.config = replace(self.config, nodes=nodes_of(state))
         self.cluster = read_cluster(state, self.config, self.turns, Random(), before.log_memory)
         self.core = Core(self.cluster, self.turns)
         deque(before.discard(), maxlen=0)
