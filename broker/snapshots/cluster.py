@@ -15,18 +15,25 @@ from typing import Any
 
 from ...storage.memory import LogMemory
 from ..cluster.broker import Broker
+from ..cluster.coordinator_log import CoordinatorLog
 from ..cluster.features import Features
 from ..cluster.metadata_log import MetadataLog
 from ..cluster.producer_ids import ProducerIds
 from ..cluster.quotas import ClientQuotas
+from ..cluster.replica_control import ReplicaControl
 from ..cluster.scram import ScramCredential, ScramCredentials
 from ..cluster.state import ClusterState
+from ..cluster.transaction_log import TransactionLog
 from ..groups.settings import GroupSettings
 from ..scheduling.turns import Turns
 from ..security.acls import Acl, Operation, PatternType, Permission, ResourceType
+from ..security.authorizer import Authorizer
 from ..settings.cluster_config import ClusterConfig, NodeConfig
 from ..settings.listeners import Listener
 from ..settings.values import GroupConfig
+from ..topics.cleaning import LogCleaner
+from ..topics.names import TopicNames
+from ..topics.retention import LogRetention
 from .forms import MOMENT, PLAIN, Form, Plain, Record, Within, mapped, named
 from .groups import fill_groups, write_groups
 from .timers import set_timers, write_timers
@@ -43,6 +50,15 @@ PRODUCER_IDS = Record(ProducerIds, {"next_id": PLAIN}, apart=("_timers", "_confi
 _ENTITY = Form(lambda entity: list(map(list, entity)), lambda plain, shift_ms: tuple(map(tuple, plain)))
 QUOTAS = Record(ClientQuotas, {"_quotas": mapped(_ENTITY, _PAIRS)})
 SCRAM_CREDENTIALS = Record(ScramCredentials, {"_by_user": mapped(PLAIN, mapped(PLAIN, named(ScramCredential)))})
+
+# Classes that are written separately, or that have no state.
+AUTHORIZER = Record(Authorizer, {}, apart=("super_users", "_if_no_acl_found", "_acls", "_longest_prefix", "_patterns"))
+TOPIC_NAMES = Record(TopicNames, {}, apart=("_by_metric_name",))
+COORDINATOR_LOG = Record(CoordinatorLog, {}, apart=("_topics", "_timers", "_wake"))
+TRANSACTION_LOG = Record(TransactionLog, {}, apart=("_cluster",))
+REPLICA_CONTROL = Record(ReplicaControl, {}, apart=("_cluster",))
+LOG_RETENTION = Record(LogRetention, {}, apart=("_topics", "_wake", "_timers", "_config"))
+LOG_CLEANER = Record(LogCleaner, {}, apart=("_topics", "_timers", "_config", "_background", "_running"))
 
 CLUSTER = Record(
     ClusterState,

@@ -7,7 +7,9 @@ from ..groups.classic.messages import Protocol
 from ..groups.consumer.group import ConsumerGroup
 from ..groups.consumer.journal import Journal
 from ..groups.consumer.member import ClassicProtocols, ConsumerMember, MemberState
+from ..groups.consumer.member_timers import MemberTimers
 from ..groups.consumer.owners import PartitionOwners
+from ..groups.consumer.regex_resolutions import Resolution, Resolutions
 from ..groups.consumer.subscriptions import Subscriptions
 from ..scheduling.revertible import RevertibleDict
 from .forms import KEYS, MOMENT, PLAIN, TUPLE, Form, Record, Within, coded, listed, mapped, named, optional, ordered
@@ -82,3 +84,8 @@ CONSUMER_GROUP = Record(
     },
     apart=("timers", "settings", "_clock", "_random", "_cluster", "_remove_members"),
 )
+
+# Classes without state of their own. A resolution that is not complete begins again.
+MEMBER_TIMERS = Record(MemberTimers, {}, apart=("_timers", "_group_id", "_expire"))
+RESOLUTIONS = Record(Resolutions, {}, apart=("_topics", "_background", "_known"))
+RESOLUTION = Record(Resolution, {}, apart=("_regex", "_matches", "_work"))

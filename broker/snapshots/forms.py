@@ -93,7 +93,7 @@ TUPLE = Form(list, lambda plain, shift_ms: tuple(plain))
 
 
 class Record(Form, Generic[T]):
-    """The form of a class: a dictionary with the attributes that are state.
+    """The form of a class: a dictionary with the attributes that are state. A class without state has a record without fields.
 
     `apart` names the attributes that are not. `make` returns an object for `read`, and `complete` derives attributes from those read.
     """
@@ -115,7 +115,7 @@ class Record(Form, Generic[T]):
         self._make = make or (lambda: kind.__new__(kind))
         self._prepare, self._complete = prepare, complete
         self._names = list(fields)
-        self._values = attrgetter(*fields) if len(fields) > 1 else lambda value: (getattr(value, self._names[0]),)
+        self._values = attrgetter(*fields) if len(fields) > 1 else lambda value: [getattr(value, name) for name in self._names]
         self._written = [(name, form.write) for name, form in fields.items() if form is not PLAIN]
 
     def _write(self, value: T) -> dict[str, Plain]:

@@ -12,12 +12,15 @@ from typing import Any
 from ..groups.classic.group import ClassicGroup
 from ..groups.classic.member import Member
 from ..groups.classic.members import Members
+from ..groups.classic_requests import ClassicRequests
 from ..groups.consumer.group import ConsumerGroup
+from ..groups.consumer_requests import ConsumerRequests
 from ..groups.coordinator import Group, Groups
 from ..groups.offset_index import OffsetIndex
 from ..groups.offset_requests import OffsetRequests
 from ..groups.offsets import CommittedOffset, CommittedOffsets, PendingOffset, PendingOffsets
 from ..groups.states import GroupState
+from ..groups.table import GroupTable
 from .consumer_groups import CONSUMER_GROUP, PROTOCOLS
 from .forms import KEYS, MOMENT, PLAIN, TUPLE, Form, Plain, Record, coded, mapped, named, optional, ordered
 
@@ -91,6 +94,13 @@ OFFSET_INDEX = Record(OffsetIndex, {"_topics": mapped(PLAIN, KEYS), "_producers"
 OFFSETS = Record(
     OffsetRequests, {"_offsets": mapped(PLAIN, COMMITTED_OFFSETS), "_index": OFFSET_INDEX}, apart=("_table", "_unexpired_until_ms")
 )
+
+# Classes whose attributes follow from the members and groups, or that have no state.
+MEMBERS_OF_GROUP = Record(Members, {}, apart=("joined", "_members", "_static_ids", "_supporters"))
+GROUPS = Record(Groups, {}, apart=("classic", "consumer", "offsets", "_table"))
+GROUP_TABLE = Record(GroupTable, {}, apart=("timers", "settings", "cluster", "_random", "_expire_offsets", "_groups"))
+CLASSIC_REQUESTS = Record(ClassicRequests, {}, apart=("_table",))
+CONSUMER_REQUESTS = Record(ConsumerRequests, {}, apart=("_table",))
 
 
 def write_groups(groups: Groups) -> Plain:
