@@ -33,6 +33,7 @@ from odradek.broker.snapshots.forms import (
 )
 from odradek.broker.transactions.transaction import TopicPartition
 from tests.broker.harness import World, produce
+from tests.fuzz.rounds import AUTHORIZER
 
 SHIFT_MS = 1000
 
@@ -130,7 +131,7 @@ def attributes(value: object) -> set[str]:
 def every_kind_of_state() -> World:
     """Returns a cluster with at least one object of each class that has a record."""
     few = {"offsets.topic.num.partitions": "1", "transaction.state.log.num.partitions": "1"}
-    world = World(1, few | {"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer"})
+    world = World(1, few | AUTHORIZER)
     cluster = world.cluster
     for name in ("t", "__consumer_offsets", "__transaction_state"):
         assert cluster.ensure_internal(name) or cluster.create_topic(name, 1)
@@ -138,9 +139,7 @@ def every_kind_of_state() -> World:
     protocols = (Protocol("range", b""),)
     join = Join(protocol_type="consumer", protocols=protocols, session_timeout_ms=10_000, rebalance_timeout_ms=10_000)
     cluster.groups.classic.join("classic", join, Reply())
-    cluster.groups.consumer.heartbeat(
-        "consumer", Heartbeat(member_id="m", epoch=0, topics=frozenset(), regex="t.*", rebalance_timeout_ms=1000)
-    )
+    cluster.groups.consumer.heartbeat("consumer", Heartbeat(member_id="m", epoch=0, regex="t.*", rebalance_timeout_ms=1000))
     producer = cluster.transactions.init_producer_id("id", 1000).producer
     cluster.transactions.add_partitions("id", producer, [TopicPartition("__consumer_offsets", 0)])
     cluster.groups.offsets.commit_in_transaction("offsets", producer, {("t", 0): CommittedOffset(5, -1, "", world.timers.now_ms)})
