@@ -30,9 +30,9 @@ ACCEPTS_PER_TURN = 32
 class Acceptor:
     """Listens on the socket of one listener from its creation until `close`."""
 
-    def __init__(self, server: Server, listener: Listener) -> None:
+    def __init__(self, server: Server, broker: Broker, listener: Listener) -> None:
         self._server = server
-        self._node_id = listener.node_id
+        self._node_id = broker.node_id
         self._name = listener.name
         self._loop = asyncio.get_running_loop()
         self._opening: set[asyncio.Task[object]] = set()
@@ -48,7 +48,7 @@ class Acceptor:
 
     @property
     def _broker(self) -> Broker:
-        """The node in the current cluster, which a restored state replaces."""
+        """The node in the present cluster, which a restored state replaces."""
         return self._server.cluster.brokers[self._node_id]
 
     async def close(self) -> None:
@@ -74,22 +74,21 @@ class Acceptor:
             for _ in range(ACCEPTS_PER_TURN):
                 if quotas.full:
                     text = "[KafkaServer id=%d] connection limit reached (max.connections=%d); accepting paused"
-                    network_log.info(text, self._node_id, quotas.limit)
+                    network_log.info(text, self._broker.node_id, quotas.limit)
                     self._pause()
                     return
                 self._admit(*self._socket.accept())
         except (BlockingIOError, InterruptedError, ConnectionAbortedError):
             return
         except OSError as error:
-            network_log.warning("[KafkaServer id=%d] cannot accept connections: %s; trying again", self._node_id, error)
+            network_log.warning("[KafkaServer id=%d] cannot accept connections: %s; trying again", self._broker.node_id, error)
             self._loop.call_later(ACCEPT_RETRY_S, self.resume)
             self._pause()
 
     def _admit(self, accepted: socket.socket, address: Any) -> None:
         """Opens an accepted connection, or closes it if its address has reached max.connections.per.ip. Raises no exception."""
         host, port, *_ = address
-        broker, node_id = self._broker, self._node_id
-        quotas = broker.connections
+        quotas, node_id = self._broker.connections, self._broker.node_id
         if not quotas.take(host):
             accepted.close()
             text = "[KafkaServer id=%d] rejected a connection from %s: connection limit reached (max.connections.per.ip=%d)"
@@ -104,7 +103,7 @@ class Acceptor:
                 text = "[KafkaServer id=%d] closing a connection from %s: an internal error while accepting it"
                 network_log.exception(text, node_id, host)
             accepted.close()
-            self._server.left(broker, host)
+            self._server.left(self._broker, host)
 
     def _open(self, accepted: socket.socket, host: str, port: int) -> None:
         accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -118,7 +117,7 @@ class Acceptor:
         self._opening.discard(task)
         if task.cancelled() or (error := task.exception()) is None:
             return
-        network_log.error("[KafkaServer id=%d] could not open a connection from %s", self._node_id, protocol.host, exc_info=error)
+        network_log.error("[KafkaServer id=%d] could not open a connection from %s", self._broker.node_id, protocol.host, exc_info=error)
         protocol.abort("the connection could not be opened")
         if not protocol.is_open:  # otherwise asyncio calls `connection_lost`
             accepted.close()

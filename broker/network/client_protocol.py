@@ -12,8 +12,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
-import struct
 from contextlib import suppress
+from struct import Struct
 from typing import TYPE_CHECKING, cast
 
 from ..cluster.broker import Broker
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from .server import Server
 
 WRITE_BYTES = 1024 * 1024
+RESET_ON_CLOSE = Struct("ii").pack(1, 0)
+"""The value of SO_LINGER with which closing a socket sends RST instead of FIN."""
 CLOSE_MS = 10_000
 """The time in which a closed connection may deliver its last responses before its transport is aborted."""
 
@@ -136,7 +138,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         """Closes the connection at once with RST, so that the client discards what it has received and connects again."""
         if self._transport is not None:
             with suppress(OSError):  # raised if the connection is closed already
-                self._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                self._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
         self.abort(reason)
 
     def _abort_transport(self) -> None:

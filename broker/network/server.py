@@ -264,7 +264,7 @@ class Server:
         broker = self.cluster.brokers[node_id]
         acceptors = self._acceptors[node_id] = []
         for listener in broker.listeners.values():
-            acceptors.append(Acceptor(self, listener))
+            acceptors.append(Acceptor(self, broker, listener))
             log.info("[KafkaServer id=%d] listening on %s://%s:%d", node_id, listener.name, listener.host, listener.port)
 
     def _warn_of_open_listeners(self) -> None:
