@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import time
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -80,8 +80,11 @@ def _call(cluster: Cluster, declared: Control, random: Random, folder: Path) -> 
     owner = getattr(cluster, declared.owner) if declared.owner else cluster
     hints = get_type_hints(declared.method, include_extras=True)
     arguments = {}
-    for parameter in list(inspect.signature(declared.method).parameters.values())[1:]:
-        if parameter.default is parameter.empty or parameter.name == "timeout_s" or random.random() < 0.4:
+    parameters = list(inspect.signature(declared.method).parameters.values())[1:]
+    chance = min(0.4, 2 / (len(parameters) or 1))  # few of many options, because most combinations of many are refused
+    for parameter in parameters:
+        is_given = parameter.default is parameter.empty or parameter.name == "timeout_s" or random.random() < chance
+        if is_given and not _has_function(hints[parameter.name]):
             arguments[parameter.name] = _argument(cluster, parameter.name, hints[parameter.name], random, folder)
     try:
         getattr(owner, declared.method.__name__)(**arguments)
@@ -90,6 +93,11 @@ def _call(cluster: Cluster, declared: Control, random: Random, folder: Path) -> 
     else:
         result = "done"
     return f"{declared.method.__name__}({arguments}): {result}"
+
+
+def _has_function(annotation: Any) -> bool:
+    """Returns whether a value may be a function, which only Python programs can pass."""
+    return get_origin(annotation) is Callable or any(map(_has_function, get_args(annotation)))
 
 
 def _argument(cluster: Cluster, name: str, annotation: Any, random: Random, folder: Path) -> Any:
@@ -105,6 +113,8 @@ def _argument(cluster: Cluster, name: str, annotation: Any, random: Random, fold
         "speed": lambda: random.choice((0.5, 60, -1)),
         "file": lambda: folder / random.choice(("state", "none/state")),
         "records": lambda: ["value", ("key", "value")],
+        "api": lambda: random.choice(("Produce", "Fetch", "Metadata")),
+        "error": lambda: random.choice(("NOT_LEADER_OR_FOLLOWER", "UNKNOWN_SERVER_ERROR", "NONE")),
         "replicas": lambda: random.sample((1, 2, 3), random.randint(1, 3)),
     }
     return by_name[name]() if name in by_name else _of_type(annotation, random)
