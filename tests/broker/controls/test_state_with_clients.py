@@ -54,11 +54,11 @@ def test_group_member_goes_on_after_a_restore(cluster: Cluster) -> None:
     consumer.subscribe(["orders"])
     cluster.produce("orders", ["a"])
     (message,) = consumer.consume(1, TIMEOUT_S)
-    consumer.commit(message, asynchronous=False)
+    consumer.commit(message=message, asynchronous=False)
     snapshot = cluster.snapshot()
     cluster.produce("orders", ["b"])
     (message,) = consumer.consume(1, TIMEOUT_S)
-    consumer.commit(message, asynchronous=False)
+    consumer.commit(message=message, asynchronous=False)
     assert cluster.group("g").lag == 0
     cluster.restore(snapshot)
     assert [each.committed for each in cluster.group("g").offsets] == [1], "the second commit is undone"
@@ -66,7 +66,7 @@ def test_group_member_goes_on_after_a_restore(cluster: Cluster) -> None:
     # The consumer has read the offset of `b` already, and continues after it.
     (message,) = consumer.consume(1, TIMEOUT_S)
     assert message.value() == b"d"
-    consumer.commit(message, asynchronous=False)
+    consumer.commit(message=message, asynchronous=False)
     group = cluster.wait_for_group("g", members=1, state="Stable", lag=0, timeout_s=TIMEOUT_S)
     assert len(group.members) == 1
     consumer.close()
