@@ -30,6 +30,8 @@ pytestmark = [pytest.mark.sockets, pytest.mark.clients]
 SEED = SystemRandom().getrandbits(32)
 SEQUENCES, CONTROLS_A_SEQUENCE = 8, 12
 LIMIT_S = 5.0
+KNOWN = ("topic", "node", "group", "partition", "error", "members", "state")
+"""Options that are given more often than others, because their values are valid more often."""
 ATTEMPTS = 3
 """Other programs can delay a single attempt."""
 
@@ -81,8 +83,9 @@ def _call(cluster: Cluster, declared: Control, random: Random, folder: Path) -> 
     hints = get_type_hints(declared.method, include_extras=True)
     arguments = {}
     parameters = list(inspect.signature(declared.method).parameters.values())[1:]
-    chance = min(0.4, 2 / (len(parameters) or 1))  # few of many options, because most combinations of many are refused
+    rare = min(0.4, 1 / (len(parameters) or 1))  # few of many options, because most combinations of many are refused
     for parameter in parameters:
+        chance = 0.4 if parameter.name in KNOWN else rare
         is_given = parameter.default is parameter.empty or parameter.name == "timeout_s" or random.random() < chance
         if is_given and not _has_function(hints[parameter.name]):
             arguments[parameter.name] = _argument(cluster, parameter.name, hints[parameter.name], random, folder)
