@@ -18,7 +18,9 @@ from kafka import KafkaConsumer
 
 from .brokers import KAFKA, MOCK, ODRADEK, Broker
 from .fairness import quiet_p99_s
+from .formation import formation_s
 from .librdkafka import BEGINNING, BulkProducer, KafkaFailure, Reader, SingleProducer
+from .metadata import metadata_s
 from .pipeline import Pipeline, batch
 from .state import durations_ms
 
@@ -170,6 +172,25 @@ def new_group_kafka_python(broker: Broker) -> Figures:
             consumer.close(autocommit=False)
 
 
+def group_formation(broker: Broker) -> Figures:
+    """Measures how long a group of 100 members takes to form, after one such group has formed already."""
+    if broker.name == MOCK:  # it returns null for an assignment, which the protocol does not allow
+        return {}
+    formation_s(broker.address)
+    return {"group of 100 members forms": formation_s(broker.address) * 1e3}
+
+
+def large_metadata(broker: Broker) -> Figures:
+    """Measures requests for the metadata of one topic. The mock does not create topics with several partitions."""
+    if broker.name == MOCK:
+        return {}
+    name = f"bench-{os.getpid()}-{next(_topics)}"
+    return {
+        f"metadata of {partitions} partitions": metadata_s(broker.bootstrap_servers, f"{name}-{partitions}", partitions) * 1e3
+        for partitions in (1_000, 10_000)
+    }
+
+
 @contextmanager
 def _one_message(broker: Broker) -> Iterator[str]:
     with new_topic(broker) as topic, SingleProducer(broker.bootstrap_servers, topic, 100) as producer:
@@ -260,7 +281,9 @@ MEASURES = (
     ),
     Measure((Row("new group, confluent-kafka", "s", (Target(0.2),)),), new_group_confluent),
     Measure((Row("new group, kafka-python", "s", (Target(0.2),)),), new_group_kafka_python),
-    Measure((Row("start", "ms", (Target(150),)), Row("memory at start", "MiB")), start),
+    Measure((Row("group of 100 members forms", "ms", (Target(10),)),), group_formation),
+    Measure((Row("metadata of 1000 partitions", "ms"), Row("metadata of 10000 partitions", "ms", (Target(25),))), large_metadata),
+    Measure((Row("start", "ms", (Target(80),)), Row("memory at start", "MiB", (Target(28),))), start),
     Measure(
         (Row("reset", "ms", (Target(5),)), Row("snapshot of 1 GB", "ms", (Target(20),)), Row("restore of 1 GB", "ms", (Target(20),))), state
     ),

@@ -29,8 +29,9 @@ from ..storage.memory import untouched
 from .cluster.broker import Broker
 from .context import Client, Context, Shortcut
 from .failure import failure
-from .handlers import HANDLERS, CloseConnection, unsupported_version
+from .handlers import load_handler, unsupported_version
 from .protocol_sniffing import sniff_protocol
+from .registry import HANDLERS, CloseConnection
 from .scheduling.turns import TURN_S
 from .scheduling.waiting import NEXT_TURN, Wait
 from .short_repr import short_repr
@@ -245,7 +246,7 @@ class Connection:
         self.client.client_id = header.client_id or ""
         context = Context(version, self.client, self.broker, frame, owns_buffer, self._shortcut)
         try:
-            answer = HANDLERS[api.key].rule(request, context)
+            answer = (HANDLERS.get(api.key) or load_handler(api.key)).rule(request, context)
             if isinstance(answer, Generator):
                 self.resume(Parked(self, header, request, answer))
             else:

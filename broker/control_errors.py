@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 class ControlError(Exception):
@@ -32,6 +31,8 @@ class ControlTimeout(ControlError, TimeoutError):
 
 def unknown(parameter: str, what: str, name: object, names: Iterable[object]) -> InvalidControl:
     """Returns the error for a name that does not exist, with the nearest of the existing `names` or, if none is near, all of them."""
+    from difflib import get_close_matches  # imported on first use, because a start needs no suggestions
+
     known = [str(each) for each in names]
     near = get_close_matches(str(name), known, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(known[:20])}" if known else "there is none"

@@ -9,7 +9,6 @@ further entries are dropped and counted. Programs that embed a cluster configure
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import select
@@ -58,11 +57,13 @@ class JsonFormatter(logging.Formatter):
     """Formats each entry as one JSON object: time, level, logger, message, and exception if there is one."""
 
     def format(self, record: logging.LogRecord) -> str:
+        from json import dumps  # imported on first use, because the text format does not need it
+
         level = LEVELS.get(record.levelname, record.levelname)
         entry = {"time": self.formatTime(record), "level": level, "logger": record.name, "message": _bounded(record.getMessage())}
         if record.exc_info:
             entry["exception"] = _bounded(self.formatException(record.exc_info))
-        return json.dumps(entry)
+        return dumps(entry)
 
 
 class QueueHandler(logging.Handler):

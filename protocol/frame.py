@@ -12,7 +12,7 @@ from struct import Struct
 from struct import error as struct_error
 from typing import Any, NamedTuple
 
-from .messages import APIS
+from .messages import LOADED, load_api
 from .schema import Api, Message, ProtocolError
 from .varints import put_uvarint, uvarint_rest
 
@@ -41,7 +41,7 @@ def read_request_header(frame: memoryview) -> RequestHeader:
     """
     try:
         key, version, correlation_id, length = _REQUEST_HEADER.unpack_from(frame)
-        api = APIS.get(key)
+        api = LOADED.get(key) or load_api(key)
         if api is None:
             raise ProtocolError(f"the API key {key} is not served")
         position = 10

@@ -21,6 +21,7 @@ from .codec import compile_decoder, compile_encoder, compile_init, compile_slice
 from .fields import (
     NEVER,
     ZERO_UUID,
+    EncodedItems,
     Float64,
     Int8,
     Int16,
@@ -41,6 +42,7 @@ __all__ = [
     "NEVER",
     "ZERO_UUID",
     "Api",
+    "EncodedItems",
     "Float64",
     "Int8",
     "Int16",
@@ -82,7 +84,7 @@ class Message:
     encoders: ClassVar[dict[int, Callable[[Any, bytearray, list[Any]], bytearray]]]
     """version -> (message, out, parts) -> out. Raises ProtocolError.
 
-    Before record bytes, `out` is complete: it and the record bytes are appended to `parts`, and a new `out` is returned.
+    Before record bytes and `EncodedItems`, `out` is complete: it and these bytes are appended to `parts`, and a new `out` is returned.
     """
     sliced_encoders: ClassVar[dict[int, Callable[[Any, bytearray, list[Any]], Generator[None, None, bytearray]]]]
     """Encoders that are generators, and yield after every SLICE_ITEMS array items."""

@@ -1,10 +1,15 @@
-"""Writes the parts of the documents that follow from the code: `make docs`. tests/tidy/test_documents.py checks that they are current."""
+"""Writes the parts of documents and modules that follow from the code: `make docs`.
+
+tests/tidy/test_documents.py checks that they are current.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from odradek.broker.handlers import HANDLERS
 from odradek.broker.settings.documentation import as_markdown
 from odradek.protocol.messages import APIS
 from odradek.protocol.schema import Versions
@@ -12,12 +17,22 @@ from tests import request_paths
 
 ROOT = Path(__file__).parents[1]
 README, CONFIGURATION, ARCHITECTURE = "README.md", "docs/configuration.md", "ARCHITECTURE.md"
+SERVED_APIS, FAMILIES = "protocol/served_apis.py", "broker/handler_families.py"
+ENTRIES = re.compile(r"^    \d+: .*,\n(?:    .*\n)*", re.MULTILINE)
 API_ROWS = re.compile(r"(?<=^\| key \| API \| versions \|\n\|--:\|---\|---\|\n)(?:\|.*\n)*", re.MULTILINE)
 
 
 def rendered() -> dict[str, str]:
     """Returns the current text of each document that has generated parts, by its path in the repository."""
-    return {README: readme(), CONFIGURATION: as_markdown(), ARCHITECTURE: request_paths.rewritten(read(ARCHITECTURE))}
+    return {
+        README: readme(),
+        CONFIGURATION: as_markdown(),
+        ARCHITECTURE: request_paths.rewritten(read(ARCHITECTURE)),
+        SERVED_APIS: with_rows(
+            SERVED_APIS, (f'{key}: ("{module_of(api.request)}", {api.versions.first}, {api.versions.last})' for key, api in APIS.items())
+        ),
+        FAMILIES: with_rows(FAMILIES, (f'{key}: "{module_of(handler.rule)}"' for key, handler in sorted(HANDLERS.items()))),
+    }
 
 
 def readme() -> str:
@@ -27,6 +42,15 @@ def readme() -> str:
     if count != 1:
         raise ValueError(f"{README} has {count} tables of APIs")
     return text
+
+
+def with_rows(name: str, rows: Iterable[str]) -> str:
+    """Returns a module that consists of one dictionary, with these entries."""
+    return ENTRIES.sub("".join(f"    {row},\n" for row in rows), read(name))
+
+
+def module_of(declared: type | Callable[..., object]) -> str:
+    return declared.__module__.rpartition(".")[2]
 
 
 def read(name: str) -> str:

@@ -90,6 +90,7 @@ LOST_IN_A_RESTART = ("fetch_sessions", "client_metrics", "connections", "request
 """The attributes of brokers that a snapshot does not contain."""
 LOST_IN_A_SNAPSHOT = {
     *("join_reply", "sync_reply", "joined"),  # waiting requests
+    *("_supporters", "descriptions"),  # follow from the members, and from the partitions
     *("may_describe", "_matches", "_unexpired_until_ms", "_running", "_longest_prefix"),  # found again when they are needed
 }
 FIRST_MOMENT_MS = 10**12

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..groups.coordinator import Groups
 from ..settings.cluster_config import NodeConfig
 from ..settings.listeners import Listener
 from ..settings.values import BrokerConfig
 from ..topics.names import CONSUMER_OFFSETS
-from ..transactions.coordinator import Transactions
 from .client_metrics import ClientMetrics
 from .fetch_sessions import FetchSessions
 from .limits import ConnectionQuotas, RequestMemory, parse_overrides
 
 if TYPE_CHECKING:
+    from ..groups.coordinator import Groups
+    from ..transactions.coordinator import Transactions
     from .state import ClusterState
 
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"

@@ -7,7 +7,6 @@ least recently used one is removed.
 
 from __future__ import annotations
 
-from ...protocol.compression import Compression
 from ...protocol.errors import ErrorCode, KafkaError
 
 PUSH_INTERVAL_MS = 300_000
@@ -76,6 +75,8 @@ class ClientMetrics:
             raise KafkaError(instance.error)
 
     def _content_error(self, client_instance_id: bytes, subscription: int, compression_type: int, size: int) -> ErrorCode:
+        from ...protocol.compression import Compression  # imported on first use, because a start needs no compression
+
         if subscription != subscription_id(client_instance_id):
             return ErrorCode.UNKNOWN_SUBSCRIPTION_ID
         if compression_type not in set(Compression):

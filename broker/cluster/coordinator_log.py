@@ -6,14 +6,18 @@ A group or transactional id belongs to the partition that the hash of its id sel
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from ...protocol.coordinator_records import CoordinatorRecord
 from ..kafka_quirks.java_hash import abs_java_hash
 from ..scheduling.timers import Timers
 from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER
 from ..topics.topic import Topic
-from ..transactions.transaction import Producer
+
+if TYPE_CHECKING:
+    from ...protocol.coordinator_records import CoordinatorRecord
+    from ..transactions.transaction import Producer
 
 
 class CoordinatorLog:
@@ -23,11 +27,13 @@ class CoordinatorLog:
         self._topics = topics
         self._timers = timers
         self._wake = wake
+        # The latest hashes are kept, because every request of a group's members needs the same one.
+        self._hash = lru_cache(maxsize=256)(abs_java_hash)
 
     def partition(self, key: str, topic_name: str) -> Partition | None:
         """Returns the partition of a group or transactional id; None if the internal topic does not exist yet."""
         topic = self._topics.get(topic_name)
-        return topic.partitions[abs_java_hash(key) % len(topic.partitions)] if topic else None
+        return topic.partitions[self._hash(key) % len(topic.partitions)] if topic else None
 
     def append(self, key: str, topic_name: str, records: Sequence[CoordinatorRecord], producer: Producer | None = None) -> None:
         """Appends records as one batch; with a producer, as part of its transaction. They are dropped if the partition has no leader.

@@ -6,7 +6,6 @@ Quotas are stored and returned by DescribeClientQuotas, but they do not throttle
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from ipaddress import ip_address
 from typing import NamedTuple
 
 from ...protocol.errors import ErrorCode, KafkaError
@@ -119,6 +118,8 @@ def _check_entity(entity: Entity) -> Mapping[str, QuotaKey]:
 
 def _is_address(text: str | None) -> bool:
     """Returns whether the name of an IP entity is valid: an address, the default (None), or localhost, which needs no name server."""
+    from ipaddress import ip_address  # imported on first use, because a start needs no quotas
+
     if text is None or text == "localhost":
         return True
     try:

@@ -14,15 +14,12 @@ from __future__ import annotations
 import logging
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...protocol.coordinator_records import CoordinatorRecord
 from ...protocol.errors import ErrorCode, KafkaError
 from ...storage.memory import LogMemory
-from ..groups.consumer.regex_resolutions import Resolutions
-from ..groups.coordinator import Groups, GroupSettings
 from ..scheduling.turns import Turns
 from ..scheduling.waiting import NEXT_TURN, Background
 from ..security.authorizer import authorizer_of
@@ -36,9 +33,6 @@ from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER
 from ..topics.retention import LogRetention
 from ..topics.topic import Topic
-from ..transactions.coordinator import Transactions
-from ..transactions.settings import TransactionSettings
-from ..transactions.transaction import Producer
 from .assignments import check_assignments, check_count, check_increase, check_leadable
 from .broker import Broker
 from .coordinator_log import CoordinatorLog
@@ -51,6 +45,13 @@ from .quotas import ClientQuotas, Entity
 from .replica_control import ReplicaControl
 from .scram import ScramCredentials
 from .transaction_log import TransactionLog
+
+if TYPE_CHECKING:
+    from ...protocol.coordinator_records import CoordinatorRecord
+    from ..groups.consumer.regex_resolutions import Resolutions
+    from ..groups.coordinator import Groups
+    from ..transactions.coordinator import Transactions
+    from ..transactions.transaction import Producer
 
 log = logging.getLogger("kafka.controller.KafkaController")
 
@@ -82,14 +83,10 @@ class ClusterState:
         self.metadata_log = MetadataLog(timers, self.config, len(self.brokers))
         self.group_configs: dict[str, GroupConfig] = {}
         """The configs of the groups that have any."""
-        self.regexes = Resolutions(self.topics, turns.background)
-        """The regular expressions that groups subscribe to."""
         self.coordinator_log = CoordinatorLog(self.topics, timers, turns.wake)
-        self.groups = Groups(timers, random, GroupSettings.of(self.config), self)
         self.log_retention = LogRetention(self.topics.values(), timers, self.config, turns.wake)
         self.log_cleaner = LogCleaner(self.topics.values(), timers, self.config, turns.background)
         self.transaction_log = TransactionLog(self)
-        self.transactions = Transactions(timers, TransactionSettings.of(self.config), self.transaction_log)
         self.producer_ids = ProducerIds(timers, self.config, self.partitions)
         self.replica_control = ReplicaControl(self)
         self.features = Features(config.transaction_version)
@@ -260,7 +257,30 @@ class ClusterState:
                 partition.log.empty()
                 yield NEXT_TURN
 
-    # Coordinators
+    # Coordinators. They are imported when they are first used, because importing them would take a fifth of the start-up time.
+
+    @cached_property
+    def groups(self) -> Groups:
+        """All groups of the cluster."""
+        from ..groups.coordinator import Groups
+        from ..groups.settings import GroupSettings
+
+        return Groups(self.timers, self.random, GroupSettings.of(self.config), self)
+
+    @cached_property
+    def regexes(self) -> Resolutions:
+        """The regular expressions that groups subscribe to."""
+        from ..groups.consumer.regex_resolutions import Resolutions
+
+        return Resolutions(self.topics, self.background)
+
+    @cached_property
+    def transactions(self) -> Transactions:
+        """All transactional ids of the cluster."""
+        from ..transactions.coordinator import Transactions
+        from ..transactions.settings import TransactionSettings
+
+        return Transactions(self.timers, TransactionSettings.of(self.config), self.transaction_log)
 
     def coordinator(self, key: str, topic_name: str) -> Partition | None:
         """Returns the partition whose leader coordinates a group or transactional id; None if the internal topic does not exist."""
@@ -287,6 +307,8 @@ class ClusterState:
 
     def alter_brokers(self, broker: Broker | None, overrides: Mapping[str, str]) -> None:
         """Replaces the dynamic settings of one node or, with None, those of all nodes; topics and groups inherit the new values."""
+        from ..groups.settings import GroupSettings
+
         for each in self.brokers.values():
             if broker is None:
                 each.config.alter(own=each.config.own, cluster_wide=overrides)

@@ -8,15 +8,15 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ...protocol.coordinator_records import CoordinatorRecord
 from ...storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
 from ..topics.names import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER
-from ..transactions.transaction import Marker, TopicPartition
 from .features import TRANSACTION_VERSION
 
 if TYPE_CHECKING:
+    from ...protocol.coordinator_records import CoordinatorRecord
+    from ..transactions.transaction import Marker, TopicPartition
     from .state import ClusterState
 
 

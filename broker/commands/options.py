@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from functools import partial
 from typing import Any, NoReturn
 
 
@@ -12,7 +13,13 @@ class Parser(argparse.ArgumentParser):
     """A parser that prints errors in one line instead of the whole usage, and does not reformat epilogs."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **options)
+        # argparse also creates formatters for each option. With a width, they do not import the module that finds the terminal's.
+        super().__init__(formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=80), allow_abbrev=False, **options)
+
+    def format_help(self) -> str:
+        """Returns the help in the width of the terminal."""
+        self.formatter_class = argparse.RawDescriptionHelpFormatter
+        return super().format_help()
 
     def error(self, message: str) -> NoReturn:
         """Prints the error and exits with code 2."""

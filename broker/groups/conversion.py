@@ -89,13 +89,13 @@ def _upgraded(classic: ClassicGroup, member: Member, cluster: ClusterView) -> Co
 
 def may_downgrade(group: ConsumerGroup, removed: Collection[ConsumerMember], settings: GroupSettings) -> bool:
     """Returns whether a consumer group without the members `removed` consists of classic members, and may become a classic group."""
-    remaining = [member for member in group.members.values() if member not in removed]
-    return (
-        bool(remaining)
-        and all(member.classic is not None for member in remaining)
-        and settings.group_consumer_migration_policy.lower() in DOWNGRADES
-        and len(remaining) <= settings.group_max_size
-    )
+    remaining = 0
+    for member in group.members.values():
+        if member not in removed:
+            if member.classic is None:
+                return False  # usually the first member, so that a member which leaves a large group does not visit all others
+            remaining += 1
+    return 0 < remaining <= settings.group_max_size and settings.group_consumer_migration_policy.lower() in DOWNGRADES
 
 
 def downgrade(group: ConsumerGroup, removed: Collection[ConsumerMember], classic: ClassicGroup, cluster: ClusterView) -> None:

@@ -13,16 +13,15 @@ from ...protocol.messages.api_versions import (
     FinalizedFeatureKey,
     SupportedFeatureKey,
 )
-from ...protocol.messages.get_telemetry_subscriptions import GET_TELEMETRY_SUBSCRIPTIONS
-from ...protocol.messages.produce import PRODUCE
-from ...protocol.messages.push_telemetry import PUSH_TELEMETRY
+from ...protocol.served_apis import SERVED
 from ..cluster.features import SUPPORTED, Features
 from ..context import Context
-from ..registry import HANDLERS, handles
+from ..registry import handles
 
-HIDDEN = (GET_TELEMETRY_SUBSCRIPTIONS.key, PUSH_TELEMETRY.key)
-"""APIs that are served but not listed, so that clients collect no metrics. Kafka lists them only with a metrics reporter that receives
-client telemetry (KIP-714)."""
+PRODUCE = 0
+HIDDEN = (71, 72)
+"""GetTelemetrySubscriptions and PushTelemetry, which are served but not listed, so that clients collect no metrics. Kafka lists them only
+with a metrics reporter that receives client telemetry (KIP-714)."""
 LEVEL_ZERO_SINCE = 4
 """The first version that lists features whose lowest level is 0, because older clients fail on them (KAFKA-17011)."""
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
@@ -37,7 +36,7 @@ def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsRe
             return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST, api_keys=[])
         context.client.software_name, context.client.software_version = named
     return ApiVersionsResponse(
-        api_keys=[_served(key) for key in sorted(HANDLERS) if key not in HIDDEN],
+        api_keys=[_served(key) for key in SERVED if key not in HIDDEN],
         supported_features=[
             SupportedFeatureKey(name=name, min_version=lowest, max_version=highest)
             for name, (lowest, highest) in SUPPORTED.items()
@@ -60,8 +59,8 @@ def _served(key: int) -> ApiVersion:
     Produce is listed from version 0 on, although versions 0 to 2 are not served, because librdkafka before 2.11.1 otherwise sends no
     compressed batches (KAFKA-18659).
     """
-    first, last = HANDLERS[key].api.versions
-    return ApiVersion(api_key=key, min_version=0 if key == PRODUCE.key else first, max_version=last)
+    _, first, last = SERVED[key]
+    return ApiVersion(api_key=key, min_version=0 if key == PRODUCE else first, max_version=last)
 
 
 def unsupported_version() -> ApiVersionsResponse:

@@ -17,8 +17,9 @@ Share groups are not implemented.
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import TypeVar
+from collections.abc import Callable, Generator
+from functools import partial
+from typing import TypeAlias, TypeVar
 
 from ...protocol.errors import ErrorCode, shortened
 from ...protocol.messages.delete_groups import DELETE_GROUPS, DeletableGroupResult, DeleteGroupsRequest, DeleteGroupsResponse
@@ -49,10 +50,12 @@ from ..topics.names import CONSUMER_OFFSETS
 NO_REASON = "not provided"
 
 T = TypeVar("T")
+R = TypeVar("R")
+Answer: TypeAlias = R | Generator[Wait, None, R]
 
 
 @handles(JOIN_GROUP)
-def join_group(request: JoinGroupRequest, context: Context) -> Generator[Wait, None, JoinGroupResponse]:
+def join_group(request: JoinGroupRequest, context: Context) -> Answer[JoinGroupResponse]:
     """Responds when the group's rebalance is complete."""
     reply: Reply[JoinResult] = context.reply()
     if not context.may(Operation.READ, ResourceType.GROUP, request.group_id):
@@ -61,12 +64,15 @@ def join_group(request: JoinGroupRequest, context: Context) -> Generator[Wait, N
         context.broker.groups.classic.join(request.group_id, _join(request, context), reply)
     else:
         reply.set(JoinResult(ErrorCode.NOT_COORDINATOR))
-    result = yield from _await_reply(reply)
+    return _answer(reply, partial(_join_response, context.version))
+
+
+def _join_response(version: int, result: JoinResult) -> JoinGroupResponse:
     return JoinGroupResponse(
         error_code=result.error,
         generation_id=result.generation_id,
         protocol_type=result.protocol_type,
-        protocol_name=result.protocol_name if context.version >= 7 else result.protocol_name or "",
+        protocol_name=result.protocol_name if version >= 7 else result.protocol_name or "",
         leader=result.leader,
         skip_assignment=result.skip_assignment,
         member_id=result.member_id,
@@ -94,7 +100,7 @@ def _join(request: JoinGroupRequest, context: Context) -> Join:
 
 
 @handles(SYNC_GROUP)
-def sync_group(request: SyncGroupRequest, context: Context) -> Generator[Wait, None, SyncGroupResponse]:
+def sync_group(request: SyncGroupRequest, context: Context) -> Answer[SyncGroupResponse]:
     """Responds when the leader has sent the assignment."""
     reply: Reply[SyncResult] = context.reply()
     if context.version >= 5 and (request.protocol_type is None or request.protocol_name is None):
@@ -113,7 +119,10 @@ def sync_group(request: SyncGroupRequest, context: Context) -> Generator[Wait, N
         context.broker.groups.classic.sync(request.group_id, sync, reply)
     else:
         reply.set(SyncResult(ErrorCode.NOT_COORDINATOR))
-    result = yield from _await_reply(reply)
+    return _answer(reply, _sync_response)
+
+
+def _sync_response(result: SyncResult) -> SyncGroupResponse:
     return SyncGroupResponse(
         error_code=result.error, protocol_type=result.protocol_type, protocol_name=result.protocol_name, assignment=result.assignment
     )
@@ -255,11 +264,13 @@ def _is_coordinator(group_id: str, context: Context) -> bool:
     return not group_id or context.broker.is_coordinator(group_id)
 
 
-def _await_reply(reply: Reply[T]) -> Generator[Wait, None, T]:
-    """Returns the value of a reply once it is set.
+def _answer(reply: Reply[T], respond: Callable[[T], R]) -> Answer[R]:
+    """Returns the response to the value of a reply or, if the reply is not set yet, a generator that waits for it."""
+    return respond(reply.value) if reply.done else _await(reply, respond)
 
-    If the connection closes before that, the member stays in the group until its session ends, as in Kafka.
-    """
+
+def _await(reply: Reply[T], respond: Callable[[T], R]) -> Generator[Wait, None, R]:
+    """Waits for a reply. If the connection closes before that, the member stays in the group until its session ends, as in Kafka."""
     while not reply.done:
         yield Wait((reply,))
-    return reply.value
+    return respond(reply.value)

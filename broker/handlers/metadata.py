@@ -7,14 +7,15 @@ If `auto.create.topics.enable` is set, a topic that does not exist is created an
 UNKNOWN_TOPIC_OR_PARTITION for tens of milliseconds, until its brokers have the topic's metadata. Without such a delay between them, that
 error followed by the topic makes group readers of kafka-go hang on an empty assignment, so odradek omits the error.
 
-A response may describe many topics and is built in slices (`slices.py`).
+A response may describe many topics. It is built in slices (`slices.py`), from topics that are encoded once per change
+(`topic_descriptions.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import suppress
-from typing import NamedTuple
+from itertools import chain
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.describe_cluster import (
@@ -29,18 +30,16 @@ from ...protocol.messages.metadata import (
     MetadataRequestTopic,
     MetadataResponse,
     MetadataResponseBroker,
-    MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from ...protocol.schema import ZERO_UUID
+from ...protocol.schema import ZERO_UUID, EncodedItems
 from ..context import Context
 from ..lookup import reachable_brokers, stopped_nodes
 from ..registry import handles
-from ..scheduling.waiting import NEXT_TURN, Wait
+from ..scheduling.waiting import NEXT_TURN, Background, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices, chunks
+from ..topic_descriptions import OPERATIONS_NOT_REQUESTED, Description, TopicDescriber
 from ..topics.names import illegal_name
-from ..topics.partition import Partition
 from ..topics.topic import Topic
 
 # Topics with these errors are described without the client's permissions.
@@ -48,21 +47,9 @@ _OPERATIONS_HIDDEN = (ErrorCode.UNKNOWN_TOPIC_ID, ErrorCode.TOPIC_AUTHORIZATION_
 # Kafka's order of the topics in a response; all other errors have position 2.
 _ORDER: dict[int, int] = {ErrorCode.UNKNOWN_TOPIC_ID: 0, ErrorCode.NONE: 1, ErrorCode.TOPIC_AUTHORIZATION_FAILED: 3}
 TOPIC_IDS_SINCE = 12  # of requests with topic ids; the field exists from v10 on
-LISTENER_ERRORS_SINCE = 6
-OPERATIONS_NOT_REQUESTED = -(1 << 31)
 BROKERS, CONTROLLERS = 1, 2  # endpoint types of DescribeCluster
-
-Described = Generator[Wait, None, MetadataResponseTopic]
-
-
-class _View(NamedTuple):
-    """The state of the nodes at the start of a request, to which the description of each partition refers."""
-
-    context: Context
-    slices: Slices
-    reachable: frozenset[int]
-    """The nodes that have the client's listener."""
-    stopped: frozenset[int]
+LARGE_BLOCK_BYTES = 4096
+"""Encoded topics of this size are written as they are; smaller ones are copied together, because a write of many parts is slow."""
 
 
 @handles(METADATA)
@@ -73,11 +60,9 @@ def metadata(request: MetadataRequest, context: Context) -> Generator[Wait, None
         MetadataResponseBroker(node_id=broker.node_id, host=listener.advertised_host, port=listener.advertised_port, rack=broker.rack)
         for broker, listener in reachable_brokers(context)
     ]
-    view = _View(context, Slices(), frozenset(broker.node_id for broker in brokers), stopped_nodes(context))
-    topics = yield from _topics(request, view)
-    topics.sort(key=lambda topic: _ORDER.get(topic.error_code, 2))
-    if request.include_topic_authorized_operations:
-        yield from _add_topic_operations(topics, view)
+    reachable = frozenset(broker.node_id for broker in brokers)
+    listing = _Listing(request, context, TopicDescriber(context.version, reachable, stopped_nodes(context)))
+    topics = yield from listing.topics()
     with_operations = request.include_cluster_authorized_operations
     return MetadataResponse(
         brokers=brokers,
@@ -92,25 +77,84 @@ def _cluster_operations(context: Context) -> int:
     return context.allowed(ResourceType.CLUSTER) if context.may(Operation.DESCRIBE, ResourceType.CLUSTER) else 0
 
 
-def _add_topic_operations(topics: list[MetadataResponseTopic], view: _View) -> Generator[Wait, None, None]:
-    for topic in topics:
-        if topic.error_code not in _OPERATIONS_HIDDEN:
-            topic.topic_authorized_operations = view.context.allowed(ResourceType.TOPIC, topic.name or "")
-        if view.slices.full():
+class _Listing:
+    """The topics of one response, which are encoded one after the other."""
+
+    def __init__(self, request: MetadataRequest, context: Context, describer: TopicDescriber) -> None:
+        self._request, self._context, self._describer = request, context, describer
+        self._count = 0
+        self._blocks: list[list[bytes | bytearray]] = [[], [], [], []]
+        """The encoded topics by their position in `_ORDER`."""
+
+    def topics(self) -> Generator[Wait, None, EncodedItems[MetadataResponseTopic]]:
+        """Returns the topics of the response. Raises KafkaError with INVALID_REQUEST."""
+        request = self._request
+        if request.topics is None or (self._context.version == 0 and not request.topics):
+            yield from self._add_all()
+        else:
+            distinct = list({(topic.topic_id, topic.name): topic for topic in request.topics}.values())
+            for topic in _requested(distinct, self._context.version):
+                yield from self._add_by_name(topic.name or "") if topic.topic_id == ZERO_UUID else self._add_by_id(topic.topic_id)
+        return EncodedItems(self._count, chain.from_iterable(self._blocks))
+
+    def _add_all(self) -> Background:
+        context, topics = self._context, self._context.cluster.topics
+        for topic in list(topics.values()):
+            if topics.get(topic.name) is topic and context.may(Operation.DESCRIBE, ResourceType.TOPIC, topic.name):
+                yield from self._add(topic)
+
+    def _add_by_id(self, topic_id: bytes) -> Background:
+        context = self._context
+        topic = context.cluster.topics_by_id.get(topic_id)
+        if topic is None:
+            self._refuse(ErrorCode.UNKNOWN_TOPIC_ID, None, topic_id)
+        elif not context.may(Operation.DESCRIBE, ResourceType.TOPIC, topic.name):
+            self._refuse(ErrorCode.TOPIC_AUTHORIZATION_FAILED, None, topic_id)
+        else:
+            yield from self._add(topic)
+
+    def _add_by_name(self, name: str) -> Background:
+        context = self._context
+        if not context.may(Operation.DESCRIBE, ResourceType.TOPIC, name):
+            return self._refuse(ErrorCode.TOPIC_AUTHORIZATION_FAILED, name)
+        topic = context.cluster.topics.get(name)
+        if topic is None and context.broker.config.booleans["auto.create.topics.enable"] and self._request.allow_auto_topic_creation:
+            if not (context.may(Operation.CREATE, ResourceType.CLUSTER) or context.may(Operation.CREATE, ResourceType.TOPIC, name)):
+                return self._refuse(ErrorCode.TOPIC_AUTHORIZATION_FAILED, name)
+            with suppress(KafkaError):  # Kafka does not report why it cannot create the topic; the topic stays unknown
+                topic = _create(name, context)
+        if topic is None:
+            self._refuse(ErrorCode.INVALID_TOPIC_EXCEPTION if illegal_name(name) else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, name)
+        else:
+            yield from self._add(topic)
+
+    def _add(self, topic: Topic) -> Background:
+        describer, operations = self._describer, self._operations(topic.name)
+        self._append(ErrorCode.NONE, describer.known(topic, operations) or (yield from describer.describe(topic, operations)))
+        if describer.slices.full():
             yield NEXT_TURN
 
+    def _refuse(self, code: ErrorCode, name: str | None, topic_id: bytes = ZERO_UUID) -> None:
+        operations = OPERATIONS_NOT_REQUESTED if code in _OPERATIONS_HIDDEN else self._operations(name or "")
+        described = MetadataResponseTopic(
+            error_code=code, name=name, topic_id=topic_id, partitions=[], topic_authorized_operations=operations
+        )
+        self._append(code, self._describer.encode(described))
 
-def _topics(request: MetadataRequest, view: _View) -> Generator[Wait, None, list[MetadataResponseTopic]]:
-    if request.topics is None or (view.context.version == 0 and not request.topics):
-        return (yield from _all_topics(view))
-    distinct = list({(topic.topic_id, topic.name): topic for topic in request.topics}.values())
-    described = []
-    for topic in _requested(distinct, view.context.version):
-        if topic.topic_id != ZERO_UUID:
-            described.append((yield from _by_id(topic.topic_id, view)))
-        else:
-            described.append((yield from _by_name(topic.name or "", request, view)))
-    return described
+    def _operations(self, name: str) -> int:
+        requested = self._request.include_topic_authorized_operations
+        return self._context.allowed(ResourceType.TOPIC, name) if requested else OPERATIONS_NOT_REQUESTED
+
+    def _append(self, code: ErrorCode, description: Description) -> None:
+        self._count += 1
+        blocks = self._blocks[_ORDER.get(code, 2)]
+        for block in description:
+            if len(block) >= LARGE_BLOCK_BYTES:
+                blocks.append(block)
+            elif blocks and isinstance(collected := blocks[-1], bytearray) and len(collected) < LARGE_BLOCK_BYTES:
+                collected += block
+            else:
+                blocks.append(bytearray(block))
 
 
 def _requested(topics: list[MetadataRequestTopic], version: int) -> list[MetadataRequestTopic]:
@@ -123,42 +167,6 @@ def _requested(topics: list[MetadataRequestTopic], version: int) -> list[Metadat
     return by_id or topics
 
 
-def _all_topics(view: _View) -> Generator[Wait, None, list[MetadataResponseTopic]]:
-    context, topics, described = view.context, view.context.cluster.topics, []
-    for topic in list(topics.values()):
-        if topics.get(topic.name) is topic and context.may(Operation.DESCRIBE, ResourceType.TOPIC, topic.name):
-            described.append((yield from _describe(topic, view)))
-        if view.slices.full():
-            yield NEXT_TURN
-    return described
-
-
-def _by_id(topic_id: bytes, view: _View) -> Described:
-    context = view.context
-    topic = context.cluster.topics_by_id.get(topic_id)
-    if topic is None:
-        return MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=topic_id, partitions=[])
-    if not context.may(Operation.DESCRIBE, ResourceType.TOPIC, topic.name):
-        return MetadataResponseTopic(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=None, topic_id=topic_id, partitions=[])
-    return (yield from _describe(topic, view))
-
-
-def _by_name(name: str, request: MetadataRequest, view: _View) -> Described:
-    context = view.context
-    if not context.may(Operation.DESCRIBE, ResourceType.TOPIC, name):
-        return MetadataResponseTopic(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=name, partitions=[])
-    topic = context.cluster.topics.get(name)
-    if topic is not None:
-        return (yield from _describe(topic, view))
-    code = ErrorCode.INVALID_TOPIC_EXCEPTION if illegal_name(name) else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    if context.broker.config.booleans["auto.create.topics.enable"] and request.allow_auto_topic_creation:
-        if not (context.may(Operation.CREATE, ResourceType.CLUSTER) or context.may(Operation.CREATE, ResourceType.TOPIC, name)):
-            return MetadataResponseTopic(error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=name, partitions=[])
-        with suppress(KafkaError):  # Kafka does not report why it cannot create the topic; the topic stays unknown
-            return (yield from _describe(_create(name, context), view))
-    return MetadataResponseTopic(error_code=code, name=name, partitions=[])
-
-
 def _create(name: str, context: Context) -> Topic:
     """Returns the new topic. Raises KafkaError with the error codes of CreateTopics."""
     cluster = context.cluster
@@ -167,38 +175,6 @@ def _create(name: str, context: Context) -> Topic:
     if name not in cluster.topics:
         raise KafkaError(ErrorCode.INVALID_REPLICATION_FACTOR, "No broker is running that could hold a replica.")
     return cluster.topics[name]
-
-
-def _describe(topic: Topic, view: _View) -> Described:
-    described = MetadataResponseTopic(name=topic.name, topic_id=topic.id, is_internal=topic.is_internal, partitions=[])
-    for partitions in chunks(topic.partitions):
-        described.partitions += [_partition(partition, view) for partition in partitions]
-        if view.slices.full(len(partitions)):
-            yield NEXT_TURN
-    return described
-
-
-def _partition(partition: Partition, view: _View) -> MetadataResponsePartition:
-    code, leader, version = ErrorCode.NONE, partition.leader, view.context.version
-    if leader == -1:
-        code = ErrorCode.LEADER_NOT_AVAILABLE
-    elif leader not in view.reachable:
-        code = ErrorCode.LISTENER_NOT_FOUND if version >= LISTENER_ERRORS_SINCE else ErrorCode.LEADER_NOT_AVAILABLE
-        leader = -1
-    replicas = partition.replicas
-    if version == 0:  # clients of v0 fail on a replica that is not among the brokers of the response
-        replicas = [node for node in replicas if node in view.reachable]
-        if code is ErrorCode.NONE and len(replicas) < len(partition.replicas):
-            code = ErrorCode.REPLICA_NOT_AVAILABLE
-    return MetadataResponsePartition(
-        error_code=code,
-        partition_index=partition.index,
-        leader_id=leader,
-        leader_epoch=partition.leader_epoch,
-        replica_nodes=replicas,
-        isr_nodes=partition.isr,
-        offline_replicas=[node_id for node_id in partition.replicas if node_id in view.stopped] if view.stopped else [],
-    )
 
 
 @handles(DESCRIBE_CLUSTER)

@@ -128,7 +128,10 @@ def bind(listener: Listener) -> socket.socket:
     """Returns a socket bound to a listener's address. Raises OSError with a text that contains the address and the remedy."""
     try:
         host = listener.host or "0.0.0.0"  # Kafka binds an empty host to all interfaces
-        found = socket.getaddrinfo(host, listener.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        # For a str, Python imports its codec for international names, even if the name is ASCII.
+        found = socket.getaddrinfo(
+            host.encode() if host.isascii() else host, listener.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
         # "localhost" resolves to both ::1 and 127.0.0.1 on many systems. IPv4 is preferred, because advertised addresses are IPv4.
         family, kind, protocol, _, address = min(found, key=lambda info: info[0] != socket.AF_INET)
     except OSError as error:

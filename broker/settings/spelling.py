@@ -7,7 +7,6 @@ only if it closely resembles one of Kafka's, because then it is most likely a ty
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 
 from .properties import InvalidConfig
 from .rows import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS
@@ -42,6 +41,8 @@ def check_scope(names: Collection[str]) -> None:
 
 def nearest(name: str, known: Collection[str]) -> str | None:
     """Returns the known name closest to `name`, ignoring case and separators, or None if none is close."""
+    from difflib import get_close_matches  # imported on first use, because most names are known
+
     squeezed = {_squeezed(each): each for each in known}
     near = get_close_matches(_squeezed(name), squeezed, n=1, cutoff=SIMILARITY)
     return squeezed[near[0]] if near else None

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from random import Random
+from types import ModuleType
 from typing import Any
 
 from ...storage.memory import LogMemory
@@ -24,7 +25,6 @@ from ..cluster.replica_control import ReplicaControl
 from ..cluster.scram import ScramCredential, ScramCredentials
 from ..cluster.state import ClusterState
 from ..cluster.transaction_log import TransactionLog
-from ..groups.settings import GroupSettings
 from ..scheduling.turns import Turns
 from ..security.acls import Acl, Operation, PatternType, Permission, ResourceType
 from ..security.authorizer import Authorizer
@@ -35,10 +35,8 @@ from ..topics.cleaning import LogCleaner
 from ..topics.names import TopicNames
 from ..topics.retention import LogRetention
 from .forms import MOMENT, PLAIN, Form, Plain, Record, Within, mapped, named
-from .groups import fill_groups, write_groups
 from .timers import set_timers, write_timers
 from .topics import OVERRIDES, TOPIC, read_topic
-from .transactions import TRANSACTIONS
 
 State = dict[str, Plain]
 """The state of a cluster as a plain value (`forms.py`)."""
@@ -54,7 +52,7 @@ SCRAM_CREDENTIALS = Record(ScramCredentials, {"_by_user": mapped(PLAIN, mapped(P
 # Classes that are written separately, or that have no state.
 AUTHORIZER = Record(Authorizer, {}, apart=("super_users", "_if_no_acl_found", "_acls", "_longest_prefix", "_patterns"))
 TOPIC_NAMES = Record(TopicNames, {}, apart=("_by_metric_name",))
-COORDINATOR_LOG = Record(CoordinatorLog, {}, apart=("_topics", "_timers", "_wake"))
+COORDINATOR_LOG = Record(CoordinatorLog, {}, apart=("_topics", "_timers", "_wake", "_hash"))
 TRANSACTION_LOG = Record(TransactionLog, {}, apart=("_cluster",))
 REPLICA_CONTROL = Record(ReplicaControl, {}, apart=("_cluster",))
 LOG_RETENTION = Record(LogRetention, {}, apart=("_topics", "_wake", "_timers", "_config"))
@@ -67,14 +65,13 @@ CLUSTER = Record(
         "topics_version": PLAIN,
         "metadata_log": Within(METADATA_LOG),
         "producer_ids": Within(PRODUCER_IDS),
-        "transactions": Within(TRANSACTIONS),
         "features": Within(FEATURES),
         "quotas": Within(QUOTAS),
         "scram_credentials": Within(SCRAM_CREDENTIALS),
     },
     apart=(
         # Written separately, because their objects refer to the cluster.
-        *("brokers", "topics", "groups", "group_configs", "authorizer", "random", "timers"),
+        *("brokers", "topics", "groups", "group_configs", "transactions", "authorizer", "random", "timers"),
         # References, and indexes that follow from the state.
         *("wake", "background", "config", "log_memory", "topics_by_id", "_names", "regexes"),
         *("coordinator_log", "log_retention", "log_cleaner", "transaction_log", "replica_control"),
@@ -96,6 +93,8 @@ _LISTENER_FIELDS = [field.name for field in fields(Listener)]
 def write_cluster(cluster: ClusterState) -> State:
     """Returns the state of a cluster. It shares the memory of the logs and does not change afterwards."""
     authorizer = cluster.authorizer
+    # Coordinators are created, and their modules imported, when they are first used.
+    groups, transactions = vars(cluster).get("groups"), vars(cluster).get("transactions")
     return {
         "now_ms": cluster.timers.now_ms,
         "random": _random_state(cluster.random),
@@ -103,10 +102,23 @@ def write_cluster(cluster: ClusterState) -> State:
         "cluster": CLUSTER.write(cluster),
         "topics": [TOPIC.write(topic) for topic in cluster.topics.values()],
         "group_configs": mapped(PLAIN, OVERRIDES).write(cluster.group_configs),
-        "groups": write_groups(cluster.groups),
+        "groups": None if groups is None else _groups().write_groups(groups),
+        "transactions": None if transactions is None else _transactions().TRANSACTIONS.write(transactions),
         "acls": None if authorizer is None else [list(map(_code, acl)) for acl in authorizer._acls],
         "timers": write_timers(cluster),
     }
+
+
+def _groups() -> ModuleType:
+    from . import groups
+
+    return groups
+
+
+def _transactions() -> ModuleType:
+    from . import transactions
+
+    return transactions
 
 
 def _write_node(broker: Broker) -> Plain:
@@ -157,8 +169,10 @@ def read_cluster(state: State, config: ClusterConfig, turns: Turns[Any], random:
         cluster.add_topic(read_topic(written, cluster.config, cluster.log_memory, shift_ms))
     CLUSTER.fill(cluster, state["cluster"], shift_ms)
     cluster.group_configs |= {name: GroupConfig(cluster.config, dict(overrides)) for name, overrides in state["group_configs"]}
-    cluster.groups.reload(GroupSettings.of(cluster.config))
-    fill_groups(cluster.groups, state["groups"], shift_ms)
+    if state["groups"] is not None:
+        _groups().fill_groups(cluster.groups, state["groups"], shift_ms)
+    if state["transactions"] is not None:
+        _transactions().TRANSACTIONS.fill(cluster.transactions, state["transactions"], shift_ms)
     acls = [_acl(*written) for written in state["acls"] or ()]
     if cluster.authorizer is not None:
         for acl in acls:

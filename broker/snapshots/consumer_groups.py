@@ -52,12 +52,19 @@ def _find_resolutions(subscriptions: Subscriptions) -> None:
     subscriptions._resolutions = {regex: subscriptions._cluster.regexes.get(regex) for regex in known}
 
 
+_SUBSCRIPTION = Form(
+    lambda subscription: [sorted(subscription[0]), subscription[1]],
+    lambda plain, shift_ms: (frozenset(plain[0]), plain[1]),
+)
+
 SUBSCRIPTIONS = Record(
     Subscriptions,
     {
         "names": ordered(kind=frozenset),
         "metadata_hash": PLAIN,
         "regexes": mapped(PLAIN, ordered(kind=frozenset)),
+        "counts": mapped(_SUBSCRIPTION, PLAIN, RevertibleDict),
+        "_is_outdated": PLAIN,
         "_resolutions": KEYS,
         "_version": PLAIN,
     },

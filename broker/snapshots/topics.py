@@ -38,7 +38,7 @@ PARTITION = Record(
 OVERRIDES = Form(lambda config: [list(item) for item in config.overrides.items()], lambda plain, shift_ms: dict(plain))
 """The settings of a topic or a group that differ from those of the broker."""
 
-TOPIC = Record(Topic, {"name": PLAIN, "id": PLAIN, "config": OVERRIDES, "partitions": listed(PARTITION)}, apart=("memory",))
+TOPIC = Record(Topic, {"name": PLAIN, "id": PLAIN, "config": OVERRIDES, "partitions": listed(PARTITION)}, apart=("memory", "descriptions"))
 
 
 def read_topic(plain: Mapping[str, Plain], config: BrokerConfig, memory: LogMemory | None, shift_ms: int) -> Topic:

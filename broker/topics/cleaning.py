@@ -18,19 +18,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Generator, Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ...protocol.records import Buffer, RecordBatch
 from ...storage.compaction_schedule import CompactionLimits, Dirty, closed_segments, dirty_part
 from ...storage.virtual_segments import VirtualSegments
 from ..scheduling.timers import Timers
 from ..scheduling.waiting import NEXT_TURN, Background, Wait
 from ..settings.values import BrokerConfig, TopicConfig
 from ..slices import Slices
-from .compaction import Aborted, Compactor, LastOffsets
 from .partition import Partition
 from .retention import segment_bytes
 from .topic import Topic
+
+if TYPE_CHECKING:
+    from ...protocol.records import Buffer
 
 log = logging.getLogger("kafka.log.LogCleaner")
 
@@ -104,6 +105,9 @@ class LogCleaner:
 
 def _rewrite(partition: Partition, dirty: Dirty, now_ms: int, slices: Slices) -> Generator[Wait, None, bool]:
     """Compacts a log up to the end of its dirty part. Returns False, and leaves the log as it is, if `_LogState` has changed."""
+    from ...protocol.records import RecordBatch  # imported on first use, because a start needs no records
+    from .compaction import Aborted, Compactor, LastOffsets
+
     state = _LogState.of(partition)
     aborted = Aborted(partition.producers.aborted(partition.log.start_offset, dirty.end_offset))
     producers, delete_retention_ms = partition.producers.last_records(), partition.topic.config.integers["delete.retention.ms"]

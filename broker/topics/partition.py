@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
+from types import ModuleType
 from typing import TYPE_CHECKING
 
-from ...protocol.coordinator_records import CoordinatorRecord
-from ...protocol.record_builder import build_batch, build_marker
-from ...protocol.records import Record
 from ...storage.producers import Producers
 from ...storage.retention import UntimedAppends
 from ...storage.virtual_segments import VirtualSegments
-from ..transactions.transaction import Marker, Producer
 from .replication import ReplicatedLog
 
 if TYPE_CHECKING:
+    from ...protocol.coordinator_records import CoordinatorRecord
+    from ..transactions.transaction import Marker, Producer
     from .topic import Topic
+
+
+@cache
+def _record_builder() -> ModuleType:
+    """Returns `protocol.record_builder`. It is imported on first use, because a start needs no records."""
+    from ...protocol import record_builder
+
+    return record_builder
 
 
 class Partition(ReplicatedLog):
@@ -60,12 +68,13 @@ class Partition(ReplicatedLog):
         Coordinators do not count sequence numbers, so each of their batches starts at 0 (Kafka's AppendOrigin.COORDINATOR).
         Raises StaleProducerEpoch if a newer epoch of the producer has written.
         """
-        rows = [Record(offset, now_ms, record.key, record.value, []) for offset, record in enumerate(records)]
+        builder = _record_builder()
+        rows = [builder.Record(offset, now_ms, record.key, record.value, []) for offset, record in enumerate(records)]
         if producer is None:
-            self.log.append(memoryview(build_batch(rows)), self.leader_epoch, owned=True)
+            self.log.append(memoryview(builder.build_batch(rows)), self.leader_epoch, owned=True)
             return
         self.producers.check_epoch(*producer)
-        batch = build_batch(rows, producer_id=producer.id, producer_epoch=producer.epoch, base_sequence=0, is_transactional=True)
+        batch = builder.build_batch(rows, producer_id=producer.id, producer_epoch=producer.epoch, base_sequence=0, is_transactional=True)
         base_offset, last = self.log.append(memoryview(batch), self.leader_epoch, owned=True), len(rows) - 1
         self.producers.record(*producer, 0, last, base_offset, base_offset + last, now_ms, now_ms, transactional=True)
 
@@ -76,7 +85,7 @@ class Partition(ReplicatedLog):
         """
         id_and_epochs = (*marker.producer, marker.coordinator_epoch)
         self.producers.check_marker(*id_and_epochs, raises_epoch=marker.raises_epoch)
-        batch = build_marker(*id_and_epochs, now_ms, committed=marker.committed)
+        batch = _record_builder().build_marker(*id_and_epochs, now_ms, committed=marker.committed)
         offset = self.log.append(memoryview(batch), self.leader_epoch, owned=False)
         self.producers.end_transaction(*id_and_epochs, offset, now_ms, committed=marker.committed)
 
@@ -85,6 +94,10 @@ class Partition(ReplicatedLog):
         self.log.delete_before(offset)
         self.producers.delete_before(self.log.start_offset)
         self.untimed.delete_before(self.log.start_offset)
+
+    def discard_descriptions(self) -> None:
+        """Discards the encoded descriptions of the topic."""
+        self.topic.descriptions = {}
 
     def truncate_to(self, offset: int) -> None:
         """Drops the records from `offset` on, because the new leader does not have them."""

@@ -116,6 +116,10 @@ class ReplicatedLog(ABC):
     def truncate_to(self, offset: int) -> None:
         """Drops the records from `offset` on, because the new leader does not have them."""
 
+    @abstractmethod
+    def discard_descriptions(self) -> None:
+        """Called with each change of the leader, the leader epoch, the replicas or the in-sync replicas, which Metadata contains."""
+
     # State
 
     @property
@@ -185,6 +189,7 @@ class ReplicatedLog(ABC):
 
     def elect(self, leader: int) -> None:
         """Makes a node the leader in a new leader epoch; NO_LEADER leaves the partition without a leader."""
+        self.discard_descriptions()
         self.leader = leader
         self.leader_epoch += 1
         self.log.begin_epoch(self.leader_epoch)
@@ -219,6 +224,7 @@ class ReplicatedLog(ABC):
 
     def _change(self, target: Assignment, running: Collection[int], *, unclean: bool = False) -> None:
         """Applies a change of replicas: completes the reassignment, updates the ELR, elects, moves the high watermark."""
+        self.discard_descriptions()
         former_isr, former_leader, min_isr = self.isr, self.leader, self.min_isr
         target = target.completed()
         removed = set(self.replicas) - set(target.replicas)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 from ...storage.memory import LogMemory
 from ..settings.values import TopicConfig
@@ -19,6 +19,8 @@ class Topic:
         self.config = config
         self.memory = memory
         self.partitions: list[Partition] = []
+        self.descriptions: dict[Hashable, tuple[bytes, ...]] = {}
+        """The encoded topic for Metadata (`topic_descriptions.py`). Each change of what Metadata contains replaces the dictionary."""
 
     @property
     def is_internal(self) -> bool:
@@ -33,3 +35,4 @@ class Topic:
         """Adds one partition for each list of replicas. Replicas on `running` nodes begin in sync."""
         for replicas in assignments:
             self.partitions.append(Partition(self, len(self.partitions), replicas, [node for node in replicas if node in running]))
+        self.descriptions = {}

@@ -1,7 +1,7 @@
 """Compiles encoders. In the compiled functions, `m` is the message and `out` the buffer to which fields are appended.
 
-Record bytes are not copied. Before such a field, `out` is complete: `out` and the record bytes are appended to the list `parts`, and a new
-`out` begins.
+Record bytes and `EncodedItems` are not copied. Before such a field, `out` is complete: `out` and the bytes are appended to the list
+`parts`, and a new `out` begins.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from ..fields import Spec
+from ..fields import EncodedItems, Spec
 from .source import MAX_STRING_BYTES, WIDTH, Source, default_expression, is_fixed, items_format
 
 SLICE_ITEMS = 500
@@ -83,6 +83,8 @@ def _encode_field(source: Source, spec: Spec, expression: str, out: str) -> None
     depth = source.depth
     if spec.array:
         _encode_null(source, spec, True, v, out)
+        if spec.declared.encoded:
+            _encode_blocks(source, v, n)
         source.add(f"{n} = len({v})")
         _encode_length(source, n, True, out)
         _encode_items(source, spec, v, n, out)
@@ -113,6 +115,18 @@ def _encode_sized(source: Source, kind: str, v: str, n: str, out: str) -> None:
         source.add("    else:", f"        parts.append({v})", "    out = bytearray()")
     else:
         source.add(f"{out} += {v}")
+
+
+def _encode_blocks(source: Source, v: str, n: str) -> None:
+    """Adds the branch for `EncodedItems` and opens its `else`."""
+    source.add(f"if {v}.__class__ is {source.constant('E', EncodedItems)}:")
+    source.depth += 1
+    source.add(f"{n} = {v}.length")
+    _encode_length(source, n, True, "out")
+    source.add("parts.append(out)", f"parts += {v}.blocks", "out = bytearray()")
+    source.depth -= 1
+    source.add("else:")
+    source.depth += 1
 
 
 def _encode_items(source: Source, spec: Spec, v: str, n: str, out: str) -> None:

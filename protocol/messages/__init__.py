@@ -1,22 +1,45 @@
 """The messages of the Kafka protocol: one file per API, with its request, its response and its `Api`.
 
-Names of messages and fields are those of Kafka's message schemas in snake case. `APIS` is the registry of all `Api` objects in this
-folder. The served versions, the README's table (`make docs`) and the round-trip tests follow from it, so that a new file needs no
-registration.
+Names of messages and fields are those of Kafka's message schemas in snake case. The served versions, the README's table and the round-trip
+tests follow from the `Api` objects in this folder. A broker imports a file when the first request of its API arrives, because importing
+all files would take a tenth of its start-up time. `protocol/served_apis.py`, which `make docs` writes, lists the files by key.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from pkgutil import iter_modules
+from typing import TYPE_CHECKING
 
 from ..schema import Api
+from ..served_apis import SERVED
+
+__all__ = ["APIS", "LOADED", "load_api"]
+
+LOADED: dict[int, Api] = {}
+"""The APIs that `load_api` has returned, by key."""
 
 
-def _declared_apis() -> list[Api]:
-    modules = [import_module(f".{found.name}", __name__) for found in iter_modules(__path__)]
-    return [api for module in modules for api in vars(module).values() if isinstance(api, Api)]
+def load_api(key: int) -> Api | None:
+    """Imports and returns an API. Returns None if it is not served."""
+    if key not in SERVED:
+        return None
+    (LOADED[key],) = (api for api in _apis_of(SERVED[key][0]) if api.key == key)
+    return LOADED[key]
 
 
-APIS: dict[int, Api] = {api.key: api for api in sorted(_declared_apis(), key=lambda api: api.key)}
-"""All APIs by key, in ascending order."""
+def _apis_of(module: str) -> list[Api]:
+    return [value for value in vars(import_module(f".{module}", __name__)).values() if isinstance(value, Api)]
+
+
+if TYPE_CHECKING:
+    APIS: dict[int, Api]
+else:
+
+    def __getattr__(name: str) -> object:
+        """Returns `APIS`, all APIs by key in ascending order, for tests and documents. Raises AttributeError for any other name."""
+        if name != "APIS":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from pkgutil import iter_modules
+
+        declared = [api for found in iter_modules(__path__) for api in _apis_of(found.name)]
+        return {api.key: api for api in sorted(declared, key=lambda api: api.key)}

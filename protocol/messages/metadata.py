@@ -29,7 +29,7 @@ class MetadataResponse(Message):
     brokers: list[MetadataResponseBroker]
     cluster_id: str | None = field(since=2, default=None)
     controller_id: Int32 = field(since=1, default=-1)
-    topics: list[MetadataResponseTopic]
+    topics: list[MetadataResponseTopic] = field(encoded=True)
     cluster_authorized_operations: Int32 = field(since=8, until=10, default=-(1 << 31))
     error_code: Int16 = field(since=13, default=0)
 
@@ -42,15 +42,17 @@ class MetadataResponseBroker(Message):
 
 
 class MetadataResponseTopic(Message):
+    flexible_from = 9  # it is also encoded on its own
     error_code: Int16 = 0
     name: str | None = field(nullable_since=12)
     topic_id: Uuid = field(since=10, default=ZERO_UUID)
     is_internal: bool = field(since=1, default=False)
-    partitions: list[MetadataResponsePartition]
+    partitions: list[MetadataResponsePartition] = field(encoded=True)
     topic_authorized_operations: Int32 = field(since=8, default=-(1 << 31))
 
 
 class MetadataResponsePartition(Message):
+    flexible_from = 9  # it is also encoded on its own
     error_code: Int16 = 0
     partition_index: Int32
     leader_id: Int32

@@ -1,12 +1,16 @@
 """A cluster without sockets, and clients that send it messages. Its clock advances only when a test advances it.
 
 All turns of the event loop run until no deferred work is left. If the world is `stepwise`, a test runs each turn itself.
+
+Whenever Metadata uses a kept description of a topic, the description is compared with a new one (`checked`). Therefore every test that
+changes a cluster and then asks for Metadata verifies that the change has discarded the descriptions.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -17,7 +21,10 @@ from odradek.broker.core import Core
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.turns import Turns
 from odradek.broker.settings.cluster_config import cluster_of
+from odradek.broker.slices import Slices
 from odradek.broker.snapshots.cluster import State, nodes_of, read_cluster
+from odradek.broker.topic_descriptions import Description, TopicDescriber
+from odradek.broker.topics.topic import Topic
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
 from odradek.protocol.record_builder import build_batch
@@ -25,6 +32,30 @@ from odradek.protocol.records import Record
 from odradek.protocol.schema import Api, Message
 
 START_MS = 1_700_000_000_000
+
+
+def checked(
+    known: Callable[[TopicDescriber, Topic, int], Description | None],
+) -> Callable[[TopicDescriber, Topic, int], Description | None]:
+    """Returns `TopicDescriber.known` with a comparison."""
+
+    def checked_known(describer: TopicDescriber, topic: Topic, operations: int) -> Description | None:
+        description = known(describer, topic, operations)
+        if description is not None:
+            kept, topic.descriptions = topic.descriptions, {}
+            again = copy(describer)
+            again.slices = Slices()
+            for _ in again.describe(topic, operations):
+                pass
+            (new,) = topic.descriptions.values()
+            topic.descriptions = kept
+            assert description == new, f"the description of {topic.name} is outdated"
+        return description
+
+    return checked_known
+
+
+TopicDescriber.known = checked(TopicDescriber.known)  # type: ignore[assignment, method-assign]
 
 
 class World:

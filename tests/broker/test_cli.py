@@ -225,6 +225,29 @@ def test_full_stderr_blocks_neither_clients_nor_sigterm() -> None:
         assert process.wait(10) == 0
 
 
+def test_serve_starts_with_few_modules() -> None:
+    """Coordinators, handlers and messages are imported when they are first used. Garbage is collected only after the start."""
+    code = """
+import gc, sys
+before = set(sys.modules)
+import asyncio
+from odradek.broker.cli import main
+
+async def wait(self):
+    print(gc.isenabled(), gc.get_freeze_count() > 0, *sys.modules.keys() - before)
+
+asyncio.Event.wait = wait
+main(["serve", "--port", "0"])
+"""
+    done = subprocess.run([sys.executable, "-c", code], env=CLEAN, capture_output=True, text=True, check=True)
+    _, printed = done.stdout.splitlines()
+    is_enabled, is_frozen, *loaded = printed.split()
+    assert (is_enabled, is_frozen) == ("True", "True")
+    assert not {"crc32c", "cramjam", "difflib", "hashlib", "ipaddress", "json", "pathlib", "shutil", "uuid"} & set(loaded)
+    deferred = ("broker.groups", "broker.transactions", "protocol.records", "protocol.record_checks", "protocol.messages.metadata")
+    assert not [name for name in loaded if name.startswith(tuple(f"odradek.{each}" for each in deferred))]
+
+
 def test_port_in_use_prints_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as busy:
         port = busy.getsockname()[1]

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from odradek.broker.connection import LARGE_FRAME_BYTES, OUTPUT_LIMIT_BYTES, TURN_REQUESTS
 from odradek.broker.context import Context
 from odradek.broker.core import STAGING_BYTES
+from odradek.broker.handlers import HANDLERS
 from odradek.broker.handlers.api_versions import HIDDEN
 from odradek.broker.network.client_protocol import WRITE_BYTES
-from odradek.broker.registry import HANDLERS, CloseConnection, Handler
+from odradek.broker.registry import CloseConnection, Handler
 from odradek.broker.scheduling.waiting import Wait
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.frame import encode_request

@@ -35,7 +35,7 @@ class RecordingPlayer(Player):
 
     def __init__(self, setting: Setting, logged_errors: LoggedErrors) -> None:
         self.digests: list[str] = []
-        super().__init__(setting, logged_errors)
+        super().__init__(setting, logged_errors, timed=False)
 
     def _answers(self) -> list[tuple[int, DecodedAnswer]]:
         self.digests.append(hashlib.sha256(b"".join(bytes(client.sent) for client in self.clients)).hexdigest()[:16])
@@ -73,7 +73,7 @@ def rounds() -> list[Round]:
     played = [Round(SEED, number, batches) for number in range(ROUNDS)]
     for each in played:
         with captured_errors() as errors:
-            first = Player(each.setting, errors)
+            first = Player(each.setting, errors, timed=False)
             for _ in range(STEPS):
                 each.play(first, each.next_step(first))
     return played

@@ -8,6 +8,7 @@ import pytest
 
 from odradek.protocol.schema import (
     ZERO_UUID,
+    EncodedItems,
     Float64,
     Int16,
     Int32,
@@ -24,6 +25,7 @@ from tests.protocol.reference import Token, encode, joined, uvarint
 
 
 class Inner(Message):
+    flexible_from = 1  # it is also encoded on its own
     number: Int32 = 7
     text: str = "seven"
 
@@ -43,7 +45,7 @@ class Everything(Message):
     numbers: list[Int64] | None
     uuids: list[Uuid] = field(default_factory=list)
     inner: Inner | None = None
-    inners: list[Inner] = field(until=1)
+    inners: list[Inner] = field(until=1, encoded=True)
     made: Inner = field(until=1, default_factory=Inner)
     records: Records | None = None
     tagged_text: str | None = field(since=1, tag=3, default=None)
@@ -137,6 +139,21 @@ def test_decode_records_returns_slice_of_frame() -> None:
     records = Everything.decode(1, frame).records
     assert isinstance(records, memoryview)
     assert records.obj is frame
+
+
+@pytest.mark.parametrize("version", [0, 1])
+@pytest.mark.parametrize("length", [0, 2, 200])
+def test_encode_encoded_items_equals_items(version: int, length: int) -> None:
+    inner = Inner(number=5, text="text")
+    message = everything(inners=EncodedItems(length, [inner.encode(version)] * length), **TAGGED)
+    assert message.encode(version) == everything(inners=[inner] * length, **TAGGED).encode(version)
+
+
+def test_encode_encoded_items_are_not_copied() -> None:
+    block = bytes(20)
+    parts: list[object] = []
+    Everything.encoders[1](everything(inners=EncodedItems(4, iter([block]))), bytearray(), parts)
+    assert any(part is block for part in parts)
 
 
 def test_encode_records_are_not_copied() -> None:

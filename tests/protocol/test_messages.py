@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from odradek.protocol.messages import APIS
+from odradek.protocol import messages
+from odradek.protocol.messages import APIS, load_api
 from odradek.protocol.schema import NEVER, Message, Spec, Versions, has_default, specs
+from odradek.protocol.served_apis import SERVED
 from tests.protocol.reference import CASES, Case, default
 
 TYPES = {"b": "i8", "h": "i16", "H": "u16", "i": "i32", "q": "i64", "d": "f64", "?": "bool", "16s": "uuid", "records": "recs"}
@@ -151,3 +153,14 @@ def _value(fact: Fact) -> Any:
     if fact.type == "bool":
         return fact.default == "true"
     return fact.default if fact.type == "str" else int(fact.default or "")
+
+
+def test_load_api_returns_each_served_api_once() -> None:
+    assert {key: load_api(key) for key in SERVED} == APIS
+    assert all(load_api(key) is APIS[key] for key in SERVED)
+    assert load_api(7) is None
+
+
+def test_messages_unknown_name_raises_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'unknown'"):
+        messages.unknown  # type: ignore[attr-defined]  # noqa: B018

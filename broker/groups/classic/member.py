@@ -53,7 +53,7 @@ class Member:
 
     @property
     def protocol_names(self) -> frozenset[str]:
-        return frozenset(protocol.name for protocol in self.protocols)
+        return frozenset([protocol.name for protocol in self.protocols])
 
     def metadata(self, protocol_name: str | None) -> bytes:
         """Returns the member's metadata for a protocol, b"" if it does not support the protocol."""

@@ -23,7 +23,7 @@ class Members(Mapping[str, Member]):
         self._members: dict[str, Member] = {}
         self._static_ids: dict[str, str] = {}
         """Instance id -> member id."""
-        self._supporters: Counter[str] = Counter()
+        self._supporters: dict[str, int] = {}
         """Protocol name -> number of members that support it."""
         for member in members:
             self.add(member)
@@ -49,14 +49,14 @@ class Members(Mapping[str, Member]):
         self._members[member.member_id] = member
         if member.group_instance_id is not None:
             self._static_ids[member.group_instance_id] = member.member_id
-        self._supporters.update(member.protocol_names)
+        self._support(member, 1)
         self.joined += member.join_reply is not None
 
     def remove(self, member: Member) -> None:
         del self._members[member.member_id]
         if member.group_instance_id is not None:
             del self._static_ids[member.group_instance_id]
-        self._supporters.subtract(member.protocol_names)
+        self._support(member, -1)
         self.joined -= member.join_reply is not None
 
     def rename(self, member: Member, member_id: str) -> None:
@@ -70,10 +70,15 @@ class Members(Mapping[str, Member]):
 
         As in Kafka, an older JoinGroup that still waits is never answered, because the client has abandoned that request.
         """
-        self._supporters.subtract(member.protocol_names)
+        self._support(member, -1)
         self.joined += member.join_reply is None
         member.update(join, reply)
-        self._supporters.update(member.protocol_names)
+        self._support(member, 1)
+
+    def _support(self, member: Member, change: int) -> None:
+        supporters = self._supporters
+        for name in member.protocol_names:
+            supporters[name] = supporters.get(name, 0) + change
 
     def answer_join(self, member: Member, result: JoinResult) -> None:
         """Answers the JoinGroup of a member, if one waits."""
@@ -96,7 +101,7 @@ class Members(Mapping[str, Member]):
         return self._static_ids.get(group_instance_id)
 
     def all_support(self, protocol_name: str) -> bool:
-        return self._supporters[protocol_name] == len(self)
+        return self._supporters.get(protocol_name, 0) == len(self)
 
     def elect_protocol(self) -> str:
         """Returns the protocol with the most votes.

@@ -7,7 +7,6 @@ group has waited for its members to join, that of a `Sync` when the leader has s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ....protocol.codec import MAX_STRING_BYTES
@@ -24,8 +23,7 @@ class Protocol(NamedTuple):
     metadata: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Join:
+class Join(NamedTuple):
     """A JoinGroup request. An empty `member_id` means that the coordinator generates one."""
 
     protocol_type: str
@@ -53,8 +51,7 @@ class Join:
         return bool(self.member_id) or len(self.member_id_prefix.encode()) <= MAX_STRING_BYTES - len("-") - UUID_LENGTH
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sync:
+class Sync(NamedTuple):
     """A SyncGroup request. A protocol type or name of None is not checked.
 
     `assignments` maps member ids to assignments; it is used only if the member is the leader.
@@ -62,14 +59,13 @@ class Sync:
 
     member_id: str
     generation_id: int
+    assignments: Mapping[str, bytes]
     group_instance_id: str | None = None
     protocol_type: str | None = None
     protocol_name: str | None = None
-    assignments: Mapping[str, bytes]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Leave:
+class Leave(NamedTuple):
     """One member of a LeaveGroup request. To remove a static member, an administrator gives its instance id and an empty `member_id`."""
 
     member_id: str

@@ -27,7 +27,6 @@ heartbeats.
 
 from __future__ import annotations
 
-import dataclasses
 import random
 import uuid
 from base64 import urlsafe_b64encode
@@ -125,7 +124,7 @@ class ConsumerGroup:
         if heartbeat.epoch in (LEAVE_EPOCH, LEAVE_STATIC_EPOCH):
             return self._leave(heartbeat)
         if not heartbeat.member_id:
-            heartbeat = dataclasses.replace(heartbeat, member_id=self.new_member_id())
+            heartbeat = heartbeat._replace(member_id=self.new_member_id())
         self.check_room(heartbeat.member_id)
         member = self._joining_member(heartbeat) if heartbeat.epoch == 0 else self._known_member(heartbeat)
         self.subscriptions.check(heartbeat.regex)
@@ -212,7 +211,8 @@ class ConsumerGroup:
         A member that is not in the group yet is added; a static one replaces its predecessor. `owned` are the partitions that the
         member reports to own, None if it does not report them. Returns the partitions that were assigned to the member before.
         """
-        if self.members.get(member.member_id) is not member:
+        is_new = self.members.get(member.member_id) is not member
+        if is_new:
             self._add(member)
         before, topics, regex, resolved = member.assigned, member.topics, member.regex, {"", *self.subscriptions.regexes}
         read = NO_TOPICS if heartbeat.regex is None else self.subscriptions.names_of(member)
@@ -221,7 +221,11 @@ class ConsumerGroup:
         if member.instance_id is not None:
             self.static_ids[member.instance_id] = member.member_id
         renamed, changed = topics != member.topics, (topics, regex) != (member.topics, member.regex)
-        topics_changed = self.subscriptions.refresh(self.members.values(), changed)
+        if changed and not is_new:
+            self.subscriptions.remove((topics, regex))
+        if changed or is_new:
+            self.subscriptions.add(member)
+        topics_changed = self.subscriptions.refresh()
         # A regular expression that is new to the group and matches no new topic does not begin an epoch, as in Kafka, unless the member
         # stops reading topics because of it: other members read those topics, but get their partitions only with a new target. Kafka leaves
         # such partitions without an owner.
@@ -263,13 +267,14 @@ class ConsumerGroup:
         """Removes members and begins a new epoch."""
         for member in members:
             self._remove(member.member_id)
-        self.subscriptions.refresh(self.members.values(), changed=True)
+        self.subscriptions.refresh()
         self._begin_epoch()
         if not self.members:
             self.empty_since_ms = self._clock.now_ms
 
     def _remove(self, member_id: str) -> None:
         member = self.members.pop(member_id)
+        self.subscriptions.remove((member.topics, member.regex))
         self.timers.cancel_all(member)
         if member.instance_id is not None and self.static_ids.get(member.instance_id) == member_id:
             del self.static_ids[member.instance_id]
@@ -377,13 +382,14 @@ class ConsumerGroup:
         """Takes over the members of a classic group, which own their target assignments already."""
         for member in members:
             self.members[member.member_id] = member
+            self.subscriptions.add(member)
             self.targets[member.member_id] = frozenset(member.assigned)
             if member.instance_id is not None:
                 self.static_ids[member.instance_id] = member.member_id
             self.owners.assign_to(member)
             for kind in (RecordType.MEMBER_METADATA, RecordType.TARGET_ASSIGNMENT_MEMBER, RecordType.CURRENT_MEMBER_ASSIGNMENT):
                 self.journal.touch(kind, member.member_id)
-        self.subscriptions.refresh(self.members.values(), changed=True)
+        self.subscriptions.refresh()
         self.journal.touch(RecordType.CONSUMER_GROUP_METADATA)
         self.journal.touch(RecordType.TARGET_ASSIGNMENT_METADATA)
 
@@ -391,7 +397,7 @@ class ConsumerGroup:
         """Ends the group because a classic group takes over its members."""
         for member_id in list(self.members):
             self._remove(member_id)
-        self.subscriptions.refresh((), changed=True)
+        self.subscriptions.refresh()
         self.is_dead = True
         for kind in (RecordType.TARGET_ASSIGNMENT_METADATA, RecordType.CONSUMER_GROUP_METADATA):
             self.journal.touch(kind)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from .assignors import Slot
@@ -14,8 +13,7 @@ LEAVE_STATIC_EPOCH = -2
 """The epoch in the heartbeat of a static member that leaves temporarily and may return within its session timeout."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Heartbeat:
+class Heartbeat(NamedTuple):
     """A ConsumerGroupHeartbeat request. None (-1 for the timeout) means: unchanged since the last heartbeat."""
 
     member_id: str

@@ -1,14 +1,18 @@
-"""The topics that the members of a consumer group subscribe to, by name or by a regular expression that the broker resolves."""
+"""The topics that the members of a consumer group subscribe to, by name or by a regular expression that the broker resolves.
+
+Members are counted by their subscription, so that a member which joins a large group costs no more than the first one: as long as another
+member has the same subscription, the topics of the group are the same.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection
-from operator import attrgetter
+from collections.abc import Callable
 
 from ....protocol.coordinator_records import RecordType
 from ....protocol.errors import ErrorCode, KafkaError
 from ...kafka_quirks.re2 import InvalidRegularExpression
+from ...scheduling.revertible import RevertibleDict
 from ..cluster_view import ClusterView
 from .journal import Journal
 from .member import ConsumerMember
@@ -16,13 +20,17 @@ from .regex_resolutions import Resolution
 
 NO_TOPICS: frozenset[str] = frozenset()
 UNKNOWN_VERSION = -1
-_TOPICS_AND_REGEX = attrgetter("topics", "regex")
+
+Subscription = tuple[frozenset[str], str]
+"""The topic names and the regular expression of a member, which may both be empty."""
 
 
 class Subscriptions:
-    """The subscribed topics of one group. `refresh` updates them when subscriptions or topics have changed."""
+    """The subscribed topics of one group. After subscriptions have been counted, or topics have changed, `refresh` updates the topics."""
 
-    __slots__ = ("_cluster", "_journal", "_resolutions", "_version", "may_describe", "metadata_hash", "names", "regexes")
+    __slots__ = (
+        "_cluster", "_is_outdated", "_journal", "_resolutions", "_version", "counts", "may_describe", "metadata_hash", "names", "regexes",
+    )  # fmt: skip
 
     def __init__(self, cluster: ClusterView, journal: Journal) -> None:
         self.regexes: dict[str, frozenset[str]] = {}
@@ -34,6 +42,10 @@ class Subscriptions:
         self.may_describe: Callable[[str], bool] | None = None
         """Returns whether the client of the last heartbeat may describe a topic; None if it may describe all. Regular expressions are
         resolved with the rights of the client whose heartbeat causes the resolution."""
+        self.counts: RevertibleDict[Subscription, int] = RevertibleDict()
+        """Subscription -> number of members that have it."""
+        self._is_outdated = False
+        """Whether `counts` has got or lost a subscription since the last `refresh`."""
         self._version = UNKNOWN_VERSION
         self._resolutions: dict[str, Resolution] = {}
         """References to the resolutions of the members' expressions, which keep `ClusterView.regexes` from dropping them."""
@@ -53,18 +65,32 @@ class Subscriptions:
                 message = f"SubscribedTopicRegex `{regex}` is not a valid regular expression: {error}."
                 raise KafkaError(ErrorCode.INVALID_REGULAR_EXPRESSION, message) from None
 
-    def refresh(self, members: Collection[ConsumerMember], changed: bool) -> bool:
-        """Updates the topics if subscriptions `changed` or if topics were created or deleted.
+    def add(self, member: ConsumerMember) -> None:
+        """Counts the subscription of a member that has been added, or whose subscription has changed."""
+        subscription = member.topics, member.regex
+        count = self.counts.get(subscription, 0)
+        self.counts[subscription] = count + 1
+        self._is_outdated = self._is_outdated or not count
+
+    def remove(self, subscription: Subscription) -> None:
+        """Removes the subscription of a member that has been removed, or whose subscription has changed."""
+        if self.counts[subscription] > 1:
+            self.counts[subscription] -= 1
+        else:
+            del self.counts[subscription]
+            self._is_outdated = True
+
+    def refresh(self) -> bool:
+        """Updates the topics if there are other subscriptions than before, or if topics were created or deleted.
 
         Returns whether the existing subscribed topics or their numbers of partitions are different now.
         """
         version = self._cluster.topics_version
-        if not changed and version == self._version:
+        if not self._is_outdated and version == self._version:
             return False
-        # This is one pass in C, because it runs at each join to a large group.
-        subscriptions: set[tuple[frozenset[str], str]] = set(map(_TOPICS_AND_REGEX, members))
-        self._resolve({regex for _, regex in subscriptions if regex}, version)
-        self.names = NO_TOPICS.union(*(names | self.regexes.get(regex, NO_TOPICS) for names, regex in subscriptions))
+        self._is_outdated = False
+        self._resolve({regex for _, regex in self.counts if regex}, version)
+        self.names = NO_TOPICS.union(*(names | self.regexes.get(regex, NO_TOPICS) for names, regex in self.counts))
         before, self.metadata_hash = self.metadata_hash, self._hash()
         return before != self.metadata_hash
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 
 import pytest
 from hypothesis import settings
@@ -223,6 +224,14 @@ class ConsumerGroupMachine(RuleBasedStateMachine):
                 assert slot not in owners
                 owners[slot] = member.member_id
         assert owners == self.group.owners
+
+    @invariant()
+    def subscriptions_are_counted(self) -> None:
+        if self.group is None:
+            return
+        subscriptions = self.group.subscriptions
+        assert subscriptions.counts == Counter((member.topics, member.regex) for member in self.group.members.values())
+        assert subscriptions.names == frozenset().union(*map(subscriptions.names_of, self.group.members.values()))
 
     @invariant()
     def no_two_clients_use_a_partition(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from odradek.broker import handlers
 from odradek.broker.handlers import HANDLERS
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages import APIS
@@ -21,6 +22,11 @@ def world() -> World:
 
 def test_handlers_cover_every_api() -> None:
     assert {key: handler.api for key, handler in HANDLERS.items()} == APIS
+
+
+def test_handlers_unknown_name_raises_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'unknown'"):
+        handlers.unknown  # type: ignore[attr-defined]  # noqa: B018
 
 
 @pytest.mark.parametrize("version", range(5))

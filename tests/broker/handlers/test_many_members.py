@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from odradek.broker.groups.consumer.group import ConsumerGroup
+from odradek.broker.groups.consumer.member import ConsumerMember
+from odradek.broker.scheduling.revertible import RevertibleDict
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT, ConsumerGroupHeartbeatRequest, TopicPartitions
 from odradek.protocol.messages.join_group import JOIN_GROUP, JoinGroupRequest, JoinGroupRequestProtocol
@@ -71,21 +75,45 @@ def test_classic_member_above_group_max_size_is_refused() -> None:
     assert [client.receive().assignment.decode() for client in clients] == [answer.member_id for answer in joined]
 
 
+class Unread(RevertibleDict[str, ConsumerMember]):
+    """Members that may only be found by their ids."""
+
+    def __iter__(self) -> Iterator[str]:
+        raise AssertionError("all members are visited")
+
+    keys = values = items = __iter__  # type: ignore[assignment]
+
+
+def test_consumer_member_that_joins_visits_no_other() -> None:
+    world = world_with_settings()
+    world.cluster.create_topic("t", 5)
+    client = world.client()
+    client.call(CONSUMER_GROUP_HEARTBEAT, 1, consumer_join("m0"))
+    client.call(CONSUMER_GROUP_HEARTBEAT, 1, consumer_join("m1"))
+    group = world.cluster.groups.get("g")
+    assert isinstance(group, ConsumerGroup)
+    group.members = Unread(group.members)
+    assert client.call(CONSUMER_GROUP_HEARTBEAT, 1, consumer_join("m2")).error_code == 0
+
+
+def consumer_join(member_id: str) -> ConsumerGroupHeartbeatRequest:
+    return ConsumerGroupHeartbeatRequest(
+        group_id="g",
+        member_id=member_id,
+        member_epoch=0,
+        rebalance_timeout_ms=60_000,
+        subscribed_topic_names=["t"],
+        topic_partitions=[],
+    )
+
+
 def test_consumer_member_above_group_max_size_is_refused() -> None:
     """Every partition is assigned to exactly one member."""
     world = world_with_settings(group_consumer_max_size=str(MEMBERS))
     topic = world.cluster.create_topic("t", 2 * MEMBERS)
     client = world.client()
     for number in range(MEMBERS + 1):
-        first = ConsumerGroupHeartbeatRequest(
-            group_id="g",
-            member_id=f"m{number}",
-            member_epoch=0,
-            rebalance_timeout_ms=60_000,
-            subscribed_topic_names=["t"],
-            topic_partitions=[],
-        )
-        error = client.call(CONSUMER_GROUP_HEARTBEAT, 1, first).error_code
+        error = client.call(CONSUMER_GROUP_HEARTBEAT, 1, consumer_join(f"m{number}")).error_code
         assert error == (ErrorCode.GROUP_MAX_SIZE_REACHED if number == MEMBERS else 0)
     group = world.cluster.groups.get("g")
     assert isinstance(group, ConsumerGroup)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import re
 import socket
 import threading
 import warnings
@@ -344,9 +345,10 @@ def test_port_in_use_raises_a_clear_error(loop_factory: object) -> None:
             cluster.__enter__()
 
 
-def test_unknown_host_raises_a_clear_error(loop_factory: object) -> None:
-    with pytest.raises(OSError, match=r"cannot listen on nowhere\.invalid:0"):
-        Cluster(nodes=1, settings={"listeners": "PLAINTEXT://nowhere.invalid:0"}).__enter__()
+@pytest.mark.parametrize("host", ["nowhere.invalid", "empty..label", "nirgendwö.invalid"])
+def test_unknown_host_raises_a_clear_error(host: str, loop_factory: object) -> None:
+    with pytest.raises(OSError, match=f"cannot listen on {re.escape(host)}:0"):
+        Cluster(nodes=1, settings={"listeners": f"PLAINTEXT://{host}:0"}).__enter__()
 
 
 def test_invalid_settings_raise_before_start() -> None:

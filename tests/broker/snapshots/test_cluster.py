@@ -35,7 +35,7 @@ def test_restore_after_random_steps_reproduces_everything(batches: Batches, numb
     """`Player` compares all attributes after each `Restore`, and checks the restored cluster in the steps that follow."""
     played = Round(SEED, number, batches)
     with captured_errors(logging.INFO) as errors:
-        player = Player(played.setting, errors)
+        player = Player(played.setting, errors, timed=False)
         for _ in range(2):
             _play(played, player)
             played.play(player, TakeSnapshot())
@@ -57,7 +57,7 @@ PLAIN_TYPES = (type(None), bool, int, float, str, bytes, Segment)
 def test_written_state_consists_of_plain_values(batches: Batches) -> None:
     played = Round(SEED, 0, batches)
     with captured_errors() as errors:
-        player = Player(played.setting, errors)
+        player = Player(played.setting, errors, timed=False)
         for _ in range(3):
             _play(played, player)
             assert list(_not_plain(write_cluster(player.world.cluster))) == []

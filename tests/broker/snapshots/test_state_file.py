@@ -43,7 +43,7 @@ def saved(tmp_path: Path) -> Path:
 def test_load_after_random_steps_reproduces_everything(number: int, tmp_path: Path) -> None:
     played = Round(SEED, number, Batches(SEED))
     with captured_errors() as errors:
-        player = Player(played.setting, errors)
+        player = Player(played.setting, errors, timed=False)
         for _ in range(200):
             played.play(player, played.next_step(player))
     world = player.world
