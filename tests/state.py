@@ -18,6 +18,7 @@ from odradek.broker.groups.settings import GroupSettings
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.security.authorizer import Authorizer
 from odradek.broker.settings.values import BrokerConfig, GroupConfig, TopicConfig
+from odradek.broker.snapshots.timers import is_of_state
 from odradek.broker.topics.topic import Topic
 from odradek.storage.log import Log
 
@@ -110,7 +111,7 @@ def everything(cluster: ClusterState) -> dict[str, Any]:
         for broker in cluster.brokers.values()
     ]
     values["random"] = cluster.random.getstate()
-    values["timers"] = [[repr(key), left_ms] for key, left_ms in cluster.timers.remaining() if isinstance(key, str | tuple)]
+    values["timers"] = [[repr(key), left_ms] for key, left_ms in cluster.timers.remaining() if is_of_state(key)]
     return {name: _relative(values[name], now_ms) for name in sorted(values)}
 
 

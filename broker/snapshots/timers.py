@@ -1,7 +1,7 @@
 """The timers of a cluster: the time that remains until each of them fires.
 
-Timers of the state have keys that are texts or tuples; others belong to connections and are not part of the state. The action of a timer
-follows from its key, so that it need not be stored.
+The keys of timers of the state are texts, or tuples that begin with a text. Other timers belong to connections or to faults and are not
+part of the state. The action of a timer follows from its key, so that it need not be stored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,12 @@ _TRANSACTION_TIMERS = ("transaction", "transactional id", "markers")
 
 def write_timers(cluster: ClusterState) -> Plain:
     """Returns [key, remaining ms] for each timer of the state, in the order in which they will fire."""
-    return [[_written(key), left_ms] for key, left_ms in cluster.timers.remaining() if isinstance(key, str | tuple)]
+    return [[_written(key), left_ms] for key, left_ms in cluster.timers.remaining() if is_of_state(key)]
+
+
+def is_of_state(key: Any) -> bool:
+    """Returns whether the timer with this key is part of the state of a cluster."""
+    return isinstance(key[0] if isinstance(key, tuple) else key, str)
 
 
 def _written(key: Any) -> Plain:

@@ -191,3 +191,11 @@ def test_leave_of_a_restored_member_cancels_its_timers() -> None:
 def test_timer_that_cannot_exist_is_refused(key: object) -> None:
     with pytest.raises((ValueError, LookupError)):
         set_timers(world().cluster, [(key, 5)])
+
+
+def test_timer_of_an_object_is_not_part_of_the_state() -> None:
+    made = World(1)
+    before = write_cluster(made.cluster)["timers"]
+    for key in (object(), (object(), 5)):
+        made.timers.set(key, 1000, lambda: None)
+    assert write_cluster(made.cluster)["timers"] == before
