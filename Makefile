@@ -59,8 +59,8 @@ fuzz: .venv/.test ## send generated frames in process and over sockets; FRAMES=1
 soak: .venv/.test ## run real clients while nodes stop and start; MINUTES=1 SEED=1
 	$(MODULE) tests.soak $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
-bench: .venv/.test ## compare speed with librdkafka's mock and Apache Kafka; BENCH="--quick --rows produce" limits it
-	.venv/bin/python -m benchmarks $(BENCH)
+bench: .venv/.test ## compare speed with other brokers; BENCH="--quick --rows produce" limits it, REPORT=folder writes a table and a chart
+	.venv/bin/python -m benchmarks $(if $(REPORT),--report $(REPORT)) $(BENCH)
 
 venv: ## create .venv, or explain why the existing one cannot be used
 	@.dev/venv.sh "$(PYTHON)"

@@ -2,104 +2,25 @@
 
 from __future__ import annotations
 
-import itertools
-import mmap
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from statistics import quantiles
-from typing import NamedTuple
 
 from confluent_kafka import Consumer
-from confluent_kafka.admin import AdminClient
 from kafka import KafkaConsumer
 
-from .brokers import KAFKA, MOCK, ODRADEK, Broker
+from . import bulk
+from .brokers import MOCK, ODRADEK, Broker
 from .fairness import quiet_p99_s
 from .formation import formation_s
-from .librdkafka import BEGINNING, BulkProducer, KafkaFailure, Reader, SingleProducer
+from .librdkafka import BEGINNING, KafkaFailure, Reader, SingleProducer
 from .metadata import metadata_s
 from .pipeline import Pipeline, batch
+from .rows import Figures, Measure, Row, Target
 from .state import durations_ms
-
-Figures = dict[str, float]
-TIMEOUT_S = 10
-_topics = itertools.count()
-
-
-class Target(NamedTuple):
-    """A limit for odradek's figure: a number, or a multiple of a peer's figure."""
-
-    limit: float
-    peer: str | None = None
-    at_least: bool = False
-
-
-class Row(NamedTuple):
-    """A line of the table."""
-
-    name: str
-    unit: str
-    targets: tuple[Target, ...] = ()
-
-
-class Measure(NamedTuple):
-    """A function, and the rows for which it returns figures."""
-
-    rows: tuple[Row, ...]
-    run: Callable[[Broker], Figures]
-
-
-@contextmanager
-def new_topic(broker: Broker) -> Iterator[str]:
-    """Yields the name of a topic of one partition, which the broker creates when its metadata is first requested."""
-    name = f"bench-{os.getpid()}-{next(_topics)}"
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0})
-    deadline = time.monotonic() + TIMEOUT_S
-    while admin.list_topics(name, timeout=TIMEOUT_S).topics[name].error:
-        if time.monotonic() > deadline:
-            raise KafkaFailure("the topic was not created")
-        time.sleep(0.05)
-    try:
-        yield name
-    finally:
-        if broker.name != MOCK:  # the mock does not support DeleteTopics, and keeps only 5 MB
-            admin.delete_topics([name])[name].result(TIMEOUT_S)
-
-
-def claim_memory(size: int) -> None:
-    """Touches and frees `size` bytes.
-
-    The host of a virtual machine reclaims idle memory. Touching it again takes three times as long, which would be counted as the broker's.
-    """
-    with mmap.mmap(-1, size) as memory:
-        for position in range(0, size, mmap.PAGESIZE):
-            memory[position] = 1
-
-
-def bulk(size: int, count: int, broker: Broker) -> Figures:
-    """Produces and consumes `count` messages with librdkafka's defaults."""
-    megabytes = size * count / 1e6
-    claim_memory(3 * size * count // 2)
-    with new_topic(broker) as topic:
-        with BulkProducer(broker.bootstrap_servers, topic, size) as producer:
-            cpu_s = broker.cpu_s()
-            seconds = producer.send(count)
-            figures = {
-                f"produce {_text(size)}": megabytes / seconds,
-                f"produce {_text(size)}: CPU": (broker.cpu_s() - cpu_s) / megabytes * 1e6,
-            }
-            if producer.end_offset() != count + 1:
-                raise KafkaFailure(f"{producer.end_offset()} of {count + 1} messages arrived")
-        if broker.name != MOCK:
-            with Reader(broker.bootstrap_servers, topic, BEGINNING) as reader:
-                reader.one()  # librdkafka waits for half a second before its first fetch
-                cpu_s = broker.cpu_s()
-                figures[f"consume {_text(size)}"] = megabytes / reader.many(count)
-                figures[f"consume {_text(size)}: CPU"] = (broker.cpu_s() - cpu_s) / megabytes * 1e6
-    return figures
+from .topics import TIMEOUT_S, new_name, new_topic
 
 
 def acknowledgement(broker: Broker) -> Figures:
@@ -184,7 +105,7 @@ def large_metadata(broker: Broker) -> Figures:
     """Measures requests for the metadata of one topic. The mock does not create topics with several partitions."""
     if broker.name == MOCK:
         return {}
-    name = f"bench-{os.getpid()}-{next(_topics)}"
+    name = new_name()
     return {
         f"metadata of {partitions} partitions": metadata_s(broker.bootstrap_servers, f"{name}-{partitions}", partitions) * 1e3
         for partitions in (1_000, 10_000)
@@ -244,30 +165,13 @@ def fairness(broker: Broker) -> Figures:
     }
 
 
-def _text(size: int) -> str:
-    return f"{size} B" if size < 1024 else f"{size // 1024} KiB"
-
-
-def _bulk(size: int, count: int, of_mock: float, consume: tuple[Target, ...] = ()) -> Measure:
-    name = _text(size)
-    rows = (
-        Row(f"produce {name}", "MB/s", (Target(of_mock, MOCK, at_least=True), Target(2, KAFKA, at_least=True))),
-        Row(f"produce {name}: CPU", "us/MB"),
-        Row(f"consume {name}", "MB/s", consume),
-        Row(f"consume {name}: CPU", "us/MB"),
-    )
-    return Measure(rows, partial(bulk, size, count))
-
-
 def _per_stored_byte(name: str, records: bytes, count: int) -> Measure:
     row = f"memory per stored byte, {name}"
     return Measure((Row(row, "", (Target(1.1),)),), partial(memory, row, records, count))
 
 
 MEASURES = (
-    _bulk(100, 2_000_000, 0.8),
-    _bulk(1024, 300_000, 0.55, (Target(2, KAFKA, at_least=True),)),
-    _bulk(10 * 1024, 40_000, 0.45),
+    *bulk.MEASURES,
     Measure((Row("acknowledgement, p50", "us"), Row("acknowledgement, p99", "us", (Target(1.2, MOCK),))), acknowledgement),
     Measure((Row("to a waiting consumer, p50", "us", (Target(300),)), Row("to a waiting consumer, p99", "us")), delivery),
     Measure((Row("small requests", "1/s"), Row("small requests: CPU", "us")), small_requests),

@@ -2,7 +2,11 @@
 
 Receiving. All connections share the staging buffer of the core. `buffer` returns the memory for the next bytes, and `received` serves the
 frames that are complete; an incomplete one at the end is copied to `_unparsed`. A frame larger than LARGE_FRAME_BYTES is received into a
-memory block of its own, which the log may keep without a copy. That memory counts towards `queued.max.request.bytes`.
+memory block of its own, which the log may keep without a copy. Its pages are provided as the bytes arrive (`storage/blocks.py`), and it is
+given back afterwards. It counts towards `queued.max.request.bytes`. After a large frame, only FRAME_START_BYTES are read into the staging
+buffer, because the next frame is probably large too.
+
+Authentication. On a SASL listener, `authentication.py` answers the frames of a client until it is authenticated.
 
 One request in flight. While a handler waits, further bytes of its client stay unparsed (`_held`), so responses are in the order of the
 requests, as with Kafka's SocketServer, which mutes the channel. Requests are held back in the same way while the client does not read its
@@ -25,7 +29,7 @@ from ..protocol.errors import KafkaError
 from ..protocol.frame import LENGTH, Buffer, RequestHeader, encode_response, encode_response_in_slices, read_request_header
 from ..protocol.messages.api_versions import API_VERSIONS
 from ..protocol.schema import Message, ProtocolError
-from ..storage.memory import untouched
+from ..storage.blocks import TOUCH_BYTES, touch
 from .cluster.broker import Broker
 from .context import Client, Context, Shortcut
 from .failure import failure
@@ -37,9 +41,13 @@ from .scheduling.waiting import NEXT_TURN, Wait
 from .short_repr import short_repr
 
 if TYPE_CHECKING:
+    from .authentication import Authentication
     from .core import Core
 
 LARGE_FRAME_BYTES = 128 * 1024
+FRAME_START_BYTES = 16 * 1024
+MOST_TOUCHED_BYTES = 1024 * 1024
+"""The most bytes whose pages are provided at once."""
 OUTPUT_LIMIT_BYTES = 1024 * 1024
 TURN_REQUESTS = 100
 
@@ -81,11 +89,20 @@ class Connection:
         self.closing: str | None = None
         self._on_abort = on_abort
         self._shortcut: Shortcut | None = None
+        self.max_frame_bytes = broker.request_max_bytes
+        self._authentication: Authentication | None = None
+        if (listener := broker.sasl_listener(client.listener_name)) is not None:
+            from .authentication import Authentication
+
+            self._authentication = Authentication(listener, client, broker, self._write)
+            self.max_frame_bytes = self._authentication.max_frame_bytes
         self._unparsed: Buffer = b""
         self._held = False  # whether `_unparsed` may contain whole frames
         self._is_put_off = self._flush_is_put_off = False
         self._large: memoryview | None = None
-        self._filled = 0
+        self._filled = self._touched = 0
+        self._step_bytes = TOUCH_BYTES
+        self._staging = core.staging
         self._used_ms = core.timers.now_ms
         self._idle_timer = object()
         if broker.max_idle_ms >= 0:
@@ -104,6 +121,15 @@ class Connection:
         else:
             self.close(f"idle for {idle_ms} ms, connections.max.idle.ms is {limit_ms}")
 
+    def certified(self, certificate: bytes) -> None:
+        """Identifies the client by the certificate, in DER, that it has shown in the TLS handshake."""
+        from .authentication import identify_by_certificate
+
+        try:
+            identify_by_certificate(self.client, self.broker, certificate)
+        except CloseConnection as error:
+            self.close(str(error))
+
     # Bytes in
 
     @property
@@ -119,10 +145,11 @@ class Connection:
     def buffer(self) -> memoryview:
         """Returns the memory for the next bytes. It is valid until `received` is called."""
         if self._large is not None:
-            return self._large[self._filled :]
+            return self._large[self._filled : self._touched]
         n = len(self._unparsed)
-        if n:
-            self.core.staging[:n] = self._unparsed
+        if not n:
+            return self._staging
+        self.core.staging[:n] = self._unparsed
         return self.core.staging[n:]
 
     def received(self, n: int) -> None:
@@ -139,6 +166,8 @@ class Connection:
                 rest = self._parse(data)
                 if rest:
                     self._unparsed = bytes(rest)
+                if self._large is None:
+                    self._staging = self.core.staging
         except Exception as error:
             self.fail(error, "serving its requests")
         self.core.run_ready()
@@ -173,10 +202,10 @@ class Connection:
     def _parse(self, data: memoryview) -> memoryview:
         """Serves the complete frames in `data` until the connection is busy or its share of the turn is used up. Returns the rest."""
         position, end, served, end_s = 0, len(data), 0, 0.0
-        limit, clock = self.broker.request_max_bytes, self.core.clock
+        clock = self.core.clock
         while end - position >= LENGTH.size and self.closing is None:
             (size,) = LENGTH.unpack_from(data, position)
-            if not 0 <= size <= limit:
+            if not 0 <= size <= self.max_frame_bytes:
                 self._refuse_frame(size, data[position:])
                 break
             if self.busy:
@@ -201,7 +230,8 @@ class Connection:
     def _refuse_frame(self, size: int, data: memoryview) -> None:
         other = sniff_protocol(bytes(data[: LENGTH.size]))
         hint = f"; this looks like {other}, but the listener is {self.broker.listeners[self.client.listener_name].security_protocol}"
-        self.close(f"a frame of {size} bytes, socket.request.max.bytes is {self.broker.request_max_bytes}{hint if other else ''}")
+        setting = "socket.request.max.bytes" if self.max_frame_bytes == self.broker.request_max_bytes else "sasl.server.max.receive.size"
+        self.close(f"a frame of {size} bytes, {setting} is {self.max_frame_bytes}{hint if other else ''}")
 
     def _begin_large(self, begun: memoryview, size: int) -> bool:
         """Starts to receive a large frame into its own memory. Returns False to stop reading if queued.max.request.bytes is used up."""
@@ -210,29 +240,43 @@ class Connection:
             self._held = True  # stops reading until memory is released, which asks for a flush
             return False
         try:
-            self._large = untouched(size)
+            self._large = self.core.cluster.blocks.take(size)
         except MemoryError as error:
             memory.release(size)
             self.close(f"no memory for a request of {size} bytes: {error}", logging.ERROR)
             return True
         self._filled = len(begun)
         self._large[: self._filled] = begun
+        self._touch(self._large)
         return True
+
+    def _touch(self, frame: memoryview) -> None:
+        """Provides the pages for the next bytes of a large frame: at most as many as the client has sent, or TOUCH_BYTES."""
+        self._step_bytes = min(max(self._step_bytes, self._filled), MOST_TOUCHED_BYTES)
+        self._touched = touch(frame, min(self._filled + self._step_bytes, len(frame)))
 
     def _receive_large(self, frame: memoryview, n: int) -> None:
         self._filled += n
         if self._filled == len(frame):
-            self._large = None
+            self._large, self._staging = None, self.core.staging[:FRAME_START_BYTES]
             try:
                 self._handle(frame[LENGTH.size :], owns_buffer=True)
             finally:
-                self.broker.request_memory.release(len(frame))
+                self._release_large(frame)
+        elif self._filled == self._touched:
+            self._touch(frame)
+
+    def _release_large(self, frame: memoryview) -> None:
+        self.broker.request_memory.release(len(frame))
+        self.core.cluster.blocks.give_back([frame.obj])
 
     # Requests
 
     def _handle(self, frame: memoryview, owns_buffer: bool) -> None:
+        if self._authentication is not None and not self._admits(self._authentication, frame):
+            return
         if self._shortcut is not None and (known := self._shortcut.answer(frame, owns_buffer)) is not None:
-            return self._write([known])
+            return self._write(known)
         try:
             header = read_request_header(frame)
             api, version = header.api, header.version
@@ -254,6 +298,20 @@ class Connection:
                 self._shortcut = context.shortcut
         except Exception as error:
             self._refuse(header, request, error)
+
+    def _admits(self, authentication: Authentication, frame: memoryview) -> bool:
+        """Returns whether the handlers serve a frame. Otherwise the frame is answered here, as part of the authentication."""
+        try:
+            if authentication.admits(frame):
+                return True
+            refusal = authentication.serve(frame)
+        except (CloseConnection, ProtocolError) as error:
+            self.close(str(error))
+            return False
+        self.max_frame_bytes = authentication.max_frame_bytes
+        if refusal is not None:
+            self.resume(Parked(self, authentication.REFUSED_HEADER, authentication.REFUSED_REQUEST, refusal))
+        return False
 
     def resume(self, parked: Parked) -> None:
         """Continues a handler until it waits again or returns. Raises no exception."""
@@ -369,10 +427,9 @@ class Connection:
         """Releases the memory, the timer and the waiting request of a closed connection. Raises no exception."""
         self.closing = self.closing or reason
         self.core.timers.cancel(self._idle_timer)
-        memory = self.broker.request_memory
-        memory.forget(self.ask_for_flush)
+        self.broker.request_memory.forget(self.ask_for_flush)
         if self._large is not None:
-            memory.release(len(self._large))
+            self._release_large(self._large)
         self._unparsed, self._large, self._held = b"", None, False
         if self.parked is not None:
             self.core.abandon(self.parked)

@@ -6,21 +6,25 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..protocol.errors import KafkaError
+from ..protocol.frame import Buffer
 from .scheduling.waiting import Reply
 from .security.acls import ACCESS_DENIED_ERRORS, ANONYMOUS, CLUSTER_NAME, OPERATIONS, Operation, ResourceType
 
 if TYPE_CHECKING:
     from .cluster.broker import Broker
+    from .security.mechanism import Identity
 
 
 class Client:
     """The peer of a connection, and the name of the listener that it is connected to.
 
+    `principal` is ANONYMOUS until the client is authenticated. `by_token` states that it has authenticated with a delegation token.
     `connection_id` counts the connections of the cluster from 1 on. `software_name` and `software_version` are those of the client's
     ApiVersions request (KIP-511); they are empty before it and for older clients.
     """
 
     __slots__ = (
+        "by_token",
         "client_host",
         "client_id",
         "client_port",
@@ -37,18 +41,23 @@ class Client:
         self.client_host = client_host
         self.client_port = client_port
         self.principal = ANONYMOUS
+        self.by_token = False
         self.client_id = ""
         self.software_name = self.software_version = ""
+
+    def identify(self, identity: Identity) -> None:
+        """Sets the principal of a client that has authenticated."""
+        self.principal, self.by_token = f"User:{identity.user}", identity.by_token
 
     def __str__(self) -> str:
         return f"{self.client_host}:{self.client_port} on {self.listener_name}, client id {self.client_id!r}"
 
 
 class Shortcut(Protocol):
-    """Serves requests of a connection without decoding them (`appending/produce_shortcut.py`)."""
+    """Serves requests of a connection without decoding them (appending/produce_shortcut.py, fetching/fetch_shortcut.py)."""
 
-    def answer(self, frame: memoryview, owns_buffer: bool) -> bytes | None:
-        """Returns the response frame, or None, without having changed anything, if the request in `frame` has to be decoded."""
+    def answer(self, frame: memoryview, owns_buffer: bool) -> list[Buffer] | None:
+        """Returns the parts of the response, or None, without having changed anything, if the request in `frame` has to be decoded."""
 
 
 class Context:

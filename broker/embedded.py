@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from os import PathLike
@@ -15,17 +15,20 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from .cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
 from .controls.cluster_controls import BlockingControls, ClusterControls
 from .network.server import Server, new_event_loop
+from .security.startup import Security, security_of
 from .settings.cluster_config import ClusterConfig, cluster_of
 from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
 
 if TYPE_CHECKING:
     from .snapshots.cluster import State
+    from .tls.generated import GeneratedTls
 
 R = TypeVar("R")
 
 ANY_PORT = "PLAINTEXT://127.0.0.1:0"
 TRANSACTION_VERSIONS = (0, 1, 2)
+NOT_GENERATED = "the cluster has no generated certificates; start it with tls=True"
 NOT_RUNNING = "the cluster is not running; use it inside its `with` block, or between start() and stop()"
 
 
@@ -44,10 +47,15 @@ class AsyncCluster(ClusterControls):
         topics: Mapping[str, int | TopicOptions] | None = None,
         settings: Mapping[str, SettingValue] | None = None,
         *,
+        tls: bool = False,
+        users: Mapping[str, str] | None = None,
+        acls: Sequence[str] = (),
         seed: int | None = None,
         transaction_version: int = 2,
     ) -> None:
-        self._config = replace(_cluster_config(nodes, settings or {}), transaction_version=_known_version(transaction_version))
+        security = security_of(tls, users, acls)
+        config = _cluster_config(nodes, settings or {}, security)
+        self._config = replace(config, transaction_version=_known_version(transaction_version))
         self._topics = topic_specs_of({} if topics is None else topics)
         check_topics(self._topics, nodes)
         self._seed = seed
@@ -110,6 +118,23 @@ class AsyncCluster(ClusterControls):
         return self._server.bootstrap_servers
 
     @property
+    def tls(self) -> GeneratedTls:
+        """The generated CA: `tls.ca_file` is its path. Raises ValueError without tls=True, and if the cluster is not running."""
+        if self._server.generated_tls is None:
+            raise ValueError(NOT_GENERATED)
+        return self._server.generated_tls
+
+    def client_config(self, client: str, *, user: str | None = None, mechanism: str | None = None) -> dict[str, Any]:
+        """Returns the settings with which a client connects: "librdkafka", "java", "kafka-python" or "aiokafka".
+
+        `user` is one of `users`, by default the first one. Raises ValueError for an unknown client, user or SASL mechanism, and if the
+        cluster is not running.
+        """
+        from .client_config import client_config
+
+        return client_config(client, self._server, user=user, mechanism=mechanism)
+
+    @property
     def _server(self) -> Server:
         if self._running is None:
             raise ValueError(NOT_RUNNING)
@@ -127,7 +152,12 @@ class Cluster(BlockingControls):
     `topics` maps names to numbers of partitions, or to options: `{"partitions": 4, "replication_factor": 2, "configs":
     {"cleanup.policy": "compact"}}`. `settings` are Kafka's broker settings, including `listeners`. With a `seed`, ids and the placement of
     leaders are reproducible. `transaction_version` is the finalized level of the feature transaction.version; below 2, clients do not use
-    transactions v2 (KIP-890). Raises TypeError or ValueError for an invalid argument, including a misspelt setting.
+    transactions v2 (KIP-890).
+
+    With `tls=True` clients connect by TLS; a CA and certificates are created (`tls.ca_file`). `users` maps names to passwords, with which
+    clients authenticate by PLAIN or SCRAM. `acls` restrict access, such as "User:alice:allow:read,describe:topic:orders".
+
+    Raises TypeError or ValueError for an invalid argument, including a misspelt setting.
     """
 
     def __init__(
@@ -136,10 +166,14 @@ class Cluster(BlockingControls):
         topics: Mapping[str, int | TopicOptions] | None = None,
         settings: Mapping[str, SettingValue] | None = None,
         *,
+        tls: bool = False,
+        users: Mapping[str, str] | None = None,
+        acls: Sequence[str] = (),
         seed: int | None = None,
         transaction_version: int = 2,
     ) -> None:
-        self._offer(AsyncCluster(nodes, topics, settings, seed=seed, transaction_version=transaction_version))
+        cluster = AsyncCluster(nodes, topics, settings, tls=tls, users=users, acls=acls, seed=seed, transaction_version=transaction_version)
+        self._offer(cluster)
         self._thread: threading.Thread | None = None
 
     def _offer(self, cluster: AsyncCluster) -> None:
@@ -202,6 +236,19 @@ class Cluster(BlockingControls):
         """`host:port,host:port`, for a client's bootstrap.servers. Raises ValueError if the cluster is not running."""
         return self._cluster.bootstrap_servers
 
+    @property
+    def tls(self) -> GeneratedTls:
+        """The generated CA: `tls.ca_file` is its path. Raises ValueError without tls=True, and if the cluster is not running."""
+        return self._cluster.tls
+
+    def client_config(self, client: str, *, user: str | None = None, mechanism: str | None = None) -> dict[str, Any]:
+        """Returns the settings with which a client connects: "librdkafka", "java", "kafka-python" or "aiokafka".
+
+        `user` is one of `users`, by default the first one. Raises ValueError for an unknown client, user or SASL mechanism, and if the
+        cluster is not running.
+        """
+        return self._cluster.client_config(client, user=user, mechanism=mechanism)
+
     def _run_in_thread(self, coroutine: Coroutine[Any, Any, R]) -> R:
         """Runs a coroutine on the cluster's event loop and returns its result. Raises ValueError if that is impossible."""
         if self._thread is None:
@@ -230,10 +277,11 @@ class Cluster(BlockingControls):
                 started.set_exception(error)
 
 
-def _cluster_config(nodes: int, settings: Mapping[str, SettingValue]) -> ClusterConfig:
+def _cluster_config(nodes: int, settings: Mapping[str, SettingValue], security: Security) -> ClusterConfig:
     if not isinstance(nodes, int) or isinstance(nodes, bool):
         raise TypeError(f"nodes must be an int, not {nodes!r}")
-    return cluster_of([{"listeners": ANY_PORT} | _texts(settings)], nodes=nodes)
+    properties = {"listeners": ANY_PORT} | _texts(settings)
+    return security.applied_to(cluster_of([security.settings(properties, settings)], nodes=nodes))
 
 
 def _texts(settings: Mapping[str, SettingValue]) -> dict[str, str]:

@@ -8,7 +8,8 @@ batch.
 A read returns one slice per segment, without a copy. Slices remain in use while they are being sent, so bytes are never changed after they
 have been written: after a truncation, new batches are written after the truncated bytes of the arena, in a new segment.
 
-Deleting frees the segments before the start offset. An arena is freed when no segment and no slice refers to it any more.
+Deleting frees the segments before the start offset. A block of memory that no segment refers to any more is given back (`blocks.py`), and
+may serve again when no slice refers to it either.
 
 Snapshots share the segments of a log (`seal`, `adopt`). Therefore only the last segment grows, until it is sealed, and any other change
 replaces a segment by a changed copy.
@@ -22,13 +23,15 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from struct import Struct
 
+from .blocks import KEEPS_NOTHING, TOUCH_BYTES, Blocks, touch
 from .epochs import LeaderEpochs
-from .memory import KeptBytes, LogMemory, untouched
+from .memory import KeptBytes, LogMemory
 from .segments import EXTENT, PREFIX_BYTES, Buffer, Segment, max_timestamp_of, split
 
 KEEP_BYTES = 32 * 1024  # from this size on, copying a batch takes longer than keeping its block
 MIN_ARENA_BYTES = 64 * 1024
 MAX_ARENA_BYTES = 16 * 1024 * 1024
+_TOUCHED_PART = 16  # the pages of an arena are provided in steps of this part of it, so that a small log takes little memory
 
 _NO_ARENA = memoryview(bytearray())
 
@@ -40,17 +43,18 @@ _base_offset = attrgetter("base_offset")
 class Log:
     """Batches with offsets from `start_offset` to `end_offset` (exclusive). The views that it returns are read-only and never change."""
 
-    __slots__ = ("_arena", "_epochs", "_limit", "_segments", "_used", "_view", "end_offset", "memory", "start_offset")
+    __slots__ = ("_arena", "_blocks", "_epochs", "_limit", "_segments", "_used", "_view", "end_offset", "memory", "start_offset")
 
-    def __init__(self, memory: LogMemory | None = None) -> None:
+    def __init__(self, memory: LogMemory | None = None, blocks: Blocks = KEEPS_NOTHING) -> None:
         self.memory = memory
+        self._blocks = blocks
         self.start_offset = 0
         self.end_offset = 0
         self._segments: list[Segment] = []
         self._epochs = LeaderEpochs()
         self._arena = self._view = _NO_ARENA
         self._used = 0  # bytes of the arena that have been written, truncated ones included
-        self._limit = 0  # the position in the arena up to which the last segment may grow, 0 if it may not
+        self._limit = 0  # the position in the arena up to which the last segment may grow into pages, 0 if it may not grow
 
     @property
     def size(self) -> int:
@@ -153,12 +157,11 @@ class Log:
             return
         self.start_offset = offset
         self._epochs.delete_before(offset)
-        self._segments = [segment for segment in self._segments if segment.end_offset > offset]
-        if self._segments:
-            first = self._segments[0] = self._segments[0].copy()
-            first.delete_before(offset)
-        else:
-            self.seal()
+        kept = [segment for segment in self._segments if segment.end_offset > offset]
+        if kept:
+            kept[0] = kept[0].copy()
+            kept[0].delete_before(offset)
+        self._replace_segments(kept)
 
     def replace_before(self, offset: int, batches: Sequence[Buffer]) -> None:
         """Replaces the batches before `offset`, the base offset of a batch or the end, by `batches` (compaction).
@@ -169,11 +172,14 @@ class Log:
         kept = [segment.copy() for segment in self._segments if segment.end_offset > offset]
         if kept:
             kept[0].delete_before(offset)
-        self._segments = [*_packed(batches), *kept]
-        self._number_bytes()
-        self._count_new_segments()
+        segments = [*_packed(batches, self._blocks), *kept]
+        log_end = 0
+        for segment in segments:
+            segment.log_start = log_end - segment.start
+            log_end += segment.end - segment.start
         if not kept:
-            self.seal()
+            self._limit = 0
+        self._replace_segments(segments)
 
     def truncate_to(self, offset: int) -> None:
         """Removes the batch that contains `offset` and those after it, so that the log ends at `offset` (an unclean leader election)."""
@@ -182,33 +188,28 @@ class Log:
             return
         self.end_offset = offset
         self.start_offset = min(self.start_offset, offset)
-        while self._segments and self._segments[-1].base_offset >= offset:
-            self._segments.pop()
-        if self._segments:
-            last = self._segments[-1] = self._segments[-1].copy()
-            last.truncate_to(offset)
-            if last.end <= last.start:
-                self._segments.pop()
-        self.seal()
+        kept = [segment for segment in self._segments if segment.base_offset < offset]
+        if kept:
+            kept[-1] = kept[-1].copy()
+            kept[-1].truncate_to(offset)
+            if kept[-1].end <= kept[-1].start:
+                kept.pop()
+        self._limit = 0
+        self._replace_segments(kept)
 
     # Sharing with snapshots
 
     def seal(self) -> None:
-        """Prevents the last segment from growing, so that it may be shared. Releases the arena if the log is empty."""
+        """Prevents the last segment from growing, so that it may be shared."""
         self._limit = 0
-        if not self._segments:
-            self._arena = self._view = _NO_ARENA
-            self._used = 0
 
     def adopt(self, segments: Sequence[Segment]) -> None:
         """Makes sealed segments with positions in a log the contents of this empty log. The next append opens an arena."""
-        self._segments = list(segments)
-        self._count_new_segments()
+        self._replace_segments(list(segments))
 
     def empty(self) -> None:
         """Releases the memory of a log that is no longer used."""
-        self._segments = []
-        self.seal()
+        self._replace_segments([])
 
     def begin_epoch(self, epoch: int) -> None:
         """Starts a leader epoch at `end_offset`."""
@@ -230,14 +231,16 @@ class Log:
         return max(0, bisect_right(self._segments, offset, key=_base_offset) - 1)
 
     def _open_in_arena(self, size: int) -> int:
-        """Starts a segment with room for `size` bytes and returns its position in the arena."""
+        """Starts a segment, or extends the last one, by room for `size` bytes, and returns the position of these in the arena."""
         if len(self._arena) - self._used < size:
             capacity = max(size, min(max(self.size, MIN_ARENA_BYTES), MAX_ARENA_BYTES))
-            self._arena = untouched(capacity)
+            self._arena = self._blocks.take(capacity)
             self._view = self._arena.toreadonly()
-            self._used = 0
-        self._limit = len(self._arena)
-        self._open(self._view, self._used)
+            self._used = self._limit = 0
+        if not self._limit:
+            self._open(self._view, self._used)
+        step = min(len(self._arena) // _TOUCHED_PART, TOUCH_BYTES)
+        self._limit = touch(self._arena, min(self._used + max(size, step), len(self._arena)))
         return self._used
 
     def _open(self, view: memoryview, start: int) -> Segment:
@@ -248,22 +251,22 @@ class Log:
         self._segments.append(segment)
         return segment
 
-    def _count_new_segments(self) -> None:
-        """Counts the bytes of segments that were not appended to this log."""
+    def _replace_segments(self, segments: list[Segment]) -> None:
+        """Replaces the segments, counts the memory of the new ones, and gives back the blocks that none of them needs."""
+        needed = {id(segment.view.obj) for segment in segments}
+        blocks = {id(segment.view.obj): segment.view.obj for segment in self._segments}
+        self._segments = segments
+        if not segments:
+            self._limit = self._used = 0
+            self._arena = self._view = _NO_ARENA
         if self.memory is not None:
-            for segment in self._segments:
+            for segment in segments:
                 if segment.kept is None:
                     segment.kept = KeptBytes(self.memory, segment.end - segment.origin)
-
-    def _number_bytes(self) -> None:
-        """Sets the position of each segment in the log."""
-        log_end = 0
-        for segment in self._segments:
-            segment.log_start = log_end - segment.start
-            log_end += segment.end - segment.start
+        self._blocks.give_back(block for identity, block in blocks.items() if identity not in needed)
 
 
-def _packed(batches: Sequence[Buffer]) -> Iterator[Segment]:
+def _packed(batches: Sequence[Buffer], blocks: Blocks) -> Iterator[Segment]:
     """Yields segments with copies of these batches."""
     left = sum(map(len, batches))
     segment, arena = None, _NO_ARENA
@@ -272,7 +275,8 @@ def _packed(batches: Sequence[Buffer]) -> Iterator[Segment]:
         if segment is None or segment.end + size > len(arena):
             if segment is not None:
                 yield segment
-            arena = untouched(max(size, min(left, MAX_ARENA_BYTES)))
+            arena = blocks.take(max(size, min(left, MAX_ARENA_BYTES)))
+            touch(arena, len(arena))
             segment = Segment(arena.toreadonly(), 0, EXTENT.unpack_from(batch)[0], 0)
         arena[segment.end : segment.end + size] = batch
         base_offset, _, last_offset_delta = EXTENT.unpack_from(batch)

@@ -1,25 +1,8 @@
-"""Memory for record batches: blocks that the system provides on first use, and the limit for all logs of a cluster."""
+"""The limit of the memory of all logs of a cluster."""
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Callable
-
-_ANONYMOUS = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)
-
-
-def untouched(size: int) -> memoryview:
-    """Returns `size` writable bytes, for which the system provides pages when they are first written. Raises MemoryError.
-
-    A bytearray would be filled with zeros, which touches every page: twice the work for bytes that are about to be received, and physical
-    memory even if a peer sends only the length of a frame. The mapping is private, because shared anonymous memory is slower to touch.
-    """
-    if _ANONYMOUS:
-        try:
-            return memoryview(mmap.mmap(-1, size, flags=_ANONYMOUS))
-        except OSError as error:
-            raise MemoryError(f"cannot map {size} bytes: {error.strerror}") from error
-    return memoryview(bytearray(size))
 
 
 class LogMemory:

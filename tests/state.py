@@ -91,7 +91,7 @@ LOST_IN_A_RESTART = ("fetch_sessions", "client_metrics", "connections", "request
 """The attributes of brokers that a snapshot does not contain."""
 LOST_IN_A_SNAPSHOT = {
     *("join_reply", "sync_reply", "joined"),  # waiting requests
-    *("_supporters", "descriptions"),  # follow from the members, and from the partitions
+    *("_supporters", "descriptions", "sasl"),  # follow from the members, and from the partitions
     *("may_describe", "_matches", "_unexpired_until_ms", "_running", "_longest_prefix"),  # found again when they are needed
 }
 FIRST_MOMENT_MS = 10**12
@@ -102,7 +102,9 @@ def everything(cluster: ClusterState) -> dict[str, Any]:
     """Returns all attributes of a cluster that a snapshot restores, and its timers. Times are relative to the cluster's clock."""
     now_ms = cluster.timers.now_ms
     values = {
-        name: captured(value) for name, value in vars(cluster).items() if name not in ("topics", "topics_by_id", "brokers", "regexes")
+        name: captured(value)
+        for name, value in vars(cluster).items()
+        if name not in ("topics", "topics_by_id", "brokers", "regexes", "blocks", "check_tls", "_users")
     }
     values["topics"] = [topic_state(topic) | {"records": _records(topic)} for topic in cluster.topics.values()]
     values["topics_by_id"] = {topic_id: topic.name for topic_id, topic in cluster.topics_by_id.items()}
@@ -160,7 +162,7 @@ def cluster_state(cluster: ClusterState, excluded: Excluded = Excluded()) -> dic
         "next_producer_id": cluster.producer_ids.next_id,
         "group_configs": captured(cluster.group_configs),
         "authorizer": captured(cluster.authorizer),
-        "scram_credentials": captured(cluster.scram_credentials),
+        "scram_credentials": captured(cluster.accounts.scram_credentials),
         "nodes": {
             node_id: [broker.running, captured(broker.config), captured(broker.fetch_sessions)]
             for node_id, broker in cluster.brokers.items()

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from ...protocol.frame import encode_response
+from ...protocol.frame import Buffer, encode_response
 from ...protocol.messages.produce import PRODUCE, PartitionProduceResponse, ProduceRequest, ProduceResponse, TopicProduceResponse
 from ...protocol.records import HEADER, TRANSACTIONAL_BIT
 from ...protocol.schema import ProtocolError
@@ -68,12 +68,13 @@ class ProduceShortcut:
             self._templates.clear()
         self._templates.setdefault(template.prefix_end, {})[template.prefix] = template
 
-    def answer(self, frame: memoryview, owns_buffer: bool) -> bytes | None:
+    def answer(self, frame: memoryview, owns_buffer: bool) -> list[Buffer] | None:
         """Returns the response frame, or None if no template fits or the batch is refused."""
         for prefix_end, templates in self._templates.items():
             template = templates.get(bytes(frame[_CLIENT_ID_POSITION:prefix_end]))
             if template is not None:
-                return template.answer(frame, owns_buffer)
+                response = template.answer(frame, owns_buffer)
+                return None if response is None else [response]
         return None
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ..settings.cluster_config import NodeConfig
-from ..settings.listeners import Listener
+from ..settings.listener_prefix import base_name
+from ..settings.listeners import SASL_PROTOCOLS, Listener
 from ..settings.values import BrokerConfig
 from ..topics.names import CONSUMER_OFFSETS
 from .client_metrics import ClientMetrics
@@ -14,6 +17,7 @@ from .limits import ConnectionQuotas, RequestMemory, parse_overrides
 
 if TYPE_CHECKING:
     from ..groups.coordinator import Groups
+    from ..security.sasl_listener import SaslListener, SaslListeners
     from ..transactions.coordinator import Transactions
     from .state import ClusterState
 
@@ -46,6 +50,25 @@ class Broker:
 
     def __repr__(self) -> str:
         return f"Broker({self.node_id})"
+
+    @cached_property
+    def sasl(self) -> SaslListeners:
+        """The SASL listeners. Their module is imported when there are any, because most clusters have none."""
+        from ..security.sasl_listener import SaslListeners
+
+        return SaslListeners(self.config, self.listeners, self.cluster.accounts)
+
+    def sasl_listener(self, name: str) -> SaslListener | None:
+        """Returns the present SASL configuration of a listener, None if it does not use SASL."""
+        return self.sasl.get(name) if self.listeners[name].security_protocol in SASL_PROTOCOLS else None
+
+    def check_security(self, overrides: Mapping[str, str], *, cluster_wide: bool) -> None:
+        """Raises InvalidConfig if the listeners could not work with new dynamic settings of this node or, cluster-wide, of all nodes."""
+        if any(base_name(name).startswith(("ssl.", "sasl.")) for name in overrides):
+            own, all_nodes = (self.config.own, overrides) if cluster_wide else (overrides, self.config.cluster_wide)
+            changed = self.config.altered(own=own, cluster_wide=all_nodes)
+            self.sasl.check(changed)
+            self.cluster.check_tls(self, changed)
 
     @property
     def groups(self) -> Groups:

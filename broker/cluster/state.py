@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import logging
 from base64 import urlsafe_b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 from ...protocol.errors import ErrorCode, KafkaError
+from ...storage.blocks import KEPT_BYTES, Blocks
 from ...storage.memory import LogMemory
 from ..scheduling.turns import Turns
 from ..scheduling.waiting import NEXT_TURN, Background
@@ -43,17 +44,19 @@ from .placement import place_replicas
 from .producer_ids import ProducerIds
 from .quotas import ClientQuotas, Entity
 from .replica_control import ReplicaControl
-from .scram import ScramCredentials
 from .transaction_log import TransactionLog
 
 if TYPE_CHECKING:
     from ...protocol.coordinator_records import CoordinatorRecord
     from ..groups.consumer.regex_resolutions import Resolutions
     from ..groups.coordinator import Groups
+    from ..security.sasl_listener import Accounts
     from ..transactions.coordinator import Transactions
     from ..transactions.transaction import Producer
 
 log = logging.getLogger("kafka.controller.KafkaController")
+
+BLOCKS_KEPT_MS = 10_000
 
 
 class ClusterState:
@@ -65,8 +68,12 @@ class ClusterState:
         self.background = turns.background
         self.random = random
         self.cluster_id = config.cluster_id or urlsafe_b64encode(random.randbytes(16)).decode().rstrip("=")
-        self.brokers = {node.node_id: Broker(self, node, BrokerConfig(node.properties, nodes=len(config.nodes))) for node in config.nodes}
-        self.config = next(iter(self.brokers.values())).config
+        configs = {node.node_id: BrokerConfig(node.properties, nodes=len(config.nodes)) for node in config.nodes}
+        self.config = next(iter(configs.values()))
+        self._users = config.users
+        self.check_tls: Callable[[Broker, BrokerConfig], None] = lambda broker, config: None
+        """Raises InvalidConfig if the TLS listeners of a node could not work with new settings. Set by the edge, which does TLS."""
+        self.brokers = {node.node_id: Broker(self, node, configs[node.node_id]) for node in config.nodes}
         for broker in self.brokers.values():
             # A new Kafka cluster sets this dynamically for all brokers, which takes precedence over the static setting (KIP-966).
             broker.config.alter(own={}, cluster_wide={"min.insync.replicas": str(self.config.integers["min.insync.replicas"])})
@@ -75,6 +82,7 @@ class ClusterState:
             log_memory = LogMemory(limit_bytes, partial(_report_full, limit_bytes))
         self.log_memory = log_memory
         """The memory of all logs where it is limited. Snapshots share it, so a restored cluster continues that of the one before."""
+        self.blocks = Blocks(KEPT_BYTES, self.log_memory, self._blocks_kept)
         self.topics: dict[str, Topic] = {}
         self.topics_by_id: dict[bytes, Topic] = {}
         self._names = TopicNames()
@@ -91,8 +99,18 @@ class ClusterState:
         self.replica_control = ReplicaControl(self)
         self.features = Features(config.transaction_version)
         self.quotas = ClientQuotas()
-        self.authorizer = authorizer_of(self.config)
-        self.scram_credentials = ScramCredentials()
+        self.authorizer = authorizer_of(self.config, config.acls)
+
+    @cached_property
+    def accounts(self) -> Accounts:
+        """The users, their credentials, and delegation tokens."""
+        from ..security.sasl_listener import Accounts
+
+        return Accounts(self._users, self.config, self.timers, self.random)
+
+    def _blocks_kept(self) -> None:
+        """Frees the memory that is kept for reuse once no more was given back for a while."""
+        self.timers.set(self.blocks, BLOCKS_KEPT_MS, self.blocks.clear)
 
     # Nodes
 
@@ -167,7 +185,7 @@ class ClusterState:
         if name in self.topics:
             raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
         self._names.check(name)
-        topic = Topic(name, self.random.randbytes(16), self._topic_config(configs or {}), self.log_memory)
+        topic = Topic(name, self.random.randbytes(16), self._topic_config(configs or {}), self.log_memory, self.blocks)
         if assignments:
             check_assignments(assignments, self.brokers)
             check_leadable(assignments, self.running)
@@ -256,6 +274,8 @@ class ClusterState:
             for partition in partitions:
                 partition.log.empty()
                 yield NEXT_TURN
+        self.blocks.clear()
+        self.blocks.clear()
 
     # Coordinators. They are imported when they are first used, because importing them would take a fifth of the start-up time.
 

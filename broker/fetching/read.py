@@ -90,6 +90,13 @@ class FetchRead:
         """Whether the response can be sent without waiting: it has enough bytes or an error, or there is no partition to wait for."""
         return self.failed or not self.partitions or self.bytes >= self.request.min_bytes or self.bytes >= self._limit
 
+    @property
+    def only_partition(self) -> Partition | None:
+        """The partition, if the request is for one only and there are records in the response."""
+        if self.bytes and len(self.partitions) == len(self.request.topics) == len(self.request.topics[0].partitions) == 1:
+            return next(iter(self.partitions))
+        return None
+
     def update(self, partitions: Iterable[Hashable]) -> bool:
         """Reads these partitions again and replaces their data. Returns False if a new pass is needed instead."""
         for partition in dict.fromkeys(partitions):

@@ -18,6 +18,7 @@ from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.fetch import FETCH, FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
 from ..cluster.fetch_sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchSession, next_epoch
 from ..context import Context
+from ..fetching.fetch_shortcut import learn
 from ..fetching.read import FetchRead
 from ..lookup import node_endpoints
 from ..registry import handles
@@ -42,6 +43,8 @@ def fetch(request: FetchRequest, context: Context) -> FetchResponse | Generator[
         except KafkaError as error:
             return FetchResponse(error_code=error.code, responses=[])
     read = FetchRead(request, context, request.topics) if session is None else _read_session(request, context, session)
+    if read.only_partition is not None and read.complete:
+        learn(request, read.only_partition, context)
     return _response(read, session) if read.complete or request.max_wait_ms <= 0 else _wait(read, session)
 
 

@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from random import Random, SystemRandom
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -34,7 +35,7 @@ from ..scheduling.timers import Timers
 from ..scheduling.turns import Turns
 from ..settings.cluster_config import ClusterConfig, NodeConfig, TopicSpec
 from ..settings.endpoints import WILDCARDS
-from ..settings.listeners import Listener
+from ..settings.listeners import SASL_PROTOCOLS, TLS_PROTOCOLS, Listener
 from ..signals import end_by_signals
 from .acceptor import Acceptor, bind
 from .client_protocol import ClientProtocol
@@ -42,6 +43,9 @@ from .client_protocol import ClientProtocol
 if TYPE_CHECKING:
     from ..snapshots.cluster import State
     from ..snapshots.table import Snapshots
+    from ..tls.contexts import TlsContexts
+    from ..tls.generated import GeneratedTls
+    from .key_sets import KeySets
 
 uvloop: ModuleType | None
 try:
@@ -80,6 +84,9 @@ class Server:
         self._loop = asyncio.get_running_loop()
         # The wall clock at start plus the monotonic clock: timers and record timestamps use one time, and it never jumps.
         self.clock = Clock(time.time() * 1000, time.monotonic)
+        self.generated_tls: GeneratedTls | None = None
+        self.tls: TlsContexts | None = None
+        self._key_sets: KeySets | None = None
         self._reserved: dict[Listener, socket.socket] = {}
         self._acceptors: dict[int, list[Acceptor]] = {}
         self._clients: set[ClientProtocol] = set()
@@ -98,8 +105,8 @@ class Server:
 
     @property
     def bootstrap_servers(self) -> str:
-        """The host:port of each node's first listener, separated by commas."""
-        return ",".join(next(iter(node.listeners)).advertised for node in self.config.nodes)
+        """The host:port of each node's listener for clients (`NodeConfig.client_listener`), separated by commas."""
+        return ",".join(node.client_listener.advertised for node in self.config.nodes)
 
     async def start(self) -> None:
         """Binds all listeners, creates the cluster and accepts connections. Raises OSError if an address is in use."""
@@ -107,11 +114,13 @@ class Server:
             self.config = replace(self.config, nodes=tuple(self._reserve(node) for node in self.config.nodes))
             self.core = self._new_core(self.config, self._state)
             self._log_memory = self.cluster.log_memory
+            await self._prepare_security()
             for topic in self._topics:
                 if topic.name not in self.cluster.topics:
                     self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
             await self._follow_nodes()
             self._warn_of_open_listeners()
+            self._warn_of_missing_users()
             self.after_turn()
         except BaseException:
             await self.stop()
@@ -144,7 +153,12 @@ class Server:
             return Core(ClusterState(config, turns, self._random), turns)
         from ..snapshots.cluster import read_cluster
 
-        return Core(read_cluster(state, config, turns, self._random, self._log_memory), turns)
+        cluster = read_cluster(state, config, turns, self._random, self._log_memory)
+        if self.tls is not None:
+            cluster.check_tls = self.tls.check
+        if self._key_sets is not None:
+            cluster.accounts.key_sets = self._key_sets.found
+        return Core(cluster, turns)
 
     async def restore(self, state: State) -> None:
         """Replaces the cluster by one with a state that it had before, and closes all connections with RST. The ports stay.
@@ -155,7 +169,9 @@ class Server:
 
         async with self._nodes_change:
             with self.control("restoring a state"):
-                config, before = replace(self.config, nodes=nodes_of(state)), self.cluster
+                known = {node.listeners: node for node in self.config.nodes}
+                nodes = tuple(known.get(node.listeners, node) for node in nodes_of(state))
+                config, before = replace(self.config, nodes=nodes), self.cluster
                 core = self._new_core(config, state)
                 self._reserve_again(config.nodes)
                 self.config, self.core = config, core
@@ -196,6 +212,29 @@ class Server:
         """Runs work that takes long, such as writing a file, without delaying the cluster, and returns its result."""
         return await self._loop.run_in_executor(None, work)
 
+    async def _prepare_security(self) -> None:
+        """Builds the TLS contexts of all listeners and reads the key sets for tokens. Raises InvalidConfig.
+
+        The modules are imported only if a listener needs them, so that other clusters start as fast as without them.
+        """
+        protocols = {listener.security_protocol for node in self.config.nodes for listener in node.listeners}
+        if protocols.intersection(TLS_PROTOCOLS):
+            from ..tls.contexts import TlsContexts
+            from ..tls.generated import GeneratedTls
+
+            if self.config.tls:
+                self.generated_tls = GeneratedTls(self.config, datetime.now(UTC))
+            self.tls = TlsContexts(self.generated_tls)
+            self.cluster.check_tls = self.tls.check
+            for broker in self.cluster.brokers.values():
+                for listener in broker.listeners.values():
+                    self.tls.get(broker, listener)
+        if protocols.intersection(SASL_PROTOCOLS):
+            from .key_sets import KeySets
+
+            self._key_sets = KeySets(self.cluster)
+            await self._key_sets.start()
+
     async def stop(self) -> None:
         """Closes every listener and connection."""
         for node_id in list(self._acceptors):
@@ -203,6 +242,10 @@ class Server:
         for reserved in self._reserved.values():
             reserved.close()
         self._reserved.clear()
+        if self.generated_tls is not None:
+            self.generated_tls.close()
+        if self._key_sets is not None:
+            await self._key_sets.stop()
         for handle in (self._alarm, self._next_turn):
             if handle is not None:
                 handle.cancel()
@@ -274,6 +317,14 @@ class Server:
                 "listening on all addresses without encryption and authentication: every host that reaches this machine can read and "
                 "change all data; listen on 127.0.0.1 to serve this machine only"
             )
+
+    def _warn_of_missing_users(self) -> None:
+        for broker in self.cluster.brokers.values():
+            for name in broker.listeners:
+                sasl = broker.sasl_listener(name)
+                if sasl is not None and "PLAIN" in sasl.enabled and not sasl.plain_users:
+                    text = "[KafkaServer id=%d] listener %s enables PLAIN but has no users; set listener.name.%s.plain.sasl.jaas.config"
+                    log.warning(text, broker.node_id, name, name.lower())
 
     async def _close_node(self, node_id: int) -> None:
         for acceptor in self._acceptors.pop(node_id, ()):

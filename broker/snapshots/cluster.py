@@ -9,6 +9,7 @@ instances of client telemetry. Static settings and listeners are part of the nod
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from random import Random
 from types import ModuleType
@@ -22,7 +23,6 @@ from ..cluster.metadata_log import MetadataLog
 from ..cluster.producer_ids import ProducerIds
 from ..cluster.quotas import ClientQuotas
 from ..cluster.replica_control import ReplicaControl
-from ..cluster.scram import ScramCredential, ScramCredentials
 from ..cluster.state import ClusterState
 from ..cluster.transaction_log import TransactionLog
 from ..scheduling.turns import Turns
@@ -34,7 +34,7 @@ from ..settings.values import GroupConfig
 from ..topics.cleaning import LogCleaner
 from ..topics.names import TopicNames
 from ..topics.retention import LogRetention
-from .forms import MOMENT, PLAIN, Form, Plain, Record, Within, mapped, named
+from .forms import MOMENT, PLAIN, Form, Plain, Record, Within, mapped
 from .timers import set_timers, write_timers
 from .topics import OVERRIDES, TOPIC, read_topic
 
@@ -47,7 +47,6 @@ METADATA_LOG = Record(MetadataLog, {"_start_ms": MOMENT, "_records": PLAIN}, apa
 PRODUCER_IDS = Record(ProducerIds, {"next_id": PLAIN}, apart=("_timers", "_config", "_partitions"))
 _ENTITY = Form(lambda entity: list(map(list, entity)), lambda plain, shift_ms: tuple(map(tuple, plain)))
 QUOTAS = Record(ClientQuotas, {"_quotas": mapped(_ENTITY, _PAIRS)})
-SCRAM_CREDENTIALS = Record(ScramCredentials, {"_by_user": mapped(PLAIN, mapped(PLAIN, named(ScramCredential)))})
 
 # Classes that are written separately, or that have no state.
 AUTHORIZER = Record(Authorizer, {}, apart=("super_users", "_if_no_acl_found", "_acls", "_longest_prefix", "_patterns"))
@@ -67,13 +66,12 @@ CLUSTER = Record(
         "producer_ids": Within(PRODUCER_IDS),
         "features": Within(FEATURES),
         "quotas": Within(QUOTAS),
-        "scram_credentials": Within(SCRAM_CREDENTIALS),
     },
     apart=(
         # Written separately, because their objects refer to the cluster.
-        *("brokers", "topics", "groups", "group_configs", "transactions", "authorizer", "random", "timers"),
+        *("brokers", "topics", "groups", "group_configs", "transactions", "accounts", "authorizer", "random", "timers"),
         # References, and indexes that follow from the state.
-        *("wake", "background", "config", "log_memory", "topics_by_id", "_names", "regexes"),
+        *("wake", "background", "config", "log_memory", "blocks", "_users", "check_tls", "topics_by_id", "_names", "regexes"),
         *("coordinator_log", "log_retention", "log_cleaner", "transaction_log", "replica_control"),
     ),
 )
@@ -82,7 +80,7 @@ BROKER = Record(
     Broker,
     {"node_id": PLAIN, "rack": PLAIN, "running": PLAIN, "registered": PLAIN},
     apart=(
-        *("cluster", "listeners", "config", "request_max_bytes", "max_idle_ms", "request_memory", "connections", "rack_aware"),
+        *("cluster", "listeners", "config", "request_max_bytes", "max_idle_ms", "request_memory", "connections", "rack_aware", "sasl"),
         # Lost in a restart.
         *("client_metrics", "fetch_sessions"),
     ),
@@ -94,7 +92,7 @@ def write_cluster(cluster: ClusterState) -> State:
     """Returns the state of a cluster. It shares the memory of the logs and does not change afterwards."""
     authorizer = cluster.authorizer
     # Coordinators are created, and their modules imported, when they are first used.
-    groups, transactions = vars(cluster).get("groups"), vars(cluster).get("transactions")
+    groups, transactions, accounts = (vars(cluster).get(name) for name in ("groups", "transactions", "accounts"))
     return {
         "now_ms": cluster.timers.now_ms,
         "random": _random_state(cluster.random),
@@ -104,6 +102,7 @@ def write_cluster(cluster: ClusterState) -> State:
         "group_configs": mapped(PLAIN, OVERRIDES).write(cluster.group_configs),
         "groups": None if groups is None else _groups().write_groups(groups),
         "transactions": None if transactions is None else _transactions().TRANSACTIONS.write(transactions),
+        "accounts": None if accounts is None else _accounts().write_accounts(accounts),
         "acls": None if authorizer is None else [list(map(_code, acl)) for acl in authorizer._acls],
         "timers": write_timers(cluster),
     }
@@ -113,6 +112,12 @@ def _groups() -> ModuleType:
     from . import groups
 
     return groups
+
+
+def _accounts() -> ModuleType:
+    from . import accounts
+
+    return accounts
 
 
 def _transactions() -> ModuleType:
@@ -152,9 +157,15 @@ def nodes_of(state: State) -> tuple[NodeConfig, ...]:
             node["state"]["rack"],
             tuple(Listener(*values) for values in node["listeners"]),
             _PAIRS.read(node["static"], 0),
+            _protocol_for_clients(node["listeners"][0]),
         )
         for node in state["nodes"]
     )
+
+
+def _protocol_for_clients(listener: Sequence[Any]) -> str:
+    protocol: str = Listener(*listener).security_protocol
+    return "" if protocol == "PLAINTEXT" else protocol
 
 
 def read_cluster(state: State, config: ClusterConfig, turns: Turns[Any], random: Random, memory: LogMemory | None) -> ClusterState:
@@ -163,20 +174,25 @@ def read_cluster(state: State, config: ClusterConfig, turns: Turns[Any], random:
     `memory` counts the bytes of the logs. Raises an exception if the state was not written by `write_cluster`.
     """
     shift_ms = turns.timers.now_ms - state["now_ms"]
-    cluster = ClusterState(replace(config, cluster_id=state["cluster"]["cluster_id"]), turns, random, memory)
+    users = config.users if state["accounts"] is None else {}
+    acls = config.acls if state["acls"] is None else ()
+    config = replace(config, cluster_id=state["cluster"]["cluster_id"], users=users, acls=acls)
+    cluster = ClusterState(config, turns, random, memory)
     _fill_nodes(cluster, state["nodes"], shift_ms)
     for written in state["topics"]:
-        cluster.add_topic(read_topic(written, cluster.config, cluster.log_memory, shift_ms))
+        cluster.add_topic(read_topic(written, cluster.config, cluster.log_memory, cluster.blocks, shift_ms))
     CLUSTER.fill(cluster, state["cluster"], shift_ms)
     cluster.group_configs |= {name: GroupConfig(cluster.config, dict(overrides)) for name, overrides in state["group_configs"]}
     if state["groups"] is not None:
         _groups().fill_groups(cluster.groups, state["groups"], shift_ms)
     if state["transactions"] is not None:
         _transactions().TRANSACTIONS.fill(cluster.transactions, state["transactions"], shift_ms)
-    acls = [_acl(*written) for written in state["acls"] or ()]
+    if state["accounts"] is not None:
+        _accounts().fill_accounts(cluster.accounts, state["accounts"], shift_ms)
+    entries = [_acl(*written) for written in state["acls"] or ()]
     if cluster.authorizer is not None:
-        for acl in acls:
-            cluster.authorizer.add(acl)
+        for entry in entries:
+            cluster.authorizer.add(entry)
     set_timers(cluster, state["timers"])
     if state["random"] is not None:
         version, numbers, gauss = state["random"]

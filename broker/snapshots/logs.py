@@ -17,7 +17,7 @@ LOG = Record(
     Log,
     {"start_offset": PLAIN, "end_offset": PLAIN, "_epochs": Within(EPOCHS), "_segments": listed()},
     # A restored log begins with a new arena, because the log that wrote the state may have gone on writing to the old one.
-    apart=("memory", "_arena", "_limit", "_used", "_view"),
+    apart=("memory", "_blocks", "_arena", "_limit", "_used", "_view"),
     prepare=Log.seal,
     complete=lambda log: log.adopt(log._segments),
 )

@@ -23,7 +23,7 @@ from random import Random
 from struct import Struct
 from typing import Any, BinaryIO
 
-from ...storage.memory import untouched
+from ...storage.blocks import KEEPS_NOTHING
 from ...storage.segments import Segment, read_segment
 from ..scheduling.timers import Timers
 from ..scheduling.turns import Turns
@@ -99,7 +99,7 @@ def _read(file: BinaryIO, file_size: int) -> State:
     expected = _HEAD.size + header_size + data_size + CHECKSUM_BYTES
     if file_size != expected:
         raise InvalidStateFile(f"it has {file_size} bytes instead of {expected}; it was truncated or changed")
-    header, data = file.read(header_size), untouched(max(1, data_size))[:data_size]
+    header, data = file.read(header_size), KEEPS_NOTHING.take(max(1, data_size))[:data_size]
     checksum = hashlib.sha256(head + header)
     for position in range(0, data_size, _CHUNK_BYTES):
         chunk = data[position : position + _CHUNK_BYTES]

@@ -52,6 +52,8 @@ def _timer(cluster: ClusterState, plain: Plain) -> tuple[Hashable, Callable[[], 
             return plain, cluster.producer_ids.expire
         case "offsets retention":
             return plain, cluster.groups.expire_offsets
+        case "delegation tokens":
+            return plain, cluster.accounts.tokens.remove_expired
         case "leader rebalance":
             return plain, cluster.replica_control.rebalance_leaders
         case ["reassignment", [topic, index]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ...storage.blocks import Blocks
 from ...storage.memory import LogMemory
 from ..settings.values import BrokerConfig, TopicConfig
 from ..topics.partition import Partition
@@ -38,12 +39,16 @@ PARTITION = Record(
 OVERRIDES = Form(lambda config: [list(item) for item in config.overrides.items()], lambda plain, shift_ms: dict(plain))
 """The settings of a topic or a group that differ from those of the broker."""
 
-TOPIC = Record(Topic, {"name": PLAIN, "id": PLAIN, "config": OVERRIDES, "partitions": listed(PARTITION)}, apart=("memory", "descriptions"))
+TOPIC = Record(
+    Topic,
+    {"name": PLAIN, "id": PLAIN, "config": OVERRIDES, "partitions": listed(PARTITION)},
+    apart=("memory", "blocks", "descriptions"),
+)
 
 
-def read_topic(plain: Mapping[str, Plain], config: BrokerConfig, memory: LogMemory | None, shift_ms: int) -> Topic:
+def read_topic(plain: Mapping[str, Plain], config: BrokerConfig, memory: LogMemory | None, blocks: Blocks, shift_ms: int) -> Topic:
     """Returns the topic with a state that `TOPIC` wrote. `config` contains the settings that the topic inherits."""
-    topic = Topic(plain["name"], plain["id"], TopicConfig(config, OVERRIDES.read(plain["config"], shift_ms)), memory)
+    topic = Topic(plain["name"], plain["id"], TopicConfig(config, OVERRIDES.read(plain["config"], shift_ms)), memory, blocks)
     for index, written in enumerate(plain["partitions"]):
         partition = Partition(topic, index, (), ())
         PARTITION.fill(partition, written, shift_ms)

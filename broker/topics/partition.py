@@ -32,7 +32,7 @@ class Partition(ReplicatedLog):
     __slots__ = ("cleaned_until", "index", "producers", "settled_end", "topic", "untimed", "virtual_segments")
 
     def __init__(self, topic: Topic, index: int, replicas: Sequence[int], isr: Iterable[int]) -> None:
-        super().__init__(replicas, isr, topic.memory)
+        super().__init__(replicas, isr, topic.memory, topic.blocks)
         self.topic = topic
         self.index = index
         self.virtual_segments, self.untimed = VirtualSegments(), UntimedAppends()

@@ -21,6 +21,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
+from ...storage.blocks import KEEPS_NOTHING, Blocks
 from ...storage.log import Log
 from ...storage.memory import LogMemory
 
@@ -86,7 +87,9 @@ class ReplicatedLog(ABC):
         "replicas",
     )
 
-    def __init__(self, replicas: Sequence[int], isr: Iterable[int], memory: LogMemory | None = None) -> None:
+    def __init__(
+        self, replicas: Sequence[int], isr: Iterable[int], memory: LogMemory | None = None, blocks: Blocks = KEEPS_NOTHING
+    ) -> None:
         self.replicas = list(replicas)
         self.isr = list(isr)
         self.adding: list[int] = []
@@ -96,7 +99,7 @@ class ReplicatedLog(ABC):
         self.lagging = {node: 0 for node in replicas if node not in self.isr}
         self.leader = self.isr[0] if self.isr else NO_LEADER
         self.leader_epoch = 0
-        self.log = Log(memory)
+        self.log = Log(memory, blocks)
         self.log.begin_epoch(self.leader_epoch)
         self._held_offset: int | None = None
 

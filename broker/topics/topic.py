@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 
+from ...storage.blocks import KEEPS_NOTHING, Blocks
 from ...storage.memory import LogMemory
 from ..settings.values import TopicConfig
 from .names import INTERNAL_TOPICS
@@ -11,13 +12,16 @@ from .partition import Partition
 
 
 class Topic:
-    """A topic. `topic_id` has 16 bytes; `memory` counts the bytes of the partitions' logs where memory is limited."""
+    """A topic. `topic_id` has 16 bytes; `memory` counts the bytes of the partitions' logs where memory is limited, `blocks` supplies it."""
 
-    def __init__(self, name: str, topic_id: bytes, config: TopicConfig, memory: LogMemory | None = None) -> None:
+    def __init__(
+        self, name: str, topic_id: bytes, config: TopicConfig, memory: LogMemory | None = None, blocks: Blocks = KEEPS_NOTHING
+    ) -> None:
         self.name = name
         self.id = topic_id
         self.config = config
         self.memory = memory
+        self.blocks = blocks
         self.partitions: list[Partition] = []
         self.descriptions: dict[Hashable, tuple[bytes, ...]] = {}
         """The encoded topic for Metadata (`topic_descriptions.py`). Each change of what Metadata contains replaces the dictionary."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 from collections.abc import Generator
+from mmap import PAGESIZE
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.broker.connection import LARGE_FRAME_BYTES, OUTPUT_LIMIT_BYTES, TURN_REQUESTS
+from odradek.broker.connection import (
+    FRAME_START_BYTES,
+    LARGE_FRAME_BYTES,
+    MOST_TOUCHED_BYTES,
+    OUTPUT_LIMIT_BYTES,
+    TURN_REQUESTS,
+)
 from odradek.broker.context import Context
 from odradek.broker.core import STAGING_BYTES
 from odradek.broker.handlers import HANDLERS
@@ -27,6 +34,7 @@ from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest,
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest, HeartbeatResponse
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.produce import PRODUCE
+from odradek.storage.blocks import TOUCH_BYTES
 from tests.broker.harness import Client, World, a_batch, produce, produce_request
 
 ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
@@ -335,6 +343,31 @@ def test_large_frame_may_be_split_anywhere(world: World, size: int, piece: int) 
     stored = b"".join(bytes(view) for view in log.batches(0, 2))
     assert stored[16:].startswith(batch[16:])
     assert len(stored) == 2 * len(batch)
+
+
+def test_frame_after_large_one_is_read_from_its_start_only(world: World) -> None:
+    client = world.leader_of("t")
+    large = produce_request("t", a_batch(bytes(STAGING_BYTES)))
+    assert len(client.connection.buffer()) == STAGING_BYTES
+    client.call(PRODUCE, 9, large)
+    assert len(client.connection.buffer()) == FRAME_START_BYTES
+    client.call(PRODUCE, 9, large)
+    assert len(client.connection.buffer()) == FRAME_START_BYTES
+    client.call(API_VERSIONS, 3, ASK)
+    assert len(client.connection.buffer()) == STAGING_BYTES
+
+
+def test_large_frame_takes_pages_as_its_bytes_arrive(world: World) -> None:
+    client = world.client()
+    client.feed((16 << 20).to_bytes(4) + b"begun")
+    received, offered = 9, []
+    while received < 6 << 20:
+        offered.append(len(client.connection.buffer()))
+        assert offered[-1] <= max(received, TOUCH_BYTES) + PAGESIZE
+        client.feed(bytes(offered[-1]))
+        received += offered[-1]
+    assert offered == sorted(offered)
+    assert offered[-1] == MOST_TOUCHED_BYTES
 
 
 def test_log_is_unaffected_by_reuse_of_the_staging_buffer(world: World) -> None:

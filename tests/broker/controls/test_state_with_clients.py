@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from confluent_kafka import Consumer, Producer
+from confluent_kafka.admin import AdminClient
 from kafka import KafkaProducer
 
 from odradek import Cluster
@@ -63,9 +65,11 @@ def test_group_member_goes_on_after_a_restore(cluster: Cluster) -> None:
     cluster.restore(snapshot)
     assert [each.committed for each in cluster.group("g").offsets] == [1], "the second commit is undone"
     cluster.produce("orders", ["c", "d"])
-    # The consumer has read the offset of `b` already, and continues after it.
-    (message,) = consumer.consume(1, TIMEOUT_S)
-    assert message.value() == b"d"
+    # The consumer has read the offset of `b` already. It continues after it or, if `c` was not written yet, from the beginning.
+    values_read: list[bytes | None] = []
+    while values_read[-1:] != [b"d"]:
+        (message,) = consumer.consume(1, TIMEOUT_S)
+        values_read.append(message.value())
     consumer.commit(message=message, asynchronous=False)
     group = cluster.wait_for_group("g", members=1, state="Stable", lag=0, timeout_s=TIMEOUT_S)
     assert len(group.members) == 1
@@ -87,3 +91,26 @@ def test_aiokafka_clients_go_on_after_a_restore(cluster: Cluster) -> None:
 
     asyncio.run(scenario())
     assert values(cluster) == [b"a", b"b"], "the sequence numbers of the idempotent producer are part of the state"
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
+def test_users_and_acls_are_part_of_the_state(mechanism: str, tmp_path: Path) -> None:
+    with Cluster(nodes=1, users={"alice": "secret"}, acls=["User:alice:allow:describe:topic:orders"], topics={"orders": 1}) as cluster:
+        config = cluster.client_config("librdkafka", mechanism=mechanism)
+        snapshot = cluster.snapshot()
+        for _ in range(2):
+            assert "orders" in AdminClient(config).list_topics(timeout=TIMEOUT_S).topics
+            cluster.restore(snapshot)
+        cluster.save(tmp_path / "state")
+    with Cluster.load(tmp_path / "state") as loaded:
+        admin = AdminClient(config | {"bootstrap.servers": loaded.bootstrap_servers})
+        assert "orders" in admin.list_topics(timeout=TIMEOUT_S).topics
+
+
+def test_tls_listener_goes_on_after_a_restore() -> None:
+    pytest.importorskip("cryptography")
+    with Cluster(nodes=1, tls=True, topics={"orders": 1}) as cluster:
+        for _ in range(2):
+            admin = AdminClient(cluster.client_config("librdkafka"))
+            assert "orders" in admin.list_topics(timeout=TIMEOUT_S).topics
+            cluster.reset()
