@@ -39,7 +39,7 @@ lint: .venv/.dev ## check style, types and the direction of imports
 	.venv/bin/mypy -p benchmarks -p tests
 	.venv/bin/lint-imports
 
-docs: .venv/.test ## write the generated parts of README.md, ARCHITECTURE.md and docs/configuration.md
+docs: .venv/.test ## write the generated parts of README.md, ARCHITECTURE.md and docs/
 	$(MODULE) tests.documents
 
 differential: .venv/.test ## record Apache Kafka's answers again and compare ours; FAMILIES="fetch produce" limits it

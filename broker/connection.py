@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .authentication import Authentication
     from .core import Core
 
+LENGTH_BYTES, _unpack_length = LENGTH.size, LENGTH.unpack_from
 LARGE_FRAME_BYTES = 128 * 1024
 FRAME_START_BYTES = 16 * 1024
 MOST_TOUCHED_BYTES = 1024 * 1024
@@ -163,9 +164,9 @@ class Connection:
             else:
                 data = self.core.staging[: len(self._unparsed) + n]
                 self._unparsed = b""
-                rest = self._parse(data)
-                if rest:
-                    self._unparsed = bytes(rest)
+                parsed = self._parse(data)
+                if parsed < len(data):
+                    self._unparsed = bytes(data[parsed:])
                 if self._large is None:
                     self._staging = self.core.staging
         except Exception as error:
@@ -192,43 +193,48 @@ class Connection:
             return
         self._held = False
         try:
-            rest = self._parse(memoryview(self._unparsed))
+            data = memoryview(self._unparsed)
+            rest = data[self._parse(data) :]
             self._unparsed = rest if self._held else bytes(rest)  # a small view would keep its whole memory block alive
         except Exception as error:
             self.fail(error, "serving requests that were held back")
         if not self.output:
             self.ask_for_flush()  # the flush also resumes reading, so it is needed even if there is no response to write
 
-    def _parse(self, data: memoryview) -> memoryview:
-        """Serves the complete frames in `data` until the connection is busy or its share of the turn is used up. Returns the rest."""
+    def _parse(self, data: memoryview) -> int:
+        """Serves the complete frames in `data` until the connection is busy or its share of the turn is used up.
+
+        Returns the number of bytes that need not be kept.
+        """
         position, end, served, end_s = 0, len(data), 0, 0.0
         clock = self.core.clock
-        while end - position >= LENGTH.size and self.closing is None:
-            (size,) = LENGTH.unpack_from(data, position)
+        while end - position >= LENGTH_BYTES and self.closing is None:
+            (size,) = _unpack_length(data, position)
             if not 0 <= size <= self.max_frame_bytes:
                 self._refuse_frame(size, data[position:])
                 break
             if self.busy:
                 self._held = True
                 break
-            following = position + LENGTH.size + size
+            following = position + LENGTH_BYTES + size
             if following > end:
-                if LENGTH.size + size > LARGE_FRAME_BYTES and self._begin_large(data[position:], LENGTH.size + size):
-                    return data[end:]
+                if LENGTH_BYTES + size > LARGE_FRAME_BYTES and self._begin_large(data[position:], LENGTH_BYTES + size):
+                    return end
                 break
-            if not served:
+            if served:
+                if served == TURN_REQUESTS or clock() >= end_s:
+                    self._held = True
+                    self._put_off()
+                    break
+            elif following < end:  # a single request needs no time limit
                 end_s = clock() + TURN_S
-            elif served == TURN_REQUESTS or clock() >= end_s:
-                self._held = True
-                self._put_off()
-                break
             served += 1
-            self._handle(data[position + LENGTH.size : following], owns_buffer=False)
+            self._serve(data, position + LENGTH_BYTES, size, owns_buffer=False)
             position = following
-        return data[position:] if self.closing is None else data[end:]
+        return position if self.closing is None else end
 
     def _refuse_frame(self, size: int, data: memoryview) -> None:
-        other = sniff_protocol(bytes(data[: LENGTH.size]))
+        other = sniff_protocol(bytes(data[:LENGTH_BYTES]))
         hint = f"; this looks like {other}, but the listener is {self.broker.listeners[self.client.listener_name].security_protocol}"
         setting = "socket.request.max.bytes" if self.max_frame_bytes == self.broker.request_max_bytes else "sasl.server.max.receive.size"
         self.close(f"a frame of {size} bytes, {setting} is {self.max_frame_bytes}{hint if other else ''}")
@@ -260,7 +266,7 @@ class Connection:
         if self._filled == len(frame):
             self._large, self._staging = None, self.core.staging[:FRAME_START_BYTES]
             try:
-                self._handle(frame[LENGTH.size :], owns_buffer=True)
+                self._serve(frame, LENGTH_BYTES, len(frame) - LENGTH_BYTES, owns_buffer=True)
             finally:
                 self._release_large(frame)
         elif self._filled == self._touched:
@@ -272,11 +278,24 @@ class Connection:
 
     # Requests
 
+    def _serve(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> None:
+        """Serves the request in `size` bytes of `data` from `position` on. Every request passes here, with or without the shortcut."""
+        if self._shortcut is not None and self.core.cluster.shortcut_allowed:
+            response = self._shortcut.answer(data, position, size, owns_buffer)
+            if isinstance(response, list):
+                return self._write(response)
+            if response:
+                if not self.output:
+                    self.ask_for_flush()
+                self.output.append(response)
+                self.output_bytes += len(response)
+            if response is not None:
+                return
+        self._handle(data[position : position + size], owns_buffer)
+
     def _handle(self, frame: memoryview, owns_buffer: bool) -> None:
         if self._authentication is not None and not self._admits(self._authentication, frame):
             return
-        if self._shortcut is not None and (known := self._shortcut.answer(frame, owns_buffer)) is not None:
-            return self._write(known)
         try:
             header = read_request_header(frame)
             api, version = header.api, header.version
@@ -295,7 +314,8 @@ class Connection:
                 self.resume(Parked(self, header, request, answer))
             else:
                 self._send(header, answer)
-                self._shortcut = context.shortcut
+                if self._authentication is None:  # the end of a session must be noticed at the next request
+                    self._shortcut = context.shortcut
         except Exception as error:
             self._refuse(header, request, error)
 

@@ -54,10 +54,14 @@ class Client:
 
 
 class Shortcut(Protocol):
-    """Serves requests of a connection without decoding them (appending/produce_shortcut.py, fetching/fetch_shortcut.py)."""
+    """Serves requests of a connection without decoding them (appending/produce_shapes.py, fetching/fetch_shortcut.py)."""
 
-    def answer(self, frame: memoryview, owns_buffer: bool) -> list[Buffer] | None:
-        """Returns the parts of the response, or None, without having changed anything, if the request in `frame` has to be decoded."""
+    def answer(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> bytes | list[Buffer] | None:
+        """Serves the request in `size` bytes of `data` from `position` on, which do not include its length.
+
+        Returns the frame of the response, or a list of its parts; it is empty if the request has no response. Returns None, without
+        having changed anything, if the request has to be decoded.
+        """
 
 
 class Context:

@@ -58,10 +58,14 @@ class Core:
         self.run_ready()
 
     def run_ready(self) -> None:
-        """Resumes the requests that were woken, until none is left."""
+        """Resumes the requests that were woken, until none is left. Their responses are written before those of this turn's requests."""
+        if not self.turns.woken:
+            return
+        unflushed, self.unflushed = self.unflushed, []
         while self.turns.woken:
             for parked in self.turns.take_woken():
                 self._resume(parked)
+        self.unflushed += unflushed
 
     def _resume(self, parked: Parked) -> None:
         connection = parked.connection

@@ -21,6 +21,8 @@ from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
 
 if TYPE_CHECKING:
+    from .control_listener.address import ControlAddress
+    from .control_listener.listener import ControlListener
     from .snapshots.cluster import State
     from .tls.generated import GeneratedTls
 
@@ -52,6 +54,8 @@ class AsyncCluster(ClusterControls):
         acls: Sequence[str] = (),
         seed: int | None = None,
         transaction_version: int = 2,
+        control: str | None = None,
+        control_token: str | None = None,
     ) -> None:
         security = security_of(tls, users, acls)
         config = _cluster_config(nodes, settings or {}, security)
@@ -60,17 +64,29 @@ class AsyncCluster(ClusterControls):
         check_topics(self._topics, nodes)
         self._seed = seed
         self._saved: State | None = None
+        if control is None and control_token is not None:
+            raise ValueError('control_token has no effect without control, such as control="127.0.0.1:0"')
+        self._control = None if control is None else _control_address(control, control_token)
         self._running: Server | None = None
+        self._listener: ControlListener | None = None
 
     @classmethod
-    def load(cls, file: str | PathLike[str], settings: Mapping[str, SettingValue] | None = None, *, seed: int | None = None) -> Self:
+    def load(
+        cls,
+        file: str | PathLike[str],
+        settings: Mapping[str, SettingValue] | None = None,
+        *,
+        seed: int | None = None,
+        control: str | None = None,
+        control_token: str | None = None,
+    ) -> Self:
         """Returns a cluster that starts with the state in a file, which `save` has written; see `Cluster.load`."""
         from .snapshots.cluster import nodes_of  # not imported at start, because few clusters are loaded
         from .snapshots.loading import any_ports, loaded_config
         from .snapshots.state_file import load
 
         saved, changed = load(Path(file)), _texts(settings or {})
-        cluster = cls(len(saved["nodes"]), seed=seed)
+        cluster = cls(len(saved["nodes"]), seed=seed, control=control, control_token=control_token)
         cluster._saved = saved
         cluster._config = loaded_config(saved, [any_ports(node.listeners) | changed for node in nodes_of(saved)])
         return cluster
@@ -85,10 +101,23 @@ class AsyncCluster(ClusterControls):
         server = Server(self._config, self._topics, seed=self._seed, state=self._saved)
         await server.start()
         self._running = server
+        if self._control is not None:
+            from .control_listener.listener import ControlListener  # imported only if needed, because a start should be fast
+
+            listener = ControlListener(self, self._control)
+            try:
+                await listener.start()
+            except BaseException:
+                await self.stop()
+                raise
+            self._listener = listener
         return self
 
     async def stop(self) -> None:
         """Stops the brokers and discards their records. Does nothing if the cluster is not running."""
+        listener, self._listener = self._listener, None
+        if listener is not None:
+            await listener.stop()
         running, self._running = self._running, None
         if running is not None:
             await running.stop()
@@ -135,6 +164,12 @@ class AsyncCluster(ClusterControls):
         return client_config(client, self._server, user=user, mechanism=mechanism)
 
     @property
+    def control(self) -> str | None:
+        """`host:port` of the control listener, None without one. Raises ValueError if the cluster is not running."""
+        _ = self._server
+        return None if self._listener is None else self._listener.address
+
+    @property
     def _server(self) -> Server:
         if self._running is None:
             raise ValueError(NOT_RUNNING)
@@ -157,6 +192,8 @@ class Cluster(BlockingControls):
     With `tls=True` clients connect by TLS; a CA and certificates are created (`tls.ca_file`). `users` maps names to passwords, with which
     clients authenticate by PLAIN or SCRAM. `acls` restrict access, such as "User:alice:allow:read,describe:topic:orders".
 
+    `control="127.0.0.1:0"` serves the controls over HTTP too; an address that is not a loopback address needs a `control_token`.
+
     Raises TypeError or ValueError for an invalid argument, including a misspelt setting.
     """
 
@@ -171,8 +208,21 @@ class Cluster(BlockingControls):
         acls: Sequence[str] = (),
         seed: int | None = None,
         transaction_version: int = 2,
+        control: str | None = None,
+        control_token: str | None = None,
     ) -> None:
-        cluster = AsyncCluster(nodes, topics, settings, tls=tls, users=users, acls=acls, seed=seed, transaction_version=transaction_version)
+        cluster = AsyncCluster(
+            nodes,
+            topics,
+            settings,
+            tls=tls,
+            users=users,
+            acls=acls,
+            seed=seed,
+            transaction_version=transaction_version,
+            control=control,
+            control_token=control_token,
+        )
         self._offer(cluster)
         self._thread: threading.Thread | None = None
 
@@ -182,7 +232,15 @@ class Cluster(BlockingControls):
         super().__init__(cluster, self._run_in_thread)
 
     @classmethod
-    def load(cls, file: str | PathLike[str], settings: Mapping[str, SettingValue] | None = None, *, seed: int | None = None) -> Self:
+    def load(
+        cls,
+        file: str | PathLike[str],
+        settings: Mapping[str, SettingValue] | None = None,
+        *,
+        seed: int | None = None,
+        control: str | None = None,
+        control_token: str | None = None,
+    ) -> Self:
         """Returns a cluster that starts with the state in a file, which `save` has written, on free ports of the same addresses.
 
         It has the nodes and settings of the cluster that was saved; `settings` replace single ones. With a `seed`, the ids and numbers
@@ -190,7 +248,7 @@ class Cluster(BlockingControls):
         ValueError for a file that is damaged or was written by a newer version, and OSError if it cannot be read.
         """
         cluster = cls()
-        cluster._offer(AsyncCluster.load(file, settings, seed=seed))
+        cluster._offer(AsyncCluster.load(file, settings, seed=seed, control=control, control_token=control_token))
         return cluster
 
     def start(self) -> Self:
@@ -249,6 +307,11 @@ class Cluster(BlockingControls):
         """
         return self._cluster.client_config(client, user=user, mechanism=mechanism)
 
+    @property
+    def control(self) -> str | None:
+        """`host:port` of the control listener, None without one. Raises ValueError if the cluster is not running."""
+        return self._cluster.control
+
     def _run_in_thread(self, coroutine: Coroutine[Any, Any, R]) -> R:
         """Runs a coroutine on the cluster's event loop and returns its result. Raises ValueError if that is impossible."""
         if self._thread is None:
@@ -289,6 +352,12 @@ def _texts(settings: Mapping[str, SettingValue]) -> dict[str, str]:
         raise TypeError(f'settings must be a mapping such as {{"num.partitions": 3}}, not {settings!r}')
     check_scope(settings)
     return {name: as_text(name, value) for name, value in settings.items()}
+
+
+def _control_address(control: str, token: str | None) -> ControlAddress:
+    from .control_listener.address import ControlAddress
+
+    return ControlAddress.parse(control, token)
 
 
 def _known_version(version: int) -> int:

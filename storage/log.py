@@ -35,8 +35,8 @@ _TOUCHED_PART = 16  # the pages of an arena are provided in steps of this part o
 
 _NO_ARENA = memoryview(bytearray())
 
-_PREFIX = Struct(">qii")  # base offset, batch length, partition leader epoch
-_TAIL = Struct(">i8xq")  # from 23: last offset delta, max timestamp
+_pack_prefix = Struct(">qii").pack_into  # base offset, batch length, partition leader epoch
+_unpack_tail = Struct(">i8xq").unpack_from  # from 23: last offset delta, max timestamp
 _base_offset = attrgetter("base_offset")
 
 
@@ -69,23 +69,35 @@ class Log:
 
         With `owned`, the log may keep the memory of the batch, which must be writable, instead of copying it.
         """
+        last_offset_delta, max_timestamp = _unpack_tail(batch, 23)
+        if not owned or len(batch) < KEEP_BYTES:
+            return self.append_copy(batch, leader_epoch, last_offset_delta, max_timestamp)
         base_offset, size = self.end_offset, len(batch)
         if leader_epoch != self._epochs.latest:
             self._epochs.begin(leader_epoch, base_offset)
-        if owned and size >= KEEP_BYTES:
-            _PREFIX.pack_into(batch, 0, base_offset, size - PREFIX_BYTES, leader_epoch)
-            segment = self._open(batch.toreadonly(), 0)
-            self._limit = 0
-        else:
-            position = self._used
-            if position + size > self._limit:
-                position = self._open_in_arena(size)
-            arena = self._arena
-            self._used = end = position + size
-            arena[position:end] = batch
-            _PREFIX.pack_into(arena, position, base_offset, size - PREFIX_BYTES, leader_epoch)
-            segment = self._segments[-1]
-        last_offset_delta, max_timestamp = _TAIL.unpack_from(batch, 23)
+        _pack_prefix(batch, 0, base_offset, size - PREFIX_BYTES, leader_epoch)
+        segment = self._open(batch.toreadonly(), 0)
+        self._limit = 0
+        segment.add(size, last_offset_delta, max_timestamp)
+        self.end_offset = segment.end_offset
+        if segment.kept is not None:
+            segment.kept.add(size)
+        return base_offset
+
+    def append_copy(self, batch: memoryview, leader_epoch: int, last_offset_delta: int, max_timestamp: int) -> int:
+        """Appends a copy of a validated batch, of whose header the caller has read two fields. Returns its base offset."""
+        base_offset, size, position = self.end_offset, len(batch), self._used
+        end = position + size
+        if leader_epoch != self._epochs.latest:
+            self._epochs.begin(leader_epoch, base_offset)
+        if end > self._limit:
+            position = self._open_in_arena(size)
+            end = position + size
+        arena = self._arena
+        arena[position:end] = batch
+        self._used = end
+        _pack_prefix(arena, position, base_offset, size - PREFIX_BYTES, leader_epoch)
+        segment = self._segments[-1]
         segment.add(size, last_offset_delta, max_timestamp)
         self.end_offset = segment.end_offset
         if segment.kept is not None:

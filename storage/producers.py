@@ -132,6 +132,17 @@ class Producers:
             raise TransactionIsOpen(producer_id)
         return None
 
+    def continues_at(self, producer_id: int, epoch: int, base_sequence: int, now_ms: int) -> bool:
+        """Returns whether a batch without a transaction follows the last one of its producer, so that `check` would accept it."""
+        state = self._states.get(producer_id)
+        return (
+            state is not None
+            and state.epoch == epoch
+            and state.next_sequence == base_sequence
+            and now_ms - state.used_ms < self.expiration_ms
+            and producer_id not in self._open
+        )
+
     def record(
         self,
         producer_id: int,

@@ -100,6 +100,8 @@ class ClusterState:
         self.features = Features(config.transaction_version)
         self.quotas = ClientQuotas()
         self.authorizer = authorizer_of(self.config, config.acls)
+        self.shortcut_allowed = self.authorizer is None
+        """Whether connections may serve requests without decoding them (`appending/produce_shapes.py`)."""
 
     @cached_property
     def accounts(self) -> Accounts:

@@ -33,6 +33,10 @@ R = TypeVar("R")
 F = TypeVar("F", bound=Callable[..., Coroutine[Any, Any, Any]])
 
 
+class PythonOnly:
+    """Marks a parameter that only Python can express, such as a function: `Annotated[Callable[...], "help text", PythonOnly]`."""
+
+
 class Control(NamedTuple):
     """The declaration of a control: its words on the command line, the method that implements it, and whether it only reads.
 

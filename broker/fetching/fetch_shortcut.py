@@ -114,8 +114,9 @@ class FetchShortcut:
                 return template
         return None
 
-    def answer(self, frame: memoryview, owns_buffer: bool) -> list[Buffer] | None:
-        """Returns the parts of the response frame, or None if the request has to be decoded."""
+    def answer(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> list[Buffer] | None:
+        """Returns the parts of the response to the request of `size` bytes at `position`, or None if the request has to be decoded."""
+        frame = data[position : position + size]
         template = self.find(frame)
         return None if template is None else template.answer(frame)
 

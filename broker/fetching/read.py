@@ -99,18 +99,27 @@ class FetchRead:
 
     def update(self, partitions: Iterable[Hashable]) -> bool:
         """Reads these partitions again and replaces their data. Returns False if a new pass is needed instead."""
-        for partition in dict.fromkeys(partitions):
-            earlier = self.partitions.get(cast(Partition, partition))
+        node_id = self.context.broker.node_id
+        for partition in cast("Iterable[Partition]", dict.fromkeys(partitions)):
+            earlier = self.partitions.get(partition)
             if earlier is None or self._depends or self._rack:
                 return False
-            del self.partitions[cast(Partition, partition)]
-            self.bytes -= _size(earlier.data)
-            data = self._partition(earlier.topic, earlier.wanted)
-            if data is None or self.failed or self._depends:
+            _, wanted, data = earlier
+            log, epoch = partition.log, wanted.current_leader_epoch
+            if (
+                partition.leader != node_id
+                or (epoch >= 0 and epoch != partition.leader_epoch)
+                or wanted.last_fetched_epoch >= 0
+                or not log.start_offset <= wanted.fetch_offset <= log.end_offset
+            ):
                 return False
-            vars(earlier.data).update(vars(data))
-            self.partitions[cast(Partition, partition)] = earlier
-        return True
+            self.bytes -= _size(data)
+            data.high_watermark, data.last_stable_offset = partition.high_watermark, partition.last_stable_offset
+            data.log_start_offset, data.records = log.start_offset, b""
+            if data.aborted_transactions:
+                data.aborted_transactions = []
+            self._read_records(data, partition, wanted)
+        return not self._depends
 
     def _append_unknown(self) -> None:
         for topic, data in sorted(self._unknown, key=lambda pair: _UNKNOWN[ErrorCode(pair[1].error_code)]):
@@ -156,15 +165,12 @@ class FetchRead:
 
     def _read(self, partition: Partition, named: FetchTopic, wanted: FetchPartition) -> PartitionData:
         log = partition.log
-        read_committed = self.request.isolation_level == READ_COMMITTED
-        high_watermark, last_stable_offset = partition.high_watermark, partition.last_stable_offset
-        end_offset = last_stable_offset if read_committed else high_watermark
         data = PartitionData(
             partition_index=partition.index,
-            high_watermark=high_watermark,
-            last_stable_offset=last_stable_offset,
+            high_watermark=partition.high_watermark,
+            last_stable_offset=partition.last_stable_offset,
             log_start_offset=log.start_offset,
-            aborted_transactions=[] if read_committed else None,
+            aborted_transactions=[] if self.request.isolation_level == READ_COMMITTED else None,
             records=b"",
         )
         if self._rack and (preferred := self._near_replica(partition, wanted.fetch_offset)) is not None:
@@ -179,6 +185,14 @@ class FetchRead:
             raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
         self._depends |= partition in self.partitions  # True if it is listed twice
         self.partitions[partition] = PartitionRead(named, wanted, data)
+        self._read_records(data, partition, wanted)
+        return data
+
+    def _read_records(self, data: PartitionData, partition: Partition, wanted: FetchPartition) -> None:
+        """Adds the records from `wanted.fetch_offset` on to `data`, which contains the offsets of the partition and no records."""
+        log, offset = partition.log, wanted.fetch_offset
+        read_committed = self.request.isolation_level == READ_COMMITTED
+        end_offset = data.last_stable_offset if read_committed else data.high_watermark
         left = self._limit - self.bytes
         room = wanted.partition_max_bytes if wanted.partition_max_bytes < left else left
         if room < 0:
@@ -187,18 +201,19 @@ class FetchRead:
             if negative:
                 raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # Kafka fails on a negative limit too
             room = 0
-        records = log.read(wanted.fetch_offset, room, end_offset, at_least_one=not self.bytes)
+        if offset >= end_offset:
+            return
+        records = log.read(offset, room, end_offset, at_least_one=not self.bytes)
         size = sum(map(len, records))
         # Only the first partition with records may exceed its limit, and only if nothing was read before it.
         self._depends |= size > room
         if room < wanted.partition_max_bytes or not records:
-            self._depends |= size < log.available(wanted.fetch_offset, end_offset)
+            self._depends |= size < log.available(offset, end_offset)
         if records:
             self.bytes += size
             data.records = records
             if read_committed:
-                data.aborted_transactions = _aborted(partition, wanted.fetch_offset, records[-1], end_offset)
-        return data
+                data.aborted_transactions = _aborted(partition, offset, records[-1], end_offset)
 
     def _near_replica(self, partition: Partition, offset: int) -> int | None:
         """Returns an in-sync replica in the client's rack, unless this broker follows the partition or is in that rack (KIP-392)."""

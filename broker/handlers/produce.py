@@ -37,7 +37,7 @@ from ...protocol.records import (
 )
 from ..appending.append import ADDS_PARTITIONS, ATTRIBUTES_POSITION, append_to_topic
 from ..appending.error_codes import APPEND_REFUSALS, Refusal, refusal_of
-from ..appending.produce_shortcut import learn
+from ..appending.produce_shapes import learn
 from ..context import Context
 from ..lookup import current_leader, node_endpoints
 from ..registry import CloseConnection, handles
@@ -67,7 +67,7 @@ def produce(request: ProduceRequest, context: Context) -> ProduceResponse | Gene
     refused = _refused(responses)
     if refused and request.transactional_id is not None and _waits_for_previous_transaction(refused, context):
         return _retry(topics, responses, request, context)
-    if not refused and request.acks != 0 and context.cluster.authorizer is None:
+    if not refused and context.cluster.shortcut_allowed:
         learn(request, context)
     return _response(request, responses, refused, context)
 

@@ -5,6 +5,8 @@ initialised. The core logs the error and aborts this connection only.
 
 Back-pressure works in both directions. Reading is paused while the connection holds requests that it may not serve yet, and nothing is
 served while the transport's buffer is full.
+
+Small responses are joined into one write, because a system call with many parts takes longer than copying them.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from .server import Server
 
 WRITE_BYTES = 1024 * 1024
+JOINED_BYTES = 16 * 1024
+"""Up to this size the parts of an output are joined, because copying them takes less time than passing each to the system."""
 RESET_ON_CLOSE = Struct("ii").pack(1, 0)
 """The value of SO_LINGER with which closing a socket sends RST instead of FIN."""
 CLOSE_MS = 10_000
@@ -53,6 +57,9 @@ class ClientProtocol(asyncio.BufferedProtocol):
         # uvloop's transports write the caller's buffers without a copy, see `_write`.
         self._vectored = type(transport).__module__.startswith("uvloop")
         session: ssl.SSLObject | None = transport.get_extra_info("ssl_object")
+        if self._vectored and session is None:
+            # uvloop then writes at once instead of later in its iteration, so that a woken fetch is answered before other work is done.
+            self._transport.set_write_buffer_limits(high=0)
         try:
             if session is not None and (certificate := session.getpeercert(binary_form=True)):
                 self.connection.certified(certificate)
@@ -99,10 +106,13 @@ class ClientProtocol(asyncio.BufferedProtocol):
             self._close(transport)
         elif connection.writable:
             connection.flushed()
-            self._resume_reading()
+            if not self._reading:
+                self._resume_reading()
 
     def _write(self, transport: asyncio.Transport) -> None:
-        if self._vectored:
+        if self.connection.output_bytes <= JOINED_BYTES:
+            transport.write(b"".join(self.connection.take_output()))
+        elif self._vectored:
             transport.writelines(self.connection.take_output())
         else:
             # asyncio's transports copy their input, so a long response is written in pieces. `writelines` is avoided because it ignores
@@ -110,20 +120,20 @@ class ClientProtocol(asyncio.BufferedProtocol):
             transport.write(b"".join(self.connection.take_output(WRITE_BYTES)))
 
     def _close(self, transport: asyncio.Transport) -> None:
-        """Closes the transport, or aborts it if the peer does not read, because it would then stay open indefinitely."""
-        if self.connection.writable:
+        """Closes the transport once all output is written, or aborts it after CLOSE_MS, because the peer may not read."""
+        timers = self.server.core.timers
+        if self not in timers:
+            timers.set(self, CLOSE_MS, transport.abort)
+        if not self.connection.output:
             transport.close()
-            self.server.core.timers.set(self, CLOSE_MS, transport.abort)
-        else:
-            transport.abort()
 
     def _resume_reading(self) -> None:
-        if not self._reading and self.connection.wants_data:
+        if self.connection.wants_data:
             self._reading = True
             self._open_transport.resume_reading()
 
     def pause_writing(self) -> None:
-        """Stops serving requests, because the transport's buffer is full."""
+        """Stops serving requests, because the peer does not read and the transport's buffer is full; uvloop's is full with one byte."""
         self.connection.writable = False
 
     def resume_writing(self) -> None:

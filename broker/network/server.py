@@ -19,12 +19,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from math import inf
 from random import Random, SystemRandom
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from ...storage.memory import LogMemory
-from .. import logs
 from ..cluster.broker import Broker
 from ..cluster.state import ClusterState
 from ..connection import Connection, Parked
@@ -36,7 +36,6 @@ from ..scheduling.turns import Turns
 from ..settings.cluster_config import ClusterConfig, NodeConfig, TopicSpec
 from ..settings.endpoints import WILDCARDS
 from ..settings.listeners import SASL_PROTOCOLS, TLS_PROTOCOLS, Listener
-from ..signals import end_by_signals
 from .acceptor import Acceptor, bind
 from .client_protocol import ClientProtocol
 
@@ -91,7 +90,7 @@ class Server:
         self._acceptors: dict[int, list[Acceptor]] = {}
         self._clients: set[ClientProtocol] = set()
         self._alarm: asyncio.TimerHandle | None = None
-        self._alarm_ms = 0
+        self._alarm_ms: float = inf
         self._next_turn: asyncio.Handle | None = None
         self._change_waiters: list[asyncio.Future[None]] = []
         self._nodes_change = asyncio.Lock()
@@ -100,8 +99,7 @@ class Server:
     @property
     def now_ms(self) -> int:
         """The cluster's time in milliseconds since the Unix epoch."""
-        clock = self.clock
-        return int(clock.offset_ms + time.monotonic() * clock.ms_per_s)  # as `clock.now_ms`, without a call, because each turn reads it
+        return self.clock.now_ms
 
     @property
     def bootstrap_servers(self) -> str:
@@ -338,48 +336,48 @@ class Server:
 
     def begin_turn(self) -> None:
         """Sets the cluster's time to the current time and runs the timers that are due."""
-        now_ms = self.now_ms
-        if now_ms > self.core.timers.now_ms:
-            self.core.advance(now_ms)
+        core, clock = self.core, self.clock
+        now_ms = int(clock.offset_ms + time.monotonic() * clock.ms_per_s)  # as `clock.now_ms`, without a call, because each turn reads it
+        if now_ms > core.timers.now_ms:
+            core.advance(now_ms)
 
     def after_turn(self) -> None:
         """Resumes woken requests, writes output, sets the alarm, and schedules the next turn if anything is put off."""
+        core = self.core
+        timers = core.timers
         try:
-            self.core.run_ready()
-            due_ms = self.core.timers.next_deadline()
-            if due_ms is not None and due_ms <= self.core.timers.now_ms:
-                self.core.advance(due_ms)  # a timer that was set in this turn without delay, such as a rebalance of a group's only member
-            self.core.flush()
+            core.run_ready()
+            if timers.earliest_ms <= timers.now_ms:
+                core.advance(timers.now_ms)  # a timer that was set in this turn without delay, such as a rebalance of a group's only member
+            core.flush()
             if self._change_waiters:
                 self._announce_change()
         finally:
             # The alarm is set after the flush, because the flush may start held requests, which may set deadlines. It is set in
             # `finally`, because without an alarm no timer would fire any more.
-            self._set_alarm()
-            if self.core.turns.has_more and self._next_turn is None:
+            if timers.earliest_ms < self._alarm_ms:
+                self._set_alarm()
+            if self._next_turn is None and core.turns.has_more:
                 self._next_turn = self._loop.call_soon(self._take_next_turn)
 
     def _set_alarm(self) -> None:
+        """Sets the alarm to the next deadline; `_alarm_ms` is that deadline even if there is no alarm because the time is frozen."""
         deadline_ms = self.core.timers.next_deadline()
-        if deadline_ms is not None and (self._alarm is None or deadline_ms < self._alarm_ms):
-            if self._alarm is not None:
-                self._alarm.cancel()
-                self._alarm = None
-            delay_s = self.clock.seconds_until(deadline_ms)
-            if delay_s is not None:
-                self._alarm_ms = deadline_ms
-                # One millisecond later, because the clock may still be before the deadline if the alarm comes early.
-                self._alarm = self._loop.call_later(delay_s + 0.001, self._ring)
-
-    def clock_changed(self) -> None:
-        """Sets the alarm again, because the time passes at another speed or has moved."""
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
+        self._alarm_ms = inf if deadline_ms is None else deadline_ms
+        delay_s = None if deadline_ms is None else self.clock.seconds_until(deadline_ms)
+        if delay_s is not None:
+            # One millisecond later, because the clock may still be before the deadline if the alarm comes early.
+            self._alarm = self._loop.call_later(delay_s + 0.001, self._ring)
+
+    def clock_changed(self) -> None:
+        """Sets the alarm again, because the time passes at another speed or has moved."""
         self._set_alarm()
 
     def _ring(self) -> None:
-        self._alarm = None
+        self._alarm, self._alarm_ms = None, inf
         self._keep_state_after_start()
         self.begin_turn()
         self.after_turn()
@@ -427,24 +425,3 @@ def _generator(seed: int | None, state: State | None) -> Random:
     if seed is not None:
         return Random(seed)
     return SystemRandom() if state is None or state["random"] is None else Random()
-
-
-async def _serve(config: ClusterConfig, topics: Sequence[TopicSpec], state: State | None, on_ready: Callable[[Server], None]) -> None:
-    server = Server(config, topics, state=state)
-    ended = asyncio.Event()
-    end_by_signals(asyncio.get_running_loop(), ended)
-    await server.start()
-    logs.started([node.node_id for node in config.nodes])
-    on_ready(server)
-    await ended.wait()
-    await server.stop()
-    log.info("shut down completed")
-
-
-def run(config: ClusterConfig, *, topics: Sequence[TopicSpec] = (), state: State | None = None, on_ready: Callable[[Server], None]) -> None:
-    """Runs a cluster, with a saved state if there is one, until SIGTERM or SIGINT.
-
-    Calls `on_ready` once all listeners accept. Raises OSError if an address is in use.
-    """
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(_serve(config, topics, state, on_ready))

@@ -71,7 +71,19 @@ CLUSTER = Record(
         # Written separately, because their objects refer to the cluster.
         *("brokers", "topics", "groups", "group_configs", "transactions", "accounts", "authorizer", "random", "timers"),
         # References, and indexes that follow from the state.
-        *("wake", "background", "config", "log_memory", "blocks", "_users", "check_tls", "topics_by_id", "_names", "regexes"),
+        *(
+            "wake",
+            "background",
+            "config",
+            "log_memory",
+            "blocks",
+            "_users",
+            "check_tls",
+            "shortcut_allowed",
+            "topics_by_id",
+            "_names",
+            "regexes",
+        ),
         *("coordinator_log", "log_retention", "log_cleaner", "transaction_log", "replica_control"),
     ),
 )

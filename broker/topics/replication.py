@@ -145,6 +145,11 @@ class ReplicatedLog(ABC):
         """The end of what consumers can read: the end of the log, held back while fewer than `min_isr` replicas are in sync."""
         return self.log.end_offset if self._held_offset is None else self._held_offset
 
+    @property
+    def has_min_isr(self) -> bool:
+        """Whether at least `min_isr` replicas are in sync, as acks=all requires."""
+        return self._held_offset is None
+
     def behind(self, running: Collection[int]) -> list[int]:
         """Returns the running replicas that are not in sync. The list is empty if there is no leader from which they could copy."""
         return [] if self.leader == NO_LEADER else [node for node in self.replicas if node in running and node not in self.isr]

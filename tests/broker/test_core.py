@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 from collections.abc import Generator
+from functools import partial
 from mmap import PAGESIZE
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,18 @@ def test_request_gets_its_response(world: World) -> None:
     response = world.client().call(API_VERSIONS, 3, ASK)
     assert response.error_code == 0
     assert [api.api_key for api in response.api_keys] == sorted(HANDLERS.keys() - HIDDEN)
+
+
+def test_woken_fetch_is_written_before_the_produce_response() -> None:
+    world = World(stepwise=True)
+    world.cluster.create_topic("t", 1)
+    reader, writer = world.leader_of("t"), world.leader_of("t")
+    flushed: list[str] = []
+    for client, name in ((reader, "reader"), (writer, "writer")):
+        client.connection.on_output = partial(flushed.append, name)
+    reader.send(FETCH, 11, fetch_request("t"))
+    writer.send(PRODUCE, 9, produce_request("t", a_batch(b"x")))
+    assert flushed == ["reader", "writer"]
 
 
 @given(cuts=st.lists(st.integers(1, 200), max_size=10), requests=st.integers(1, 4))

@@ -11,6 +11,7 @@ import pytest
 
 from odradek.storage.blocks import Blocks
 from odradek.storage.log import KEEP_BYTES, MAX_ARENA_BYTES, MIN_ARENA_BYTES, Log
+from odradek.storage.memory import LogMemory
 from odradek.storage.segments import end_offset_of
 from tests.storage.batches import HEADER_BYTES, make_batch, stored
 
@@ -72,6 +73,25 @@ def test_append_not_owned_batch_is_not_changed() -> None:
     before = bytes(batch)
     log_of(batch, memoryview(before))
     assert batch == before
+
+
+@pytest.mark.parametrize("owned", [False, True])
+def test_append_counts_its_bytes_in_the_memory(owned: bool) -> None:
+    memory = LogMemory(10 * KEEP_BYTES, lambda: None)
+    log = Log(memory)
+    log.append(make_batch(KEEP_BYTES), 0, owned=owned)
+    log.append_copy(make_batch(100), 0, 0, 5)
+    assert memory.used_bytes == KEEP_BYTES + 100
+    log.delete_before(2)
+    assert memory.used_bytes == 0
+
+
+def test_append_copy_uses_the_given_header_fields() -> None:
+    log = Log()
+    assert log.append_copy(make_batch(100, records=3), 4, 2, 1000) == 0
+    assert (log.end_offset, log.epoch_at(0)) == (3, 4)
+    assert log.find_timestamp(1000) is None  # the batch itself has an earlier one
+    assert contents(log) == [stored(make_batch(100, records=3), 0, 4)]
 
 
 def test_read_returns_one_slice_per_segment() -> None:

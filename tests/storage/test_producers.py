@@ -172,6 +172,30 @@ def test_last_records_are_those_of_current_epochs() -> None:
     assert producers.last_records() == {1: (16, 0), 2: (-1, 1), 3: (-1, 4)}
 
 
+@pytest.mark.parametrize(
+    ("producer_id", "epoch", "base", "now_ms", "continues"),
+    [
+        (PID, 3, 70, 10, True),
+        (PID, 3, 60, 10, False),  # a duplicate
+        (PID, 3, 71, 10, False),
+        (PID, 4, 0, 10, False),  # check would accept a new epoch
+        (PID + 1, 3, 70, 10, False),
+        (PID, 3, 70, DAY_MS + 6, False),  # expired
+    ],
+)
+def test_continues_at_concerns_the_next_batch_only(producer_id: int, epoch: int, base: int, now_ms: int, continues: bool) -> None:
+    known = producers(*SEVEN)
+    assert known.continues_at(producer_id, epoch, base, now_ms) == continues
+    if continues:
+        assert known.check(producer_id, epoch, base, base, now_ms) is None
+
+
+def test_continues_at_is_false_in_a_transaction() -> None:
+    known = producers(*SEVEN)
+    known.record(PID, 3, 70, 79, 500, 509, 1000, 10, transactional=True)
+    assert not known.continues_at(PID, 3, 80, 10)
+
+
 def test_check_epoch_minus_one_is_valid() -> None:
     """A producer without an epoch writes -1. A batch with an epoch may follow at any sequence number."""
     producers = Producers(1000)

@@ -59,7 +59,7 @@ def shortcut_of(client: Client) -> FetchShortcut:
 
 def is_taken(client: Client, data: bytes) -> bool:
     """Returns whether the shortcut of a client answers a request."""
-    return shortcut_of(client).answer(memoryview(data)[4:], False) is not None
+    return shortcut_of(client).answer(memoryview(data), 4, len(data) - 4, False) is not None
 
 
 @pytest.mark.parametrize("isolation_level", [0, 1])
