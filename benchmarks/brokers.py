@@ -89,6 +89,20 @@ def odradek() -> Iterator[Broker]:
 
 
 @contextmanager
+def with_fault() -> Iterator[Broker]:
+    """Runs odradek with a fault that hits no request."""
+    with _process(ODRADEK, [sys.executable, "-m", "benchmarks.faults", "fault"], with_fault) as broker:
+        yield broker
+
+
+@contextmanager
+def without_fault() -> Iterator[Broker]:
+    """Runs odradek in the same way without a fault."""
+    with _process(ODRADEK, [sys.executable, "-m", "benchmarks.faults"], without_fault) as broker:
+        yield broker
+
+
+@contextmanager
 def mock() -> Iterator[Broker]:
     """Runs librdkafka's mock cluster."""
     with _process(MOCK, [sys.executable, "-m", "benchmarks.mock"], mock) as broker:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from statistics import quantiles
 
@@ -12,7 +12,7 @@ from confluent_kafka import Consumer
 from kafka import KafkaConsumer
 
 from . import bulk
-from .brokers import MOCK, ODRADEK, Broker
+from .brokers import MOCK, ODRADEK, Broker, with_fault, without_fault
 from .fairness import quiet_p99_s
 from .formation import formation_s
 from .librdkafka import BEGINNING, KafkaFailure, Reader, SingleProducer
@@ -131,6 +131,24 @@ def small_requests(row: str, batches: Sequence[bytes], broker: Broker) -> Figure
         return {row: count / (time.perf_counter() - began), f"{row}: CPU": (broker.cpu_s() - cpu_s) / count * 1e6}
 
 
+def fault_cost(broker: Broker) -> Figures:
+    """Measures the broker's CPU time of small requests while a fault exists that hits none of them, relative to that without a fault."""
+    if broker.name != ODRADEK:
+        return {}
+    spent: dict[bool, list[float]] = {True: [], False: []}
+    with ExitStack() as stack:
+        pairs = {}
+        for faulty in spent:
+            one = stack.enter_context(with_fault() if faulty else without_fault())
+            pairs[faulty] = one, stack.enter_context(Pipeline(one.address, stack.enter_context(new_topic(one)), batch(1, 100)))
+        for _ in range(11):
+            for faulty, (one, pipeline) in pairs.items():
+                cpu_s = one.cpu_s()
+                pipeline.run(4000)
+                spent[faulty].append(one.cpu_s() - cpu_s)
+    return {"fault that does not match, CPU ratio": min(spent[True]) / min(spent[False])}
+
+
 def start(broker: Broker) -> Figures:
     """Measures the start-up time and memory of a new process."""
     if broker.name == MOCK:  # users run it in their own process
@@ -187,6 +205,7 @@ MEASURES = (
     Measure((Row("to a waiting consumer, p50", "us", (Target(300),)), Row("to a waiting consumer, p99", "us")), delivery),
     _small("small requests", [batch(1, 100)], 1.15),
     _small("small requests, varied", varied_batches(), 1.6),
+    Measure((Row("fault that does not match, CPU ratio", "", (Target(1.05),)),), fault_cost),
     Measure(
         (
             Row("20 quiet clients, p99", "us"),

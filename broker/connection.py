@@ -33,6 +33,7 @@ from ..storage.blocks import TOUCH_BYTES, touch
 from .cluster.broker import Broker
 from .context import Client, Context, Shortcut
 from .failure import failure
+from .gate import Answering, Asked, Sparing
 from .handlers import load_handler, unsupported_version
 from .protocol_sniffing import sniff_protocol
 from .registry import HANDLERS, CloseConnection
@@ -54,18 +55,17 @@ TURN_REQUESTS = 100
 
 network_log = logging.getLogger("kafka.network.SocketServer")
 
-Answering = Generator[Wait, None, Message | None]
-
 
 class Parked:
     """A request whose handler has not returned yet. `in_slices` is set once the handler has yielded NEXT_TURN."""
 
-    __slots__ = ("connection", "generator", "header", "in_slices", "keys", "request", "wait")
+    __slots__ = ("connection", "context", "generator", "header", "in_slices", "keys", "request", "wait")
 
-    def __init__(self, connection: Connection, header: RequestHeader, request: Message, generator: Answering) -> None:
+    def __init__(self, connection: Connection, header: RequestHeader, request: Message, context: Context, generator: Answering) -> None:
         self.connection = connection
         self.header = header
         self.request = request
+        self.context = context
         self.generator = generator
         self.wait: Wait | None = None
         self.keys: tuple[Hashable, ...] = ()
@@ -75,7 +75,8 @@ class Parked:
 class Connection:
     """A connection without its socket: `buffer` and `received` take bytes in, `take_output` returns the bytes to write.
 
-    `closing` is the reason for closing the connection, or None while it is open. `parked` is the request in flight, or None.
+    `closing` is the reason for closing the connection, or None while it is open, and `resets` whether it is closed with RST instead of
+    FIN. `parked` is the request in flight, or None.
     """
 
     def __init__(self, core: Core, broker: Broker, client: Client, on_output: Callable[[], None], on_abort: Callable[[], None]) -> None:
@@ -88,6 +89,8 @@ class Connection:
         self.output_bytes = 0
         self.writable = True
         self.closing: str | None = None
+        self.resets = False
+        self.sparing = Sparing()
         self._on_abort = on_abort
         self._shortcut: Shortcut | None = None
         self.max_frame_bytes = broker.request_max_bytes
@@ -95,7 +98,7 @@ class Connection:
         if (listener := broker.sasl_listener(client.listener_name)) is not None:
             from .authentication import Authentication
 
-            self._authentication = Authentication(listener, client, broker, self._write)
+            self._authentication = Authentication(listener, client, broker, self.write)
             self.max_frame_bytes = self._authentication.max_frame_bytes
         self._unparsed: Buffer = b""
         self._held = False  # whether `_unparsed` may contain whole frames
@@ -280,10 +283,13 @@ class Connection:
 
     def _serve(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> None:
         """Serves the request in `size` bytes of `data` from `position` on. Every request passes here, with or without the shortcut."""
-        if self._shortcut is not None and self.core.cluster.shortcut_allowed:
+        gate = self.core.gate
+        if self._shortcut is not None and self.core.cluster.shortcut_allowed and (gate is None or self.sparing.state is gate.state):
             response = self._shortcut.answer(data, position, size, owns_buffer)
+            if gate is not None and response is not None:
+                self.sparing.count += 1
             if isinstance(response, list):
-                return self._write(response)
+                return self.write(response)
             if response:
                 if not self.output:
                     self.ask_for_flush()
@@ -296,6 +302,7 @@ class Connection:
     def _handle(self, frame: memoryview, owns_buffer: bool) -> None:
         if self._authentication is not None and not self._admits(self._authentication, frame):
             return
+        gate = self.core.gate
         try:
             header = read_request_header(frame)
             api, version = header.api, header.version
@@ -309,15 +316,24 @@ class Connection:
         self.client.client_id = header.client_id or ""
         context = Context(version, self.client, self.broker, frame, owns_buffer, self._shortcut)
         try:
-            answer = (HANDLERS.get(api.key) or load_handler(api.key)).rule(request, context)
+            rule = (HANDLERS.get(api.key) or load_handler(api.key)).rule
+            answer = rule(request, context) if gate is None else gate.serve(Asked(self, header, request, context, rule))
             if isinstance(answer, Generator):
-                self.resume(Parked(self, header, request, answer))
+                self.resume(Parked(self, header, request, context, answer))
             else:
                 self._send(header, answer)
                 if self._authentication is None:  # the end of a session must be noticed at the next request
                     self._shortcut = context.shortcut
         except Exception as error:
             self._refuse(header, request, error)
+
+    def touch(self) -> None:
+        """Has the connection count as used now, so that it is not closed as idle."""
+        self._used_ms = self.core.timers.now_ms
+
+    def forget_shortcut(self) -> None:
+        """Has all further requests decoded, until the handler stores a new shortcut."""
+        self._shortcut = None
 
     def _admits(self, authentication: Authentication, frame: memoryview) -> bool:
         """Returns whether the handlers serve a frame. Otherwise the frame is answered here, as part of the authentication."""
@@ -330,7 +346,8 @@ class Connection:
             return False
         self.max_frame_bytes = authentication.max_frame_bytes
         if refusal is not None:
-            self.resume(Parked(self, authentication.REFUSED_HEADER, authentication.REFUSED_REQUEST, refusal))
+            context = Context(0, self.client, self.broker, frame, False, None)
+            self.resume(Parked(self, authentication.REFUSED_HEADER, authentication.REFUSED_REQUEST, context, refusal))
         return False
 
     def resume(self, parked: Parked) -> None:
@@ -355,6 +372,7 @@ class Connection:
     def _refuse(self, header: RequestHeader, request: Message, error: Exception) -> None:
         """Answers a request whose handler raised KafkaError. CloseConnection closes the connection; any other exception is a bug."""
         if isinstance(error, CloseConnection):
+            self.resets = error.reset
             return self.close(str(error))
         if isinstance(error, KafkaError):
             try:
@@ -367,16 +385,17 @@ class Connection:
 
     def _send(self, header: RequestHeader, response: Message | None) -> None:
         if response is not None:
-            self._write(encode_response(header.api, header.version, header.correlation_id, response))
+            self.write(encode_response(header.api, header.version, header.correlation_id, response))
 
     def _send_in_slices(self, header: RequestHeader, response: Message) -> Answering:
         parts: list[Buffer] = []
         for _ in encode_response_in_slices(header.api, header.version, header.correlation_id, response, parts):
             yield NEXT_TURN
-        self._write(parts)
+        self.write(parts)
         return None
 
-    def _write(self, parts: list[Buffer]) -> None:
+    def write(self, parts: list[Buffer]) -> None:
+        """Queues a response for the flush at the end of this turn."""
         if not self.output:
             self.ask_for_flush()
         self.output += parts
@@ -446,6 +465,9 @@ class Connection:
     def lost(self, reason: str) -> None:
         """Releases the memory, the timer and the waiting request of a closed connection. Raises no exception."""
         self.closing = self.closing or reason
+        if self.core.gate is not None:
+            self.core.gate.closed(self)
+        self.core.connections.pop(self, None)
         self.core.timers.cancel(self._idle_timer)
         self.broker.request_memory.forget(self.ask_for_flush)
         if self._large is not None:

@@ -11,15 +11,21 @@ continues.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
+from typing import TYPE_CHECKING
 
 from .cluster.broker import Broker
 from .cluster.state import ClusterState
 from .connection import Connection, Parked
 from .context import Client
+from .gate import Gate
+from .registry import CloseConnection
 from .scheduling.turns import Turns
 from .scheduling.waiting import NEXT_TURN, Wait
+
+if TYPE_CHECKING:
+    from .faults.table import Faults
 
 STAGING_BYTES = 256 * 1024
 
@@ -36,6 +42,24 @@ class Core:
         self.staging = memoryview(bytearray(STAGING_BYTES))
         self.unflushed: list[Connection] = []
         self._connection_ids = count(1)
+        self.connections: dict[Connection, None] = {}
+        """The open connections in the order in which they were opened."""
+        self.gate: Gate | None = None
+        """The gate that requests pass through. It is None without any fault, so that requests then cost nothing more."""
+        self.on_gate_change: list[Callable[[], None]] = []
+        """Functions that are called when the faults have changed."""
+
+    @cached_property
+    def faults(self) -> Faults:
+        """The faults of the cluster. Their modules are imported when they are first needed, because most clusters have none."""
+        from .faults.table import Faults
+
+        return Faults(self.cluster, lambda: self.connections, self._set_gate)
+
+    def _set_gate(self) -> None:
+        self.gate = self.faults if self.faults.active else None
+        for told in self.on_gate_change:
+            told()
 
     def connect(
         self, broker: Broker, listener_name: str, host: str, port: int, on_output: Callable[[], None], on_abort: Callable[[], None]
@@ -45,7 +69,15 @@ class Core:
         `on_output` is called at the end of a turn in which there is output to write or the connection is to be closed. `on_abort` is
         called when the transport has to be closed at once because writing failed.
         """
-        return Connection(self, broker, Client(listener_name, host, port, next(self._connection_ids)), on_output, on_abort)
+        connection = Connection(self, broker, Client(listener_name, host, port, next(self._connection_ids)), on_output, on_abort)
+        self.connections[connection] = None
+        if self.gate is not None:
+            try:
+                self.gate.opened(connection, broker)
+            except CloseConnection as refused:
+                connection.resets = refused.reset
+                connection.close(str(refused))
+        return connection
 
     def advance(self, now_ms: int) -> None:
         """Sets the time to `now_ms`, runs the timers that are due and resumes the requests that they woke."""

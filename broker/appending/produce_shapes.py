@@ -33,9 +33,9 @@ MOST_SHAPES shapes and MOST_TARGETS targets; all are dropped when one more is to
 For any other difference, and for a batch that may have to be refused, `answer` returns None without having changed anything. The connection
 then decodes the request, and the handler decides. Therefore this module builds no error responses.
 
-`ClusterState.shortcut_allowed` switches all of this off for the connections of a cluster, from the next request on. It must be False while
-anything but the handler and the log may influence a response: with an authorizer, because a permission may be withdrawn between two
-requests, and with injected faults, because they may match any field. `Connection._serve` reads it, through which all requests pass.
+`ClusterState.shortcut_allowed` switches all of this off for the connections of a cluster, from the next request on. It is False with an
+authorizer, because a permission may be withdrawn between two requests. With a gate (`broker/gate.py`), a connection uses its shortcut only
+for requests that the present gate has let pass before. `Connection._serve` decides both; all requests pass through it.
 """
 
 from __future__ import annotations

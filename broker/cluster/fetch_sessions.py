@@ -17,7 +17,7 @@ module does not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from random import Random
 
@@ -106,6 +106,10 @@ class FetchSession:
     def __len__(self) -> int:
         return len(self._partitions)
 
+    def cached(self) -> Iterable[CachedPartition]:
+        """Returns the partitions in order."""
+        return self._partitions.values()
+
     def update(self, topics: Sequence[FetchTopic], forgotten: Sequence[ForgottenTopic], name_of: Callable[[bytes], str]) -> None:
         """Applies the partitions that a request adds, changes and removes. `name_of` returns the name of a topic id, or ""."""
         for topic in topics:
@@ -190,6 +194,11 @@ class FetchSessions:
     def close(self, session_id: int) -> None:
         """Removes a session if it exists."""
         self._sessions.pop(session_id, None)
+
+    def partitions(self, session_id: int) -> list[tuple[str, int]]:
+        """Returns the topic names and indexes of the partitions of a session, an empty list if there is no such session."""
+        session = self._sessions.get(session_id)
+        return [] if session is None else [(cached.name, cached.wanted.partition) for cached in session.cached()]
 
     def resume(self, session_id: int, epoch: int, *, topic_ids: bool) -> FetchSession:
         """Returns the session of an incremental request.

@@ -46,8 +46,8 @@ INTRODUCTION = (
     "## Access",
     "Without a token, the listener must have a loopback address, and every program of this machine may use it. With `--control-token` or"
     " `ODRADEK_CONTROL_TOKEN`, in Python `control_token`, requests need the header `Authorization: Bearer TOKEN`, and the listener may have"
-    " any address. Web pages have no access: a request is refused if its `Host` is not the listener's, or if its `Origin` is another page"
-    " (DNS rebinding).",
+    " any address. The listener does not use TLS, so that others on the network can read the token.",
+    "Web pages have no access: a request is refused if its `Host` is not the listener's (DNS rebinding), or its `Origin` is another page.",
 )  # fmt: skip
 
 

@@ -24,16 +24,18 @@ class StateControls(Controls):
         """
         server = self._server
         with server.control("taking a snapshot"):
-            return server.snapshots.take(server.cluster)
+            faults = () if server.core.gate is None else server.core.faults.active
+            return server.snapshots.take(server.cluster, faults)
 
     @control("state restore")
     async def restore(self, snapshot: SnapshotId) -> None:
         """Returns the cluster to the state of a snapshot, and closes all connections with RST.
 
         Time does not go back: sessions, time-outs and expiries have the same time left as they had. Records keep their timestamps, and
-        ports stay. Raises ValueError for an unknown or closed snapshot.
+        ports stay. Of the faults, those that the snapshot had remain or return. Raises ValueError for an unknown or closed snapshot.
         """
-        await self._server.restore(self._server.snapshots[self._known(snapshot)])
+        server, snapshot_id = self._server, self._known(snapshot)
+        await server.restore(server.snapshots[snapshot_id], server.snapshots.faults(snapshot_id))
 
     @control("state close")
     async def close_snapshot(self, snapshot: SnapshotId) -> None:
@@ -49,7 +51,7 @@ class StateControls(Controls):
     async def reset(self) -> None:
         """Returns the cluster to the state after its start, and closes all connections with RST.
 
-        The time passes at the speed of the wall clock again, but does not go back. Ports and snapshots stay.
+        The time passes at the speed of the wall clock again, but does not go back. Faults are removed. Ports and snapshots stay.
         """
         server = self._server
         await server.restore(server.snapshots.initial)

@@ -69,7 +69,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         if self.connection.core is not self.server.core:
             self.reset("the state of the cluster was replaced")
         elif self.connection.closing is not None:
-            self._transport.abort()
+            self._close(self._transport)
         self.server.after_turn()
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -121,6 +121,9 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     def _close(self, transport: asyncio.Transport) -> None:
         """Closes the transport once all output is written, or aborts it after CLOSE_MS, because the peer may not read."""
+        if self.connection.resets:
+            with suppress(OSError):  # raised if the peer has closed the connection already
+                transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
         timers = self.server.core.timers
         if self not in timers:
             timers.set(self, CLOSE_MS, transport.abort)

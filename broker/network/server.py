@@ -40,6 +40,7 @@ from .acceptor import Acceptor, bind
 from .client_protocol import ClientProtocol
 
 if TYPE_CHECKING:
+    from ..faults.fault import Fault
     from ..snapshots.cluster import State
     from ..snapshots.table import Snapshots
     from ..tls.contexts import TlsContexts
@@ -148,20 +149,24 @@ class Server:
     def _new_core(self, config: ClusterConfig, state: State | None) -> Core:
         turns = Turns[Parked](Timers(self.now_ms), time.monotonic)
         if state is None:
-            return Core(ClusterState(config, turns, self._random), turns)
-        from ..snapshots.cluster import read_cluster
+            cluster = ClusterState(config, turns, self._random)
+        else:
+            from ..snapshots.cluster import read_cluster
 
-        cluster = read_cluster(state, config, turns, self._random, self._log_memory)
+            cluster = read_cluster(state, config, turns, self._random, self._log_memory)
         if self.tls is not None:
             cluster.check_tls = self.tls.check
         if self._key_sets is not None:
             cluster.accounts.key_sets = self._key_sets.found
-        return Core(cluster, turns)
+        core = Core(cluster, turns)
+        core.on_gate_change.append(self._refuse_or_listen)
+        return core
 
-    async def restore(self, state: State) -> None:
+    async def restore(self, state: State, faults: Sequence[Fault] = ()) -> None:
         """Replaces the cluster by one with a state that it had before, and closes all connections with RST. The ports stay.
 
-        Raises OSError, and changes nothing, if a node that has been removed cannot get its port again.
+        Of the faults, only `faults` remain; those of them that were removed are added again. Raises OSError, and changes nothing, if a node
+        that has been removed cannot get its port again.
         """
         from ..snapshots.cluster import nodes_of
 
@@ -169,16 +174,18 @@ class Server:
             with self.control("restoring a state"):
                 known = {node.listeners: node for node in self.config.nodes}
                 nodes = tuple(known.get(node.listeners, node) for node in nodes_of(state))
-                config, before = replace(self.config, nodes=nodes), self.cluster
+                config, before = replace(self.config, nodes=nodes), self.core
                 core = self._new_core(config, state)
                 self._reserve_again(config.nodes)
                 self.config, self.core = config, core
                 for client in list(self._clients):
                     client.reset("the state of the cluster was replaced")
+                if faults or "faults" in vars(before):
+                    core.faults.replace(before.faults, faults)
                 if self._log_memory is None:
-                    core.turns.background(before.discard())
+                    core.turns.background(before.cluster.discard())
                 else:  # at once, because the bytes count until they are released
-                    deque(before.discard(), maxlen=0)
+                    deque(before.cluster.discard(), maxlen=0)
                 await self._follow_nodes()
 
     def _reserve_again(self, nodes: Sequence[NodeConfig]) -> None:
@@ -306,7 +313,18 @@ class Server:
         acceptors = self._acceptors[node_id] = []
         for listener in broker.listeners.values():
             acceptors.append(Acceptor(self, broker, listener))
+            acceptors[-1].refuse(self._refuses(acceptors[-1]))
             log.info("[KafkaServer id=%d] listening on %s://%s:%d", node_id, listener.name, listener.host, listener.port)
+
+    def _refuse_or_listen(self) -> None:
+        """Lets each listener refuse connections, or not, as the faults say."""
+        for acceptors in self._acceptors.values():
+            for acceptor in acceptors:
+                acceptor.refuse(self._refuses(acceptor))
+
+    def _refuses(self, acceptor: Acceptor) -> bool:
+        gate = self.core.gate
+        return gate is not None and gate.refuses(acceptor.broker, acceptor.name)
 
     def _warn_of_open_listeners(self) -> None:
         listeners = [listener for node in self.config.nodes for listener in node.listeners]

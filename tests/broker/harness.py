@@ -18,6 +18,8 @@ from typing import Any
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.connection import Connection, Parked
 from odradek.broker.core import Core
+from odradek.broker.faults.fault import Fault
+from odradek.broker.faults.options import add_fault
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.turns import Turns
 from odradek.broker.security.startup import Security
@@ -87,6 +89,10 @@ class World:
     def client(self, node_id: int = 1, listener: str = "", host: str = "127.0.0.1") -> Client:
         """Returns a client of a listener, by default of the node's first one."""
         return Client(self, node_id, listener or next(iter(self.cluster.brokers[node_id].listeners)), host)
+
+    def fault(self, **options: Any) -> Fault:
+        """Adds a fault with the options of `cluster.fault`."""
+        return add_fault(self.core.faults, options)
 
     def advance(self, milliseconds: int) -> None:
         """Advances the clock, fires the timers that are due, and writes."""

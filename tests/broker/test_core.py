@@ -302,7 +302,7 @@ def test_output_of_pipelined_requests_is_bounded(world: World) -> None:
 def test_take_output_with_a_limit_returns_pieces(world: World, sizes: list[int]) -> None:
     connection = world.client().connection
     parts = [bytes([number % 251]) * size for number, size in enumerate(sizes)]
-    connection._write(list(parts))
+    connection.write(list(parts))
     pieces = []
     while piece := connection.take_output(WRITE_BYTES):
         pieces.append(b"".join(piece))

@@ -116,6 +116,8 @@ def _argument(cluster: Cluster, name: str, annotation: Any, random: Random, fold
         "speed": lambda: random.choice((0.5, 60, -1)),
         "file": lambda: folder / random.choice(("state", "none/state")),
         "records": lambda: ["value", ("key", "value")],
+        "fault": lambda: random.choice([each.fault for each in cluster.list_faults()] or [1]),
+        "pause_s": lambda: 0.0,
         "api": lambda: random.choice(("Produce", "Fetch", "Metadata")),
         "error": lambda: random.choice(("NOT_LEADER_OR_FOLLOWER", "UNKNOWN_SERVER_ERROR", "NONE")),
         "replicas": lambda: random.sample((1, 2, 3), random.randint(1, 3)),

@@ -288,3 +288,19 @@ def test_reset_beside_a_node_that_stops_keeps_both_consistent() -> None:
                 await running.reset()
 
     asyncio.run(scenario())
+
+
+def test_reset_removes_faults_and_restore_returns_those_of_the_snapshot(cluster: Cluster) -> None:
+    kept = cluster.fault(api="Metadata", error="UNKNOWN_SERVER_ERROR")
+    snapshot = cluster.snapshot()
+    later = cluster.fault(refuse=True, node=2)
+    assert _refuses(addresses(cluster)[1])
+    cluster.reset()
+    assert cluster.list_faults() == []
+    assert not _refuses(addresses(cluster)[1])
+    with connect(addresses(cluster)[0]) as client:
+        assert ask(client, METADATA, 12, MetadataRequest(topics=None)).topics[0].error_code == 0
+    cluster.restore(snapshot)
+    assert [each.fault for each in cluster.list_faults()] == [kept.number]
+    assert later.number == kept.number + 1
+    assert cluster.fault(api="Fetch", drop=True).number == later.number + 1, "numbers are not used again"
