@@ -137,9 +137,12 @@ class AsyncCluster(ClusterControls):
             count = len(self._config.nodes)
             return f"{count} node{'s' * (count > 1)}, not running"
         brokers = self._running.cluster.brokers
-        stopped = {node_id: "" if broker.running else " (stopped)" for node_id, broker in brokers.items()}
+        states = {
+            node_id: "" if broker.running and not broker.silence else f" ({broker.silence.value if broker.silence else 'stopped'})"
+            for node_id, broker in brokers.items()
+        }
         nodes = self._running.config.nodes
-        return ", ".join(f"node {node.node_id} at {node.listeners[0].advertised}{stopped[node.node_id]}" for node in nodes)
+        return ", ".join(f"node {node.node_id} at {node.listeners[0].advertised}{states[node.node_id]}" for node in nodes)
 
     @property
     def bootstrap_servers(self) -> str:

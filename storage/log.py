@@ -134,6 +134,14 @@ class Log:
         end = last.cut(last.start, end_offset, sys.maxsize, at_least_one=False)
         return (last.log_start + end) - (first.log_start + first.locate(offset))
 
+    def batch_start(self, offset: int) -> int:
+        """Returns the base offset of the batch that contains `offset`, and `offset` if there is no such batch."""
+        if offset >= self.end_offset or not self._segments:
+            return offset
+        segment = self._segments[self._segment_of(offset)]
+        position = segment.locate(offset)
+        return offset if position == segment.end else min(offset, EXTENT.unpack_from(segment.view, position)[0])
+
     def batches(self, start_offset: int, end_offset: int) -> Iterator[memoryview]:
         """Yields each batch that `read` would return without a limit."""
         for batches in self.read(start_offset, sys.maxsize, end_offset, at_least_one=False):
@@ -226,6 +234,11 @@ class Log:
     def begin_epoch(self, epoch: int) -> None:
         """Starts a leader epoch at `end_offset`."""
         self._epochs.begin(epoch, self.end_offset)
+
+    @property
+    def epoch_start_offset(self) -> int:
+        """The offset at which the latest leader epoch starts."""
+        return self._epochs.latest_start
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
         """Returns (the largest known epoch <= `epoch`, its end offset), or (-1, -1); see `LeaderEpochs`."""

@@ -164,7 +164,7 @@ def cluster_state(cluster: ClusterState, excluded: Excluded = Excluded()) -> dic
         "authorizer": captured(cluster.authorizer),
         "scram_credentials": captured(cluster.accounts.scram_credentials),
         "nodes": {
-            node_id: [broker.running, captured(broker.config), captured(broker.fetch_sessions)]
+            node_id: [broker.running, broker.fenced, broker.silence, captured(broker.config), captured(broker.fetch_sessions)]
             for node_id, broker in cluster.brokers.items()
         },
     }

@@ -83,12 +83,16 @@ class Acceptor:
             self._listen()
 
     def resume(self) -> None:
-        """Accepts again if accepting was paused. Does nothing after `close`."""
-        if self._paused and self._listens:
+        """Accepts again if accepting was paused. Does nothing after `close`, and while the node is silent.
+
+        The kernel completes connections to a silent node until its queue is full (BACKLOG), so that clients can connect but get no answer.
+        """
+        if self._paused and self._listens and self.broker.silence is None:
             self._paused = False
             self._loop.add_reader(self._socket, self._accept)
 
-    def _pause(self) -> None:
+    def pause(self) -> None:
+        """Accepts no connections until `resume` is called."""
         self._paused = True
         self._loop.remove_reader(self._socket)
 
@@ -100,7 +104,7 @@ class Acceptor:
                 if quotas.full:
                     text = "[KafkaServer id=%d] connection limit reached (max.connections=%d); accepting paused"
                     network_log.info(text, self.broker.node_id, quotas.limit)
-                    self._pause()
+                    self.pause()
                     return
                 self._admit(*self._socket.accept())
         except (BlockingIOError, InterruptedError, ConnectionAbortedError):
@@ -108,7 +112,7 @@ class Acceptor:
         except OSError as error:
             network_log.warning("[KafkaServer id=%d] cannot accept connections: %s; trying again", self.broker.node_id, error)
             self._loop.call_later(ACCEPT_RETRY_S, self.resume)
-            self._pause()
+            self.pause()
 
     def _admit(self, accepted: socket.socket, address: Any) -> None:
         """Opens an accepted connection, or closes it if its address has reached max.connections.per.ip. Raises no exception."""

@@ -7,6 +7,9 @@ Back-pressure works in both directions. Reading is paused while the connection h
 served while the transport's buffer is full.
 
 Small responses are joined into one write, because a system call with many parts takes longer than copying them.
+
+While the node is silent (paused or isolated, see `cluster/node_control.py`), the connection is neither read nor written, so that the
+client's requests stay in the buffers of the sockets. They are served when the silence ends, if the client is still connected.
 """
 
 from __future__ import annotations
@@ -46,6 +49,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport | None = None
         self._vectored = False
         self._reading = True
+        self._silent = False
+        self._full = False
 
     @property
     def is_open(self) -> bool:
@@ -70,6 +75,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
             self.reset("the state of the cluster was replaced")
         elif self.connection.closing is not None:
             self._close(self._transport)
+        elif self.broker.silence is not None:
+            self.silence()
         self.server.after_turn()
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -96,7 +103,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         The rest is written in the next turn, or when the transport's buffer has room again.
         """
         connection, transport = self.connection, self._transport
-        if transport is None or transport.is_closing():
+        if transport is None or self._silent or transport.is_closing():
             return
         if connection.output and connection.writable:
             self._write(transport)
@@ -137,14 +144,29 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     def pause_writing(self) -> None:
         """Stops serving requests, because the peer does not read and the transport's buffer is full; uvloop's is full with one byte."""
+        self._full = True
         self.connection.writable = False
 
     def resume_writing(self) -> None:
         """Serves requests again, because the transport's buffer has room."""
-        self.connection.writable = True
+        self._full = False
+        if not self._silent:
+            self.connection.writable = True
+            self.connection.ask_for_flush()
+            self.server.begin_turn()
+            self.server.after_turn()
+
+    def silence(self) -> None:
+        """Neither reads nor writes nor serves any more."""
+        self._silent, self.connection.writable = True, False
+        if self._reading and self._transport is not None:
+            self._reading = False
+            self._transport.pause_reading()
+
+    def end_silence(self) -> None:
+        """Reads, writes and serves again. The flush at the end of the turn does so."""
+        self._silent, self.connection.writable = False, not self._full
         self.connection.ask_for_flush()
-        self.server.begin_turn()
-        self.server.after_turn()
 
     def abort(self, reason: str) -> None:
         """Closes the connection at once, without writing its output."""

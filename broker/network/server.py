@@ -4,7 +4,7 @@ Every callback of the event loop is one turn: `begin_turn` sets the cluster's ti
 `after_turn` resumes woken requests, writes output, sets the alarm and schedules the next turn. The rules themselves are in `core.py`,
 without I/O.
 
-A node that is stopped keeps its ports: `_reserve` binds them without listening for as long as the cluster exists.
+A node that is stopped keeps its ports: `ports.py` binds them without listening for as long as the node exists.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import socket
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -25,7 +24,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from ...storage.memory import LogMemory
-from ..cluster.broker import Broker
+from ..cluster.broker import Broker, Silence
 from ..cluster.state import ClusterState
 from ..connection import Connection, Parked
 from ..control_errors import ControlError
@@ -35,9 +34,10 @@ from ..scheduling.timers import Timers
 from ..scheduling.turns import Turns
 from ..settings.cluster_config import ClusterConfig, NodeConfig, TopicSpec
 from ..settings.endpoints import WILDCARDS
-from ..settings.listeners import SASL_PROTOCOLS, TLS_PROTOCOLS, Listener
-from .acceptor import Acceptor, bind
+from ..settings.listeners import SASL_PROTOCOLS, TLS_PROTOCOLS
+from .acceptor import Acceptor
 from .client_protocol import ClientProtocol
+from .ports import ReservedPorts
 
 if TYPE_CHECKING:
     from ..faults.fault import Fault
@@ -87,7 +87,7 @@ class Server:
         self.generated_tls: GeneratedTls | None = None
         self.tls: TlsContexts | None = None
         self._key_sets: KeySets | None = None
-        self._reserved: dict[Listener, socket.socket] = {}
+        self._ports = ReservedPorts()
         self._acceptors: dict[int, list[Acceptor]] = {}
         self._clients: set[ClientProtocol] = set()
         self._alarm: asyncio.TimerHandle | None = None
@@ -110,7 +110,7 @@ class Server:
     async def start(self) -> None:
         """Binds all listeners, creates the cluster and accepts connections. Raises OSError if an address is in use."""
         try:
-            self.config = replace(self.config, nodes=tuple(self._reserve(node) for node in self.config.nodes))
+            self.config = replace(self.config, nodes=tuple(map(self._ports.reserve, self.config.nodes)))
             self.core = self._new_core(self.config, self._state)
             self._log_memory = self.cluster.log_memory
             await self._prepare_security()
@@ -176,7 +176,7 @@ class Server:
                 nodes = tuple(known.get(node.listeners, node) for node in nodes_of(state))
                 config, before = replace(self.config, nodes=nodes), self.core
                 core = self._new_core(config, state)
-                self._reserve_again(config.nodes)
+                self._ports.reserve_again(config.nodes)
                 self.config, self.core = config, core
                 for client in list(self._clients):
                     client.reset("the state of the cluster was replaced")
@@ -188,20 +188,6 @@ class Server:
                     deque(before.cluster.discard(), maxlen=0)
                 await self._follow_nodes()
 
-    def _reserve_again(self, nodes: Sequence[NodeConfig]) -> None:
-        """Binds the ports of nodes that are not bound. Raises OSError, and binds none, if one is in use."""
-        missing = [node for node in nodes if not self._reserved.keys() >= set(node.listeners)]
-        try:
-            for node in missing:
-                self._reserve(node)
-        except OSError:
-            self._release(missing)
-            raise
-
-    def _release(self, nodes: Iterable[NodeConfig]) -> None:
-        for listener in [listener for node in nodes for listener in node.listeners if listener in self._reserved]:
-            self._reserved.pop(listener).close()
-
     async def _follow_nodes(self) -> None:
         """Opens the listeners of nodes that are running, closes those of the others, and releases the ports of nodes that are gone."""
         brokers = self.cluster.brokers
@@ -210,8 +196,9 @@ class Server:
         for broker in brokers.values():
             if broker.running and broker.node_id not in self._acceptors:
                 self._listen(broker.node_id)
-        for listener in [listener for listener in self._reserved if listener.node_id not in brokers]:
-            self._reserved.pop(listener).close()
+            for acceptor in self._acceptors.get(broker.node_id, ()):
+                acceptor.resume() if broker.silence is None else acceptor.pause()
+        self._ports.release_all_but(brokers)
 
     async def in_thread(self, work: Callable[[], R]) -> R:
         """Runs work that takes long, such as writing a file, without delaying the cluster, and returns its result."""
@@ -244,9 +231,7 @@ class Server:
         """Closes every listener and connection."""
         for node_id in list(self._acceptors):
             await self._close_node(node_id)
-        for reserved in self._reserved.values():
-            reserved.close()
-        self._reserved.clear()
+        self._ports.release_all_but(())
         if self.generated_tls is not None:
             self.generated_tls.close()
         if self._key_sets is not None:
@@ -256,8 +241,10 @@ class Server:
                 handle.cancel()
         self._announce_change()
 
-    async def stop_node(self, node_id: int) -> None:
-        """Closes a node's listeners and connections and moves its leaderships.
+    # Nodes. The controls check their arguments before they call these methods.
+
+    async def stop_node(self, node_id: int, *, graceful: bool = True) -> None:
+        """Closes a node's listeners and connections and moves its leaderships; unless `graceful`, only when its session expires.
 
         Does nothing if the node is stopped. Raises ValueError for an unknown id.
         """
@@ -265,7 +252,7 @@ class Server:
             if self._broker(node_id).running:
                 with self.control(f"stopping node {node_id}"):
                     await self._close_node(node_id)
-                    self.cluster.stop_node(node_id)
+                    self.cluster.stop_node(node_id, graceful=graceful)
 
     async def start_node(self, node_id: int) -> None:
         """Starts a node on the same ports as before. Does nothing if the node is running. Raises ValueError for an unknown id."""
@@ -278,6 +265,49 @@ class Server:
                     except BaseException:
                         await self._close_node(node_id)
                         raise
+
+    def silence_node(self, node_id: int, kind: Silence) -> None:
+        """Pauses or isolates a running node: its connections stay open, but they are neither read nor answered."""
+        with self.control(f"silencing node {node_id}"):
+            self.cluster.nodes.silence(node_id, kind)
+            for acceptor in self._acceptors[node_id]:
+                acceptor.pause()
+            for client in self._clients_of(node_id):
+                client.silence()
+
+    def end_silence(self, node_id: int) -> None:
+        """Ends the silence of a node, which has learned of all changes before it serves its clients again."""
+        with self.control(f"ending the silence of node {node_id}"):
+            self.cluster.nodes.start(node_id)
+            for acceptor in self._acceptors[node_id]:
+                acceptor.resume()
+            for client in self._clients_of(node_id):
+                client.end_silence()
+
+    async def add_node(self, node: NodeConfig) -> None:
+        """Adds a node to the cluster, on ports that the kernel chooses. Raises OSError if it cannot listen."""
+        async with self._nodes_change:
+            with self.control(f"adding node {node.node_id}"):
+                bound = self._ports.reserve(node)
+                try:
+                    self.cluster.nodes.add(bound)
+                    self._listen(bound.node_id)
+                except BaseException:
+                    await self._close_node(bound.node_id)
+                    self.cluster.brokers.pop(bound.node_id, None)
+                    self._ports.release([bound])
+                    raise
+                self.config = replace(self.config, nodes=(*self.config.nodes, bound))
+
+    async def remove_node(self, node_id: int) -> None:
+        """Moves a node's replicas to other nodes, closes its listeners and connections, and removes it."""
+        async with self._nodes_change:
+            with self.control(f"removing node {node_id}"):
+                await self._close_node(node_id)
+                self.cluster.nodes.remove(node_id)
+                (removed,) = (node for node in self.config.nodes if node.node_id == node_id)
+                self._ports.release([removed])
+                self.config = replace(self.config, nodes=tuple(node for node in self.config.nodes if node is not removed))
 
     @contextmanager
     def control(self, doing: str) -> Iterator[None]:
@@ -298,15 +328,6 @@ class Server:
         if node_id not in self.cluster.brokers:
             raise ValueError(f"there is no node {node_id!r}; the nodes are {sorted(self.cluster.brokers)}")
         return self.cluster.brokers[node_id]
-
-    def _reserve(self, node: NodeConfig) -> NodeConfig:
-        """Binds a node's ports without listening, so that no other process gets them while the node is stopped."""
-        bound = []
-        for listener in node.listeners:
-            reserved = bind(listener)
-            bound.append(listener.bound(reserved.getsockname()[1]))
-            self._reserved[bound[-1]] = reserved
-        return node.bound(bound)
 
     def _listen(self, node_id: int) -> None:
         broker = self.cluster.brokers[node_id]
@@ -345,10 +366,13 @@ class Server:
     async def _close_node(self, node_id: int) -> None:
         for acceptor in self._acceptors.pop(node_id, ()):
             await acceptor.close()
-        for client in [client for client in self._clients if client.broker.node_id == node_id]:
+        for client in self._clients_of(node_id):
             client.abort("the node is stopped")
-        while any(client.broker.node_id == node_id for client in self._clients):
+        while self._clients_of(node_id):
             await asyncio.sleep(0)
+
+    def _clients_of(self, node_id: int) -> list[ClientProtocol]:
+        return [client for client in self._clients if client.broker.node_id == node_id]
 
     # Turns of the event loop
 

@@ -16,15 +16,15 @@ from types import ModuleType
 from typing import Any
 
 from ...storage.memory import LogMemory
-from ..cluster.broker import Broker
+from ..cluster.broker import Broker, Silence
 from ..cluster.coordinator_log import CoordinatorLog
 from ..cluster.features import Features
 from ..cluster.metadata_log import MetadataLog
+from ..cluster.node_control import NodeControl
 from ..cluster.producer_ids import ProducerIds
 from ..cluster.quotas import ClientQuotas
 from ..cluster.replica_control import ReplicaControl
 from ..cluster.state import ClusterState
-from ..cluster.transaction_log import TransactionLog
 from ..scheduling.turns import Turns
 from ..security.acls import Acl, Operation, PatternType, Permission, ResourceType
 from ..security.authorizer import Authorizer
@@ -34,7 +34,8 @@ from ..settings.values import GroupConfig
 from ..topics.cleaning import LogCleaner
 from ..topics.names import TopicNames
 from ..topics.retention import LogRetention
-from .forms import MOMENT, PLAIN, Form, Plain, Record, Within, mapped
+from .coordinators import fill_coordinators, write_coordinators
+from .forms import MOMENT, PLAIN, Form, Plain, Record, Within, coded, mapped, optional, ordered
 from .timers import set_timers, write_timers
 from .topics import OVERRIDES, TOPIC, read_topic
 
@@ -46,14 +47,14 @@ FEATURES = Record(Features, {"levels": _PAIRS})
 METADATA_LOG = Record(MetadataLog, {"_start_ms": MOMENT, "_records": PLAIN}, apart=("_timers", "_config"))
 PRODUCER_IDS = Record(ProducerIds, {"next_id": PLAIN}, apart=("_timers", "_config", "_partitions"))
 _ENTITY = Form(lambda entity: list(map(list, entity)), lambda plain, shift_ms: tuple(map(tuple, plain)))
+NODES = Record(NodeControl, {"silent": ordered()}, apart=("_cluster",))
+REPLICA_CONTROL = Record(ReplicaControl, {"reassignments_held": PLAIN}, apart=("_cluster",))
 QUOTAS = Record(ClientQuotas, {"_quotas": mapped(_ENTITY, _PAIRS)})
 
 # Classes that are written separately, or that have no state.
 AUTHORIZER = Record(Authorizer, {}, apart=("super_users", "_if_no_acl_found", "_acls", "_longest_prefix", "_patterns"))
 TOPIC_NAMES = Record(TopicNames, {}, apart=("_by_metric_name",))
 COORDINATOR_LOG = Record(CoordinatorLog, {}, apart=("_topics", "_timers", "_wake", "_hash"))
-TRANSACTION_LOG = Record(TransactionLog, {}, apart=("_cluster",))
-REPLICA_CONTROL = Record(ReplicaControl, {}, apart=("_cluster",))
 LOG_RETENTION = Record(LogRetention, {}, apart=("_topics", "_wake", "_timers", "_config"))
 LOG_CLEANER = Record(LogCleaner, {}, apart=("_topics", "_timers", "_config", "_background", "_running"))
 
@@ -64,12 +65,13 @@ CLUSTER = Record(
         "topics_version": PLAIN,
         "metadata_log": Within(METADATA_LOG),
         "producer_ids": Within(PRODUCER_IDS),
+        "replica_control": Within(REPLICA_CONTROL),
         "features": Within(FEATURES),
         "quotas": Within(QUOTAS),
     },
     apart=(
         # Written separately, because their objects refer to the cluster.
-        *("brokers", "topics", "groups", "group_configs", "transactions", "accounts", "authorizer", "random", "timers"),
+        *("brokers", "nodes", "topics", "groups", "group_configs", "transactions", "accounts", "authorizer", "random", "timers"),
         # References, and indexes that follow from the state.
         *(
             "wake",
@@ -84,13 +86,13 @@ CLUSTER = Record(
             "_names",
             "regexes",
         ),
-        *("coordinator_log", "log_retention", "log_cleaner", "transaction_log", "replica_control"),
+        *("coordinator_log", "log_retention", "log_cleaner", "transaction_log", "coordinator_moves"),
     ),
 )
 
 BROKER = Record(
     Broker,
-    {"node_id": PLAIN, "rack": PLAIN, "running": PLAIN, "registered": PLAIN},
+    {"node_id": PLAIN, "rack": PLAIN, "running": PLAIN, "registered": PLAIN, "fenced": PLAIN, "silence": optional(coded(Silence))},
     apart=(
         *("cluster", "listeners", "config", "request_max_bytes", "max_idle_ms", "request_memory", "connections", "rack_aware", "sasl"),
         # Lost in a restart.
@@ -109,7 +111,9 @@ def write_cluster(cluster: ClusterState) -> State:
         "now_ms": cluster.timers.now_ms,
         "random": _random_state(cluster.random),
         "nodes": [_write_node(broker) for broker in cluster.brokers.values()],
+        "silent": NODES.write(cluster.nodes),
         "cluster": CLUSTER.write(cluster),
+        "coordinators": write_coordinators(cluster),
         "topics": [TOPIC.write(topic) for topic in cluster.topics.values()],
         "group_configs": mapped(PLAIN, OVERRIDES).write(cluster.group_configs),
         "groups": None if groups is None else _groups().write_groups(groups),
@@ -191,9 +195,11 @@ def read_cluster(state: State, config: ClusterConfig, turns: Turns[Any], random:
     config = replace(config, cluster_id=state["cluster"]["cluster_id"], users=users, acls=acls)
     cluster = ClusterState(config, turns, random, memory)
     _fill_nodes(cluster, state["nodes"], shift_ms)
+    NODES.fill(cluster.nodes, state["silent"], shift_ms)  # before the topics, which refer to it
     for written in state["topics"]:
-        cluster.add_topic(read_topic(written, cluster.config, cluster.log_memory, cluster.blocks, shift_ms))
+        cluster.add_topic(read_topic(written, cluster.config, cluster.log_memory, cluster.blocks, cluster.nodes.silent, shift_ms))
     CLUSTER.fill(cluster, state["cluster"], shift_ms)
+    fill_coordinators(cluster, state["coordinators"])
     cluster.group_configs |= {name: GroupConfig(cluster.config, dict(overrides)) for name, overrides in state["group_configs"]}
     if state["groups"] is not None:
         _groups().fill_groups(cluster.groups, state["groups"], shift_ms)

@@ -59,6 +59,11 @@ def _timer(cluster: ClusterState, plain: Plain) -> tuple[Hashable, Callable[[], 
         case ["reassignment", [topic, index]]:
             partition = cluster.topics[topic].partitions[index]
             return ("reassignment", partition), lambda: cluster.replica_control.catch_up(partition)
+        case ["replica lag", [topic, index], node_id]:
+            partition = cluster.topics[topic].partitions[index]
+            return ("replica lag", partition, node_id), lambda: cluster.replica_control.check_follower(partition, node_id)
+        case ["broker session", node_id] if node_id in cluster.brokers:
+            return tuple(plain), lambda: cluster.nodes.fence(node_id)
         case [kind, group_id, *member_id] if kind in _GROUP_TIMERS:
             group = cluster.groups.get(group_id)
             if group is not None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from ...storage.blocks import Blocks
 from ...storage.memory import LogMemory
 from ..settings.values import BrokerConfig, TopicConfig
 from ..topics.partition import Partition
+from ..topics.replication import Hold
 from ..topics.topic import Topic
-from .forms import PLAIN, Form, Plain, Record, Within, listed, mapped
+from .forms import PLAIN, Form, Plain, Record, Within, listed, mapped, named
 from .logs import LOG, PRODUCERS, UNTIMED_APPENDS, VIRTUAL_SEGMENTS
 
 PARTITION = Record(
@@ -25,7 +26,9 @@ PARTITION = Record(
         "lagging": mapped(PLAIN, PLAIN),
         "leader": PLAIN,
         "leader_epoch": PLAIN,
-        "_held_offset": PLAIN,
+        "held": mapped(PLAIN, named(Hold)),
+        "held_offset": PLAIN,
+        "lag_marks": mapped(PLAIN, listed()),
         "log": Within(LOG),
         "producers": PRODUCERS,
         "untimed": UNTIMED_APPENDS,
@@ -42,13 +45,23 @@ OVERRIDES = Form(lambda config: [list(item) for item in config.overrides.items()
 TOPIC = Record(
     Topic,
     {"name": PLAIN, "id": PLAIN, "config": OVERRIDES, "partitions": listed(PARTITION)},
-    apart=("memory", "blocks", "descriptions"),
+    apart=("memory", "silent_nodes", "blocks", "descriptions"),
 )
 
 
-def read_topic(plain: Mapping[str, Plain], config: BrokerConfig, memory: LogMemory | None, blocks: Blocks, shift_ms: int) -> Topic:
-    """Returns the topic with a state that `TOPIC` wrote. `config` contains the settings that the topic inherits."""
-    topic = Topic(plain["name"], plain["id"], TopicConfig(config, OVERRIDES.read(plain["config"], shift_ms)), memory, blocks)
+def read_topic(
+    plain: Mapping[str, Plain],
+    config: BrokerConfig,
+    memory: LogMemory | None,
+    blocks: Blocks,
+    silent_nodes: Collection[int],
+    shift_ms: int,
+) -> Topic:
+    """Returns the topic with a state that `TOPIC` wrote. `config` contains the settings that the topic inherits.
+
+    `silent_nodes` is a live view of the nodes that do not fetch.
+    """
+    topic = Topic(plain["name"], plain["id"], TopicConfig(config, OVERRIDES.read(plain["config"], shift_ms)), memory, blocks, silent_nodes)
     for index, written in enumerate(plain["partitions"]):
         partition = Partition(topic, index, (), ())
         PARTITION.fill(partition, written, shift_ms)

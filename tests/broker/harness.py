@@ -199,10 +199,10 @@ def produce_request(topic: str, batch: bytes | None, *, partition: int = 0, acks
     return ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[TopicProduceData(name=topic, topic_id=topic_id, partition_data=[data])])
 
 
-def produce(world: World, topic: str, *values: bytes, partition: int = 0, **options: Any) -> int:
+def produce(world: World, topic: str, *values: bytes, partition: int = 0, acks: int = -1, **options: Any) -> int:
     """Produces one batch of these values and returns its base offset."""
     client = world.leader_of(topic, partition)
-    response = client.call(PRODUCE, 9, produce_request(topic, a_batch(*values, **options), partition=partition))
+    response = client.call(PRODUCE, 9, produce_request(topic, a_batch(*values, **options), partition=partition, acks=acks))
     answer = response.responses[0].partition_responses[0]
     assert answer.error_code == 0, answer
     return int(answer.base_offset)

@@ -251,6 +251,23 @@ class RebalancingGroup:
         if member is not None or self.state is GroupState.PREPARING_REBALANCE:
             self._start_or_continue_rebalance(f"the session of member {member_id} has ended")
 
+    def suspend_sessions(self) -> None:
+        """Ends the session timers of all members, because the coordinator has failed."""
+        for member_id in self.members:
+            self._timers.cancel(("session", self.group_id, member_id))
+
+    def coordinator_moved(self) -> None:
+        """Answers waiting requests with NOT_COORDINATOR and starts all sessions anew, because another coordinator has loaded the group."""
+        for member in self.members.values():
+            self.members.answer_join(member, JoinResult(ErrorCode.NOT_COORDINATOR))
+            member.answer_sync(SyncResult(ErrorCode.NOT_COORDINATOR))
+        self.renew_sessions()
+
+    def renew_sessions(self) -> None:
+        """Starts the sessions of all members anew."""
+        for member in self.members.values():
+            self._renew_session(member)
+
     def _renew_session(self, member: Member) -> None:
         self._set_session_timer(member.member_id, member.session_timeout_ms)
 

@@ -284,6 +284,19 @@ class ConsumerGroup:
         for part in (RecordType.CURRENT_MEMBER_ASSIGNMENT, RecordType.TARGET_ASSIGNMENT_MEMBER, RecordType.MEMBER_METADATA):
             self.journal.touch(part, member_id)
 
+    def suspend_sessions(self) -> None:
+        """Ends the session timers of all members, because the coordinator has failed."""
+        for member in self.members.values():
+            self.timers.cancel("session", member)
+
+    def renew_sessions(self) -> None:
+        """Starts the sessions of all members anew."""
+        for member in self.members.values():
+            self.renew_session(member)
+
+    coordinator_moved = renew_sessions
+    """No request of a consumer group waits, so only the sessions start anew when another coordinator has loaded the group."""
+
     def renew_session(self, member: ConsumerMember) -> None:
         if member.classic is not None:
             timeout_ms = member.classic.session_timeout_ms

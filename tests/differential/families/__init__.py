@@ -20,6 +20,7 @@ from . import (
     group_order,
     group_states,
     groups,
+    lag,
     offsets,
     only_classic,
     principals,
@@ -31,6 +32,7 @@ from . import (
     security,
     sequences,
     tokens,
+    topology,
     transactions,
 )
 
@@ -53,6 +55,8 @@ FAMILIES: dict[str, Family] = {
     "admin": Family(admin.cases),
     "auto_creation": Family(auto_creation.cases, auto_creation.SETTINGS, nodes=1),
     "replicas": Family(replicas.cases, replicas.SETTINGS, nodes=3),
+    "lag": Family(lag.cases, lag.SETTINGS, nodes=3),
+    "topology": Family(topology.cases, topology.SETTINGS, nodes=3),
     "configs": Family(configs.cases),
     "features": Family(features.cases),
     "quotas": Family(quotas.cases),
