@@ -290,7 +290,7 @@ def test_reset_beside_a_node_that_stops_keeps_both_consistent() -> None:
     asyncio.run(scenario())
 
 
-def test_reset_removes_faults_and_restore_returns_those_of_the_snapshot(cluster: Cluster) -> None:
+def test_reset_removes_faults_and_restore_returns_them(cluster: Cluster) -> None:
     kept = cluster.fault(api="Metadata", error="UNKNOWN_SERVER_ERROR")
     snapshot = cluster.snapshot()
     later = cluster.fault(refuse=True, node=2)
