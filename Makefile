@@ -56,7 +56,7 @@ fuzz: .venv/.test ## send generated frames in process and over sockets; FRAMES=1
 	  $(if $(CONNECTIONS),--connections $(CONNECTIONS)) $(if $(PROCESSES),--processes $(PROCESSES)) \
 	  $(if $(SEED),--seed $(SEED)) $(if $(ROUND),--round $(ROUND))
 
-soak: .venv/.test ## run real clients while nodes stop and start; MINUTES=1 SEED=1
+soak: .venv/.test ## run real clients while nodes stop, crash and pause; MINUTES=1 SEED=1
 	$(MODULE) tests.soak $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
 bench: .venv/.test ## compare speed with other brokers; BENCH="--quick --rows produce" limits it, REPORT=folder writes a table and a chart

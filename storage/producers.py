@@ -192,6 +192,10 @@ class Producers:
         """The first offset of the earliest open transaction, None if none is open."""
         return self._transactions.first_open_offset
 
+    def first_undecided_before(self, end_offset: int) -> int | None:
+        """Returns the first offset of the earliest transaction that is open in the log up to `end_offset`; None if none is open there."""
+        return self._transactions.first_undecided_before(end_offset)
+
     def check_epoch(self, producer_id: int, epoch: int) -> None:
         """Raises StaleProducerEpoch if a newer epoch of the producer is known."""
         state = self._states.get(producer_id)

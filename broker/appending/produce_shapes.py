@@ -48,7 +48,6 @@ from ...protocol.record_checks import MAX_LONG
 from ...protocol.records import CRC_START
 from ...storage.producer_state import MAX_SEQUENCE
 from ..context import Context
-from .append import ALL_REPLICAS
 from .batch_checks import AppendRules
 from .produce_shape import NUMBERS, FieldsOf, Shape, may_have_shape, shape_of, value_fits
 from .produce_target import CLIENT_ID_POSITION, Target, prefix_end
@@ -187,7 +186,7 @@ def _append(
         or partition.topic.config.derived.get(AppendRules) is not rules
         or timestamp < 0
         or latest > now_ms + rules.after_ms
-        or (target.acks == ALL_REPLICAS and not partition.has_min_isr)
+        or partition.held_offset is not None
         or (log.memory is not None and not log.memory.has_room(len(batch)))
         or records.crc32c(batch[CRC_START:]) != crc
     ):

@@ -30,7 +30,7 @@ from ...protocol.varints import uvarint_rest
 from ...storage.producers import Appended
 from ..context import Context
 from ..topics.partition import Partition
-from .append import ATTRIBUTES_POSITION, append, one_batch
+from .append import ALL_REPLICAS, ATTRIBUTES_POSITION, append, one_batch
 from .error_codes import APPEND_REFUSALS
 
 CLIENT_ID_POSITION = 8
@@ -88,6 +88,8 @@ class Target:
         refused.
         """
         context = self.context
+        if self.acks == ALL_REPLICAS and self.partition.held_offset is not None:
+            return None  # the response may have to wait for replicas
         if len(request) < CLIENT_ID_POSITION + len(self.prefix) + HEADER.size or bytes(request[:4]) != self._key_and_version:
             return None
         context.owns_buffer = owns_buffer

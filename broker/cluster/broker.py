@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 
 
+class Silence(Enum):
+    """The reason for which a running node neither answers nor fetches, although its connections stay open."""
+
+    PAUSED = "paused"
+    ISOLATED = "isolated"
+
+
 class Broker:
     """One node of the cluster. `settings` contains the node's own values of broker settings."""
 
@@ -34,6 +42,10 @@ class Broker:
         self.listeners: dict[str, Listener] = {listener.name: listener for listener in config.listeners}
         self.config = settings
         self.running = True
+        """Whether the process runs. The controller may not know yet that it has ended, see `fenced`."""
+        self.silence: Silence | None = None
+        self.fenced = False
+        """Whether the controller considers the node dead: from a controlled shutdown or the end of its session until it returns."""
         self.registered = True
         """Whether metadata contains the node: False from UnregisterBroker until the node is started again."""
         self.request_max_bytes: int = settings.integers["socket.request.max.bytes"]

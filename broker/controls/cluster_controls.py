@@ -15,11 +15,22 @@ from .faults import FaultControls, fault_handles
 from .groups import GroupControls
 from .nodes import NodeControls
 from .records import RecordControls
+from .replicas import ReplicaControls
+from .state import StateControls
 from .transactions import TransactionControls
 from .waiting import BlockingWaitControls, WaitControls
 
 
-class ClusterControls(FaultPresetControls, RecordControls, GroupControls, TransactionControls, ConnectionControls, WaitControls):
+class ClusterControls(
+    FaultPresetControls,
+    ReplicaControls,
+    RecordControls,
+    GroupControls,
+    TransactionControls,
+    ConnectionControls,
+    StateControls,
+    WaitControls,
+):
     """The controls as coroutines, for the event loop on which the cluster runs."""
 
     @property
@@ -48,6 +59,21 @@ class BlockingControls(BlockingWaitControls):
 
     stop_node = blocking(NodeControls.stop_node)
     start_node = blocking(NodeControls.start_node)
+    pause_node = blocking(NodeControls.pause_node)
+    resume_node = blocking(NodeControls.resume_node)
+    isolate = blocking(NodeControls.isolate)
+    rejoin = blocking(NodeControls.rejoin)
+    add_node = blocking(NodeControls.add_node)
+    remove_node = blocking(NodeControls.remove_node)
+
+    move_leader = blocking(ReplicaControls.move_leader)
+    elect = blocking(ReplicaControls.elect)
+    move_coordinator = blocking(ReplicaControls.move_coordinator)
+    set_replicas = blocking(ReplicaControls.set_replicas)
+    hold_reassignments = blocking(ReplicaControls.hold_reassignments)
+    release_reassignments = blocking(ReplicaControls.release_reassignments)
+    lag = blocking(ReplicaControls.lag)
+    catch_up = blocking(ReplicaControls.catch_up)
 
     create_topic = blocking(RecordControls.create_topic)
     delete_topic = blocking(RecordControls.delete_topic)
@@ -77,3 +103,10 @@ class BlockingControls(BlockingWaitControls):
     disk_full = blocking_fault(FaultPresetControls.disk_full)
     not_enough_replicas = blocking_fault(FaultPresetControls.not_enough_replicas)
     rolling_restart = blocking(FaultPresetControls.rolling_restart)
+
+    snapshot = blocking(StateControls.snapshot)
+    restore = blocking(StateControls.restore)
+    close_snapshot = blocking(StateControls.close_snapshot)
+    snapshots = blocking(StateControls.snapshots)
+    reset = blocking(StateControls.reset)
+    save = blocking(StateControls.save)

@@ -165,10 +165,15 @@ class FetchRead:
 
     def _read(self, partition: Partition, named: FetchTopic, wanted: FetchPartition) -> PartitionData:
         log = partition.log
+        node_id = self.context.broker.node_id
+        if partition.leader == node_id:
+            log_end, high_watermark, last_stable_offset = log.end_offset, partition.high_watermark, partition.last_stable_offset
+        else:
+            log_end, high_watermark, last_stable_offset = partition.offsets_of(node_id)
         data = PartitionData(
             partition_index=partition.index,
-            high_watermark=partition.high_watermark,
-            last_stable_offset=partition.last_stable_offset,
+            high_watermark=high_watermark,
+            last_stable_offset=last_stable_offset,
             log_start_offset=log.start_offset,
             aborted_transactions=[] if self.request.isolation_level == READ_COMMITTED else None,
             records=b"",
@@ -181,7 +186,7 @@ class FetchRead:
             self.failed = True
             data.diverging_epoch, data.aborted_transactions = diverging, None
             return data
-        if not log.start_offset <= wanted.fetch_offset <= log.end_offset:
+        if not log.start_offset <= wanted.fetch_offset <= log_end:
             raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
         self._depends |= partition in self.partitions  # True if it is listed twice
         self.partitions[partition] = PartitionRead(named, wanted, data)
@@ -193,6 +198,8 @@ class FetchRead:
         log, offset = partition.log, wanted.fetch_offset
         read_committed = self.request.isolation_level == READ_COMMITTED
         end_offset = data.last_stable_offset if read_committed else data.high_watermark
+        if offset > end_offset:
+            self.failed = True  # Kafka's DelayedFetch takes this for a truncation, so the response does not wait
         left = self._limit - self.bytes
         room = wanted.partition_max_bytes if wanted.partition_max_bytes < left else left
         if room < 0:
@@ -216,7 +223,10 @@ class FetchRead:
                 data.aborted_transactions = _aborted(partition, offset, records[-1], end_offset)
 
     def _near_replica(self, partition: Partition, offset: int) -> int | None:
-        """Returns an in-sync replica in the client's rack, unless this broker follows the partition or is in that rack (KIP-392)."""
+        """Returns an in-sync replica in the client's rack that has the offset, the one with the most records (KIP-392).
+
+        Returns None if this broker follows the partition or is in that rack.
+        """
         broker, rack = self.context.broker, self._rack
         if (
             partition.leader != broker.node_id
@@ -225,7 +235,8 @@ class FetchRead:
         ):
             return None
         brokers = broker.cluster.brokers
-        return next((node for node in partition.isr if brokers[node].running and brokers[node].rack == rack), None)
+        near = [node for node in partition.isr if brokers[node].rack == rack and partition.position(node) >= offset]
+        return max(near, key=partition.position, default=None)
 
     def _refusal(self, topic: Topic | None, index: int, code: ErrorCode) -> PartitionData:
         moved = self.context.version >= LEADERS_SINCE and code in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)

@@ -12,6 +12,7 @@ import logging
 import os
 import socket
 import ssl
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..cluster.broker import Broker
@@ -35,11 +36,14 @@ class Acceptor:
 
     def __init__(self, server: Server, broker: Broker, listener: Listener) -> None:
         self._server = server
-        self.broker = broker
+        self._node_id = broker.node_id
         self._listener = listener
         self.name = listener.name
         self._loop = asyncio.get_running_loop()
         self._opening: set[asyncio.Task[object]] = set()
+        self._held: dict[socket.socket, None] = {}
+        """Accepted connections that wait, because connections are created too fast."""
+        self._delayed = False  # whether accepting is paused for the same reason
         self._listen()
 
     def _listen(self) -> None:
@@ -53,12 +57,20 @@ class Acceptor:
         self._paused = True
         self.resume()
 
+    @property
+    def broker(self) -> Broker:
+        """The node in the present cluster, which a restored state replaces."""
+        return self._server.cluster.brokers[self._node_id]
+
     async def close(self) -> None:
         """Stops listening. Connections that have been accepted are open when this returns; unfinished TLS handshakes are aborted."""
         self._stop_listening()
         if self._listener.security_protocol in TLS_PROTOCOLS:
             for opening in self._opening:
                 opening.cancel()
+        for held in self._held:
+            self._server.core.timers.cancel(held)
+            held.close()
         await asyncio.gather(*self._opening, return_exceptions=True)
 
     @property
@@ -78,32 +90,68 @@ class Acceptor:
             self._listen()
 
     def resume(self) -> None:
-        """Accepts again if accepting was paused. Does nothing after `close`."""
-        if self._paused and self._listens:
+        """Accepts again if accepting was paused. Does nothing after `close`, and while the node is silent.
+
+        The kernel completes connections to a silent node until its queue is full (BACKLOG), so that clients can connect but get no answer.
+        """
+        if self._paused and self._listens and not self._delayed and self.broker.silence is None:
             self._paused = False
             self._loop.add_reader(self._socket, self._accept)
 
-    def _pause(self) -> None:
+    def pause(self) -> None:
+        """Accepts no connections until `resume` is called."""
         self._paused = True
         self._loop.remove_reader(self._socket)
 
     def _accept(self) -> None:
         """Accepts up to ACCEPTS_PER_TURN connections. The event loop calls it again while there are more."""
         quotas = self.broker.connections
+        self._server.begin_turn()
         try:
             for _ in range(ACCEPTS_PER_TURN):
                 if quotas.full:
                     text = "[KafkaServer id=%d] connection limit reached (max.connections=%d); accepting paused"
                     network_log.info(text, self.broker.node_id, quotas.limit)
-                    self._pause()
+                    self.pause()
                     return
-                self._admit(*self._socket.accept())
+                if not self._meet(*self._socket.accept()):
+                    return
         except (BlockingIOError, InterruptedError, ConnectionAbortedError):
             return
         except OSError as error:
             network_log.warning("[KafkaServer id=%d] cannot accept connections: %s; trying again", self.broker.node_id, error)
             self._loop.call_later(ACCEPT_RETRY_S, self.resume)
-            self._pause()
+            self.pause()
+        finally:
+            self._server.after_turn()
+
+    def _meet(self, accepted: socket.socket, address: Any) -> bool:
+        """Opens an accepted connection, or holds it if connections are created too fast. Returns False if accepting is paused."""
+        timers = self._server.core.timers
+        wait_ms, refused = self._server.core.connection_rates(self.broker).admit(self.name, address[0], timers.now_ms)
+        if not wait_ms:
+            self._admit(accepted, address)
+            return True
+        self._held[accepted] = None
+        if refused:
+            text = "[KafkaServer id=%d] closing a connection from %s in %d ms: its connection_creation_rate is exceeded"
+            network_log.info(text, self.broker.node_id, address[0], wait_ms)
+            timers.set(accepted, wait_ms, partial(self._refuse_held, accepted))
+            return True
+        self.pause()
+        self._delayed = True
+        timers.set(accepted, wait_ms, partial(self._admit_held, accepted, address))
+        return False
+
+    def _refuse_held(self, accepted: socket.socket) -> None:
+        del self._held[accepted]
+        accepted.close()
+
+    def _admit_held(self, accepted: socket.socket, address: Any) -> None:
+        del self._held[accepted]
+        self._admit(accepted, address)
+        self._delayed = False
+        self.resume()
 
     def _admit(self, accepted: socket.socket, address: Any) -> None:
         """Opens an accepted connection, or closes it if its address has reached max.connections.per.ip. Raises no exception."""
@@ -127,7 +175,6 @@ class Acceptor:
 
     def _open(self, accepted: socket.socket, host: str, port: int) -> None:
         accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._server.begin_turn()
         context = None if self._server.tls is None else self._server.tls.get(self.broker, self._listener)
         protocol = ClientProtocol(self._server, self.broker, self.name, host, port)
         timeout_s = None if context is None else HANDSHAKE_TIMEOUT_S

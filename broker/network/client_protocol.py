@@ -7,6 +7,9 @@ Back-pressure works in both directions. Reading is paused while the connection h
 served while the transport's buffer is full.
 
 Small responses are joined into one write, because a system call with many parts takes longer than copying them.
+
+While the node is silent (paused or isolated, see `cluster/node_control.py`), the connection is neither read nor written, so that the
+client's requests stay in the buffers of the sockets. They are served when the silence ends, if the client is still connected.
 """
 
 from __future__ import annotations
@@ -46,6 +49,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport | None = None
         self._vectored = False
         self._reading = True
+        self._silent = False
+        self._full = False
 
     @property
     def is_open(self) -> bool:
@@ -66,8 +71,12 @@ class ClientProtocol(asyncio.BufferedProtocol):
             self.server.opened(self)
         except Exception as error:
             self.connection.abort(error, "opening it")
-        if self.connection.closing is not None:
+        if self.connection.core is not self.server.core:
+            self.reset("the state of the cluster was replaced")
+        elif self.connection.closing is not None:
             self._close(self._transport)
+        elif self.broker.silence is not None:
+            self.silence()
         self.server.after_turn()
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -94,7 +103,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         The rest is written in the next turn, or when the transport's buffer has room again.
         """
         connection, transport = self.connection, self._transport
-        if transport is None or transport.is_closing():
+        if transport is None or self._silent or transport.is_closing():
             return
         if connection.output and connection.writable:
             self._write(transport)
@@ -120,8 +129,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
     def _close(self, transport: asyncio.Transport) -> None:
         """Closes the transport once all output is written, or aborts it after CLOSE_MS, because the peer may not read."""
         if self.connection.resets:
-            with suppress(OSError):  # raised if the peer has closed the connection already
-                transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+            _send_reset_on_close(transport)
         timers = self.server.core.timers
         if self not in timers:
             timers.set(self, CLOSE_MS, transport.abort)
@@ -135,19 +143,40 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     def pause_writing(self) -> None:
         """Stops serving requests, because the peer does not read and the transport's buffer is full; uvloop's is full with one byte."""
+        self._full = True
         self.connection.writable = False
 
     def resume_writing(self) -> None:
         """Serves requests again, because the transport's buffer has room."""
-        self.connection.writable = True
+        self._full = False
+        if not self._silent:
+            self.connection.writable = True
+            self.connection.ask_for_flush()
+            self.server.begin_turn()
+            self.server.after_turn()
+
+    def silence(self) -> None:
+        """Neither reads nor writes nor serves any more."""
+        self._silent, self.connection.writable = True, False
+        if self._reading and self._transport is not None:
+            self._reading = False
+            self._transport.pause_reading()
+
+    def end_silence(self) -> None:
+        """Reads, writes and serves again. The flush at the end of the turn does so."""
+        self._silent, self.connection.writable = False, not self._full
         self.connection.ask_for_flush()
-        self.server.begin_turn()
-        self.server.after_turn()
 
     def abort(self, reason: str) -> None:
         """Closes the connection at once, without writing its output."""
         self.connection.lost(reason)
         self._abort_transport()
+
+    def reset(self, reason: str) -> None:
+        """Closes the connection at once with RST, so that the client discards what it has received and connects again."""
+        if self._transport is not None:
+            _send_reset_on_close(self._transport)
+        self.abort(reason)
 
     def _abort_transport(self) -> None:
         if self._transport is not None:
@@ -171,3 +200,11 @@ class ClientProtocol(asyncio.BufferedProtocol):
         finally:
             self.server.closed(self)
             self.server.after_turn()
+
+
+def _send_reset_on_close(transport: asyncio.Transport) -> None:
+    """Makes a transport send RST when it is closed. Has no effect if the connection is closed already."""
+    connection: socket.socket | None = transport.get_extra_info("socket")
+    if connection is not None:  # as it is for a TLS connection that the peer has closed
+        with suppress(OSError):
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)

@@ -45,6 +45,17 @@ def test_log_empty_returns_nothing() -> None:
     assert (log.start_offset, log.end_offset) == (0, 0)
 
 
+def test_batch_start_is_the_base_offset_of_the_batch() -> None:
+    log = log_of(make_batch(records=3), make_batch(records=2), make_batch())
+    assert [log.batch_start(offset) for offset in range(8)] == [0, 0, 0, 3, 3, 5, 6, 7]
+    assert Log().batch_start(0) == 0
+    (_, middle, _) = list(log.batches(0, 6))
+    log.replace_before(5, [middle])
+    assert [log.batch_start(offset) for offset in range(6)] == [0, 1, 2, 3, 3, 5]
+    log.replace_before(6, [middle])
+    assert log.batch_start(5) == 5
+
+
 @pytest.mark.parametrize("owned", [False, True])
 @pytest.mark.parametrize("size", [HEADER_BYTES, 168, KEEP_BYTES - 1, KEEP_BYTES, KEEP_BYTES + 1, MIN_ARENA_BYTES, MIN_ARENA_BYTES + 1])
 def test_append_changes_only_base_offset_and_leader_epoch(size: int, owned: bool) -> None:

@@ -151,6 +151,15 @@ def test_truncate_restores_earlier_state(offset: int, epoch: int, expected: int)
     assert raised.value.expected == expected
 
 
+def test_truncate_of_all_cached_batches_keeps_the_sequence() -> None:
+    """A new leader lacks the five batches in flight. The client must send the first one first."""
+    known = producers(*((0, sequence, sequence) for sequence in range(7)))
+    known.truncate_to(102)
+    assert known.check(PID, 0, 2, 2, 10) is None
+    with pytest.raises(OutOfOrderSequence):
+        known.check(PID, 0, 3, 3, 10)
+
+
 def test_truncate_removes_producer_without_batches() -> None:
     known = producers((0, 0, 9), (0, 10, 19))
     known.record(PID + 1, 0, 0, 0, 50, 50, -1, 0)

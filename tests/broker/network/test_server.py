@@ -284,7 +284,7 @@ def test_closed_connection_of_a_stalled_client_is_aborted(
 def test_failing_control_call_is_logged_and_raised(
     loop_factory: object, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise RuntimeError("a bug of ours")
 
     with Cluster(nodes=2, topics={"t": 2}) as cluster, connect(cluster.bootstrap_servers.split(",")[0]) as other:
