@@ -139,7 +139,7 @@ FAILING_PRODUCERS = {
     "aiokafka": "asyncio.run(start(config))",
 }
 PROGRAM = """
-import asyncio, json, sys, aiokafka, kafka
+import asyncio, json, sys, aiokafka.helpers, kafka
 config = json.loads(sys.argv[1])
 if "ssl_cafile" in config and "aiokafka" in sys.argv:
     config["ssl_context"] = aiokafka.helpers.create_ssl_context(cafile=config.pop("ssl_cafile"))
