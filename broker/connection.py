@@ -283,9 +283,10 @@ class Connection:
 
     def _serve(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> None:
         """Serves the request in `size` bytes of `data` from `position` on. Every request passes here, with or without the shortcut."""
-        gate = self.core.gate
-        if self._shortcut is not None and self.core.cluster.shortcut_allowed and (gate is None or self.sparing.state is gate.state):
-            response = self._shortcut.answer(data, position, size, owns_buffer)
+        core, shortcut = self.core, self._shortcut
+        gate = core.gate
+        if shortcut is not None and core.cluster.shortcut_allowed and (gate is None or self.sparing.state is gate.state):
+            response = shortcut.answer(data, position, size, owns_buffer)
             if gate is not None and response is not None:
                 self.sparing.count += 1
             if isinstance(response, list):
@@ -322,7 +323,8 @@ class Connection:
                 self.resume(Parked(self, header, request, context, answer))
             else:
                 self._send(header, answer)
-                if self._authentication is None:  # the end of a session must be noticed at the next request
+                # The end of a session must be noticed at the next request, which the shortcut would not do.
+                if self._authentication is None or not self._authentication.expires:
                     self._shortcut = context.shortcut
         except Exception as error:
             self._refuse(header, request, error)
@@ -330,6 +332,11 @@ class Connection:
     def touch(self) -> None:
         """Has the connection count as used now, so that it is not closed as idle."""
         self._used_ms = self.core.timers.now_ms
+
+    def mute(self, milliseconds: int) -> None:
+        """Holds back the requests that follow the current one, for the given time (KIP-219)."""
+        self._is_put_off = True
+        self.core.timers.set(self, milliseconds, self._take_up)
 
     def forget_shortcut(self) -> None:
         """Has all further requests decoded, until the handler stores a new shortcut."""
@@ -470,6 +477,7 @@ class Connection:
         self.core.connections.pop(self, None)
         self.core.timers.cancel(self._idle_timer)
         self.broker.request_memory.forget(self.ask_for_flush)
+        self.core.timers.cancel(self)
         if self._large is not None:
             self._release_large(self._large)
         self._unparsed, self._large, self._held = b"", None, False

@@ -64,14 +64,29 @@ class Shortcut(Protocol):
         """
 
 
+class Quotas(Protocol):
+    """The quotas that apply to the client of one request (`throttling/request_quotas.py`)."""
+
+    def cap_fetch(self, max_bytes: int) -> int:
+        """Returns how many bytes a fetch may return, so that a single response does not exceed the quota."""
+
+    def admit_fetch(self, size: int) -> bool:
+        """Counts the bytes of a response. Returns False if the client is throttled and gets an empty response instead."""
+
+    def mutate(self, partitions: int, *, strict: bool) -> None:
+        """Counts partitions that are created or deleted. Raises KafkaError with THROTTLING_QUOTA_EXCEEDED if `strict`."""
+
+
 class Context:
     """The API version and the client of one request, and the broker and cluster that serve it.
 
     `frame` contains the request's bytes without their length. If `owns_buffer`, their memory is not reused for other requests, so that
-    the log may keep it. A handler may set `shortcut`, which the connection then tries first for each further request.
+    the log may keep it. A handler may set `shortcut`, which the connection then tries first for each further request. `quotas` is None
+    for a
+    client without quotas.
     """
 
-    __slots__ = ("broker", "client", "cluster", "frame", "owns_buffer", "shortcut", "version")
+    __slots__ = ("broker", "client", "cluster", "frame", "owns_buffer", "quotas", "shortcut", "version")
 
     def __init__(
         self,
@@ -89,6 +104,7 @@ class Context:
         self.broker = broker
         self.cluster = broker.cluster
         self.owns_buffer = owns_buffer
+        self.quotas: Quotas | None = None
 
     @property
     def now_ms(self) -> int:

@@ -26,6 +26,8 @@ from .scheduling.waiting import NEXT_TURN, Wait
 
 if TYPE_CHECKING:
     from .faults.table import Faults
+    from .throttling.connection_rates import ConnectionRates
+    from .throttling.throttle import Throttle
 
 STAGING_BYTES = 256 * 1024
 
@@ -45,9 +47,13 @@ class Core:
         self.connections: dict[Connection, None] = {}
         """The open connections in the order in which they were opened."""
         self.gate: Gate | None = None
-        """The gate that requests pass through. It is None without any fault, so that requests then cost nothing more."""
+        """The gate that requests pass through. It is None without any fault or quota, so that requests then cost nothing more."""
         self.on_gate_change: list[Callable[[], None]] = []
         """Functions that are called when the faults have changed."""
+        self._connection_rates: dict[int, ConnectionRates] = {}
+        cluster.quotas.on_change.append(self._set_gate)
+        if cluster.quotas:  # those of a restored state
+            self._set_gate()
 
     @cached_property
     def faults(self) -> Faults:
@@ -56,8 +62,26 @@ class Core:
 
         return Faults(self.cluster, lambda: self.connections, self._set_gate)
 
+    @cached_property
+    def throttle(self) -> Throttle:
+        """The gate of client quotas, whose modules are imported when there are any."""
+        from .throttling.throttle import Throttle
+
+        return Throttle(self.cluster, self.clock)
+
+    def connection_rates(self, broker: Broker) -> ConnectionRates:
+        """Returns the rates at which connections to a broker are created."""
+        from .throttling.connection_rates import ConnectionRates
+
+        if broker.node_id not in self._connection_rates:
+            self._connection_rates[broker.node_id] = ConnectionRates(broker.config, self.cluster.quotas)
+        return self._connection_rates[broker.node_id]
+
     def _set_gate(self) -> None:
-        self.gate = self.faults if self.faults.active else None
+        faults = self.faults if "faults" in self.__dict__ and self.faults.active else None
+        if self.cluster.quotas:
+            self.throttle.inner = faults
+        self.gate = self.throttle if self.cluster.quotas else faults
         for told in self.on_gate_change:
             told()
 

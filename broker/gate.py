@@ -49,6 +49,7 @@ class Channel(Protocol):
     """A connection, as far as a gate uses it."""
 
     client: Client
+    broker: Broker
     sparing: Sparing
 
     @property
@@ -63,6 +64,9 @@ class Channel(Protocol):
 
     def forget_shortcut(self) -> None:
         """Has all further requests decoded, until the handler stores a new shortcut."""
+
+    def mute(self, milliseconds: int) -> None:
+        """Holds back the requests that follow the current one, for the given time (KIP-219)."""
 
 
 class Asked(NamedTuple):

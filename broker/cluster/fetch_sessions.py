@@ -67,12 +67,9 @@ class CachedPartition:
         if partition is not None and self.wanted.fetch_offset == partition.log.end_offset:
             self._partition, self._state = partition, _state(partition)
 
-    def respond(self, data: PartitionData) -> bool:
-        """Stores `data` as the last response.
-
-        Returns whether it has to be sent, because it contains records or an error, or has changed.
-        """
-        changed = (
+    def differs(self, data: PartitionData) -> bool:
+        """Returns whether `data` has to be sent, because it contains records or an error, or has changed since the last response."""
+        return (
             data.high_watermark != self.high_watermark
             or data.log_start_offset != self.log_start_offset
             or bool(data.records)
@@ -80,6 +77,13 @@ class CachedPartition:
             or data.preferred_read_replica >= 0
             or data.diverging_epoch is not None
         )
+
+    def respond(self, data: PartitionData) -> bool:
+        """Stores `data` as the last response.
+
+        Returns whether it has to be sent, because it contains records or an error, or has changed.
+        """
+        changed = self.differs(data)
         self.high_watermark = -1 if data.error_code else data.high_watermark
         self.log_start_offset = data.log_start_offset
         return changed
@@ -154,6 +158,15 @@ class FetchSession:
             elif kept:
                 topic.partitions = kept
                 changed.append(topic)
+        return changed
+
+    def preview(self, topics: Sequence[FetchableTopicResponse]) -> list[FetchableTopicResponse]:
+        """Returns the part of a response that has changed, as `changes` does, but keeps the session as it is."""
+        changed = []
+        for topic in topics:
+            kept = [data for data in topic.partitions if self._partitions[self._key(topic, data)].differs(data)]
+            if kept:
+                changed.append(FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id, partitions=kept))
         return changed
 
     def note(self, topic: FetchableTopicResponse, data: PartitionData) -> None:

@@ -171,6 +171,8 @@ def _create(name: str, context: Context) -> Topic:
     """Returns the new topic. Raises KafkaError with the error codes of CreateTopics."""
     cluster = context.cluster
     if not cluster.ensure_internal(name):
+        if context.quotas is not None:
+            context.quotas.mutate(len(cluster.create_topic(name, validate_only=True).partitions), strict=False)
         return cluster.create_topic(name)
     if name not in cluster.topics:
         raise KafkaError(ErrorCode.INVALID_REPLICATION_FACTOR, "No broker is running that could hold a replica.")

@@ -12,6 +12,7 @@ import logging
 import os
 import socket
 import ssl
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..cluster.broker import Broker
@@ -40,6 +41,9 @@ class Acceptor:
         self.name = listener.name
         self._loop = asyncio.get_running_loop()
         self._opening: set[asyncio.Task[object]] = set()
+        self._held: dict[socket.socket, None] = {}
+        """Accepted connections that wait, because connections are created too fast."""
+        self._delayed = False  # whether accepting is paused for the same reason
         self._listen()
 
     def _listen(self) -> None:
@@ -64,6 +68,9 @@ class Acceptor:
         if self._listener.security_protocol in TLS_PROTOCOLS:
             for opening in self._opening:
                 opening.cancel()
+        for held in self._held:
+            self._server.core.timers.cancel(held)
+            held.close()
         await asyncio.gather(*self._opening, return_exceptions=True)
 
     @property
@@ -87,7 +94,7 @@ class Acceptor:
 
         The kernel completes connections to a silent node until its queue is full (BACKLOG), so that clients can connect but get no answer.
         """
-        if self._paused and self._listens and self.broker.silence is None:
+        if self._paused and self._listens and not self._delayed and self.broker.silence is None:
             self._paused = False
             self._loop.add_reader(self._socket, self._accept)
 
@@ -99,6 +106,7 @@ class Acceptor:
     def _accept(self) -> None:
         """Accepts up to ACCEPTS_PER_TURN connections. The event loop calls it again while there are more."""
         quotas = self.broker.connections
+        self._server.begin_turn()
         try:
             for _ in range(ACCEPTS_PER_TURN):
                 if quotas.full:
@@ -106,13 +114,51 @@ class Acceptor:
                     network_log.info(text, self.broker.node_id, quotas.limit)
                     self.pause()
                     return
-                self._admit(*self._socket.accept())
+                if not self._meet(*self._socket.accept()):
+                    return
         except (BlockingIOError, InterruptedError, ConnectionAbortedError):
             return
         except OSError as error:
             network_log.warning("[KafkaServer id=%d] cannot accept connections: %s; trying again", self.broker.node_id, error)
             self._loop.call_later(ACCEPT_RETRY_S, self.resume)
             self.pause()
+        finally:
+            self._server.after_turn()
+
+    def _meet(self, accepted: socket.socket, address: Any) -> bool:
+        """Opens an accepted connection, or holds it if connections are created too fast. Returns False if accepting is paused."""
+        timers = self._server.core.timers
+        wait_ms, refused = self._server.core.connection_rates(self.broker).admit(self.name, address[0], timers.now_ms)
+        if not wait_ms:
+            self._admit(accepted, address)
+            return True
+        self._held[accepted] = None
+        if refused:
+            text = "[KafkaServer id=%d] closing a connection from %s in %d ms: its connection_creation_rate is exceeded"
+            network_log.info(text, self.broker.node_id, address[0], wait_ms)
+            timers.set(accepted, wait_ms, partial(self._refuse_held, accepted))
+            return True
+        self.pause()
+        self._delayed = True
+        timers.set(accepted, wait_ms, partial(self._admit_held, accepted, address))
+        return False
+
+    def drop_held(self) -> None:
+        """Closes the connections that wait, and ends a delay, because a restored state has ended the timers of both."""
+        for held in self._held:
+            held.close()
+        self._held.clear()
+        self._delayed = False
+
+    def _refuse_held(self, accepted: socket.socket) -> None:
+        del self._held[accepted]
+        accepted.close()
+
+    def _admit_held(self, accepted: socket.socket, address: Any) -> None:
+        del self._held[accepted]
+        self._admit(accepted, address)
+        self._delayed = False
+        self.resume()
 
     def _admit(self, accepted: socket.socket, address: Any) -> None:
         """Opens an accepted connection, or closes it if its address has reached max.connections.per.ip. Raises no exception."""
@@ -136,7 +182,6 @@ class Acceptor:
 
     def _open(self, accepted: socket.socket, host: str, port: int) -> None:
         accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._server.begin_turn()
         context = None if self._server.tls is None else self._server.tls.get(self.broker, self._listener)
         protocol = ClientProtocol(self._server, self.broker, self.name, host, port)
         timeout_s = None if context is None else HANDSHAKE_TIMEOUT_S

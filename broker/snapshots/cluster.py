@@ -49,7 +49,7 @@ PRODUCER_IDS = Record(ProducerIds, {"next_id": PLAIN}, apart=("_timers", "_confi
 _ENTITY = Form(lambda entity: list(map(list, entity)), lambda plain, shift_ms: tuple(map(tuple, plain)))
 NODES = Record(NodeControl, {"silent": ordered()}, apart=("_cluster",))
 REPLICA_CONTROL = Record(ReplicaControl, {"reassignments_held": PLAIN}, apart=("_cluster",))
-QUOTAS = Record(ClientQuotas, {"_quotas": mapped(_ENTITY, _PAIRS)})
+QUOTAS = Record(ClientQuotas, {"_quotas": mapped(_ENTITY, _PAIRS)}, apart=("on_change",))
 
 # Classes that are written separately, or that have no state.
 AUTHORIZER = Record(Authorizer, {}, apart=("super_users", "_if_no_acl_found", "_acls", "_longest_prefix", "_patterns"))
