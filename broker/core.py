@@ -52,7 +52,7 @@ class Core:
         """Functions that are called when the faults have changed."""
         self._connection_rates: dict[int, ConnectionRates] = {}
         cluster.quotas.on_change.append(self._set_gate)
-        if cluster.quotas:  # of a restored state
+        if cluster.quotas:  # those of a restored state
             self._set_gate()
 
     @cached_property

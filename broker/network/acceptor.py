@@ -143,6 +143,13 @@ class Acceptor:
         timers.set(accepted, wait_ms, partial(self._admit_held, accepted, address))
         return False
 
+    def drop_held(self) -> None:
+        """Closes the connections that wait, and ends a delay, because a restored state has ended the timers of both."""
+        for held in self._held:
+            held.close()
+        self._held.clear()
+        self._delayed = False
+
     def _refuse_held(self, accepted: socket.socket) -> None:
         del self._held[accepted]
         accepted.close()

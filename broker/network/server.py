@@ -197,6 +197,7 @@ class Server:
             if broker.running and broker.node_id not in self._acceptors:
                 self._listen(broker.node_id)
             for acceptor in self._acceptors.get(broker.node_id, ()):
+                acceptor.drop_held()
                 acceptor.resume() if broker.silence is None else acceptor.pause()
         self._ports.release_all_but(brokers)
 

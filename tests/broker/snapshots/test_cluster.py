@@ -14,6 +14,7 @@ import pytest
 
 from odradek.broker.snapshots.cluster import write_cluster
 from odradek.storage.segments import Segment
+from tests.broker.harness import World
 from tests.fuzz.batches import Batches
 from tests.fuzz.player import Advance, Player, Restore, TakeSnapshot, captured_errors
 from tests.fuzz.rounds import NODES, SETTINGS, Round, warm_up
@@ -73,3 +74,13 @@ def _not_plain(value: Any, path: str = "") -> Iterator[str]:
             yield from _not_plain(item, f"{path}.{number}")
     elif type(value) not in PLAIN_TYPES:
         yield f"{path}: {value!r}"
+
+
+def test_restored_quotas_are_enforced_again() -> None:
+    world = World(1)
+    world.cluster.alter_quotas((("client-id", "c"),), {"producer_byte_rate": 1.0}, validate_only=False)
+    state = write_cluster(world.cluster)
+    world.cluster.alter_quotas((("client-id", "c"),), {"producer_byte_rate": None}, validate_only=False)
+    assert world.core.gate is None
+    world.restore(state)
+    assert world.core.gate is world.core.throttle
