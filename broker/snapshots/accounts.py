@@ -1,4 +1,4 @@
-"""The state of the accounts of a cluster: passwords, SCRAM credentials and delegation tokens."""
+"""The state of the accounts of a cluster: digests of passwords, SCRAM credentials and delegation tokens."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ SCRAM_CREDENTIALS = Record(ScramCredentials, {"_by_user": mapped(PLAIN, _CREDENT
 
 ACCOUNTS = Record(
     Accounts,
-    {"_passwords": mapped(PLAIN, PLAIN), "scram_credentials": Within(SCRAM_CREDENTIALS), "tokens": Within(DELEGATION_TOKENS)},
+    {"_plain_digests": mapped(PLAIN, PLAIN), "scram_credentials": Within(SCRAM_CREDENTIALS), "tokens": Within(DELEGATION_TOKENS)},
     apart=("timers", "random", "key_sets"),
 )
 
