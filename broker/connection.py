@@ -4,6 +4,8 @@ Receiving. All connections share the staging buffer of the core. `buffer` return
 frames that are complete; an incomplete one at the end is copied to `_unparsed`. A frame larger than LARGE_FRAME_BYTES is received into a
 memory block of its own, which the log may keep without a copy. That memory counts towards `queued.max.request.bytes`.
 
+Authentication. On a SASL listener, `authentication.py` answers the frames of a client until it is authenticated.
+
 One request in flight. While a handler waits, further bytes of its client stay unparsed (`_held`), so responses are in the order of the
 requests, as with Kafka's SocketServer, which mutes the channel. Requests are held back in the same way while the client does not read its
 responses, so that the memory of a connection is bounded.
@@ -26,6 +28,7 @@ from ..protocol.frame import LENGTH, Buffer, RequestHeader, encode_response, enc
 from ..protocol.messages.api_versions import API_VERSIONS
 from ..protocol.schema import Message, ProtocolError
 from ..storage.memory import untouched
+from .authentication import REFUSED_HEADER, REFUSED_REQUEST, Authentication, identify_by_certificate
 from .cluster.broker import Broker
 from .context import Client, Context, Shortcut
 from .failure import failure
@@ -81,6 +84,11 @@ class Connection:
         self.closing: str | None = None
         self._on_abort = on_abort
         self._shortcut: Shortcut | None = None
+        self.max_frame_bytes = broker.request_max_bytes
+        self._authentication: Authentication | None = None
+        if (listener := broker.sasl.get(client.listener_name)) is not None:
+            self._authentication = Authentication(listener, client, broker, self._write)
+            self.max_frame_bytes = self._authentication.max_frame_bytes
         self._unparsed: Buffer = b""
         self._held = False  # whether `_unparsed` may contain whole frames
         self._is_put_off = self._flush_is_put_off = False
@@ -103,6 +111,13 @@ class Connection:
             timers.set(self._idle_timer, limit_ms - idle_ms, self._check_idle)
         else:
             self.close(f"idle for {idle_ms} ms, connections.max.idle.ms is {limit_ms}")
+
+    def certified(self, certificate: bytes) -> None:
+        """Identifies the client by the certificate, in DER, that it has shown in the TLS handshake."""
+        try:
+            identify_by_certificate(self.client, self.broker, certificate)
+        except CloseConnection as error:
+            self.close(str(error))
 
     # Bytes in
 
@@ -173,10 +188,10 @@ class Connection:
     def _parse(self, data: memoryview) -> memoryview:
         """Serves the complete frames in `data` until the connection is busy or its share of the turn is used up. Returns the rest."""
         position, end, served, end_s = 0, len(data), 0, 0.0
-        limit, clock = self.broker.request_max_bytes, self.core.clock
+        clock = self.core.clock
         while end - position >= LENGTH.size and self.closing is None:
             (size,) = LENGTH.unpack_from(data, position)
-            if not 0 <= size <= limit:
+            if not 0 <= size <= self.max_frame_bytes:
                 self._refuse_frame(size, data[position:])
                 break
             if self.busy:
@@ -201,7 +216,8 @@ class Connection:
     def _refuse_frame(self, size: int, data: memoryview) -> None:
         other = sniff_protocol(bytes(data[: LENGTH.size]))
         hint = f"; this looks like {other}, but the listener is {self.broker.listeners[self.client.listener_name].security_protocol}"
-        self.close(f"a frame of {size} bytes, socket.request.max.bytes is {self.broker.request_max_bytes}{hint if other else ''}")
+        setting = "socket.request.max.bytes" if self.max_frame_bytes == self.broker.request_max_bytes else "sasl.server.max.receive.size"
+        self.close(f"a frame of {size} bytes, {setting} is {self.max_frame_bytes}{hint if other else ''}")
 
     def _begin_large(self, begun: memoryview, size: int) -> bool:
         """Starts to receive a large frame into its own memory. Returns False to stop reading if queued.max.request.bytes is used up."""
@@ -231,6 +247,8 @@ class Connection:
     # Requests
 
     def _handle(self, frame: memoryview, owns_buffer: bool) -> None:
+        if self._authentication is not None and not self._admits(self._authentication, frame):
+            return
         if self._shortcut is not None and (known := self._shortcut.answer(frame, owns_buffer)) is not None:
             return self._write([known])
         try:
@@ -254,6 +272,20 @@ class Connection:
                 self._shortcut = context.shortcut
         except Exception as error:
             self._refuse(header, request, error)
+
+    def _admits(self, authentication: Authentication, frame: memoryview) -> bool:
+        """Returns whether the handlers serve a frame. Otherwise the frame is answered here, as part of the authentication."""
+        try:
+            if authentication.admits(frame):
+                return True
+            refusal = authentication.serve(frame)
+        except (CloseConnection, ProtocolError) as error:
+            self.close(str(error))
+            return False
+        self.max_frame_bytes = authentication.max_frame_bytes
+        if refusal is not None:
+            self.resume(Parked(self, REFUSED_HEADER, REFUSED_REQUEST, refusal))
+        return False
 
     def resume(self, parked: Parked) -> None:
         """Continues a handler until it waits again or returns. Raises no exception."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..protocol.errors import KafkaError
 from .scheduling.waiting import Reply
 from .security.acls import ACCESS_DENIED_ERRORS, ANONYMOUS, CLUSTER_NAME, OPERATIONS, Operation, ResourceType
+from .security.mechanism import Identity
 
 if TYPE_CHECKING:
     from .cluster.broker import Broker
@@ -16,11 +17,13 @@ if TYPE_CHECKING:
 class Client:
     """The peer of a connection, and the name of the listener that it is connected to.
 
+    `principal` is ANONYMOUS until the client is authenticated. `by_token` states that it has authenticated with a delegation token.
     `connection_id` counts the connections of the cluster from 1 on. `software_name` and `software_version` are those of the client's
     ApiVersions request (KIP-511); they are empty before it and for older clients.
     """
 
     __slots__ = (
+        "by_token",
         "client_host",
         "client_id",
         "client_port",
@@ -37,8 +40,13 @@ class Client:
         self.client_host = client_host
         self.client_port = client_port
         self.principal = ANONYMOUS
+        self.by_token = False
         self.client_id = ""
         self.software_name = self.software_version = ""
+
+    def identify(self, identity: Identity) -> None:
+        """Sets the principal of a client that has authenticated."""
+        self.principal, self.by_token = f"User:{identity.user}", identity.by_token
 
     def __str__(self) -> str:
         return f"{self.client_host}:{self.client_port} on {self.listener_name}, client id {self.client_id!r}"

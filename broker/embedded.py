@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from .client_config import client_config
 from .cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
 from .controls.cluster_controls import BlockingControls, ClusterControls
 from .network.server import Server, new_event_loop
+from .security.startup import Security, security_of
 from .settings.cluster_config import ClusterConfig, cluster_of
 from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
+from .tls.generated import GeneratedTls
 
 R = TypeVar("R")
 
 ANY_PORT = "PLAINTEXT://127.0.0.1:0"
 TRANSACTION_VERSIONS = (0, 1, 2)
+NOT_GENERATED = "the cluster has no generated certificates; start it with tls=True"
 NOT_RUNNING = "the cluster is not running; use it inside its `with` block, or between start() and stop()"
 
 
@@ -39,10 +43,15 @@ class AsyncCluster(ClusterControls):
         topics: Mapping[str, int | TopicOptions] | None = None,
         settings: Mapping[str, SettingValue] | None = None,
         *,
+        tls: bool = False,
+        users: Mapping[str, str] | None = None,
+        acls: Sequence[str] = (),
         seed: int | None = None,
         transaction_version: int = 2,
     ) -> None:
-        self._config = replace(_cluster_config(nodes, settings or {}), transaction_version=_known_version(transaction_version))
+        security = security_of(tls, users, acls)
+        config = _cluster_config(nodes, settings or {}, security)
+        self._config = replace(config, transaction_version=_known_version(transaction_version))
         self._topics = topic_specs_of({} if topics is None else topics)
         check_topics(self._topics, nodes)
         self._seed = seed
@@ -91,6 +100,21 @@ class AsyncCluster(ClusterControls):
         return self._server.bootstrap_servers
 
     @property
+    def tls(self) -> GeneratedTls:
+        """The generated CA: `tls.ca_file` is its path. Raises ValueError without tls=True, and if the cluster is not running."""
+        if self._server.generated_tls is None:
+            raise ValueError(NOT_GENERATED)
+        return self._server.generated_tls
+
+    def client_config(self, client: str, *, user: str | None = None, mechanism: str | None = None) -> dict[str, Any]:
+        """Returns the settings with which a client connects: "librdkafka", "java", "kafka-python" or "aiokafka".
+
+        `user` is one of `users`, by default the first one. Raises ValueError for an unknown client, user or SASL mechanism, and if the
+        cluster is not running.
+        """
+        return client_config(client, self._server, user=user, mechanism=mechanism)
+
+    @property
     def _server(self) -> Server:
         if self._running is None:
             raise ValueError(NOT_RUNNING)
@@ -108,7 +132,12 @@ class Cluster(BlockingControls):
     `topics` maps names to numbers of partitions, or to options: `{"partitions": 4, "replication_factor": 2, "configs":
     {"cleanup.policy": "compact"}}`. `settings` are Kafka's broker settings, including `listeners`. With a `seed`, ids and the placement of
     leaders are reproducible. `transaction_version` is the finalized level of the feature transaction.version; below 2, clients do not use
-    transactions v2 (KIP-890). Raises TypeError or ValueError for an invalid argument, including a misspelt setting.
+    transactions v2 (KIP-890).
+
+    With `tls=True` clients connect by TLS; a CA and certificates are created (`tls.ca_file`). `users` maps names to passwords, with which
+    clients authenticate by PLAIN or SCRAM. `acls` restrict access, such as "User:alice:allow:read,describe:topic:orders".
+
+    Raises TypeError or ValueError for an invalid argument, including a misspelt setting.
     """
 
     def __init__(
@@ -117,10 +146,15 @@ class Cluster(BlockingControls):
         topics: Mapping[str, int | TopicOptions] | None = None,
         settings: Mapping[str, SettingValue] | None = None,
         *,
+        tls: bool = False,
+        users: Mapping[str, str] | None = None,
+        acls: Sequence[str] = (),
         seed: int | None = None,
         transaction_version: int = 2,
     ) -> None:
-        self._cluster = AsyncCluster(nodes, topics, settings, seed=seed, transaction_version=transaction_version)
+        self._cluster = AsyncCluster(
+            nodes, topics, settings, tls=tls, users=users, acls=acls, seed=seed, transaction_version=transaction_version
+        )
         super().__init__(self._cluster, self._run_in_thread)
         self._thread: threading.Thread | None = None
 
@@ -167,6 +201,19 @@ class Cluster(BlockingControls):
         """`host:port,host:port`, for a client's bootstrap.servers. Raises ValueError if the cluster is not running."""
         return self._cluster.bootstrap_servers
 
+    @property
+    def tls(self) -> GeneratedTls:
+        """The generated CA: `tls.ca_file` is its path. Raises ValueError without tls=True, and if the cluster is not running."""
+        return self._cluster.tls
+
+    def client_config(self, client: str, *, user: str | None = None, mechanism: str | None = None) -> dict[str, Any]:
+        """Returns the settings with which a client connects: "librdkafka", "java", "kafka-python" or "aiokafka".
+
+        `user` is one of `users`, by default the first one. Raises ValueError for an unknown client, user or SASL mechanism, and if the
+        cluster is not running.
+        """
+        return self._cluster.client_config(client, user=user, mechanism=mechanism)
+
     def _run_in_thread(self, coroutine: Coroutine[Any, Any, R]) -> R:
         """Runs a coroutine on the cluster's event loop and returns its result. Raises ValueError if that is impossible."""
         if self._thread is None:
@@ -195,13 +242,14 @@ class Cluster(BlockingControls):
                 started.set_exception(error)
 
 
-def _cluster_config(nodes: int, settings: Mapping[str, SettingValue]) -> ClusterConfig:
+def _cluster_config(nodes: int, settings: Mapping[str, SettingValue], security: Security) -> ClusterConfig:
     if not isinstance(nodes, int) or isinstance(nodes, bool):
         raise TypeError(f"nodes must be an int, not {nodes!r}")
     if not isinstance(settings, Mapping):
         raise TypeError(f'settings must be a mapping such as {{"num.partitions": 3}}, not {settings!r}')
     check_scope(settings)
-    return cluster_of([{"listeners": ANY_PORT} | {name: as_text(name, value) for name, value in settings.items()}], nodes=nodes)
+    properties = {"listeners": ANY_PORT} | {name: as_text(name, value) for name, value in settings.items()}
+    return security.applied_to(cluster_of([security.settings(properties, settings)], nodes=nodes))
 
 
 def _known_version(version: int) -> int:

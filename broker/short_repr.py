@@ -1,4 +1,7 @@
-"""`repr` of bounded length for log entries. Requests may be large, so only the part that is shown is formatted."""
+"""`repr` of bounded length for log entries. Requests may be large, so only the part that is shown is formatted.
+
+Secrets in requests are not shown.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,9 @@ from reprlib import Repr
 from ..protocol.schema import Message, specs
 
 MAX_CHARACTERS = 1024
+SECRET_FIELDS = {"auth_bytes", "hmac", "salted_password", "value"}
+"""Fields of requests that may contain passwords and keys; `value` is that of a setting."""
+HIDDEN = "[hidden]"
 
 
 class _ShortRepr(Repr):
@@ -24,7 +30,10 @@ class _ShortRepr(Repr):
         if level <= 0:
             return f"{type(x).__name__}(...)"
         # A message that is still being built may lack attributes.
-        values = ", ".join(f"{spec.name}={self.repr1(getattr(x, spec.name, None), level - 1)}" for spec in specs(type(x)))
+        values = ", ".join(
+            f"{spec.name}={HIDDEN if spec.name in SECRET_FIELDS else self.repr1(getattr(x, spec.name, None), level - 1)}"
+            for spec in specs(type(x))
+        )
         return f"{type(x).__name__}({values})"
 
     def repr_bytes(self, x: bytes, level: int) -> str:

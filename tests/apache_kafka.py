@@ -115,7 +115,7 @@ class Node:
 
     def __init__(self, cluster: ApacheKafka, node_id: int) -> None:
         self.cluster, self.node_id, self.directory = cluster, node_id, cluster.directory / f"node-{node_id}"
-        names = ["CLIENT", "CONTROLLER"] if node_id == 1 else ["CLIENT"]
+        names = ["CLIENT", *cluster.listeners, *(["CONTROLLER"] if node_id == 1 else [])]
         # A socket that is bound but does not listen reserves the port. The JVM can listen there because it sets SO_REUSEADDR as well.
         self._reserved = {name: _reserve_port() for name in names}
         self.ports: dict[str, int] = {name: reserved.getsockname()[1] for name, reserved in self._reserved.items()}
@@ -134,11 +134,12 @@ class Node:
         data = self.directory / "data"
         data.mkdir(parents=True)
         listeners = ",".join(f"{name}://127.0.0.1:{port}" for name, port in self.ports.items())
+        protocols = {"CLIENT": "PLAINTEXT", "CONTROLLER": "PLAINTEXT", **self.cluster.listeners}
         settings = {
             "process.roles": "broker,controller" if self.node_id == 1 else "broker",
             "node.id": str(self.node_id),
             "listeners": listeners,
-            "listener.security.protocol.map": "CLIENT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+            "listener.security.protocol.map": ",".join(f"{name}:{protocol}" for name, protocol in protocols.items()),
             "inter.broker.listener.name": "CLIENT",
             "controller.listener.names": "CONTROLLER",
             "controller.quorum.voters": f"1@127.0.0.1:{controller_port}",
@@ -205,17 +206,25 @@ class Node:
 
 
 class ApacheKafka:
-    """A cluster in a temporary directory, as a context manager. `settings` are server.properties of every node."""
+    """A cluster in a temporary directory, as a context manager. `settings` are server.properties of every node.
 
-    def __init__(self, nodes: int = 1, settings: Mapping[str, str] | None = None) -> None:
+    `listeners` maps names of listeners beside CLIENT to their security protocols.
+    """
+
+    def __init__(self, nodes: int = 1, settings: Mapping[str, str] | None = None, listeners: Mapping[str, str] | None = None) -> None:
         self.settings = dict(settings or {})
+        self.listeners = dict(listeners or {})
         self.directory = Path(tempfile.mkdtemp(prefix="apache-kafka-"))
         self.nodes = [Node(self, node_id) for node_id in range(1, nodes + 1)]
 
     @property
     def bootstrap_servers(self) -> str:
         """`host:port,...` of all nodes."""
-        return ",".join(f"127.0.0.1:{node.ports['CLIENT']}" for node in self.nodes)
+        return self.addresses("CLIENT")
+
+    def addresses(self, listener: str) -> str:
+        """Returns `host:port,...` of a listener of all nodes."""
+        return ",".join(f"127.0.0.1:{node.ports[listener]}" for node in self.nodes)
 
     def __enter__(self) -> Self:
         try:

@@ -105,7 +105,7 @@ def cluster_state(cluster: ClusterState, excluded: Excluded = Excluded()) -> dic
         "next_producer_id": cluster.producer_ids.next_id,
         "group_configs": captured(cluster.group_configs),
         "authorizer": captured(cluster.authorizer),
-        "scram_credentials": captured(cluster.scram_credentials),
+        "scram_credentials": captured(cluster.accounts.scram_credentials),
         "nodes": {
             node_id: [broker.running, captured(broker.config), captured(broker.fetch_sessions)]
             for node_id, broker in cluster.brokers.items()

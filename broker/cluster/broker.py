@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ..security.sasl_listener import SaslListeners
 from ..settings.cluster_config import NodeConfig
+from ..settings.listener_prefix import base_name
 from ..settings.listeners import Listener
 from ..settings.values import BrokerConfig
 from ..topics.names import CONSUMER_OFFSETS
@@ -29,6 +32,7 @@ class Broker:
         self.rack = config.rack
         self.listeners: dict[str, Listener] = {listener.name: listener for listener in config.listeners}
         self.config = settings
+        self.sasl = SaslListeners(settings, self.listeners, cluster.accounts)
         self.running = True
         self.registered = True
         """Whether metadata contains the node: False from UnregisterBroker until the node is started again."""
@@ -46,6 +50,14 @@ class Broker:
 
     def __repr__(self) -> str:
         return f"Broker({self.node_id})"
+
+    def check_security(self, overrides: Mapping[str, str], *, cluster_wide: bool) -> None:
+        """Raises InvalidConfig if the listeners could not work with new dynamic settings of this node or, cluster-wide, of all nodes."""
+        if any(base_name(name).startswith(("ssl.", "sasl.")) for name in overrides):
+            own, all_nodes = (self.config.own, overrides) if cluster_wide else (overrides, self.config.cluster_wide)
+            changed = self.config.altered(own=own, cluster_wide=all_nodes)
+            self.sasl.check(changed)
+            self.cluster.check_tls(self, changed)
 
     @property
     def groups(self) -> Groups:

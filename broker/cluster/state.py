@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 from base64 import urlsafe_b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,9 @@ from typing import TYPE_CHECKING, Any
 from ...protocol.errors import ErrorCode, KafkaError
 from ...storage.memory import LogMemory
 from ..scheduling.turns import Turns
+from ..security.acl_texts import parse_acl
 from ..security.authorizer import authorizer_of
+from ..security.sasl_listener import Accounts
 from ..settings.cluster_config import ClusterConfig
 from ..settings.properties import InvalidConfig
 from ..settings.validation import validate_topic_configs
@@ -42,7 +44,6 @@ from .placement import place_replicas
 from .producer_ids import ProducerIds
 from .quotas import ClientQuotas, Entity
 from .replica_control import ReplicaControl
-from .scram import ScramCredentials
 from .transaction_log import TransactionLog
 
 if TYPE_CHECKING:
@@ -64,8 +65,12 @@ class ClusterState:
         self.background = turns.background
         self.random = random
         self.cluster_id = config.cluster_id or urlsafe_b64encode(random.randbytes(16)).decode().rstrip("=")
-        self.brokers = {node.node_id: Broker(self, node, BrokerConfig(node.properties, nodes=len(config.nodes))) for node in config.nodes}
-        self.config = next(iter(self.brokers.values())).config
+        configs = {node.node_id: BrokerConfig(node.properties, nodes=len(config.nodes)) for node in config.nodes}
+        self.config = next(iter(configs.values()))
+        self.accounts = Accounts(config.users, self.config, timers, random)
+        self.check_tls: Callable[[Broker, BrokerConfig], None] = lambda broker, config: None
+        """Raises InvalidConfig if the TLS listeners of a node could not work with new settings. Set by the edge, which does TLS."""
+        self.brokers = {node.node_id: Broker(self, node, configs[node.node_id]) for node in config.nodes}
         for broker in self.brokers.values():
             # A new Kafka cluster sets this dynamically for all brokers, which takes precedence over the static setting (KIP-966).
             broker.config.alter(own={}, cluster_wide={"min.insync.replicas": str(self.config.integers["min.insync.replicas"])})
@@ -87,8 +92,7 @@ class ClusterState:
         self.replica_control = ReplicaControl(self)
         self.features = Features(config.transaction_version)
         self.quotas = ClientQuotas()
-        self.authorizer = authorizer_of(self.config)
-        self.scram_credentials = ScramCredentials()
+        self.authorizer = authorizer_of(self.config, [acl for text in config.acls for acl in parse_acl(text)])
 
     # Nodes
 

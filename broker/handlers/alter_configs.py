@@ -175,6 +175,7 @@ def _validate(resource: Resource, overrides: dict[str, str], broker: Broker) -> 
         validate_group_configs(overrides, broker.config)
     else:
         validate_broker_configs(overrides, broker.config, cluster_wide=not resource.resource_name)
+        broker.check_security(overrides, cluster_wide=not resource.resource_name)
 
 
 def _check_min_insync_replicas(resource: Resource, overrides: Mapping[str, str], target: Target, broker: Broker) -> None:

@@ -1,11 +1,11 @@
-"""The APIs of delegation tokens (KIP-48).
+"""The APIs of delegation tokens (KIP-48). `security/delegation_tokens.py` keeps the tokens.
 
-Kafka rejects them on listeners that do not authenticate clients. No listener authenticates clients yet, so all requests are rejected.
+A client that is not authenticated, or that has authenticated with a token, may not use them.
 """
 
 from __future__ import annotations
 
-from ...protocol.errors import ErrorCode
+from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.create_delegation_token import (
     CREATE_DELEGATION_TOKEN,
     CreateDelegationTokenRequest,
@@ -13,6 +13,8 @@ from ...protocol.messages.create_delegation_token import (
 )
 from ...protocol.messages.describe_delegation_token import (
     DESCRIBE_DELEGATION_TOKEN,
+    DescribedDelegationToken,
+    DescribedDelegationTokenRenewer,
     DescribeDelegationTokenRequest,
     DescribeDelegationTokenResponse,
 )
@@ -28,6 +30,8 @@ from ...protocol.messages.renew_delegation_token import (
 )
 from ..context import Context
 from ..registry import handles
+from ..security.acls import ANONYMOUS, Operation, ResourceType
+from ..security.delegation_tokens import DelegationToken
 
 NO_TIME = -1
 NOT_ALLOWED = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
@@ -35,38 +39,101 @@ NOT_ALLOWED = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
 
 @handles(CREATE_DELEGATION_TOKEN)
 def create_delegation_token(request: CreateDelegationTokenRequest, context: Context) -> CreateDelegationTokenResponse:
-    """Always returns DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, with the principals that the token would have, as Kafka does."""
-    requester_type, _, requester = context.client.principal.partition(":")
-    owner_type, owner_name = request.owner_principal_type, request.owner_principal_name
-    if not (owner_type and owner_name):
-        owner_type, owner_name = requester_type, requester
+    """Creates a token for the client or, if it has the right CREATE_TOKENS for that user, for another user."""
+    requester = owner = context.client.principal
+    if request.owner_principal_type and request.owner_principal_name:
+        owner = f"{request.owner_principal_type}:{request.owner_principal_name}"
+    token, code = None, ErrorCode.NONE
+    try:
+        if not _is_allowed(context):
+            raise KafkaError(NOT_ALLOWED)
+        if owner != requester and not context.may(Operation.CREATE_TOKENS, ResourceType.USER, owner):
+            raise KafkaError(ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED)
+        renewers = [f"{each.principal_type}:{each.principal_name}" for each in request.renewers]
+        token = context.cluster.accounts.tokens.create(owner, requester, renewers, request.max_lifetime_ms)
+    except KafkaError as error:
+        code = error.code
+    owner_type, _, owner_name = owner.partition(":")
+    requester_type, _, requester_name = requester.partition(":")
     return CreateDelegationTokenResponse(
-        error_code=NOT_ALLOWED,
+        error_code=code,
         principal_type=owner_type,
         principal_name=owner_name,
         token_requester_principal_type=requester_type,
-        token_requester_principal_name=requester,
-        issue_timestamp_ms=NO_TIME,
-        expiry_timestamp_ms=NO_TIME,
-        max_timestamp_ms=NO_TIME,
-        token_id="",
-        hmac=b"",
+        token_requester_principal_name=requester_name,
+        issue_timestamp_ms=token.issue_ms if token else NO_TIME,
+        expiry_timestamp_ms=token.expiry_ms if token else NO_TIME,
+        max_timestamp_ms=token.max_ms if token else NO_TIME,
+        token_id=token.token_id if token else "",
+        hmac=token.hmac if token else b"",
     )
 
 
 @handles(RENEW_DELEGATION_TOKEN)
 def renew_delegation_token(request: RenewDelegationTokenRequest, context: Context) -> RenewDelegationTokenResponse:
-    """Always returns DELEGATION_TOKEN_REQUEST_NOT_ALLOWED."""
-    return RenewDelegationTokenResponse(error_code=NOT_ALLOWED, expiry_timestamp_ms=NO_TIME)
+    """Prolongs a token."""
+    if not _is_allowed(context):
+        return RenewDelegationTokenResponse(error_code=NOT_ALLOWED, expiry_timestamp_ms=NO_TIME)
+    try:
+        expiry_ms = context.cluster.accounts.tokens.renew(request.hmac, context.client.principal, request.renew_period_ms)
+    except KafkaError as error:
+        return RenewDelegationTokenResponse(error_code=error.code, expiry_timestamp_ms=0)
+    return RenewDelegationTokenResponse(expiry_timestamp_ms=expiry_ms)
 
 
 @handles(EXPIRE_DELEGATION_TOKEN)
 def expire_delegation_token(request: ExpireDelegationTokenRequest, context: Context) -> ExpireDelegationTokenResponse:
-    """Always returns DELEGATION_TOKEN_REQUEST_NOT_ALLOWED."""
-    return ExpireDelegationTokenResponse(error_code=NOT_ALLOWED, expiry_timestamp_ms=NO_TIME)
+    """Lets a token expire, at once or later."""
+    if not _is_allowed(context):
+        return ExpireDelegationTokenResponse(error_code=NOT_ALLOWED, expiry_timestamp_ms=NO_TIME)
+    try:
+        expiry_ms = context.cluster.accounts.tokens.expire(request.hmac, context.client.principal, request.expiry_time_period_ms)
+    except KafkaError as error:
+        return ExpireDelegationTokenResponse(error_code=error.code, expiry_timestamp_ms=0)
+    return ExpireDelegationTokenResponse(expiry_timestamp_ms=expiry_ms)
 
 
 @handles(DESCRIBE_DELEGATION_TOKEN)
 def describe_delegation_token(request: DescribeDelegationTokenRequest, context: Context) -> DescribeDelegationTokenResponse:
-    """Always returns DELEGATION_TOKEN_REQUEST_NOT_ALLOWED."""
-    return DescribeDelegationTokenResponse(error_code=NOT_ALLOWED, tokens=[])
+    """Returns the tokens of the requested principals, or of all with null, that the client may see."""
+    if not _is_allowed(context):
+        return DescribeDelegationTokenResponse(error_code=NOT_ALLOWED, tokens=[])
+    try:
+        tokens = list(context.cluster.accounts.tokens)
+    except KafkaError as error:
+        return DescribeDelegationTokenResponse(error_code=error.code, tokens=[])
+    if request.owners is not None:
+        owners = [f"{each.principal_type}:{each.principal_name}" for each in request.owners]
+        tokens = [token for token in tokens if any(token.belongs_to(owner) for owner in owners)]
+    return DescribeDelegationTokenResponse(tokens=[_described(token) for token in tokens if _may_see(token, context)])
+
+
+def _is_allowed(context: Context) -> bool:
+    """Returns whether the client may use tokens."""
+    return not context.client.by_token and context.client.principal != ANONYMOUS
+
+
+def _may_see(token: DelegationToken, context: Context) -> bool:
+    return (
+        token.belongs_to(context.client.principal)
+        or context.may(Operation.DESCRIBE, ResourceType.DELEGATION_TOKEN, token.token_id)
+        or context.may(Operation.DESCRIBE_TOKENS, ResourceType.USER, token.owner)
+    )
+
+
+def _described(token: DelegationToken) -> DescribedDelegationToken:
+    owner_type, _, owner_name = token.owner.partition(":")
+    requester_type, _, requester_name = token.requester.partition(":")
+    renewers = (renewer.partition(":") for renewer in token.renewers)
+    return DescribedDelegationToken(
+        principal_type=owner_type,
+        principal_name=owner_name,
+        token_requester_principal_type=requester_type,
+        token_requester_principal_name=requester_name,
+        issue_timestamp=token.issue_ms,
+        expiry_timestamp=token.expiry_ms,
+        max_timestamp=token.max_ms,
+        token_id=token.token_id,
+        hmac=token.hmac,
+        renewers=[DescribedDelegationTokenRenewer(principal_type=kind, principal_name=name) for kind, _, name in renewers],
+    )

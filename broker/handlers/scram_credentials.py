@@ -1,4 +1,4 @@
-"""AlterUserScramCredentials and DescribeUserScramCredentials (KIP-554). `cluster/scram.py` stores the credentials."""
+"""AlterUserScramCredentials and DescribeUserScramCredentials (KIP-554). `security/scram_credentials.py` stores the credentials."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from ...protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsResponse,
     DescribeUserScramCredentialsResult,
 )
-from ..cluster.scram import ScramCredential, ScramCredentials, check_iterations, check_user
 from ..context import Context
 from ..registry import handles
 from ..security.acls import Operation, ResourceType
+from ..security.scram_credentials import MECHANISMS, ScramCredential, ScramCredentials, check_iterations, check_user
 
 Change = ScramCredentialDeletion | ScramCredentialUpsertion
 
@@ -42,7 +42,7 @@ def alter_user_scram_credentials(request: AlterUserScramCredentialsRequest, cont
             _check(change)
             if occurrences[change.name] > 1:
                 raise KafkaError(ErrorCode.DUPLICATE_RESOURCE, "A user credential cannot be altered twice in the same request")
-            _apply(change, context.cluster.scram_credentials)
+            _apply(change, context.cluster.accounts.scram_credentials)
         except KafkaError as error:
             code, message = error.code, error.message
         results[change.name] = AlterUserScramCredentialsResult(user=change.name, error_code=code, error_message=message)
@@ -50,16 +50,18 @@ def alter_user_scram_credentials(request: AlterUserScramCredentialsRequest, cont
 
 
 def _check(change: Change) -> None:
-    mechanism = check_user(change.name, change.mechanism)
+    check_user(change.name, change.mechanism)
     if isinstance(change, ScramCredentialUpsertion):
-        check_iterations(change.iterations, mechanism)
+        check_iterations(change.iterations)
 
 
 def _apply(change: Change, credentials: ScramCredentials) -> None:
     if isinstance(change, ScramCredentialDeletion):
         credentials.delete(change.name, change.mechanism)
     else:
-        credentials.set(change.name, change.mechanism, ScramCredential(change.iterations, change.salt, change.salted_password))
+        mechanism = MECHANISMS[change.mechanism]
+        credential = ScramCredential.of_salted(mechanism, change.iterations, change.salt, change.salted_password)
+        credentials.set(change.name, change.mechanism, credential)
 
 
 @handles(DESCRIBE_USER_SCRAM_CREDENTIALS)
@@ -67,7 +69,7 @@ def describe_user_scram_credentials(request: DescribeUserScramCredentialsRequest
     """Describes the mechanisms and iterations, without the secrets, of the requested users or, with null, of all users."""
     if not context.may(Operation.DESCRIBE, ResourceType.CLUSTER):
         raise KafkaError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
-    credentials = context.cluster.scram_credentials
+    credentials = context.cluster.accounts.scram_credentials
     occurrences = Counter(user.name for user in request.users or []) or Counter(credentials)
     results = [_describe(name, times > 1, credentials.of(name)) for name, times in sorted(occurrences.items())]
     return DescribeUserScramCredentialsResponse(error_message="", results=results)

@@ -11,10 +11,11 @@ import errno
 import logging
 import os
 import socket
+import ssl
 from typing import TYPE_CHECKING, Any
 
 from ..cluster.broker import Broker
-from ..settings.listeners import Listener
+from ..settings.listeners import TLS_PROTOCOLS, Listener
 from .client_protocol import ClientProtocol
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ network_log = logging.getLogger("kafka.network.SocketServer")
 BACKLOG = 1024
 ACCEPT_RETRY_S = 1.0
 ACCEPTS_PER_TURN = 32
+HANDSHAKE_TIMEOUT_S = 30.0
+"""The time in which a TLS handshake must be complete. Until then the connection counts towards max.connections, like any other."""
 
 
 class Acceptor:
@@ -33,7 +36,7 @@ class Acceptor:
     def __init__(self, server: Server, broker: Broker, listener: Listener) -> None:
         self._server = server
         self._broker = broker
-        self._name = listener.name
+        self._listener = listener
         self._loop = asyncio.get_running_loop()
         self._opening: set[asyncio.Task[object]] = set()
         self._socket = bind(listener)
@@ -47,9 +50,12 @@ class Acceptor:
         self.resume()
 
     async def close(self) -> None:
-        """Stops listening. Connections that have been accepted are open when this returns."""
+        """Stops listening. Connections that have been accepted are open when this returns; unfinished TLS handshakes are aborted."""
         self._loop.remove_reader(self._socket)
         self._socket.close()
+        if self._listener.security_protocol in TLS_PROTOCOLS:
+            for opening in self._opening:
+                opening.cancel()
         await asyncio.gather(*self._opening, return_exceptions=True)
 
     def resume(self) -> None:
@@ -103,16 +109,27 @@ class Acceptor:
     def _open(self, accepted: socket.socket, host: str, port: int) -> None:
         accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._server.begin_turn()
-        protocol = ClientProtocol(self._server, self._broker, self._name, host, port)
-        task = self._loop.create_task(self._loop.connect_accepted_socket(lambda: protocol, accepted))
+        context = self._server.tls.get(self._broker, self._listener)
+        protocol = ClientProtocol(self._server, self._broker, self._listener.name, host, port)
+        timeout_s = None if context is None else HANDSHAKE_TIMEOUT_S
+        opening = self._loop.connect_accepted_socket(lambda: protocol, accepted, ssl=context, ssl_handshake_timeout=timeout_s)
+        task = self._loop.create_task(opening)
         self._opening.add(task)
         task.add_done_callback(lambda done: self._opened(done, protocol, accepted))
 
     def _opened(self, task: asyncio.Task[object], protocol: ClientProtocol, accepted: socket.socket) -> None:
         self._opening.discard(task)
-        if task.cancelled() or (error := task.exception()) is None:
+        error = None if task.cancelled() else task.exception()
+        if error is None and not task.cancelled():
             return
-        network_log.error("[KafkaServer id=%d] could not open a connection from %s", self._broker.node_id, protocol.host, exc_info=error)
+        if isinstance(error, OSError):
+            # A failed or unfinished TLS handshake. `tls/handshakes.py` has logged the reason of a failed one.
+            level = logging.DEBUG if isinstance(error, ssl.SSLError) else logging.INFO
+            text = "[KafkaServer id=%d] TLS handshake with %s on listener %s has ended: %s"
+            network_log.log(level, text, self._broker.node_id, protocol.host, self._listener.name, str(error) or type(error).__name__)
+        elif error is not None:
+            text = "[KafkaServer id=%d] could not open a connection from %s"
+            network_log.error(text, self._broker.node_id, protocol.host, exc_info=error)
         protocol.abort("the connection could not be opened")
         if not protocol.is_open:  # otherwise asyncio calls `connection_lost`
             accepted.close()

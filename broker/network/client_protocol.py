@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import ssl
 from typing import TYPE_CHECKING, cast
 
 from ..cluster.broker import Broker
@@ -46,7 +47,10 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._transport = cast(asyncio.Transport, transport)
         # uvloop's transports write the caller's buffers without a copy, see `_write`.
         self._vectored = type(transport).__module__.startswith("uvloop")
+        session: ssl.SSLObject | None = transport.get_extra_info("ssl_object")
         try:
+            if session is not None and (certificate := session.getpeercert(binary_form=True)):
+                self.connection.certified(certificate)
             self.server.opened(self)
         except Exception as error:
             self.connection.abort(error, "opening it")

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from random import Random, SystemRandom
 from types import ModuleType
 from typing import cast
@@ -34,8 +35,11 @@ from ..settings.cluster_config import ClusterConfig, NodeConfig, TopicSpec
 from ..settings.endpoints import WILDCARDS
 from ..settings.listeners import Listener
 from ..signals import end_by_signals
+from ..tls.contexts import TlsContexts
+from ..tls.generated import GeneratedTls
 from .acceptor import Acceptor, bind
 from .client_protocol import ClientProtocol
+from .key_sets import KeySets
 
 uvloop: ModuleType | None
 try:
@@ -64,6 +68,8 @@ class Server:
         self._loop = asyncio.get_running_loop()
         # The wall clock at start plus the monotonic clock: timers and record timestamps use one time, and it never jumps.
         self.clock = Clock(time.time() * 1000, time.monotonic)
+        self.generated_tls: GeneratedTls | None = None
+        self._key_sets: KeySets | None = None
         self._reserved: dict[Listener, socket.socket] = {}
         self._acceptors: dict[int, list[Acceptor]] = {}
         self._clients: set[ClientProtocol] = set()
@@ -80,8 +86,8 @@ class Server:
 
     @property
     def bootstrap_servers(self) -> str:
-        """The host:port of each node's first listener, separated by commas."""
-        return ",".join(next(iter(node.listeners)).advertised for node in self.config.nodes)
+        """The host:port of each node's listener for clients (`NodeConfig.client_listener`), separated by commas."""
+        return ",".join(node.client_listener.advertised for node in self.config.nodes)
 
     async def start(self) -> None:
         """Binds all listeners, creates the cluster and accepts connections. Raises OSError if an address is in use."""
@@ -90,6 +96,9 @@ class Server:
             turns = Turns[Parked](Timers(self.now_ms), time.monotonic)
             self.cluster = ClusterState(self.config, turns, self._random)
             self.core = Core(self.cluster, turns)
+            self._prepare_tls()
+            self._key_sets = KeySets(self.cluster)
+            await self._key_sets.start()
             for topic in self._topics:
                 self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
             for node in self.config.nodes:
@@ -100,6 +109,16 @@ class Server:
             await self.stop()
             raise
 
+    def _prepare_tls(self) -> None:
+        """Builds the TLS contexts of all listeners. Raises InvalidConfig."""
+        if self.config.tls:
+            self.generated_tls = GeneratedTls(self.config, datetime.now(UTC))
+        self.tls = TlsContexts(self.generated_tls)
+        self.cluster.check_tls = self.tls.check
+        for broker in self.cluster.brokers.values():
+            for listener in broker.listeners.values():
+                self.tls.get(broker, listener)
+
     async def stop(self) -> None:
         """Closes every listener and connection."""
         for node_id in list(self._acceptors):
@@ -107,6 +126,10 @@ class Server:
         for reserved in self._reserved.values():
             reserved.close()
         self._reserved.clear()
+        if self.generated_tls is not None:
+            self.generated_tls.close()
+        if self._key_sets is not None:
+            await self._key_sets.stop()
         for handle in (self._alarm, self._next_turn):
             if handle is not None:
                 handle.cancel()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from types import MappingProxyType
 from typing import NamedTuple
@@ -21,12 +21,22 @@ TOPIC_SPEC = re.compile(r"([^:]+):([1-9][0-9]{0,5})(?::([1-9][0-9]{0,3}))?")
 
 @dataclass(frozen=True, slots=True)
 class NodeConfig:
-    """One node. `properties` are its settings, including `listeners` and `advertised.listeners`."""
+    """One node. `properties` are its settings, including `listeners` and `advertised.listeners`.
+
+    `security_protocol` is that of the listener for clients if TLS or users were asked for, otherwise "".
+    """
 
     node_id: int
     rack: str | None
     listeners: tuple[Listener, ...]
-    properties: Mapping[str, str]
+    properties: Mapping[str, str] = field(repr=False)  # contains passwords
+
+    security_protocol: str = ""
+
+    @property
+    def client_listener(self) -> Listener:
+        """The listener that is advertised as bootstrap.servers: the first one of `security_protocol` or, without one, the first one."""
+        return next((each for each in self.listeners if each.security_protocol == self.security_protocol), self.listeners[0])
 
     def bound(self, listeners: Sequence[Listener]) -> NodeConfig:
         """Returns the node with listeners that are bound to ports, and with their settings, which DescribeConfigs shows."""
@@ -38,7 +48,8 @@ class ClusterConfig:
     """All nodes. An empty cluster id is replaced by a random one; `ignored` names the given settings that have no effect.
 
     `transaction_version` is the finalized level of the feature transaction.version: 0, 1, or 2 for transactions v2 (KIP-890).
-    `max_memory_bytes` limits the memory of all logs together; None is no limit.
+    `max_memory_bytes` limits the memory of all logs together; None is no limit. `users` maps names to passwords; `acls` are access control
+    entries as `security/acl_texts.py` describes them. With `tls`, certificates are generated for listeners without a key store.
     """
 
     cluster_id: str
@@ -46,6 +57,9 @@ class ClusterConfig:
     ignored: tuple[str, ...] = ()
     transaction_version: int = 2
     max_memory_bytes: int | None = None
+    users: Mapping[str, str] = field(default_factory=dict, repr=False)
+    acls: tuple[str, ...] = ()
+    tls: bool = False
 
 
 class TopicSpec(NamedTuple):

@@ -11,6 +11,9 @@ from dataclasses import dataclass, replace
 from .endpoints import EVERYWHERE, LOOPBACK, WILDCARDS, Endpoint, bracketed, controller_names, endpoints_of, listening_endpoints
 from .properties import InvalidConfig
 
+SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+SASL_PROTOCOLS, TLS_PROTOCOLS = ("SASL_PLAINTEXT", "SASL_SSL"), ("SSL", "SASL_SSL")
+
 
 @dataclass(frozen=True, slots=True)
 class Listener:
@@ -93,14 +96,10 @@ def _protocols(names: Sequence[str], properties: Mapping[str, str]) -> dict[str,
     mapped: dict[str, str] = {}
     for pair in pairs:
         name, separator, protocol = pair.rpartition(":")
-        if not separator or protocol.strip().upper() not in ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"):
+        if not separator or protocol.strip().upper() not in SECURITY_PROTOCOLS:
             raise InvalidConfig(f"invalid pair '{pair}' in listener.security.protocol.map: use NAME:PROTOCOL, such as EXTERNAL:PLAINTEXT")
         mapped[name.strip().upper()] = protocol.strip().upper()
     for name in names:
         if mapped and name not in mapped:
             raise InvalidConfig(f"No security protocol defined for listener {name}; add {name}:PLAINTEXT to listener.security.protocol.map")
-    protocols = {name: mapped.get(name) or (name if name in ("SSL", "SASL_PLAINTEXT", "SASL_SSL") else "PLAINTEXT") for name in names}
-    for name, protocol in protocols.items():
-        if protocol != "PLAINTEXT":
-            raise InvalidConfig(f"listener {name} uses {protocol}, which is not supported yet; use PLAINTEXT")
-    return protocols
+    return {name: mapped.get(name) or (name if name in SECURITY_PROTOCOLS else "PLAINTEXT") for name in names}

@@ -15,6 +15,7 @@ the same way.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from copy import copy
 from enum import IntEnum
 from itertools import dropwhile
 from typing import Any, NamedTuple
@@ -112,6 +113,12 @@ class BrokerConfig(Config):
                 values[name] = self._capped(row, parse(row, text))
         self.own, self.cluster_wide = dict(own), dict(cluster_wide)
         self._load(values)
+
+    def altered(self, *, own: Mapping[str, str], cluster_wide: Mapping[str, str]) -> BrokerConfig:
+        """Returns a copy with other dynamic settings. Raises InvalidConfig for an invalid value."""
+        changed = copy(self)
+        changed.alter(own=own, cluster_wide=cluster_wide)
+        return changed
 
     def ignored(self) -> list[str]:
         """Returns the names of the static settings that have no effect, sorted."""

@@ -19,6 +19,7 @@ from odradek.broker.connection import Connection, Parked
 from odradek.broker.core import Core
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.turns import Turns
+from odradek.broker.security.startup import Security
 from odradek.broker.settings.cluster_config import cluster_of
 from odradek.broker.slices import Slices
 from odradek.broker.topic_descriptions import Description, TopicDescriber
@@ -30,6 +31,7 @@ from odradek.protocol.records import Record
 from odradek.protocol.schema import Api, Message
 
 START_MS = 1_700_000_000_000
+NO_SECURITY = Security()
 
 
 def checked(
@@ -66,19 +68,22 @@ class World:
         *,
         stepwise: bool = False,
         max_memory_bytes: int | None = None,
+        security: Security = NO_SECURITY,
     ) -> None:
         listeners = {"listeners": "PLAINTEXT://127.0.0.1:9092"}
         self.timers = Timers(START_MS)
         self.turns = Turns[Parked](self.timers, lambda: self.seconds)
-        config = cluster_of([listeners | dict(settings or {})], nodes=nodes)
+        properties = security.settings(listeners | dict(settings or {}), settings or {})
+        config = security.applied_to(cluster_of([properties], nodes=nodes))
         self.cluster = ClusterState(replace(config, max_memory_bytes=max_memory_bytes), self.turns, Random(1))
         self.seconds = 0.0
         """The value of the core's clock, which only tests change, so that no time passes within a turn."""
         self.core = Core(self.cluster, self.turns)
         self.stepwise = stepwise
 
-    def client(self, node_id: int = 1, listener: str = "PLAINTEXT", host: str = "127.0.0.1") -> Client:
-        return Client(self, node_id, listener, host)
+    def client(self, node_id: int = 1, listener: str = "", host: str = "127.0.0.1") -> Client:
+        """Returns a client of a listener, by default of the node's first one."""
+        return Client(self, node_id, listener or next(iter(self.cluster.brokers[node_id].listeners)), host)
 
     def advance(self, milliseconds: int) -> None:
         """Advances the clock, fires the timers that are due, and writes."""

@@ -167,6 +167,21 @@ def _absent(spec: Spec) -> Any:
     return [] if spec.array else {"str": "", "bytes": b"", "16s": bytes(16)}.get(str(spec.kind), 0)
 
 
+def minimal(api: Api) -> Message:
+    """Returns a request of the last version with empty arrays and texts, and numbers that are 0."""
+    return _minimal(api.request, api.versions.last)
+
+
+def _minimal(cls: type[Message], version: int) -> Message:
+    values: dict[str, Any] = {}
+    for spec in specs(cls):
+        if spec.array or isinstance(spec.kind, str):
+            values[spec.name] = b"" if spec.kind == "records" else _absent(spec)
+        else:
+            values[spec.name] = None if spec.null_allowed(version) else _minimal(spec.kind, version)
+    return cls(**values)
+
+
 def populate(world: World, count: int) -> None:
     """Creates the resources that the requests name: `count` of each kind, and `count` partitions of a_0."""
     cluster = world.cluster

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -115,6 +116,33 @@ def test_max_memory_takes_sizes_with_units(text: str, size: int) -> None:
     assert configured().max_memory_bytes is None
 
 
+def test_user_options_secure_the_default_listener() -> None:
+    cluster = configured("--user", "alice:se:cret", "--user", "bob:b", "--acl", "User:alice:allow:read:topic:*")
+    assert advertised(cluster) == ["1 SASL_PLAINTEXT 127.0.0.1:9092", "2 SASL_PLAINTEXT 127.0.0.1:9093"]
+    assert (dict(cluster.users), cluster.acls) == ({"alice": "se:cret", "bob": "b"}, ("User:alice:allow:read:topic:*",))
+    config = BrokerConfig(cluster.nodes[0].properties)
+    assert config.lists["sasl.enabled.mechanisms"] == ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+    assert config.texts["authorizer.class.name"]
+
+
+def test_tls_option_secures_the_default_listener() -> None:
+    assert advertised(configured("--tls", "auto", "--nodes", "1", "--port", "1")) == ["1 SSL 127.0.0.1:1"]
+    assert advertised(configured("--tls", "auto", "--user", "a:b", "--nodes", "1")) == ["1 SASL_SSL 127.0.0.1:9092"]
+    environ = {"KAFKA_ADVERTISED_HOST_NAME": "kafka"}
+    assert advertised(configured("--tls", "auto", "--nodes", "1", environ=environ)) == ["1 SSL kafka:9092"]
+
+
+def test_user_options_leave_listeners_of_the_environment() -> None:
+    environ = {
+        "KAFKA_LISTENERS": "IN://127.0.0.1:1,OUT://127.0.0.1:2",
+        "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": "IN:PLAINTEXT,OUT:SASL_PLAINTEXT",
+        "KAFKA_LISTENER_NAME_OUT_SASL_ENABLED_MECHANISMS": "PLAIN",
+    }
+    cluster = configured("--user", "alice:secret", environ=environ)
+    assert [listener.security_protocol for listener in cluster.nodes[0].listeners] == ["PLAINTEXT", "SASL_PLAINTEXT"]
+    assert cluster.nodes[0].client_listener.name == "OUT"
+
+
 # Errors
 
 
@@ -129,6 +157,7 @@ def test_max_memory_takes_sizes_with_units(text: str, size: int) -> None:
         (["serve", "--max-memory", "0"], "invalid size '0'"),
         (["serve", "--max-memory", "2gb"], "invalid size '2gb'"),
         (["serve", "--log-format", "xml"], "invalid choice: 'xml'"),
+        (["serve", "--tls", "on"], "invalid choice: 'on'"),
         (["healthcheck", "--bootstrap-server", "9092"], "invalid address '9092': use HOST:PORT"),
     ],
 )
@@ -151,6 +180,10 @@ def test_invalid_options_print_one_line(argv: list[str], message: str, capsys: p
         (["--config", "."], "cannot read --config .: Is a directory; give the path of a server.properties"),
         (["--topic", "or ders:1"], "invalid topic name: 'or ders' contains"),
         (["--topic", "orders"], "use name:partitions"),
+        (["--user", "alice"], "invalid user: use name:password, such as alice:secret"),
+        (["--acl", "alice:read"], "invalid ACL 'alice:read': use PRINCIPAL:allow|deny:OPERATIONS:RESOURCE:NAME"),
+        (["--user", "a:b", "--listener", "OUT://:1"], "users are configured, but no listener uses SASL_PLAINTEXT or SASL_SSL"),
+        (["--listener", "SASL_PLAINTEXT://:1"], "contains GSSAPI, Kafka's default, but Kerberos is not supported"),
         (["--topic", "orders:1:3"], "replication factor 3 exceeds the number of nodes (2)"),
         (["--topic", "orders:1", "--topic", "orders:2"], "specified twice"),
     ],
@@ -211,6 +244,20 @@ def test_serve_prints_addresses_and_ends_cleanly(signal_number: int) -> None:
     assert "Traceback" not in errors
 
 
+def test_serve_with_tls_prints_the_ca_and_deletes_it_at_the_end() -> None:
+    with running(["--nodes", "1", "--port", "0", "--tls", "auto", "--user", "alice:secret"]) as process:
+        host, port = bootstrap_servers(process).split(":")
+        assert process.stdout is not None
+        found = re.fullmatch(r"ssl\.ca\.location=(\S+)\n", process.stdout.readline())
+        assert found
+        context = ssl.create_default_context(cafile=found[1])
+        with context.wrap_socket(socket.create_connection((host, int(port))), server_hostname=host) as connection:
+            assert connection.version() == "TLSv1.3"
+        process.terminate()
+        output, errors = process.communicate(timeout=10)
+        assert (process.returncode, Path(found[1]).exists(), "secret" in output + errors) == (0, False, False)
+
+
 @pytest.mark.skipif(not hasattr(fcntl, "F_SETPIPE_SZ"), reason="this system's pipes have a fixed size")
 def test_full_stderr_blocks_neither_clients_nor_sigterm() -> None:
     with running(["--nodes", "1", "--port", "0"]) as process:
@@ -258,6 +305,13 @@ def test_port_in_use_prints_one_line() -> None:
     complaints = [line for line in errors.splitlines() if not line.startswith("[")]
     assert len(complaints) == 1
     assert str(port) in complaints[0]
+
+
+def test_missing_key_store_prints_one_line() -> None:
+    with running(["--nodes", "1", "--listener", "SSL://127.0.0.1:0"]) as process:
+        _, errors = process.communicate(timeout=10)
+    assert process.returncode == 2
+    assert errors == "odradek: listener SSL uses SSL but has no key store; set ssl.keystore.*, or use --tls auto (in Python, tls=True)\n"
 
 
 def test_zookeeper_environment_starts_and_is_healthy() -> None:

@@ -54,6 +54,11 @@ NOT_RUNNING = "the cluster is not running; use it inside its `with` block"
         ({"settings": {"num.partition": 3}}, ValueError, "unknown setting num.partition; did you mean num.partitions?"),
         ({"settings": {"retention.ms": 3}}, ValueError, "retention.ms is a topic setting; did you mean the broker setting"),
         ({"settings": {"listeners": "PLAINTEXT:9092"}}, ValueError, "invalid listener 'PLAINTEXT:9092' in listeners"),
+        ({"tls": "auto"}, TypeError, "tls must be True or False, not str"),
+        ({"users": ["alice"]}, TypeError, 'users must map names to passwords, such as {"alice": "secret"}'),
+        ({"users": {"alice": ""}}, ValueError, "invalid user 'alice': name and password must not be empty"),
+        ({"acls": "User:alice:allow:read:topic:orders"}, TypeError, "acls must be a list of texts such as"),
+        ({"acls": ["alice:read"]}, ValueError, "invalid ACL 'alice:read': use PRINCIPAL:allow|deny:OPERATIONS:RESOURCE:NAME"),
     ],
 )  # fmt: skip
 def test_invalid_argument_raises_one_clear_error(

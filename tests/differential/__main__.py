@@ -16,7 +16,7 @@ class RecordedKafka(ServedCluster):
     """An Apache Kafka that this process has started, so that its nodes can be stopped."""
 
     def __init__(self, kafka: ApacheKafka) -> None:
-        super().__init__(kafka.bootstrap_servers)
+        super().__init__(kafka.bootstrap_servers, {name: kafka.addresses(name) for name in kafka.listeners})
         self.kafka = kafka
 
     def stop(self, node: int) -> None:
@@ -31,12 +31,13 @@ class RecordedKafka(ServedCluster):
 def main(names: list[str]) -> int:
     known, found = known_differences(), []
     for name in names or FAMILIES:
-        cases, settings, nodes, coordinators = FAMILIES[name]
-        with ApacheKafka(nodes=nodes, settings={**QUICK, **SETTINGS, **settings}) as kafka:
+        cases, settings, nodes, coordinators, sasl = FAMILIES[name]
+        listeners = {"SASL": "SASL_PLAINTEXT"} if sasl else {}
+        with ApacheKafka(nodes=nodes, settings={**QUICK, **SETTINGS, **settings}, listeners=listeners) as kafka:
             theirs = {case.name: answers for case, answers in replay(RecordedKafka(kafka), cases(), coordinators)}
         changed = sum(answers != theirs.get(case) for case, answers in read_recording(name).items())
         write_recording(name, theirs)
-        ours = {case.name: answers for case, answers in replay(EmulatedCluster(settings, nodes), cases(), coordinators)}
+        ours = {case.name: answers for case, answers in replay(EmulatedCluster(settings, nodes, sasl=sasl), cases(), coordinators)}
         differing = differences(theirs, ours)
         found += unexplained(differing, known)
         answers = sum(map(len, theirs.values()))

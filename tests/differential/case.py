@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import md5
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from odradek.protocol.schema import Api, Message
 
@@ -35,7 +35,8 @@ class Send(NamedTuple):
     Each name in `connection` is a separate connection. A request that `waits` may be answered later: at a `Receive`, or when the case ends.
     `binds` maps names to fields of the answer that are texts or 64-bit numbers.
     With `in_order` the order of lists in the answer is compared as well, although Kafka keeps them in a hash table.
-    `host` is the source address of the connection. `settles` means that Kafka's brokers apply the change shortly after the answer.
+    `host` is the source address of the connection, `listener` the name of the listener that it is connected to. `settles` means that
+    Kafka's brokers apply the change shortly after the answer.
     """
 
     api: Api
@@ -50,6 +51,7 @@ class Send(NamedTuple):
     host: str = LOCALHOST
     settles: bool = False
     in_order: bool = False
+    listener: str = ""
 
 
 class Receive(NamedTuple):
@@ -70,6 +72,33 @@ class SendRaw(NamedTuple):
 
     frame: bytes
     node: int = 1
+    listener: str = ""
+
+
+class ScramExchange(NamedTuple):
+    """Authenticates by SCRAM on the connection to the listener SASL, in a handshake of this version.
+
+    `first` is the client-first message. The client-final message belongs to the server's challenge and the password; `final` changes it
+    before its proof is computed, and `proof` changes the proof. In the answers, the server's part of the nonce is replaced by `*`.
+    A password that is the name of a bound delegation token stands for the password of that token.
+    """
+
+    mechanism: str
+    first: str
+    password: str
+    version: int = 1
+    final: Callable[[str], str] = str
+    proof: Callable[[bytes], bytes] = bytes
+
+
+class TokenRequest(NamedTuple):
+    """A request for a delegation token whose id is bound to the name `token`; its HMAC is added to the fields."""
+
+    api: Api
+    version: int
+    fields: Mapping[str, Any]
+    token: str
+    listener: str = ""
 
 
 class StopNode(NamedTuple):
@@ -84,7 +113,7 @@ class StartNode(NamedTuple):
     node: int
 
 
-Step: TypeAlias = Send | SendRaw | Receive | Pause | StopNode | StartNode
+Step: TypeAlias = Send | SendRaw | ScramExchange | TokenRequest | Receive | Pause | StopNode | StartNode
 
 
 class Case(NamedTuple):
@@ -102,13 +131,14 @@ Cases: TypeAlias = Iterable[Case] | Iterator[Case]
 class Family(NamedTuple):
     """Cases that are sent to one cluster. `settings` are used in addition to the settings of all clusters.
 
-    `coordinators` are the replicas of the partitions of `__consumer_offsets`.
+    `coordinators` are the replicas of the partitions of `__consumer_offsets`. With `sasl`, each node has a second listener, SASL.
     """
 
     cases: Callable[[], Cases]
     settings: Mapping[str, str] = {}
     nodes: int = 2
     coordinators: tuple[tuple[int, ...], ...] = ((1,),)
+    sasl: bool = False
 
 
 def id_of(name: str) -> bytes:

@@ -30,6 +30,11 @@ SETTINGS = {
     "transaction.state.log.replication.factor": "1",
 }
 """Settings of every cluster, beside those of the family."""
+SASL_LISTENERS = {
+    "listeners": "CLIENT://127.0.0.1:9092,SASL://127.0.0.1:9192",
+    "listener.security.protocol.map": "CLIENT:PLAINTEXT,SASL:SASL_PLAINTEXT",
+}
+"""The listeners of our broker in a family with SASL."""
 
 
 class Connection(Protocol):
@@ -46,7 +51,7 @@ class TargetCluster(Protocol):
 
     nodes: int
 
-    def connect(self, node: int, host: str = LOCALHOST) -> Connection: ...
+    def connect(self, node: int, host: str = LOCALHOST, listener: str = "") -> Connection: ...
 
     def now_ms(self) -> int: ...
 
@@ -58,8 +63,8 @@ class TargetCluster(Protocol):
 
 
 class EmulatedConnection:
-    def __init__(self, world: World, node: int, host: str) -> None:
-        self.world, self.client = world, world.client(node, host=host)
+    def __init__(self, world: World, node: int, host: str, listener: str) -> None:
+        self.world, self.client = world, world.client(node, listener, host)
 
     def send(self, frames: bytes) -> None:
         self.world.advance(1)  # otherwise records of different requests would have the same timestamp
@@ -81,12 +86,12 @@ class EmulatedConnection:
 class EmulatedCluster:
     """Our broker, without sockets."""
 
-    def __init__(self, settings: Mapping[str, str], nodes: int = 2) -> None:
+    def __init__(self, settings: Mapping[str, str], nodes: int = 2, *, sasl: bool = False) -> None:
         self.nodes = nodes
-        self.world = World(nodes=nodes, settings={**SETTINGS, **settings})
+        self.world = World(nodes=nodes, settings={**SETTINGS, **(SASL_LISTENERS if sasl else {}), **settings})
 
-    def connect(self, node: int, host: str = LOCALHOST) -> EmulatedConnection:
-        return EmulatedConnection(self.world, node, host)
+    def connect(self, node: int, host: str = LOCALHOST, listener: str = "") -> EmulatedConnection:
+        return EmulatedConnection(self.world, node, host, listener)
 
     def now_ms(self) -> int:
         return self.world.timers.now_ms
@@ -134,14 +139,17 @@ class SocketConnection:
 
 
 class ServedCluster:
-    """A cluster behind sockets, Apache Kafka's or ours. Its addresses are in the order of the node ids."""
+    """A cluster behind sockets, Apache Kafka's or ours. Its addresses are in the order of the node ids.
 
-    def __init__(self, bootstrap_servers: str) -> None:
-        self.ports = [int(address.rpartition(":")[2]) for address in bootstrap_servers.split(",")]
-        self.nodes = len(self.ports)
+    `others` are the addresses of further listeners by name.
+    """
 
-    def connect(self, node: int, host: str = LOCALHOST) -> SocketConnection:
-        return SocketConnection(self.ports[node - 1], host)
+    def __init__(self, bootstrap_servers: str, others: Mapping[str, str] | None = None) -> None:
+        self.ports = {name: _ports(addresses) for name, addresses in {"": bootstrap_servers, **(others or {})}.items()}
+        self.nodes = len(self.ports[""])
+
+    def connect(self, node: int, host: str = LOCALHOST, listener: str = "") -> SocketConnection:
+        return SocketConnection(self.ports[listener][node - 1], host)
 
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
@@ -154,3 +162,7 @@ class ServedCluster:
 
     def start(self, node: int) -> None:
         raise NotImplementedError("only nodes of a recorded Apache Kafka can be started")
+
+
+def _ports(addresses: str) -> list[int]:
+    return [int(address.rpartition(":")[2]) for address in addresses.split(",")]

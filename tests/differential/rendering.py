@@ -53,7 +53,10 @@ HASH_ORDERED = {
     "AlterClientQuotas",
     "DescribeClientQuotas",
     "UpdateFeatures",
+    "DescribeDelegationToken",
 }
+APIS_WITH_TEXTS = {"SaslAuthenticate"}
+"""APIs whose error messages are compared too, because clients show them to their users. Their bytes are shown as text."""
 TEXTS = {"error_message", "batch_index_error_message", "documentation"}
 RANDOM_FIELDS = {
     "finalized_features_epoch",
@@ -68,6 +71,8 @@ RANDOM_FIELDS = {
 }
 RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|(?<![\w-])[\w-]{8}[Q-T][\w-]{13}(?![\w-])")
 """UUIDs of version 4, in the formats of Java and of Kafka's Uuid."""
+LONG_LIFETIME_MS = 10**9
+"""Lifetimes beyond this one are those of tokens that expire at a fixed time, so they depend on the present time."""
 SHOWN_BYTES, SHOWN_CHARACTERS = 48, 400
 DECOMPRESSED_LIMIT = 1 << 24
 
@@ -82,6 +87,7 @@ class Renderer:
 
     def line(self, api: Api, version: int, response: Message, *, in_order: bool = False) -> str:
         """Returns the answer as one line of JSON; `in_order` keeps the order of lists."""
+        self.shows_texts = api.name in APIS_WITH_TEXTS
         value = self.message(response, version)
         if api.name == "DescribeTransactions":
             for topic in (topic for state in value["transaction_states"] for topic in state["topics"]):
@@ -110,9 +116,15 @@ class Renderer:
         return self.scalar(spec, value)
 
     def scalar(self, spec: Spec, value: Any) -> Any:
+        if spec.name == "hmac":
+            return f"{len(value)} bytes"
+        if spec.name == "session_lifetime_ms" and value > LONG_LIFETIME_MS:
+            return "*"
+        if isinstance(value, bytes) and self.shows_texts:
+            return value.decode("utf-8", "replace")
         if isinstance(value, bytes):
             return self.topic_id(value) if spec.kind == "16s" else _shown(value)
-        if spec.name in TEXTS and value:
+        if spec.name in TEXTS and value and not self.shows_texts:
             return "…"
         if spec.name == "producer_id" and value in self.numbers:
             return f"${self.numbers[value]}"

@@ -27,9 +27,26 @@ from odradek.protocol.messages.offset_fetch import OFFSET_FETCH, OffsetFetchRequ
 from odradek.protocol.records import HEADER, write_crc
 from odradek.protocol.schema import Api, Message, ProtocolError, specs
 
-from .case import LOCALHOST, Case, Pause, Receive, Send, SendRaw, StartNode, Step, StopNode, Topic, id_of, number_of
+from .case import (
+    LOCALHOST,
+    Case,
+    Pause,
+    Receive,
+    ScramExchange,
+    Send,
+    SendRaw,
+    StartNode,
+    Step,
+    StopNode,
+    TokenRequest,
+    Topic,
+    id_of,
+    number_of,
+)
 from .clusters import Connection, TargetCluster
 from .rendering import Renderer
+from .requests import request_of
+from .scram_exchange import exchange, token_hmac, token_password
 
 CORRELATION_ID, PROBE_ID = 7, 0x7FFFFFFF
 PROBE = pack(">ihhih", 10, API_VERSIONS.key, 0, PROBE_ID, -1)
@@ -97,14 +114,23 @@ class Replay:
             case StartNode(node):
                 self.target.start(node)
                 return []
+            case ScramExchange():
+                first = NAME.sub(lambda found: self.texts.get(found[1], found[0]), step.first)
+                password = token_password(self.texts[step.password]) if step.password in self.texts else step.password
+                return [self.with_names(line) for line in exchange(step._replace(first=first, password=password), self.send)]
+            case TokenRequest():
+                fields = {**step.fields, "hmac": token_hmac(self.texts.get(step.token, step.token))}
+                request = request_of(step.api, fields)
+                return [self.send(Send(step.api, step.version, request, listener=step.listener, settles=True))]
         return [self.late_answer(step.node, step.connection, self.patience_s) if isinstance(step, Receive) else self.send(step)]
 
     def send(self, step: Send | SendRaw) -> str:
         began_ms = self.target.now_ms()
         frame = self.with_real_ids(step.frame if isinstance(step, SendRaw) else self.frame_of(step, began_ms))
-        where = step.node, "" if isinstance(step, SendRaw) else step.connection or step.host
+        host = LOCALHOST if isinstance(step, SendRaw) else step.host
+        where = step.node, step.listener or ("" if isinstance(step, SendRaw) else step.connection or step.host)
         if where not in self.connections:
-            self.connections[where] = self.target.connect(step.node, LOCALHOST if isinstance(step, SendRaw) else step.host)
+            self.connections[where] = self.target.connect(step.node, host, step.listener)
         if isinstance(step, SendRaw):
             self.connections[where].send(frame)
             return self.answer(step, where, self.patience_s)
@@ -155,6 +181,12 @@ class Replay:
         return Renderer(topic_names, bound_names, now_ms - WINDOW_MS, now_ms + WINDOW_MS, self.numbers).line(
             api, version, response, in_order=step.in_order
         )
+
+    def with_names(self, line: str) -> str:
+        """Returns a line with the names of bound texts in place of the texts."""
+        for name, text in self.texts.items():
+            line = line.replace(text, f"${name}")
+        return line
 
     def bind(self, name: str, value: str | int | None) -> None:
         if isinstance(value, int):

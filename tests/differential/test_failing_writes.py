@@ -58,8 +58,8 @@ class Faults:
 
 
 class FailingConnection(WatchedConnection):
-    def __init__(self, target: Failing, node: int, host: str) -> None:
-        super().__init__(target, node, host)
+    def __init__(self, target: Failing, node: int, host: str, listener: str) -> None:
+        super().__init__(target, node, host, listener)
         self.failing, self.node, self.host = target, node, host
 
     def send(self, frames: bytes) -> None:
@@ -79,13 +79,13 @@ class FailingConnection(WatchedConnection):
 
 class Failing(WatchedCluster):
     def __init__(self, family: Family, faults: Faults) -> None:
-        super().__init__(family.settings, family.nodes)
+        super().__init__(family.settings, family.nodes, family.sasl)
         self.faults = faults
         self.traces: list[str] = []
         self.case = ""
 
-    def connect(self, node: int, host: str = LOCALHOST) -> FailingConnection:
-        return FailingConnection(self, node, host)
+    def connect(self, node: int, host: str = LOCALHOST, listener: str = "") -> FailingConnection:
+        return FailingConnection(self, node, host, listener)
 
 
 @pytest.mark.parametrize("step", ["encode", "append"])

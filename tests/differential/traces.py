@@ -95,8 +95,8 @@ NEVER = Moment({}, {})
 class WatchedConnection(EmulatedConnection):
     """Stores the moments before and after each request that is answered at once."""
 
-    def __init__(self, target: WatchedCluster, node: int, host: str) -> None:
-        super().__init__(target.world, node, host)
+    def __init__(self, target: WatchedCluster, node: int, host: str, listener: str) -> None:
+        super().__init__(target.world, node, host, listener)
         self.target = target
 
     def send(self, frames: bytes) -> None:
@@ -113,13 +113,13 @@ class WatchedCluster(EmulatedCluster):
     State that is older than the present case is left out, because no case refers to what another case has created.
     """
 
-    def __init__(self, settings: Mapping[str, str], nodes: int) -> None:
-        super().__init__(settings, nodes)
+    def __init__(self, settings: Mapping[str, str], nodes: int, sasl: bool) -> None:
+        super().__init__(settings, nodes, sasl=sasl)
         self.around = NEVER, NEVER
         self.excluded = Excluded()
 
-    def connect(self, node: int, host: str = LOCALHOST) -> WatchedConnection:
-        return WatchedConnection(self, node, host)
+    def connect(self, node: int, host: str = LOCALHOST, listener: str = "") -> WatchedConnection:
+        return WatchedConnection(self, node, host, listener)
 
     def stop(self, node: int) -> None:
         super().stop(node)
@@ -199,7 +199,7 @@ def left_behind(traces: Iterable[Trace]) -> list[Trace]:
 
 def replay_watched(family: Family) -> tuple[dict[str, list[str]], list[Trace]]:
     """Returns the answers to each case, and the changes that refused requests have made."""
-    target, cases = WatchedCluster(family.settings, family.nodes), list(family.cases())
+    target, cases = WatchedCluster(family.settings, family.nodes, family.sasl), list(family.cases())
     ids = create_topics(target, topics_of(cases, family.coordinators))
     answers, traces = {}, []
     for case in cases:

@@ -50,12 +50,6 @@ def test_listener_bound_has_port_in_place_of_0() -> None:
         ({"listeners": "A://h:1", "inter.broker.listener.name": "B"}, 1, "inter.broker.listener.name is B"),
         ({"listeners": "A://h:1", "listener.security.protocol.map": "B:PLAINTEXT"}, 1, "No security protocol defined for listener A"),
         ({"listeners": "A://h:1", "listener.security.protocol.map": "A:TLS"}, 1, "invalid pair 'A:TLS' in listener.security.protocol.map"),
-        (
-            {"listeners": "A://h:1", "listener.security.protocol.map": "A:SASL_SSL"},
-            1,
-            "listener A uses SASL_SSL, which is not supported yet",
-        ),
-        ({"listeners": "SSL://h:1"}, 1, "listener SSL uses SSL, which is not supported yet"),
     ],
 )
 def test_invalid_listeners_raise(properties: dict[str, str], nodes: int, message: str) -> None:

@@ -22,11 +22,15 @@ from . import (
     groups,
     offsets,
     only_classic,
+    principals,
     produce,
     quotas,
     replicas,
+    sasl,
+    sasl_sessions,
     security,
     sequences,
+    tokens,
     transactions,
 )
 
@@ -53,6 +57,10 @@ FAMILIES: dict[str, Family] = {
     "features": Family(features.cases),
     "quotas": Family(quotas.cases),
     "security": Family(security.cases),
+    "sasl": Family(sasl.cases, sasl.SETTINGS, nodes=1, sasl=True),
+    "sasl_sessions": Family(sasl_sessions.cases, sasl_sessions.SETTINGS, nodes=1, sasl=True),
+    "tokens": Family(tokens.cases, tokens.SETTINGS, nodes=1, sasl=True),
+    "principals": Family(principals.cases, principals.SETTINGS, nodes=1, sasl=True),
     "dynamic": Family(dynamic.cases),
     "acls": Family(acls.cases, acls.SETTINGS),
 }
