@@ -1,4 +1,4 @@
-"""SaslHandshake and SaslAuthenticate, which are rejected because no listener supports SASL yet."""
+"""SaslHandshake and SaslAuthenticate of clients that need not authenticate: `authentication.py` answers those of clients that do."""
 
 from __future__ import annotations
 

@@ -104,6 +104,7 @@ class Server:
             for node in self.config.nodes:
                 self._listen(node.node_id)
             self._warn_of_open_listeners()
+            self._warn_of_missing_users()
             self.after_turn()
         except BaseException:
             await self.stop()
@@ -199,6 +200,14 @@ class Server:
                 "listening on all addresses without encryption and authentication: every host that reaches this machine can read and "
                 "change all data; listen on 127.0.0.1 to serve this machine only"
             )
+
+    def _warn_of_missing_users(self) -> None:
+        for broker in self.cluster.brokers.values():
+            for name in broker.listeners:
+                sasl = broker.sasl.get(name)
+                if sasl is not None and "PLAIN" in sasl.enabled and not sasl.plain_users:
+                    text = "[KafkaServer id=%d] listener %s enables PLAIN but has no users; set listener.name.%s.plain.sasl.jaas.config"
+                    log.warning(text, broker.node_id, name, name.lower())
 
     async def _close_node(self, node_id: int) -> None:
         for acceptor in self._acceptors.pop(node_id, ()):

@@ -17,6 +17,9 @@ class PlainUsers:
         self._digests = {user: _digest(password) for user, password in passwords.items()}
         self._unknown = _digest("")
 
+    def __len__(self) -> int:
+        return len(self._digests)
+
     def accepts(self, user: str, password: str) -> bool:
         """Returns whether the password is the user's. Unknown users take the same time as known ones."""
         expected = self._digests.get(user, self._unknown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from typing import Any
 
 from scramp import ScramClient
@@ -36,3 +37,13 @@ def scram(client: Client, mechanism: str, user: str = "alice", password: str = "
     if response is not None and not response.error_code:
         exchange.set_server_final(response.auth_bytes.decode())
     return response
+
+
+def scram_with_token(client: Client, token_id: str, mac: bytes) -> Any:
+    """Authenticates with a delegation token, and returns the response to the last token of the exchange."""
+    assert not handshake(client, "SCRAM-SHA-256").error_code
+    exchange = ScramClient(["SCRAM-SHA-256"], token_id, b64encode(mac).decode())
+    first = f"{exchange.get_client_first()},tokenauth=true"
+    exchange.client_first_bare = first.removeprefix("n,,")
+    exchange.set_server_first(token(client, first).auth_bytes.decode())
+    return token(client, exchange.get_client_final())

@@ -117,7 +117,7 @@ class Renderer:
 
     def scalar(self, spec: Spec, value: Any) -> Any:
         if spec.name == "hmac":
-            return f"{len(value)} bytes"
+            return f"{len(value)} bytes" if value else ""
         if spec.name == "session_lifetime_ms" and value > LONG_LIFETIME_MS:
             return "*"
         if isinstance(value, bytes) and self.shows_texts:

@@ -123,6 +123,12 @@ def test_cluster_runs_on_the_callers_loop(loop_factory: Callable[[], asyncio.Abs
         runner.run(scenario())
 
 
+def test_plain_listener_without_users_is_reported(caplog: pytest.LogCaptureFixture) -> None:
+    settings = {"listeners": "SASL_PLAINTEXT://127.0.0.1:0", "sasl.enabled.mechanisms": "PLAIN"}
+    with Cluster(nodes=1, settings=settings):
+        assert "listener SASL_PLAINTEXT enables PLAIN but has no users" in caplog.text
+
+
 def test_stopped_node_restarts_on_its_port(loop_factory: object) -> None:
     with Cluster(nodes=2, topics={"t": 2}) as cluster:
         addresses = cluster.bootstrap_servers.split(",")

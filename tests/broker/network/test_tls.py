@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 import socket
 import ssl
@@ -10,6 +11,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from random import Random
 from struct import pack
 from typing import Any
 
@@ -173,6 +175,30 @@ def alter(connection: socket.socket, changes: dict[str, str]) -> Any:
     return ask(
         connection, INCREMENTAL_ALTER_CONFIGS, 1, IncrementalAlterConfigsRequest(resources=[resource], validate_only=False)
     ).responses[0]
+
+
+def test_damaged_handshakes_leave_other_connections_undisturbed(cluster: Cluster, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING)
+    seed = int(os.environ.get("SEED", "0")) or Random().getrandbits(32)
+    print(f"SEED={seed}")  # noqa: T201
+    random, hello = Random(seed), client_hello()
+    with connect_tls(cluster) as canary:
+        for _ in range(300):
+            damaged = bytearray(hello)
+            for _ in range(random.randrange(4)):
+                damaged[random.randrange(len(damaged))] = random.randrange(256)
+            with connect(cluster.bootstrap_servers) as connection:
+                connection.sendall(damaged[: random.randrange(1, len(damaged) + 1)])
+            assert alive(canary)
+    assert not caplog.records, caplog.text
+
+
+def client_hello() -> bytes:
+    outgoing = ssl.MemoryBIO()
+    client = ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), outgoing, server_hostname="localhost")
+    with pytest.raises(ssl.SSLWantReadError):
+        client.do_handshake()
+    return outgoing.read()
 
 
 def test_certificate_is_replaced_at_run_time() -> None:
