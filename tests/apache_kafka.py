@@ -29,7 +29,7 @@ from typing import Self
 
 VERSION = "4.3.1"
 CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the cluster id of Apache's image
-SERVER, CLIENTS, TOOLS = "kafka_2.13", "kafka-clients", "kafka-tools"  # Maven's names of the broker, the client and the command line programs
+SERVER, CLIENTS, TOOLS = "kafka_2.13", "kafka-clients", "kafka-tools"  # Maven's names; TOOLS are the command line programs
 # These options make the JVM start fast; in short runs it is also faster than with the stock 1 GB heap and G1.
 JVM = ["-Xms64m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
 
@@ -49,10 +49,12 @@ QUICK = {
     "share.coordinator.state.topic.num.partitions": "1",
 }
 
+# Jackson is an optional dependency of the client, which needs it for OAUTHBEARER.
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>odradek</groupId><artifactId>apache-kafka</artifactId><version>1</version><dependencies>
 <dependency><groupId>org.apache.kafka</groupId><artifactId>{}</artifactId><version>{}</version></dependency>
 <dependency><groupId>org.apache.logging.log4j</groupId><artifactId>log4j-slf4j-impl</artifactId><version>2.25.4</version></dependency>
+<dependency><groupId>com.fasterxml.jackson.core</groupId><artifactId>jackson-databind</artifactId><version>2.21.2</version></dependency>
 </dependencies></project>"""
 _LOG4J = """rootLogger = INFO, stdout
 appender.stdout.type = Console

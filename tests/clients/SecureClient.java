@@ -18,8 +18,8 @@ import org.apache.kafka.common.serialization.StringSerializer;
 /**
  * Writes records to the topic t with the settings of each file, reads them, and prints for each file what it has read or the exception.
  *
- * Arguments: the number of records, the pause after each record in milliseconds, and the files. With transactional.id, the records of a
- * file are one transaction.
+ * The files contain settings of clients, and as "records" and "pause.ms" their number (default: 1) and the pause after each. With
+ * transactional.id, the records of a file are one transaction.
  */
 public class SecureClient {
     static final int PATIENCE_S = 50;
@@ -28,12 +28,10 @@ public class SecureClient {
     public static void main(String[] arguments) throws Exception {
         PrintStream answers = System.out;
         System.setOut(System.err);
-        int records = Integer.parseInt(arguments[0]);
-        long pauseMs = Long.parseLong(arguments[1]);
         ExecutorService threads = Executors.newFixedThreadPool(THREADS);
         List<Future<String>> results = new ArrayList<>();
-        for (String file : List.of(arguments).subList(2, arguments.length)) {
-            results.add(threads.submit(() -> result(file, records, pauseMs)));
+        for (String file : arguments) {
+            results.add(threads.submit(() -> result(file)));
         }
         for (Future<String> result : results) {
             answers.println(result.get());
@@ -41,12 +39,14 @@ public class SecureClient {
         threads.shutdown();
     }
 
-    static String result(String file, int records, long pauseMs) {
+    static String result(String file) {
         String key = UUID.randomUUID().toString();
         try {
             Properties settings = new Properties();
             settings.load(new FileInputStream(file));
             settings.put("max.block.ms", PATIENCE_S * 1000);
+            int records = Integer.parseInt(settings.getProperty("records", "1"));
+            long pauseMs = Long.parseLong(settings.getProperty("pause.ms", "0"));
             write(settings, key, records, pauseMs);
             settings.remove("transactional.id");
             settings.put("group.id", key);
