@@ -39,7 +39,7 @@ lint: .venv/.dev ## check style, types and the direction of imports
 	.venv/bin/mypy -p benchmarks -p tests
 	.venv/bin/lint-imports
 
-docs: .venv/.test ## write the generated parts of README.md, ARCHITECTURE.md and docs/configuration.md
+docs: .venv/.test ## write the generated parts of README.md, ARCHITECTURE.md and docs/
 	$(MODULE) tests.documents
 
 differential: .venv/.test ## record Apache Kafka's answers again and compare ours; FAMILIES="fetch produce" limits it
@@ -56,11 +56,11 @@ fuzz: .venv/.test ## send generated frames in process and over sockets; FRAMES=1
 	  $(if $(CONNECTIONS),--connections $(CONNECTIONS)) $(if $(PROCESSES),--processes $(PROCESSES)) \
 	  $(if $(SEED),--seed $(SEED)) $(if $(ROUND),--round $(ROUND))
 
-soak: .venv/.test ## run real clients while nodes stop and start; MINUTES=1 SEED=1
+soak: .venv/.test ## run real clients while nodes stop, crash and pause; MINUTES=1 SEED=1
 	$(MODULE) tests.soak $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
-bench: .venv/.test ## compare speed with librdkafka's mock and Apache Kafka; BENCH="--quick --rows produce" limits it
-	.venv/bin/python -m benchmarks $(BENCH)
+bench: .venv/.test ## compare speed with other brokers; BENCH="--quick --rows produce" limits it, REPORT=folder writes a table and a chart
+	.venv/bin/python -m benchmarks $(if $(REPORT),--report $(REPORT)) $(BENCH)
 
 venv: ## create .venv, or explain why the existing one cannot be used
 	@.dev/venv.sh "$(PYTHON)"

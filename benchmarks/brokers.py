@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import os
+import platform
+import shutil
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from importlib.metadata import version
 from pathlib import Path
 from struct import pack
 from typing import NamedTuple
 
+import confluent_kafka
+
+from odradek import __version__
+from odradek.broker.network import server
 from tests import apache_kafka
 
-ODRADEK, MOCK, KAFKA = "odradek", "mock", "Kafka"
+ODRADEK, FLOOR, MOCK, KAFKA, KFAKE = BROKERS = ("odradek", "floor", "mock", "Kafka", "kfake")
+"""The order of the columns. `floor.py` and `mock.py` explain the floor and librdkafka's mock; kfake is franz-go's fake cluster."""
+
+
+_KFAKE = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "odradek", "kfake").expanduser()
 
 
 class Broker(NamedTuple):
@@ -39,6 +50,10 @@ class Broker(NamedTuple):
             with suppress(FileNotFoundError, ProcessLookupError):  # a thread of the JVM has ended meanwhile
                 nanoseconds += int(Path(f"/proc/{self.pid}/task/{task}/schedstat").read_text().split()[0])
         return nanoseconds / 1e9
+
+    def page_faults(self) -> int:
+        """Returns how often the system has provided a page of memory to it."""
+        return int(Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[7])
 
     def resident_bytes(self) -> int:
         return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -74,6 +89,20 @@ def odradek() -> Iterator[Broker]:
 
 
 @contextmanager
+def with_fault() -> Iterator[Broker]:
+    """Runs odradek with a fault that hits no request."""
+    with _process(ODRADEK, [sys.executable, "-m", "benchmarks.faults", "fault"], with_fault) as broker:
+        yield broker
+
+
+@contextmanager
+def without_fault() -> Iterator[Broker]:
+    """Runs odradek in the same way without a fault."""
+    with _process(ODRADEK, [sys.executable, "-m", "benchmarks.faults"], without_fault) as broker:
+        yield broker
+
+
+@contextmanager
 def mock() -> Iterator[Broker]:
     """Runs librdkafka's mock cluster."""
     with _process(MOCK, [sys.executable, "-m", "benchmarks.mock"], mock) as broker:
@@ -88,12 +117,62 @@ def kafka() -> Iterator[Broker]:
         yield Broker(KAFKA, cluster.bootstrap_servers, cluster.nodes[0].pid, time.perf_counter() - began, kafka)
 
 
+@contextmanager
+def floor() -> Iterator[Broker]:
+    """Runs the broker that only receives."""
+    with _process(FLOOR, [sys.executable, "-m", "benchmarks.floor"], floor) as broker:
+        yield broker
+
+
+@contextmanager
+def kfake() -> Iterator[Broker]:
+    """Runs franz-go's kfake."""
+    with _process(KFAKE, [str(_KFAKE)], kfake) as broker:
+        yield broker
+
+
 def available_brokers() -> list[Start]:
     """Returns the brokers that this machine can run."""
+    found: list[Start] = [odradek, floor, mock]
     missing = apache_kafka.missing()
     if missing:
         print(f"Apache Kafka is left out: {missing} is missing", file=sys.stderr)
-    return [odradek, mock] if missing else [odradek, mock, kafka]
+    else:
+        found.append(kafka)
+    if reason := _build_kfake():
+        print(f"kfake is left out: {reason}", file=sys.stderr)
+    else:
+        found.append(kfake)
+    return found
+
+
+def _build_kfake() -> str | None:
+    """Compiles kfake unless its program is up to date. Returns the reason why it cannot be compiled."""
+    if shutil.which("go") is None:
+        return "Go is missing"
+    done = subprocess.run(
+        ["go", "build", "-o", str(_KFAKE), "."], cwd=Path(__file__).with_name("kfake"), capture_output=True, text=True, check=False
+    )
+    return f"go build failed: {done.stderr.strip()}" if done.returncode else None
+
+
+def versions(names: Iterable[str]) -> dict[str, str]:
+    """Returns the versions of these brokers."""
+    loop = f", uvloop {version('uvloop')}" if server.uvloop else ""
+    known = {
+        ODRADEK: f"{__version__} (Python {platform.python_version()}{loop})",
+        FLOOR: "receives into new memory, computes the CRC, checks nothing",
+        MOCK: f"of librdkafka {confluent_kafka.libversion()[0]}",
+        KAFKA: f"{apache_kafka.VERSION}, KRaft, in a JVM of {apache_kafka.JVM[1].removeprefix('-Xmx')}",
+        KFAKE: _required("kfake"),
+    }
+    return {name: known[name] for name in names}
+
+
+def _required(module: str) -> str:
+    """Returns the version of a Go module in kfake's go.mod."""
+    lines = Path(__file__).with_name("kfake").joinpath("go.mod").read_text().splitlines()
+    return next(line.split()[-1] for line in lines if line.startswith("require") and f"/{module} " in line)
 
 
 @contextmanager

@@ -92,7 +92,7 @@ class Client:
     def __init__(self, bootstrap_servers: str, topic: str, settings: Mapping[str, object]) -> None:
         text = ctypes.create_string_buffer(512)
         conf = _lib.rd_kafka_conf_new()
-        for name, value in {"bootstrap.servers": bootstrap_servers, "log.connection.close": "false", **settings}.items():
+        for name, value in {"bootstrap.servers": bootstrap_servers, "log_level": 5, **settings}.items():
             if _lib.rd_kafka_conf_set(conf, name.encode(), str(value).encode(), text, 512):
                 raise KafkaFailure(text.value.decode())
         _lib.rd_kafka_conf_set_events(conf, self.events)

@@ -2,103 +2,25 @@
 
 from __future__ import annotations
 
-import itertools
-import mmap
-import os
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from statistics import quantiles
-from typing import NamedTuple
 
 from confluent_kafka import Consumer
-from confluent_kafka.admin import AdminClient
 from kafka import KafkaConsumer
 
-from .brokers import KAFKA, MOCK, ODRADEK, Broker
+from . import bulk
+from .brokers import MOCK, ODRADEK, Broker, with_fault, without_fault
 from .fairness import quiet_p99_s
 from .formation import formation_s
-from .librdkafka import BEGINNING, BulkProducer, KafkaFailure, Reader, SingleProducer
+from .librdkafka import BEGINNING, KafkaFailure, Reader, SingleProducer
 from .metadata import metadata_s
-from .pipeline import Pipeline, batch
-
-Figures = dict[str, float]
-TIMEOUT_S = 10
-_topics = itertools.count()
-
-
-class Target(NamedTuple):
-    """A limit for odradek's figure: a number, or a multiple of a peer's figure."""
-
-    limit: float
-    peer: str | None = None
-    at_least: bool = False
-
-
-class Row(NamedTuple):
-    """A line of the table."""
-
-    name: str
-    unit: str
-    targets: tuple[Target, ...] = ()
-
-
-class Measure(NamedTuple):
-    """A function, and the rows for which it returns figures."""
-
-    rows: tuple[Row, ...]
-    run: Callable[[Broker], Figures]
-
-
-@contextmanager
-def new_topic(broker: Broker) -> Iterator[str]:
-    """Yields the name of a topic of one partition, which the broker creates when its metadata is first requested."""
-    name = f"bench-{os.getpid()}-{next(_topics)}"
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0})
-    deadline = time.monotonic() + TIMEOUT_S
-    while admin.list_topics(name, timeout=TIMEOUT_S).topics[name].error:
-        if time.monotonic() > deadline:
-            raise KafkaFailure("the topic was not created")
-        time.sleep(0.05)
-    try:
-        yield name
-    finally:
-        if broker.name != MOCK:  # the mock does not support DeleteTopics, and keeps only 5 MB
-            admin.delete_topics([name])[name].result(TIMEOUT_S)
-
-
-def claim_memory(size: int) -> None:
-    """Touches and frees `size` bytes.
-
-    The host of a virtual machine reclaims idle memory. Touching it again takes three times as long, which would be counted as the broker's.
-    """
-    with mmap.mmap(-1, size) as memory:
-        for position in range(0, size, mmap.PAGESIZE):
-            memory[position] = 1
-
-
-def bulk(size: int, count: int, broker: Broker) -> Figures:
-    """Produces and consumes `count` messages with librdkafka's defaults."""
-    megabytes = size * count / 1e6
-    claim_memory(3 * size * count // 2)
-    with new_topic(broker) as topic:
-        with BulkProducer(broker.bootstrap_servers, topic, size) as producer:
-            cpu_s = broker.cpu_s()
-            seconds = producer.send(count)
-            figures = {
-                f"produce {_text(size)}": megabytes / seconds,
-                f"produce {_text(size)}: CPU": (broker.cpu_s() - cpu_s) / megabytes * 1e6,
-            }
-            if producer.end_offset() != count + 1:
-                raise KafkaFailure(f"{producer.end_offset()} of {count + 1} messages arrived")
-        if broker.name != MOCK:
-            with Reader(broker.bootstrap_servers, topic, BEGINNING) as reader:
-                reader.one()  # librdkafka waits for half a second before its first fetch
-                cpu_s = broker.cpu_s()
-                figures[f"consume {_text(size)}"] = megabytes / reader.many(count)
-                figures[f"consume {_text(size)}: CPU"] = (broker.cpu_s() - cpu_s) / megabytes * 1e6
-    return figures
+from .pipeline import Pipeline, batch, varied_batches
+from .rows import Figures, Measure, Row, Target
+from .state import durations_ms
+from .topics import TIMEOUT_S, new_name, new_topic
 
 
 def acknowledgement(broker: Broker) -> Figures:
@@ -109,7 +31,9 @@ def acknowledgement(broker: Broker) -> Figures:
             producer.send()
             producer.wait()
 
-        return _percentiles("acknowledgement", once, 3000)
+        cpu_s, count = broker.cpu_s(), 3000
+        percentiles = _percentiles("acknowledgement", once, count)
+        return percentiles | {"acknowledgement: CPU": (broker.cpu_s() - cpu_s) / (count + count // 10) * 1e6}
 
 
 def delivery(broker: Broker) -> Figures:
@@ -183,7 +107,7 @@ def large_metadata(broker: Broker) -> Figures:
     """Measures requests for the metadata of one topic. The mock does not create topics with several partitions."""
     if broker.name == MOCK:
         return {}
-    name = f"bench-{os.getpid()}-{next(_topics)}"
+    name = new_name()
     return {
         f"metadata of {partitions} partitions": metadata_s(broker.bootstrap_servers, f"{name}-{partitions}", partitions) * 1e3
         for partitions in (1_000, 10_000)
@@ -198,16 +122,31 @@ def _one_message(broker: Broker) -> Iterator[str]:
         yield topic
 
 
-def small_requests(broker: Broker) -> Figures:
+def small_requests(row: str, batches: Sequence[bytes], broker: Broker) -> Figures:
     """Measures the rate and the broker's CPU time of Produce requests of one record, with 5 in flight on each of 16 connections."""
-    with new_topic(broker) as topic, Pipeline(broker.address, topic, batch(1, 100)) as pipeline:
-        pipeline.run(4000)
+    with new_topic(broker) as topic, Pipeline(broker.address, topic, *batches) as pipeline:
+        pipeline.run(8000)
         cpu_s, began = broker.cpu_s(), time.perf_counter()
         count = pipeline.run(40_000)
-        return {
-            "small requests": count / (time.perf_counter() - began),
-            "small requests: CPU": (broker.cpu_s() - cpu_s) / count * 1e6,
-        }
+        return {row: count / (time.perf_counter() - began), f"{row}: CPU": (broker.cpu_s() - cpu_s) / count * 1e6}
+
+
+def fault_cost(broker: Broker) -> Figures:
+    """Measures the broker's CPU time of small requests while a fault exists that hits none of them, relative to that without a fault."""
+    if broker.name != ODRADEK:
+        return {}
+    spent: dict[bool, list[float]] = {True: [], False: []}
+    with ExitStack() as stack:
+        pairs = {}
+        for faulty in spent:
+            one = stack.enter_context(with_fault() if faulty else without_fault())
+            pairs[faulty] = one, stack.enter_context(Pipeline(one.address, stack.enter_context(new_topic(one)), batch(1, 100)))
+        for _ in range(11):
+            for faulty, (one, pipeline) in pairs.items():
+                cpu_s = one.cpu_s()
+                pipeline.run(4000)
+                spent[faulty].append(one.cpu_s() - cpu_s)
+    return {"fault that does not match, CPU ratio": min(spent[True]) / min(spent[False])}
 
 
 def start(broker: Broker) -> Figures:
@@ -228,6 +167,11 @@ def memory(row: str, records: bytes, count: int, broker: Broker) -> Figures:
         return {row: (fresh.resident_bytes() - before) / stored}
 
 
+def state(broker: Broker) -> Figures:
+    """Measures snapshots and resets, which the others do not have."""
+    return durations_ms() if broker.name == ODRADEK else {}
+
+
 def fairness(broker: Broker) -> Figures:
     """Measures the latency of quiet clients, alone and beside one client that floods the broker."""
     alone_s, flooded_s = quiet_p99_s(broker.address)
@@ -238,19 +182,9 @@ def fairness(broker: Broker) -> Figures:
     }
 
 
-def _text(size: int) -> str:
-    return f"{size} B" if size < 1024 else f"{size // 1024} KiB"
-
-
-def _bulk(size: int, count: int, of_mock: float, consume: tuple[Target, ...] = ()) -> Measure:
-    name = _text(size)
-    rows = (
-        Row(f"produce {name}", "MB/s", (Target(of_mock, MOCK, at_least=True), Target(2, KAFKA, at_least=True))),
-        Row(f"produce {name}: CPU", "us/MB"),
-        Row(f"consume {name}", "MB/s", consume),
-        Row(f"consume {name}: CPU", "us/MB"),
-    )
-    return Measure(rows, partial(bulk, size, count))
+def _small(name: str, batches: Sequence[bytes], of_mock: float) -> Measure:
+    rows = (Row(name, "1/s"), Row(f"{name}: CPU", "us", (Target(of_mock, MOCK),)))
+    return Measure(rows, partial(small_requests, name, batches))
 
 
 def _per_stored_byte(name: str, records: bytes, count: int) -> Measure:
@@ -259,12 +193,19 @@ def _per_stored_byte(name: str, records: bytes, count: int) -> Measure:
 
 
 MEASURES = (
-    _bulk(100, 2_000_000, 0.8),
-    _bulk(1024, 300_000, 0.55, (Target(2, KAFKA, at_least=True),)),
-    _bulk(10 * 1024, 40_000, 0.45),
-    Measure((Row("acknowledgement, p50", "us"), Row("acknowledgement, p99", "us", (Target(1.2, MOCK),))), acknowledgement),
+    *bulk.MEASURES,
+    Measure(
+        (
+            Row("acknowledgement, p50", "us", (Target(1.1, MOCK),)),
+            Row("acknowledgement, p99", "us", (Target(1.1, MOCK),)),
+            Row("acknowledgement: CPU", "us", (Target(2.67, MOCK),)),
+        ),
+        acknowledgement,
+    ),
     Measure((Row("to a waiting consumer, p50", "us", (Target(300),)), Row("to a waiting consumer, p99", "us")), delivery),
-    Measure((Row("small requests", "1/s"), Row("small requests: CPU", "us")), small_requests),
+    _small("small requests", [batch(1, 100)], 1.15),
+    _small("small requests, varied", varied_batches(), 1.6),
+    Measure((Row("fault that does not match, CPU ratio", "", (Target(1.05),)),), fault_cost),
     Measure(
         (
             Row("20 quiet clients, p99", "us"),
@@ -278,6 +219,9 @@ MEASURES = (
     Measure((Row("group of 100 members forms", "ms", (Target(10),)),), group_formation),
     Measure((Row("metadata of 1000 partitions", "ms"), Row("metadata of 10000 partitions", "ms", (Target(25),))), large_metadata),
     Measure((Row("start", "ms", (Target(80),)), Row("memory at start", "MiB", (Target(28),))), start),
+    Measure(
+        (Row("reset", "ms", (Target(5),)), Row("snapshot of 1 GB", "ms", (Target(20),)), Row("restore of 1 GB", "ms", (Target(20),))), state
+    ),
     _per_stored_byte("small batches", batch(1, 100), 300_000),
     _per_stored_byte("large batches", batch(200, 1024), 400),
 )

@@ -1,8 +1,10 @@
-"""Sends identical Produce requests over plain sockets, with 5 requests in flight on each of 16 connections."""
+"""Sends Produce requests over plain sockets, with 5 requests in flight on each of 16 connections."""
 
 from __future__ import annotations
 
 import socket
+from itertools import cycle
+from random import Random
 from struct import pack
 from typing import Self
 
@@ -11,7 +13,7 @@ from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, Pro
 from odradek.protocol.record_builder import build_batch
 from odradek.protocol.records import Record, read_header
 
-CONNECTIONS, IN_FLIGHT = 16, 5
+CONNECTIONS, IN_FLIGHT, BURSTS = 16, 5, 500
 TIMEOUT_S = 30
 VERSION = 9  # a flexible version that the mock supports too
 
@@ -21,15 +23,20 @@ def batch(records: int, size: int) -> bytes:
     return bytes(build_batch(Record(offset, 1_700_000_000_000, None, bytes(size), []) for offset in range(records)))
 
 
-class Pipeline:
-    """Appends the same batch to a partition repeatedly. A context manager."""
+def varied_batches() -> list[bytes]:
+    """Returns batches of one record with 150 different sizes."""
+    return [batch(1, size) for size in range(50, 200)]
 
-    def __init__(self, address: tuple[str, int], topic: str, records: bytes, partition: int = 0) -> None:
-        data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=partition, records=memoryview(records))])
-        request = ProduceRequest(transactional_id=None, acks=1, timeout_ms=10_000, topic_data=[data])
-        self._frame = b"".join(encode_request(PRODUCE, VERSION, 1, "benchmark", request))
+
+class Pipeline:
+    """Appends batches of equal numbers of records to a partition, again and again and in random order. A context manager."""
+
+    def __init__(self, address: tuple[str, int], topic: str, *batches: bytes, partition: int = 0) -> None:
+        frames = [_frame(topic, partition, records) for records in batches]
+        self._frame, random = frames[0], Random(1)
+        self._bursts = cycle([b"".join(random.choices(frames, k=IN_FLIGHT)) for _ in range(BURSTS if len(frames) > 1 else 1)])
         self._connections = [_connected(address) for _ in range(CONNECTIONS)]
-        self._records = read_header(records).records_count
+        self._records = read_header(batches[0]).records_count
         self._response = bytearray()
         self._end_offset = self._request() + self._records
 
@@ -43,14 +50,13 @@ class Pipeline:
     def run(self, count: int) -> int:
         """Sends at least `count` requests; returns their number when all are acknowledged. Raises RuntimeError when a record was lost."""
         responses = memoryview(bytearray(len(self._response) * IN_FLIGHT))
-        frames = self._frame * IN_FLIGHT
         rounds = -(-count // (CONNECTIONS * IN_FLIGHT))
         for connection in self._connections:
-            connection.sendall(frames)
+            connection.sendall(next(self._bursts))
         for _ in range(rounds - 1):
             for connection in self._connections:
                 connection.recv_into(responses, 0, socket.MSG_WAITALL)
-                connection.sendall(frames)
+                connection.sendall(next(self._bursts))
         end_offset = 0
         for connection in self._connections:
             connection.recv_into(responses, 0, socket.MSG_WAITALL)
@@ -80,6 +86,12 @@ class Pipeline:
         if appended.error_code:
             raise RuntimeError(f"Produce failed with error {appended.error_code}")
         return int(appended.base_offset)
+
+
+def _frame(topic: str, partition: int, records: bytes) -> bytes:
+    data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=partition, records=memoryview(records))])
+    request = ProduceRequest(transactional_id=None, acks=1, timeout_ms=10_000, topic_data=[data])
+    return b"".join(encode_request(PRODUCE, VERSION, 1, "benchmark", request))
 
 
 def _connected(address: tuple[str, int]) -> socket.socket:

@@ -49,7 +49,7 @@ def fill(broker: Broker, topic: str, partitions: Iterable[int], shape: Shape, co
     batch = _batch(shape, records)
     written = 0
     for partition in partitions:
-        with Pipeline(broker.address, topic, batch, partition) as pipeline:
+        with Pipeline(broker.address, topic, batch, partition=partition) as pipeline:
             written += (1 + pipeline.run(max(count // len(records), 1))) * len(records)
     return written
 
@@ -58,7 +58,7 @@ def fill_exactly(broker: Broker, topic: str, partitions: Iterable[int], shape: S
     """Writes `batches` batches of `records` records to each partition."""
     batch = _batch(shape, _records(shape, records))
     for partition in partitions:
-        with Pipeline(broker.address, topic, batch, partition) as pipeline:
+        with Pipeline(broker.address, topic, batch, partition=partition) as pipeline:
             for _ in range(batches - 1):
                 pipeline.append_once()
 

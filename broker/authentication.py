@@ -35,13 +35,14 @@ if TYPE_CHECKING:
 
 Late = Generator[Wait, None, None]
 HANDSHAKE_KEY = SASL_HANDSHAKE.key.to_bytes(2, "big")
-REFUSED_HEADER = RequestHeader(SASL_AUTHENTICATE, 0, 0, None, 0)
-"""Stands for the refused request while its answer is delayed."""
-REFUSED_REQUEST = SaslAuthenticateRequest(auth_bytes=b"")
 
 
 class Authentication:
     """The authentication of one connection. `write` takes the buffers of an answer."""
+
+    REFUSED_HEADER = RequestHeader(SASL_AUTHENTICATE, 0, 0, None, 0)
+    """Stands with REFUSED_REQUEST for a refused request while its answer is delayed."""
+    REFUSED_REQUEST = SaslAuthenticateRequest(auth_bytes=b"")
 
     def __init__(self, listener: SaslListener, client: Client, broker: Broker, write: Callable[[list[Buffer]], None]) -> None:
         self._session: SaslSession = listener.session()
@@ -55,6 +56,11 @@ class Authentication:
         """The size of the largest frame that is read: before the client is authenticated, `sasl.server.max.receive.size`."""
         complete = self._session.state is State.COMPLETE
         return self._broker.request_max_bytes if complete else self._listener.max_receive_bytes
+
+    @property
+    def expires(self) -> bool:
+        """Whether the session of the authenticated client ends at some time."""
+        return self._session.expires_ms is not None
 
     def admits(self, frame: memoryview) -> bool:
         """Returns whether a frame is a request of an authenticated client. Raises CloseConnection if its session has expired."""

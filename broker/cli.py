@@ -6,6 +6,7 @@ Each command imports its modules when it runs, so that a health check, which nee
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 
 from .. import __version__
@@ -22,9 +23,12 @@ COMMANDS = {"serve": serve.run, "healthcheck": healthcheck.run}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs a command. Returns 0 for success, 1 for an unhealthy cluster, and 2 for an error in the options or settings."""
+    """Runs a command. Returns 0 for success, 1 for failure such as an unhealthy cluster, and 2 for an error in options or settings."""
+    arguments = sys.argv[1:] if argv is None else argv
+    if arguments[:1] == ["ctl"]:
+        return _ctl(arguments[1:])
     parser = _parser()
-    options = parser.parse_args(argv)
+    options = parser.parse_args(arguments)
     if options.command is None:
         parser.print_help()
         return 0
@@ -34,11 +38,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
 
 
+def _ctl(arguments: Sequence[str]) -> int:
+    """Runs `odradek ctl`, whose commands and options follow from the declarations of controls."""
+    from .commands import ctl
+
+    try:
+        return ctl.run(arguments, os.environ)
+    except KeyboardInterrupt:
+        return 1
+
+
 def _parser() -> Parser:
     parser = Parser(prog="odradek", description="A small Kafka for tests and laptops.", epilog=EXAMPLES)
     parser.add_argument("--version", action="version", version=f"odradek {__version__}", help="print the version")
-    commands = parser.add_subparsers(dest="command", title="commands", metavar="serve|healthcheck")
+    commands = parser.add_subparsers(dest="command", title="commands", metavar="serve|healthcheck|ctl")
     serve.add_options(commands.add_parser("serve", help="run a cluster until Ctrl-C", epilog=serve.EXAMPLES))
     help_text = "exit with 0 if the brokers answer, otherwise with 1"
     healthcheck.add_options(commands.add_parser("healthcheck", help=help_text, epilog=healthcheck.EXAMPLES))
+    commands.add_parser("ctl", help="control a running cluster: faults, time, topology and state", add_help=False)
     return parser

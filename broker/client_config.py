@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from .network.server import Server
 from .settings.listener_settings import ListenerSettings
-from .settings.listeners import SASL_PROTOCOLS, TLS_PROTOCOLS
+from .settings.listeners import TLS_PROTOCOLS
 from .tls.generated import STORE_PASSWORD, GeneratedTls
 
 PREFERRED_MECHANISMS = ("SCRAM-SHA-512", "SCRAM-SHA-256", "PLAIN")
@@ -57,8 +57,8 @@ def _access(server: Server, user: str | None, mechanism: str | None) -> Access:
     protocol = listener.security_protocol
     certificate = protocol in TLS_PROTOCOLS and ListenerSettings(broker.config, listener.name).text("ssl.client.auth") != "none"
     tls = server.generated_tls if protocol in TLS_PROTOCOLS else None
-    sasl = broker.sasl.get(listener.name)
-    if sasl is None or protocol not in SASL_PROTOCOLS:
+    sasl = broker.sasl_listener(listener.name)
+    if sasl is None:
         return Access(server.bootstrap_servers, protocol, tls, certificate, None, "", "")
     mechanism = mechanism or next((each for each in PREFERRED_MECHANISMS if each in sasl.enabled), "")
     if mechanism not in sasl.enabled or mechanism not in LOGIN_MODULES:

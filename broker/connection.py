@@ -2,7 +2,9 @@
 
 Receiving. All connections share the staging buffer of the core. `buffer` returns the memory for the next bytes, and `received` serves the
 frames that are complete; an incomplete one at the end is copied to `_unparsed`. A frame larger than LARGE_FRAME_BYTES is received into a
-memory block of its own, which the log may keep without a copy. That memory counts towards `queued.max.request.bytes`.
+memory block of its own (`large_frame.py`), which the log may keep without a copy, and which is given back afterwards. It counts towards
+`queued.max.request.bytes`. After a large frame, only FRAME_START_BYTES are read into the staging buffer, because the next frame is
+probably large too.
 
 Authentication. On a SASL listener, `authentication.py` answers the frames of a client until it is authenticated.
 
@@ -27,12 +29,13 @@ from ..protocol.errors import KafkaError
 from ..protocol.frame import LENGTH, Buffer, RequestHeader, encode_response, encode_response_in_slices, read_request_header
 from ..protocol.messages.api_versions import API_VERSIONS
 from ..protocol.schema import Message, ProtocolError
-from ..storage.memory import untouched
-from .authentication import REFUSED_HEADER, REFUSED_REQUEST, Authentication, identify_by_certificate
+from ..storage.blocks import TOUCH_BYTES
 from .cluster.broker import Broker
 from .context import Client, Context, Shortcut
 from .failure import failure
+from .gate import Answering, Asked, Sparing
 from .handlers import load_handler, unsupported_version
+from .large_frame import LARGE_FRAME_BYTES, LargeFrame
 from .protocol_sniffing import sniff_protocol
 from .registry import HANDLERS, CloseConnection
 from .scheduling.turns import TURN_S
@@ -40,26 +43,28 @@ from .scheduling.waiting import NEXT_TURN, Wait
 from .short_repr import short_repr
 
 if TYPE_CHECKING:
+    from .authentication import Authentication
     from .core import Core
 
-LARGE_FRAME_BYTES = 128 * 1024
+LENGTH_BYTES, _unpack_length = LENGTH.size, LENGTH.unpack_from
+FRAME_START_BYTES = 16 * 1024
+"""The most bytes whose pages are provided at once."""
 OUTPUT_LIMIT_BYTES = 1024 * 1024
 TURN_REQUESTS = 100
 
 network_log = logging.getLogger("kafka.network.SocketServer")
 
-Answering = Generator[Wait, None, Message | None]
-
 
 class Parked:
     """A request whose handler has not returned yet. `in_slices` is set once the handler has yielded NEXT_TURN."""
 
-    __slots__ = ("connection", "generator", "header", "in_slices", "keys", "request", "wait")
+    __slots__ = ("connection", "context", "generator", "header", "in_slices", "keys", "request", "wait")
 
-    def __init__(self, connection: Connection, header: RequestHeader, request: Message, generator: Answering) -> None:
+    def __init__(self, connection: Connection, header: RequestHeader, request: Message, context: Context, generator: Answering) -> None:
         self.connection = connection
         self.header = header
         self.request = request
+        self.context = context
         self.generator = generator
         self.wait: Wait | None = None
         self.keys: tuple[Hashable, ...] = ()
@@ -69,7 +74,8 @@ class Parked:
 class Connection:
     """A connection without its socket: `buffer` and `received` take bytes in, `take_output` returns the bytes to write.
 
-    `closing` is the reason for closing the connection, or None while it is open. `parked` is the request in flight, or None.
+    `closing` is the reason for closing the connection, or None while it is open, and `resets` whether it is closed with RST instead of
+    FIN. `parked` is the request in flight, or None.
     """
 
     def __init__(self, core: Core, broker: Broker, client: Client, on_output: Callable[[], None], on_abort: Callable[[], None]) -> None:
@@ -82,18 +88,23 @@ class Connection:
         self.output_bytes = 0
         self.writable = True
         self.closing: str | None = None
+        self.resets = False
+        self.sparing = Sparing()
         self._on_abort = on_abort
         self._shortcut: Shortcut | None = None
         self.max_frame_bytes = broker.request_max_bytes
         self._authentication: Authentication | None = None
-        if (listener := broker.sasl.get(client.listener_name)) is not None:
-            self._authentication = Authentication(listener, client, broker, self._write)
+        if (listener := broker.sasl_listener(client.listener_name)) is not None:
+            from .authentication import Authentication
+
+            self._authentication = Authentication(listener, client, broker, self.write)
             self.max_frame_bytes = self._authentication.max_frame_bytes
         self._unparsed: Buffer = b""
         self._held = False  # whether `_unparsed` may contain whole frames
         self._is_put_off = self._flush_is_put_off = False
-        self._large: memoryview | None = None
-        self._filled = 0
+        self._large: LargeFrame | None = None
+        self._step_bytes = TOUCH_BYTES
+        self._staging = core.staging
         self._used_ms = core.timers.now_ms
         self._idle_timer = object()
         if broker.max_idle_ms >= 0:
@@ -114,6 +125,8 @@ class Connection:
 
     def certified(self, certificate: bytes) -> None:
         """Identifies the client by the certificate, in DER, that it has shown in the TLS handshake."""
+        from .authentication import identify_by_certificate
+
         try:
             identify_by_certificate(self.client, self.broker, certificate)
         except CloseConnection as error:
@@ -134,10 +147,11 @@ class Connection:
     def buffer(self) -> memoryview:
         """Returns the memory for the next bytes. It is valid until `received` is called."""
         if self._large is not None:
-            return self._large[self._filled :]
+            return self._large.buffer
         n = len(self._unparsed)
-        if n:
-            self.core.staging[:n] = self._unparsed
+        if not n:
+            return self._staging
+        self.core.staging[:n] = self._unparsed
         return self.core.staging[n:]
 
     def received(self, n: int) -> None:
@@ -151,9 +165,11 @@ class Connection:
             else:
                 data = self.core.staging[: len(self._unparsed) + n]
                 self._unparsed = b""
-                rest = self._parse(data)
-                if rest:
-                    self._unparsed = bytes(rest)
+                parsed = self._parse(data)
+                if parsed < len(data):
+                    self._unparsed = bytes(data[parsed:])
+                if self._large is None:
+                    self._staging = self.core.staging
         except Exception as error:
             self.fail(error, "serving its requests")
         self.core.run_ready()
@@ -178,43 +194,48 @@ class Connection:
             return
         self._held = False
         try:
-            rest = self._parse(memoryview(self._unparsed))
+            data = memoryview(self._unparsed)
+            rest = data[self._parse(data) :]
             self._unparsed = rest if self._held else bytes(rest)  # a small view would keep its whole memory block alive
         except Exception as error:
             self.fail(error, "serving requests that were held back")
         if not self.output:
             self.ask_for_flush()  # the flush also resumes reading, so it is needed even if there is no response to write
 
-    def _parse(self, data: memoryview) -> memoryview:
-        """Serves the complete frames in `data` until the connection is busy or its share of the turn is used up. Returns the rest."""
+    def _parse(self, data: memoryview) -> int:
+        """Serves the complete frames in `data` until the connection is busy or its share of the turn is used up.
+
+        Returns the number of bytes that need not be kept.
+        """
         position, end, served, end_s = 0, len(data), 0, 0.0
         clock = self.core.clock
-        while end - position >= LENGTH.size and self.closing is None:
-            (size,) = LENGTH.unpack_from(data, position)
+        while end - position >= LENGTH_BYTES and self.closing is None:
+            (size,) = _unpack_length(data, position)
             if not 0 <= size <= self.max_frame_bytes:
                 self._refuse_frame(size, data[position:])
                 break
             if self.busy:
                 self._held = True
                 break
-            following = position + LENGTH.size + size
+            following = position + LENGTH_BYTES + size
             if following > end:
-                if LENGTH.size + size > LARGE_FRAME_BYTES and self._begin_large(data[position:], LENGTH.size + size):
-                    return data[end:]
+                if LENGTH_BYTES + size > LARGE_FRAME_BYTES and self._begin_large(data[position:], LENGTH_BYTES + size):
+                    return end
                 break
-            if not served:
+            if served:
+                if served == TURN_REQUESTS or clock() >= end_s:
+                    self._held = True
+                    self._put_off()
+                    break
+            elif following < end:  # a single request needs no time limit
                 end_s = clock() + TURN_S
-            elif served == TURN_REQUESTS or clock() >= end_s:
-                self._held = True
-                self._put_off()
-                break
             served += 1
-            self._handle(data[position + LENGTH.size : following], owns_buffer=False)
+            self._serve(data, position + LENGTH_BYTES, size, owns_buffer=False)
             position = following
-        return data[position:] if self.closing is None else data[end:]
+        return position if self.closing is None else end
 
     def _refuse_frame(self, size: int, data: memoryview) -> None:
-        other = sniff_protocol(bytes(data[: LENGTH.size]))
+        other = sniff_protocol(bytes(data[:LENGTH_BYTES]))
         hint = f"; this looks like {other}, but the listener is {self.broker.listeners[self.client.listener_name].security_protocol}"
         setting = "socket.request.max.bytes" if self.max_frame_bytes == self.broker.request_max_bytes else "sasl.server.max.receive.size"
         self.close(f"a frame of {size} bytes, {setting} is {self.max_frame_bytes}{hint if other else ''}")
@@ -226,31 +247,52 @@ class Connection:
             self._held = True  # stops reading until memory is released, which asks for a flush
             return False
         try:
-            self._large = untouched(size)
+            frame = self.core.cluster.blocks.take(size)
         except MemoryError as error:
             memory.release(size)
             self.close(f"no memory for a request of {size} bytes: {error}", logging.ERROR)
             return True
-        self._filled = len(begun)
-        self._large[: self._filled] = begun
+        self._large = LargeFrame(frame, begun, self._step_bytes)
         return True
 
-    def _receive_large(self, frame: memoryview, n: int) -> None:
-        self._filled += n
-        if self._filled == len(frame):
-            self._large = None
+    def _receive_large(self, large: LargeFrame, n: int) -> None:
+        if large.received(n):
+            self._large, self._step_bytes = None, large.step_bytes
+            self._staging = self.core.staging[:FRAME_START_BYTES]
             try:
-                self._handle(frame[LENGTH.size :], owns_buffer=True)
+                self._serve(large.frame, LENGTH_BYTES, len(large.frame) - LENGTH_BYTES, owns_buffer=True)
             finally:
-                self.broker.request_memory.release(len(frame))
+                self._release_large(large)
+
+    def _release_large(self, large: LargeFrame) -> None:
+        self.broker.request_memory.release(len(large.frame))
+        self.core.cluster.blocks.give_back([large.frame.obj])
 
     # Requests
+
+    def _serve(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> None:
+        """Serves the request in `size` bytes of `data` from `position` on. Every request passes here, with or without the shortcut."""
+        core, shortcut = self.core, self._shortcut
+        gate = core.gate
+        if shortcut is not None and core.cluster.shortcut_allowed and (gate is None or self.sparing.state is gate.state):
+            response = shortcut.answer(data, position, size, owns_buffer)
+            if gate is not None and response is not None:
+                self.sparing.count += 1
+            if isinstance(response, list):
+                return self.write(response)
+            if response:
+                if not self.output:
+                    self.ask_for_flush()
+                self.output.append(response)
+                self.output_bytes += len(response)
+            if response is not None:
+                return
+        self._handle(data[position : position + size], owns_buffer)
 
     def _handle(self, frame: memoryview, owns_buffer: bool) -> None:
         if self._authentication is not None and not self._admits(self._authentication, frame):
             return
-        if self._shortcut is not None and (known := self._shortcut.answer(frame, owns_buffer)) is not None:
-            return self._write([known])
+        gate = self.core.gate
         try:
             header = read_request_header(frame)
             api, version = header.api, header.version
@@ -264,14 +306,30 @@ class Connection:
         self.client.client_id = header.client_id or ""
         context = Context(version, self.client, self.broker, frame, owns_buffer, self._shortcut)
         try:
-            answer = (HANDLERS.get(api.key) or load_handler(api.key)).rule(request, context)
+            rule = (HANDLERS.get(api.key) or load_handler(api.key)).rule
+            answer = rule(request, context) if gate is None else gate.serve(Asked(self, header, request, context, rule))
             if isinstance(answer, Generator):
-                self.resume(Parked(self, header, request, answer))
+                self.resume(Parked(self, header, request, context, answer))
             else:
                 self._send(header, answer)
-                self._shortcut = context.shortcut
+                # The end of a session must be noticed at the next request, which the shortcut would not do.
+                if self._authentication is None or not self._authentication.expires:
+                    self._shortcut = context.shortcut
         except Exception as error:
             self._refuse(header, request, error)
+
+    def touch(self) -> None:
+        """Has the connection count as used now, so that it is not closed as idle."""
+        self._used_ms = self.core.timers.now_ms
+
+    def mute(self, milliseconds: int) -> None:
+        """Holds back the requests that follow the current one, for the given time (KIP-219)."""
+        self._is_put_off = True
+        self.core.timers.set(self, milliseconds, self._take_up)
+
+    def forget_shortcut(self) -> None:
+        """Has all further requests decoded, until the handler stores a new shortcut."""
+        self._shortcut = None
 
     def _admits(self, authentication: Authentication, frame: memoryview) -> bool:
         """Returns whether the handlers serve a frame. Otherwise the frame is answered here, as part of the authentication."""
@@ -284,7 +342,8 @@ class Connection:
             return False
         self.max_frame_bytes = authentication.max_frame_bytes
         if refusal is not None:
-            self.resume(Parked(self, REFUSED_HEADER, REFUSED_REQUEST, refusal))
+            context = Context(0, self.client, self.broker, frame, False, None)
+            self.resume(Parked(self, authentication.REFUSED_HEADER, authentication.REFUSED_REQUEST, context, refusal))
         return False
 
     def resume(self, parked: Parked) -> None:
@@ -309,6 +368,7 @@ class Connection:
     def _refuse(self, header: RequestHeader, request: Message, error: Exception) -> None:
         """Answers a request whose handler raised KafkaError. CloseConnection closes the connection; any other exception is a bug."""
         if isinstance(error, CloseConnection):
+            self.resets = error.reset
             return self.close(str(error))
         if isinstance(error, KafkaError):
             try:
@@ -321,16 +381,17 @@ class Connection:
 
     def _send(self, header: RequestHeader, response: Message | None) -> None:
         if response is not None:
-            self._write(encode_response(header.api, header.version, header.correlation_id, response))
+            self.write(encode_response(header.api, header.version, header.correlation_id, response))
 
     def _send_in_slices(self, header: RequestHeader, response: Message) -> Answering:
         parts: list[Buffer] = []
         for _ in encode_response_in_slices(header.api, header.version, header.correlation_id, response, parts):
             yield NEXT_TURN
-        self._write(parts)
+        self.write(parts)
         return None
 
-    def _write(self, parts: list[Buffer]) -> None:
+    def write(self, parts: list[Buffer]) -> None:
+        """Queues a response for the flush at the end of this turn."""
         if not self.output:
             self.ask_for_flush()
         self.output += parts
@@ -400,11 +461,14 @@ class Connection:
     def lost(self, reason: str) -> None:
         """Releases the memory, the timer and the waiting request of a closed connection. Raises no exception."""
         self.closing = self.closing or reason
+        if self.core.gate is not None:
+            self.core.gate.closed(self)
+        self.core.connections.pop(self, None)
         self.core.timers.cancel(self._idle_timer)
-        memory = self.broker.request_memory
-        memory.forget(self.ask_for_flush)
+        self.broker.request_memory.forget(self.ask_for_flush)
+        self.core.timers.cancel(self)
         if self._large is not None:
-            memory.release(len(self._large))
+            self._release_large(self._large)
         self._unparsed, self._large, self._held = b"", None, False
         if self.parked is not None:
             self.core.abandon(self.parked)

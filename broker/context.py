@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..protocol.errors import KafkaError
+from ..protocol.frame import Buffer
 from .scheduling.waiting import Reply
 from .security.acls import ACCESS_DENIED_ERRORS, ANONYMOUS, CLUSTER_NAME, OPERATIONS, Operation, ResourceType
-from .security.mechanism import Identity
 
 if TYPE_CHECKING:
     from .cluster.broker import Broker
+    from .security.mechanism import Identity
 
 
 class Client:
@@ -53,20 +54,39 @@ class Client:
 
 
 class Shortcut(Protocol):
-    """Serves requests of a connection without decoding them (`appending/produce_shortcut.py`)."""
+    """Serves requests of a connection without decoding them (appending/produce_shapes.py, fetching/fetch_shortcut.py)."""
 
-    def answer(self, frame: memoryview, owns_buffer: bool) -> bytes | None:
-        """Returns the response frame, or None, without having changed anything, if the request in `frame` has to be decoded."""
+    def answer(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> bytes | list[Buffer] | None:
+        """Serves the request in `size` bytes of `data` from `position` on, which do not include its length.
+
+        Returns the frame of the response, or a list of its parts; it is empty if the request has no response. Returns None, without
+        having changed anything, if the request has to be decoded.
+        """
+
+
+class Quotas(Protocol):
+    """The quotas that apply to the client of one request (`throttling/request_quotas.py`)."""
+
+    def cap_fetch(self, max_bytes: int) -> int:
+        """Returns how many bytes a fetch may return, so that a single response does not exceed the quota."""
+
+    def admit_fetch(self, size: int) -> bool:
+        """Counts the bytes of a response. Returns False if the client is throttled and gets an empty response instead."""
+
+    def mutate(self, partitions: int, *, strict: bool) -> None:
+        """Counts partitions that are created or deleted. Raises KafkaError with THROTTLING_QUOTA_EXCEEDED if `strict`."""
 
 
 class Context:
     """The API version and the client of one request, and the broker and cluster that serve it.
 
     `frame` contains the request's bytes without their length. If `owns_buffer`, their memory is not reused for other requests, so that
-    the log may keep it. A handler may set `shortcut`, which the connection then tries first for each further request.
+    the log may keep it. A handler may set `shortcut`, which the connection then tries first for each further request. `quotas` is None
+    for a
+    client without quotas.
     """
 
-    __slots__ = ("broker", "client", "cluster", "frame", "owns_buffer", "shortcut", "version")
+    __slots__ = ("broker", "client", "cluster", "frame", "owns_buffer", "quotas", "shortcut", "version")
 
     def __init__(
         self,
@@ -84,6 +104,7 @@ class Context:
         self.broker = broker
         self.cluster = broker.cluster
         self.owns_buffer = owns_buffer
+        self.quotas: Quotas | None = None
 
     @property
     def now_ms(self) -> int:

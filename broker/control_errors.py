@@ -29,11 +29,17 @@ class ControlTimeout(ControlError, TimeoutError):
     """The condition that a control waited for did not become true in time. The message says what was missing."""
 
 
+MAX_NAME_CHARACTERS = 249
+"""Longer names are cut in errors, because comparing them with others takes long. No topic has a longer name."""
+
+
 def unknown(parameter: str, what: str, name: object, names: Iterable[object]) -> InvalidControl:
     """Returns the error for a name that does not exist, with the nearest of the existing `names` or, if none is near, all of them."""
     from difflib import get_close_matches  # imported on first use, because a start needs no suggestions
 
     known = [str(each) for each in names]
+    if isinstance(name, str):
+        name = name[:MAX_NAME_CHARACTERS]
     near = get_close_matches(str(name), known, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"use one of {', '.join(known[:20])}" if known else "there is none"
     return InvalidControl(parameter, f"{parameter}: there is no {what} {name!r}; {hint}")

@@ -11,15 +11,23 @@ continues.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from itertools import count
+from typing import TYPE_CHECKING
 
 from .cluster.broker import Broker
 from .cluster.state import ClusterState
 from .connection import Connection, Parked
 from .context import Client
+from .gate import Gate
+from .registry import CloseConnection
 from .scheduling.turns import Turns
 from .scheduling.waiting import NEXT_TURN, Wait
+
+if TYPE_CHECKING:
+    from .faults.table import Faults
+    from .throttling.connection_rates import ConnectionRates
+    from .throttling.throttle import Throttle
 
 STAGING_BYTES = 256 * 1024
 
@@ -36,6 +44,46 @@ class Core:
         self.staging = memoryview(bytearray(STAGING_BYTES))
         self.unflushed: list[Connection] = []
         self._connection_ids = count(1)
+        self.connections: dict[Connection, None] = {}
+        """The open connections in the order in which they were opened."""
+        self.gate: Gate | None = None
+        """The gate that requests pass through. It is None without any fault or quota, so that requests then cost nothing more."""
+        self.on_gate_change: list[Callable[[], None]] = []
+        """Functions that are called when the faults have changed."""
+        self._connection_rates: dict[int, ConnectionRates] = {}
+        cluster.quotas.on_change.append(self._set_gate)
+        if cluster.quotas:  # those of a restored state
+            self._set_gate()
+
+    @cached_property
+    def faults(self) -> Faults:
+        """The faults of the cluster. Their modules are imported when they are first needed, because most clusters have none."""
+        from .faults.table import Faults
+
+        return Faults(self.cluster, lambda: self.connections, self._set_gate)
+
+    @cached_property
+    def throttle(self) -> Throttle:
+        """The gate of client quotas, whose modules are imported when there are any."""
+        from .throttling.throttle import Throttle
+
+        return Throttle(self.cluster, self.clock)
+
+    def connection_rates(self, broker: Broker) -> ConnectionRates:
+        """Returns the rates at which connections to a broker are created."""
+        from .throttling.connection_rates import ConnectionRates
+
+        if broker.node_id not in self._connection_rates:
+            self._connection_rates[broker.node_id] = ConnectionRates(broker.config, self.cluster.quotas)
+        return self._connection_rates[broker.node_id]
+
+    def _set_gate(self) -> None:
+        faults = self.faults if "faults" in self.__dict__ and self.faults.active else None
+        if self.cluster.quotas:
+            self.throttle.inner = faults
+        self.gate = self.throttle if self.cluster.quotas else faults
+        for told in self.on_gate_change:
+            told()
 
     def connect(
         self, broker: Broker, listener_name: str, host: str, port: int, on_output: Callable[[], None], on_abort: Callable[[], None]
@@ -45,7 +93,15 @@ class Core:
         `on_output` is called at the end of a turn in which there is output to write or the connection is to be closed. `on_abort` is
         called when the transport has to be closed at once because writing failed.
         """
-        return Connection(self, broker, Client(listener_name, host, port, next(self._connection_ids)), on_output, on_abort)
+        connection = Connection(self, broker, Client(listener_name, host, port, next(self._connection_ids)), on_output, on_abort)
+        self.connections[connection] = None
+        if self.gate is not None:
+            try:
+                self.gate.opened(connection, broker)
+            except CloseConnection as refused:
+                connection.resets = refused.reset
+                connection.close(str(refused))
+        return connection
 
     def advance(self, now_ms: int) -> None:
         """Sets the time to `now_ms`, runs the timers that are due and resumes the requests that they woke."""
@@ -58,10 +114,14 @@ class Core:
         self.run_ready()
 
     def run_ready(self) -> None:
-        """Resumes the requests that were woken, until none is left."""
+        """Resumes the requests that were woken, until none is left. Their responses are written before those of this turn's requests."""
+        if not self.turns.woken:
+            return
+        unflushed, self.unflushed = self.unflushed, []
         while self.turns.woken:
             for parked in self.turns.take_woken():
                 self._resume(parked)
+        self.unflushed += unflushed
 
     def _resume(self, parked: Parked) -> None:
         connection = parked.connection

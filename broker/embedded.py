@@ -7,10 +7,11 @@ import threading
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from os import PathLike
+from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from .client_config import client_config
 from .cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
 from .controls.cluster_controls import BlockingControls, ClusterControls
 from .network.server import Server, new_event_loop
@@ -18,7 +19,12 @@ from .security.startup import Security, security_of
 from .settings.cluster_config import ClusterConfig, cluster_of
 from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
-from .tls.generated import GeneratedTls
+
+if TYPE_CHECKING:
+    from .control_listener.address import ControlAddress
+    from .control_listener.listener import ControlListener
+    from .snapshots.cluster import State
+    from .tls.generated import GeneratedTls
 
 R = TypeVar("R")
 
@@ -48,6 +54,8 @@ class AsyncCluster(ClusterControls):
         acls: Sequence[str] = (),
         seed: int | None = None,
         transaction_version: int = 2,
+        control: str | None = None,
+        control_token: str | None = None,
     ) -> None:
         security = security_of(tls, users, acls)
         config = _cluster_config(nodes, settings or {}, security)
@@ -55,7 +63,33 @@ class AsyncCluster(ClusterControls):
         self._topics = topic_specs_of({} if topics is None else topics)
         check_topics(self._topics, nodes)
         self._seed = seed
+        self._saved: State | None = None
+        if control is None and control_token is not None:
+            raise ValueError('control_token has no effect without control, such as control="127.0.0.1:0"')
+        self._control = None if control is None else _control_address(control, control_token)
         self._running: Server | None = None
+        self._listener: ControlListener | None = None
+
+    @classmethod
+    def load(
+        cls,
+        file: str | PathLike[str],
+        settings: Mapping[str, SettingValue] | None = None,
+        *,
+        seed: int | None = None,
+        control: str | None = None,
+        control_token: str | None = None,
+    ) -> Self:
+        """Returns a cluster that starts with the state in a file, which `save` has written; see `Cluster.load`."""
+        from .snapshots.cluster import nodes_of  # not imported at start, because few clusters are loaded
+        from .snapshots.loading import any_ports, loaded_config
+        from .snapshots.state_file import load
+
+        saved, changed = load(Path(file)), _texts(settings or {})
+        cluster = cls(len(saved["nodes"]), seed=seed, control=control, control_token=control_token)
+        cluster._saved = saved
+        cluster._config = loaded_config(saved, [any_ports(node.listeners) | changed for node in nodes_of(saved)])
+        return cluster
 
     async def start(self) -> Self:
         """Starts the brokers and returns the cluster once they accept connections.
@@ -64,13 +98,26 @@ class AsyncCluster(ClusterControls):
         """
         if self._running is not None:
             raise ValueError(f"the cluster is running already, at {self.bootstrap_servers}; stop it before you start it again")
-        server = Server(self._config, self._topics, seed=self._seed)
+        server = Server(self._config, self._topics, seed=self._seed, state=self._saved)
         await server.start()
         self._running = server
+        if self._control is not None:
+            from .control_listener.listener import ControlListener  # imported only if needed, because a start should be fast
+
+            listener = ControlListener(self, self._control)
+            try:
+                await listener.start()
+            except BaseException:
+                await self.stop()
+                raise
+            self._listener = listener
         return self
 
     async def stop(self) -> None:
         """Stops the brokers and discards their records. Does nothing if the cluster is not running."""
+        listener, self._listener = self._listener, None
+        if listener is not None:
+            await listener.stop()
         running, self._running = self._running, None
         if running is not None:
             await running.stop()
@@ -90,9 +137,12 @@ class AsyncCluster(ClusterControls):
             count = len(self._config.nodes)
             return f"{count} node{'s' * (count > 1)}, not running"
         brokers = self._running.cluster.brokers
-        stopped = {node_id: "" if broker.running else " (stopped)" for node_id, broker in brokers.items()}
+        states = {
+            node_id: "" if broker.running and not broker.silence else f" ({broker.silence.value if broker.silence else 'stopped'})"
+            for node_id, broker in brokers.items()
+        }
         nodes = self._running.config.nodes
-        return ", ".join(f"node {node.node_id} at {node.listeners[0].advertised}{stopped[node.node_id]}" for node in nodes)
+        return ", ".join(f"node {node.node_id} at {node.listeners[0].advertised}{states[node.node_id]}" for node in nodes)
 
     @property
     def bootstrap_servers(self) -> str:
@@ -112,7 +162,15 @@ class AsyncCluster(ClusterControls):
         `user` is one of `users`, by default the first one. Raises ValueError for an unknown client, user or SASL mechanism, and if the
         cluster is not running.
         """
+        from .client_config import client_config
+
         return client_config(client, self._server, user=user, mechanism=mechanism)
+
+    @property
+    def control(self) -> str | None:
+        """`host:port` of the control listener, None without one. Raises ValueError if the cluster is not running."""
+        _ = self._server
+        return None if self._listener is None else self._listener.address
 
     @property
     def _server(self) -> Server:
@@ -137,6 +195,8 @@ class Cluster(BlockingControls):
     With `tls=True` clients connect by TLS; a CA and certificates are created (`tls.ca_file`). `users` maps names to passwords, with which
     clients authenticate by PLAIN or SCRAM. `acls` restrict access, such as "User:alice:allow:read,describe:topic:orders".
 
+    `control="127.0.0.1:0"` serves the controls over HTTP too; an address that is not a loopback address needs a `control_token`.
+
     Raises TypeError or ValueError for an invalid argument, including a misspelt setting.
     """
 
@@ -151,12 +211,48 @@ class Cluster(BlockingControls):
         acls: Sequence[str] = (),
         seed: int | None = None,
         transaction_version: int = 2,
+        control: str | None = None,
+        control_token: str | None = None,
     ) -> None:
-        self._cluster = AsyncCluster(
-            nodes, topics, settings, tls=tls, users=users, acls=acls, seed=seed, transaction_version=transaction_version
+        cluster = AsyncCluster(
+            nodes,
+            topics,
+            settings,
+            tls=tls,
+            users=users,
+            acls=acls,
+            seed=seed,
+            transaction_version=transaction_version,
+            control=control,
+            control_token=control_token,
         )
-        super().__init__(self._cluster, self._run_in_thread)
+        self._offer(cluster)
         self._thread: threading.Thread | None = None
+
+    def _offer(self, cluster: AsyncCluster) -> None:
+        """Makes `cluster` the one that runs in the thread."""
+        self._cluster = cluster
+        super().__init__(cluster, self._run_in_thread)
+
+    @classmethod
+    def load(
+        cls,
+        file: str | PathLike[str],
+        settings: Mapping[str, SettingValue] | None = None,
+        *,
+        seed: int | None = None,
+        control: str | None = None,
+        control_token: str | None = None,
+    ) -> Self:
+        """Returns a cluster that starts with the state in a file, which `save` has written, on free ports of the same addresses.
+
+        It has the nodes and settings of the cluster that was saved; `settings` replace single ones. With a `seed`, the ids and numbers
+        that are generated from now on are reproducible; without one, they continue those of a seeded cluster that was saved. Raises
+        ValueError for a file that is damaged or was written by a newer version, and OSError if it cannot be read.
+        """
+        cluster = cls()
+        cluster._offer(AsyncCluster.load(file, settings, seed=seed, control=control, control_token=control_token))
+        return cluster
 
     def start(self) -> Self:
         """Starts the brokers and returns the cluster once they accept connections.
@@ -214,6 +310,11 @@ class Cluster(BlockingControls):
         """
         return self._cluster.client_config(client, user=user, mechanism=mechanism)
 
+    @property
+    def control(self) -> str | None:
+        """`host:port` of the control listener, None without one. Raises ValueError if the cluster is not running."""
+        return self._cluster.control
+
     def _run_in_thread(self, coroutine: Coroutine[Any, Any, R]) -> R:
         """Runs a coroutine on the cluster's event loop and returns its result. Raises ValueError if that is impossible."""
         if self._thread is None:
@@ -245,11 +346,21 @@ class Cluster(BlockingControls):
 def _cluster_config(nodes: int, settings: Mapping[str, SettingValue], security: Security) -> ClusterConfig:
     if not isinstance(nodes, int) or isinstance(nodes, bool):
         raise TypeError(f"nodes must be an int, not {nodes!r}")
+    properties = {"listeners": ANY_PORT} | _texts(settings)
+    return security.applied_to(cluster_of([security.settings(properties, settings)], nodes=nodes))
+
+
+def _texts(settings: Mapping[str, SettingValue]) -> dict[str, str]:
     if not isinstance(settings, Mapping):
         raise TypeError(f'settings must be a mapping such as {{"num.partitions": 3}}, not {settings!r}')
     check_scope(settings)
-    properties = {"listeners": ANY_PORT} | {name: as_text(name, value) for name, value in settings.items()}
-    return security.applied_to(cluster_of([security.settings(properties, settings)], nodes=nodes))
+    return {name: as_text(name, value) for name, value in settings.items()}
+
+
+def _control_address(control: str, token: str | None) -> ControlAddress:
+    from .control_listener.address import ControlAddress
+
+    return ControlAddress.parse(control, token)
 
 
 def _known_version(version: int) -> int:

@@ -2,10 +2,12 @@
 
 Kafka has a hand-written `getErrorResponse` for each request. Here the response is derived from the declarations of the two messages:
 
-* a field whose name ends in `error_code` is set to the code;
+* a field that `is_error_code` is set to the code;
 * a list whose items contain an error code gets one item per item of the request's list of the same name (topics, partitions, groups), or
   of the request's first list that is not empty;
 * other fields are copied from the request's field of the same meaning, or set to Kafka's value for "none".
+
+`failed` does the same for an item of a response that was successful.
 """
 
 from __future__ import annotations
@@ -16,7 +18,19 @@ from ..protocol.errors import ErrorCode
 from ..protocol.schema import ZERO_UUID, Api, Message, Spec, has_default, specs
 
 # Response field -> names of the same field in requests, where they differ.
-_ALSO_NAMED = {"partition_index": ("partition", "index"), "partition": ("partition_index", "index"), "index": ("partition_index",)}
+_ALSO_NAMED = {
+    "partition_index": ("partition", "index"),
+    "partition": ("partition_index", "index"),
+    "index": ("partition_index",),
+}
+IDENTITY = frozenset(
+    (
+        *("name", "topic", "topic_name", "topic_id", "partition_index", "partition", "partition_id", "index"),
+        *("group_id", "member_id", "group_instance_id", "transactional_id", "producer_id", "key", "resource_type", "resource_name"),
+        *("log_dir", "user", "feature"),
+    )
+)
+"""The fields of a response's items that say what the item is about."""
 _ZERO: dict[object, object] = {"str": "", "bytes": b"", "records": b"", "?": False, "16s": ZERO_UUID}
 
 
@@ -25,41 +39,59 @@ def failure(api: Api, request: Message, code: ErrorCode, message: str | None) ->
     return _mirror(api.response, request, code, message)
 
 
+def failed(item: Message, code: ErrorCode, message: str | None) -> Message:
+    """Returns an item of a response with an error instead of its result. As in Kafka, it contains no items with results of their own."""
+    values: dict[str, Any] = {}
+    for spec in specs(type(item)):
+        if is_error_code(spec):
+            values[spec.name] = code
+        elif spec.name == "error_message":
+            values[spec.name] = message
+        elif spec.name in IDENTITY:
+            values[spec.name] = getattr(item, spec.name)
+        elif not has_default(spec.declared):
+            values[spec.name] = absent(spec)
+    return type(item)(**values)
+
+
+def is_error_code(spec: Spec) -> bool:
+    """Returns whether a field says that a part of the request failed. `topic_config_error_code` only says that configs are not shown."""
+    return spec.name in ("error_code", "partition_error_code")
+
+
+def carries_error(cls: type[Message]) -> bool:
+    """Returns whether a structure or one of those in it has an error code."""
+    return any(is_error_code(spec) or (spec.array and isinstance(spec.kind, type) and carries_error(spec.kind)) for spec in specs(cls))
+
+
 def _mirror(cls: type[Message], source: object, code: ErrorCode, message: str | None) -> Message:
     values: dict[str, Any] = {}
     lists = [getattr(source, spec.name) for spec in specs(type(source)) if spec.array] if isinstance(source, Message) else []
     for spec in specs(cls):
-        if spec.name.endswith("error_code"):
+        if is_error_code(spec):
             values[spec.name] = code
         elif spec.name == "error_message":
             values[spec.name] = message
-        elif spec.array and isinstance(spec.kind, type) and _carries_error(spec.kind):
+        elif spec.array and isinstance(spec.kind, type) and carries_error(spec.kind):
             items: list[object] = getattr(source, spec.name, None) or next(filter(None, lists), [])
             values[spec.name] = [_mirror(spec.kind, item, code, message) for item in items]
         elif not spec.array and (found := _find(spec, source)) is not None:
             values[spec.name] = found
         elif not has_default(spec.declared):
-            values[spec.name] = _absent(spec)
+            values[spec.name] = absent(spec)
     return cls(**values)
 
 
 def _find(spec: Spec, source: object) -> object:
-    """Returns the request's value for a field. An item that is a plain name or number, not a message, is the key of the response's item."""
+    """Returns the request's value for a field. An item that is a plain name or number, not a message, is the identity of the item."""
     if not isinstance(source, Message):
-        is_key = not has_default(spec.declared) and isinstance(source, str) == (spec.kind == "str")
-        return source if is_key and not spec.nullable else None
+        return source if spec.name in IDENTITY and isinstance(source, str) == (spec.kind == "str") else None
     names = (spec.name, *_ALSO_NAMED.get(spec.name, ()))
     return next((getattr(source, name) for name in names if hasattr(source, name)), None)
 
 
-def _carries_error(cls: type[Message]) -> bool:
-    return any(
-        spec.name.endswith("error_code") or (spec.array and isinstance(spec.kind, type) and _carries_error(spec.kind))
-        for spec in specs(cls)
-    )
-
-
-def _absent(spec: Spec) -> object:
+def absent(spec: Spec) -> object:
+    """Returns Kafka's value for "none" of a field without a default."""
     if spec.array:
         return []
     if spec.nullable and spec.declared.nullable_since == 0:

@@ -1,18 +1,26 @@
 """Checks over the network whether the brokers of a cluster answer.
 
 The two requests, Metadata v1 and ApiVersions v0, are packed by hand. A container runtime starts a health check as a new process every few
-seconds, and importing the protocol package would take longer than the check.
+seconds, and importing the protocol package would take longer than the check. Only a check of a secured cluster, which needs the messages of
+SASL, imports it.
 """
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from struct import Struct
 from struct import error as StructError  # noqa: N812
+from typing import TYPE_CHECKING, Any
 
 from .settings.endpoints import EVERYWHERE, LOOPBACK, listening_endpoints, with_listeners_of_old_names
 from .settings.environment import settings_of
+
+if TYPE_CHECKING:
+    from ..protocol.client_security.settings import ClientSecurity
+    from ..protocol.schema import Api, Message
 
 METADATA, API_VERSIONS = 3, 18
 TIMEOUT_S = 5.0
@@ -28,44 +36,95 @@ class Unhealthy(Exception):
     """Raised for a broker that does not answer correctly. The text contains the broker and the reason."""
 
 
-def check(host: str, port: int) -> None:
+class Refused(Exception):
+    """Raised if the broker refuses the credentials."""
+
+
+class NotKafka(Exception):
+    """Raised for a response that is not one of Kafka's."""
+
+
+def check(host: str, port: int, security: ClientSecurity | None = None) -> None:
     """Requests the list of brokers from host:port, and ApiVersions from each of them. Raises Unhealthy."""
     where = f"{host}:{port}"
-    brokers = _brokers(_request(host, port, METADATA, 1, INT32.pack(0)), where)
+    brokers = _brokers(_request(host, port, METADATA, 1, INT32.pack(0), security=security), where)
     if not brokers:
         raise Unhealthy(f"{where} returned an empty list of brokers")
     for node_id, broker_host, broker_port in brokers:
-        _check_answers(broker_host, broker_port, f"broker {node_id} at ")
+        _check_answers(broker_host, broker_port, f"broker {node_id} at ", security)
 
 
-def check_listeners(environ: Mapping[str, str]) -> None:
+def check_listeners(environ: Mapping[str, str], security: ClientSecurity | None = None) -> None:
     """Requests ApiVersions from each listener that the environment configures. Raises Unhealthy or InvalidConfig.
 
     Advertised addresses are not used, because those of a container may be reachable only from outside.
     """
     endpoints = listening_endpoints(with_listeners_of_old_names(settings_of(environ)))
     for endpoint in endpoints:
-        _check_answers(REACHABLE.get(endpoint.host, endpoint.host), endpoint.port, f"listener {endpoint.name} at ")
+        _check_answers(REACHABLE.get(endpoint.host, endpoint.host), endpoint.port, f"listener {endpoint.name} at ", security)
 
 
-def _check_answers(host: str, port: int, label: str) -> None:
-    body = _request(host, port, API_VERSIONS, 0, b"", label)
+def _check_answers(host: str, port: int, label: str, security: ClientSecurity | None = None) -> None:
+    body = _request(host, port, API_VERSIONS, 0, b"", label, security)
     error_code = INT16.unpack_from(body)[0] if len(body) >= INT16.size else None
     if error_code != 0:
         raise Unhealthy(f"{label}{host}:{port} answered ApiVersions with error code {error_code}")
 
 
-def _request(host: str, port: int, api_key: int, api_version: int, body: bytes, label: str = "") -> bytes:
-    size = REQUEST.size - INT32.size + len(CLIENT_ID) + len(body)
+def _request(
+    host: str, port: int, api_key: int, api_version: int, body: bytes, label: str = "", security: ClientSecurity | None = None
+) -> bytes:
+    """Returns the body of the response. Raises Unhealthy."""
     try:
-        with socket.create_connection((host, port), TIMEOUT_S) as connection:
+        with socket.create_connection((host, port), TIMEOUT_S) as opened, _secured(opened, host, security) as connection:
+            size = REQUEST.size - INT32.size + len(CLIENT_ID) + len(body)
             connection.sendall(REQUEST.pack(size, api_key, api_version, 0, len(CLIENT_ID)) + CLIENT_ID + body)
-            response_size = INT32.unpack(_receive(connection, INT32.size))[0]
-            if not INT32.size <= response_size <= MAX_RESPONSE_BYTES:
-                raise Unhealthy(f"{label}{host}:{port} does not use the Kafka protocol")
-            return _receive(connection, response_size)[INT32.size :]
-    except OSError as error:
+            return _receive_frame(connection)[INT32.size :]
+    except NotKafka:
+        raise Unhealthy(f"{label}{host}:{port} does not use the Kafka protocol") from None
+    except (OSError, Refused) as error:
         raise Unhealthy(f"{label}{host}:{port} does not answer: {error}") from None
+
+
+@contextmanager
+def _secured(connection: socket.socket, host: str, security: ClientSecurity | None) -> Iterator[socket.socket]:
+    """Provides the connection after the TLS handshake and the authentication that `security` requires. Raises OSError, Refused."""
+    if security is None:
+        yield connection
+        return
+    import secrets
+    import time
+
+    from ..protocol.client_security.login import authenticate
+    from ..protocol.client_security.mechanisms import AuthenticationFailed
+    from ..protocol.client_security.tls import tls_context
+
+    if security.tls is not None:
+        connection = tls_context(security.tls).wrap_socket(connection, server_hostname=host)
+    with connection:
+        if security.uses_sasl:
+            try:
+                authenticate(partial(_call, connection), security, secrets.token_hex(), time.time())
+            except AuthenticationFailed as error:
+                raise Refused(f"authentication failed: {error}") from None
+        yield connection
+
+
+def _call(connection: socket.socket, api: Api, request: Message) -> Any:
+    """Sends a request in the newest version and returns its response."""
+    from ..protocol.frame import decode_response, encode_request
+
+    version = api.versions.last
+    connection.sendall(b"".join(encode_request(api, version, 0, CLIENT_ID.decode(), request)))
+    return decode_response(api, version, memoryview(_receive_frame(connection)))[1]
+
+
+def _receive_frame(connection: socket.socket) -> bytes:
+    """Returns a response without its length. Raises OSError, NotKafka."""
+    size = INT32.unpack(_receive(connection, INT32.size))[0]
+    if not INT32.size <= size <= MAX_RESPONSE_BYTES:
+        raise NotKafka
+    return _receive(connection, size)
 
 
 def _receive(connection: socket.socket, size: int) -> bytes:

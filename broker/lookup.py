@@ -142,5 +142,5 @@ def node_endpoints(context: Context, leaders: Iterable[int]) -> list[NodeEndpoin
 
 
 def stopped_nodes(context: Context) -> frozenset[int]:
-    """Returns the ids of the nodes that are down or not registered."""
-    return frozenset(node_id for node_id, broker in context.cluster.brokers.items() if not (broker.running and broker.registered))
+    """Returns the ids of the nodes that are fenced or not registered."""
+    return frozenset(node_id for node_id, broker in context.cluster.brokers.items() if broker.fenced or not broker.registered)

@@ -17,7 +17,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class CloseConnection(Exception):
-    """Raised by a handler to close the connection without a response. The text is the reason for the log."""
+    """Raised by a handler to close the connection without a response. The text is the reason for the log.
+
+    The connection is closed once its output is written, with RST instead of FIN if `reset` is true.
+    """
+
+    def __init__(self, reason: str, *, reset: bool = False) -> None:
+        super().__init__(reason)
+        self.reset = reset
 
 
 class Handler(NamedTuple):

@@ -16,22 +16,23 @@ def hold_start_up_lines() -> None:
     logging.getLogger().setLevel(logging.WARNING)
 
 
-def show(config: ClusterConfig, bootstrap_servers: str) -> None:
+def show(config: ClusterConfig, bootstrap_servers: str, control: str | None) -> None:
     """Prints the addresses of a running cluster on stderr, after the entries logged so far, and ends the suppression of log entries."""
     for handler in logging.getLogger().handlers:
         handler.flush()
-    sys.stderr.write(overview(config, bootstrap_servers))
+    sys.stderr.write(overview(config, bootstrap_servers, control))
     sys.stderr.flush()
     logging.getLogger().setLevel(logging.INFO)
 
 
-def overview(config: ClusterConfig, bootstrap_servers: str) -> str:
-    """Returns a table of the listeners of all nodes, and an `export` line for a shell."""
+def overview(config: ClusterConfig, bootstrap_servers: str, control: str | None) -> str:
+    """Returns a table of the listeners of all nodes, and `export` lines for a shell."""
     rows = [(str(each.node_id), each.name, each.advertised) for node in config.nodes for each in node.listeners]
-    paste = f"export BOOTSTRAP_SERVERS={bootstrap_servers}"
-    return "\n".join(["", *_table([HEADINGS, *rows]), "", paste, "", "Ctrl-C stops the cluster.", ""])
+    exports = [f"export BOOTSTRAP_SERVERS={bootstrap_servers}", *([f"export ODRADEK_CONTROL={control}"] if control else [])]
+    return "\n".join(["", *table([HEADINGS, *rows]), "", *exports, "", "Ctrl-C stops the cluster.", ""])
 
 
-def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+def table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Returns rows as lines with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

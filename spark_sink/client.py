@@ -13,11 +13,12 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
+from ..protocol.client_security.settings import ClientSecurity
 from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from ..protocol.messages.metadata import METADATA, MetadataRequest, MetadataRequestTopic
 from ..protocol.schema import Api, Message
-from .connection import Address, Connection
+from .connection import PLAIN_TEXT, Address, Connection
 from .connection_factory import ConnectionFactory
 
 T = TypeVar("T")
@@ -62,6 +63,7 @@ class ClientConfig:
     fetch_max_wait_ms: int = 500
     fetch_max_bytes: int = 8 << 20
     max_partition_fetch_bytes: int = 8 << 20
+    security: ClientSecurity = PLAIN_TEXT
 
 
 def broker_error(code: int, subject: str) -> KafkaError:
@@ -109,7 +111,9 @@ class KafkaClient:
 
     def __init__(self, config: ClientConfig) -> None:
         self.config = config
-        self._connections = ConnectionFactory(config.bootstrap_servers, config.client_id, config.request_timeout_ms)
+        self._connections = ConnectionFactory(
+            config.bootstrap_servers, config.client_id, config.request_timeout_ms, security=config.security
+        )
         self._idle: dict[Address, Connection] = {}
         self._nodes: dict[int, Address] = {}
         self._leaders: dict[TopicPartition, int] = {}

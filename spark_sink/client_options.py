@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 
+from ..protocol.client_security.settings import ClientSecurity
 from .client import READ_COMMITTED, READ_UNCOMMITTED, ClientConfig
 from .connection import Address
 from .user_options import UserOptions
@@ -44,9 +45,6 @@ def warn_of_unknown(options: UserOptions, known: Iterable[str] = ACTING | WITHOU
 def client_config(options: UserOptions) -> ClientConfig:
     """Parses the settings. Raises ValueError."""
     default = ClientConfig(())
-    protocol = options.text("kafka.security.protocol", "PLAINTEXT")
-    if protocol.upper() != "PLAINTEXT":
-        raise ValueError(f"Kafka option 'kafka.security.protocol' is not supported yet with the value {protocol}")
     retries = options.integer("fetchOffset.numRetries", 3)
     return ClientConfig(
         bootstrap_servers=_bootstrap_servers(options),
@@ -62,7 +60,18 @@ def client_config(options: UserOptions) -> ClientConfig:
         fetch_min_bytes=options.integer("kafka.fetch.min.bytes", default.fetch_min_bytes),
         fetch_max_bytes=options.integer("kafka.fetch.max.bytes", default.fetch_max_bytes),
         max_partition_fetch_bytes=options.integer("kafka.max.partition.fetch.bytes", default.max_partition_fetch_bytes),
+        security=_security(options),
     )
+
+
+def _security(options: UserOptions) -> ClientSecurity:
+    settings = {
+        name: options.text(f"kafka.{name}", "") for name in options.kafka_settings() if name.startswith(("security.", "sasl.", "ssl."))
+    }
+    try:
+        return ClientSecurity.of(settings)
+    except ValueError as error:
+        raise ValueError(f"Kafka options 'kafka.security.*', 'kafka.sasl.*' and 'kafka.ssl.*': {error}") from None
 
 
 def _bootstrap_servers(options: UserOptions) -> tuple[Address, ...]:

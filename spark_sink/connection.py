@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import secrets
 import socket
+import ssl
+import time
 from collections import deque
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import numpy as np
 
+from ..protocol.client_security.login import authenticate
+from ..protocol.client_security.mechanisms import AuthenticationFailed
+from ..protocol.client_security.settings import ClientSecurity, TlsSettings
+from ..protocol.client_security.tls import tls_context
 from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.frame import LENGTH, decode_response, encode_request
 from ..protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
@@ -18,27 +26,48 @@ from ..protocol.schema import Api, Message, ProtocolError
 
 Address = tuple[str, int]
 
+PLAIN_TEXT = ClientSecurity()
 CEILINGS = {PRODUCE.key: 12, FETCH.key: 12}
 """Highest versions used of some APIs, by key: from version 13 on, these identify topics by id, and this client has names only."""
 
+_context = cache(tls_context)  # stores are read once, because every query opens several connections
+
 
 class Connection:
-    """A blocking connection for one user at a time.
+    """A blocking connection for one user at a time, which is encrypted and authenticated as `security` says.
 
     Methods raise OSError when the broker closes the connection or does not respond in time; the connection cannot be used afterwards.
     """
 
-    def __init__(self, address: Address, client_id: str, timeout_ms: int) -> None:
+    def __init__(self, address: Address, client_id: str, timeout_ms: int, security: ClientSecurity = PLAIN_TEXT) -> None:
+        """Raises OSError, and KafkaError with SASL_AUTHENTICATION_FAILED if one of both sides does not trust the other."""
         self._client_id = client_id
         self._correlation_id = 0
         self._sent: deque[tuple[Api, int, int]] = deque()
         self._socket = socket.create_connection(address, timeout_ms / 1000)
         try:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if security.tls is not None:
+                self._encrypt(address, security.tls)
             self._served = self._negotiate()
+            if security.uses_sasl:
+                self._authenticate(security)
         except BaseException:
             self.close()
             raise
+
+    def _encrypt(self, address: Address, settings: TlsSettings) -> None:
+        try:
+            self._socket = _context(settings).wrap_socket(self._socket, server_hostname=address[0])
+        except ssl.SSLCertVerificationError as error:
+            problem = f"the certificate of {address[0]}:{address[1]} is not accepted: {error.verify_message}"
+            raise KafkaError(ErrorCode.SASL_AUTHENTICATION_FAILED, problem) from None
+
+    def _authenticate(self, security: ClientSecurity) -> None:
+        try:
+            authenticate(self.call, security, secrets.token_hex(), time.time())
+        except AuthenticationFailed as error:
+            raise KafkaError(ErrorCode.SASL_AUTHENTICATION_FAILED, str(error)) from None
 
     def _negotiate(self) -> dict[int, tuple[int, int]]:
         """Returns the lowest and highest version of each API key that the broker serves."""

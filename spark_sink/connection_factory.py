@@ -8,8 +8,9 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
+from ..protocol.client_security.settings import ClientSecurity
 from ..protocol.errors import KafkaError
-from .connection import Address, Connection
+from .connection import PLAIN_TEXT, Address, Connection
 
 REPORT_AFTER_S = 2.0
 logger = logging.getLogger("odradek.spark_sink")
@@ -40,10 +41,12 @@ class ConnectionFactory:
         client_id: str,
         timeout_ms: int,
         new_alarm: Callable[[float, Callable[[], None]], Alarm] = _timer,
+        security: ClientSecurity = PLAIN_TEXT,
     ) -> None:
         """`new_alarm` creates an alarm from a number of seconds and the function to call after them."""
         self._bootstrap_servers = tuple(bootstrap_servers)
         self._client_id, self._timeout_ms, self._new_alarm = client_id, timeout_ms, new_alarm
+        self._security = security
         self._alarm: Alarm | None = None
         self._tried: dict[Address, str] = {}
 
@@ -54,7 +57,7 @@ class ConnectionFactory:
             self._alarm = self._new_alarm(REPORT_AFTER_S, self._report)
             self._alarm.start()
         try:
-            connection = Connection(address, self._client_id, self._timeout_ms)
+            connection = Connection(address, self._client_id, self._timeout_ms, self._security)
         except (OSError, KafkaError) as error:
             self._tried[address] = str(error)
             raise

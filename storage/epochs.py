@@ -28,6 +28,11 @@ class LeaderEpochs:
         self._starts.append(start_offset)
         self.latest = epoch
 
+    @property
+    def latest_start(self) -> int:
+        """The offset at which the latest epoch starts. There must be one."""
+        return self._starts[-1]
+
     def end_offset_for(self, epoch: int, log_end_offset: int) -> tuple[int, int]:
         """Returns (the largest known epoch <= `epoch`, its end offset), the answer to OffsetForLeaderEpoch.
 

@@ -8,7 +8,11 @@ batch.
 A read returns one slice per segment, without a copy. Slices remain in use while they are being sent, so bytes are never changed after they
 have been written: after a truncation, new batches are written after the truncated bytes of the arena, in a new segment.
 
-Deleting frees the segments before the start offset. An arena is freed when no segment and no slice refers to it any more.
+Deleting frees the segments before the start offset. A block of memory that no segment refers to any more is given back (`blocks.py`), and
+may serve again when no slice refers to it either.
+
+Snapshots share the segments of a log (`seal`, `adopt`). Therefore only the last segment grows, until it is sealed, and any other change
+replaces a segment by a changed copy.
 """
 
 from __future__ import annotations
@@ -19,36 +23,38 @@ from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from struct import Struct
 
+from .blocks import KEEPS_NOTHING, TOUCH_BYTES, Blocks, touch
 from .epochs import LeaderEpochs
-from .memory import LogMemory, untouched
+from .memory import KeptBytes, LogMemory
 from .segments import EXTENT, PREFIX_BYTES, Buffer, Segment, max_timestamp_of, split
 
 KEEP_BYTES = 32 * 1024  # from this size on, copying a batch takes longer than keeping its block
 MIN_ARENA_BYTES = 64 * 1024
 MAX_ARENA_BYTES = 16 * 1024 * 1024
+_TOUCHED_PART = 16  # the pages of an arena are provided in steps of this part of it, so that a small log takes little memory
 
 _NO_ARENA = memoryview(bytearray())
 
-_PREFIX = Struct(">qii")  # base offset, batch length, partition leader epoch
-_TAIL = Struct(">i8xq")  # from 23: last offset delta, max timestamp
+_pack_prefix = Struct(">qii").pack_into  # base offset, batch length, partition leader epoch
+_unpack_tail = Struct(">i8xq").unpack_from  # from 23: last offset delta, max timestamp
 _base_offset = attrgetter("base_offset")
 
 
 class Log:
     """Batches with offsets from `start_offset` to `end_offset` (exclusive). The views that it returns are read-only and never change."""
 
-    __slots__ = ("_arena", "_epochs", "_kept", "_limit", "_segments", "_used", "_view", "end_offset", "memory", "start_offset")
+    __slots__ = ("_arena", "_blocks", "_epochs", "_limit", "_segments", "_used", "_view", "end_offset", "memory", "start_offset")
 
-    def __init__(self, memory: LogMemory | None = None) -> None:
+    def __init__(self, memory: LogMemory | None = None, blocks: Blocks = KEEPS_NOTHING) -> None:
         self.memory = memory
-        self._kept = 0  # bytes that are counted in `memory`
+        self._blocks = blocks
         self.start_offset = 0
         self.end_offset = 0
         self._segments: list[Segment] = []
         self._epochs = LeaderEpochs()
         self._arena = self._view = _NO_ARENA
         self._used = 0  # bytes of the arena that have been written, truncated ones included
-        self._limit = 0  # the position in the arena up to which the last segment may grow, 0 if it may not
+        self._limit = 0  # the position in the arena up to which the last segment may grow into pages, 0 if it may not grow
 
     @property
     def size(self) -> int:
@@ -63,28 +69,39 @@ class Log:
 
         With `owned`, the log may keep the memory of the batch, which must be writable, instead of copying it.
         """
+        last_offset_delta, max_timestamp = _unpack_tail(batch, 23)
+        if not owned or len(batch) < KEEP_BYTES:
+            return self.append_copy(batch, leader_epoch, last_offset_delta, max_timestamp)
         base_offset, size = self.end_offset, len(batch)
         if leader_epoch != self._epochs.latest:
             self._epochs.begin(leader_epoch, base_offset)
-        if owned and size >= KEEP_BYTES:
-            _PREFIX.pack_into(batch, 0, base_offset, size - PREFIX_BYTES, leader_epoch)
-            segment = self._open(batch.toreadonly(), 0)
-            self._limit = 0
-        else:
-            position = self._used
-            if position + size > self._limit:
-                position = self._open_in_arena(size)
-            arena = self._arena
-            self._used = end = position + size
-            arena[position:end] = batch
-            _PREFIX.pack_into(arena, position, base_offset, size - PREFIX_BYTES, leader_epoch)
-            segment = self._segments[-1]
-        last_offset_delta, max_timestamp = _TAIL.unpack_from(batch, 23)
+        _pack_prefix(batch, 0, base_offset, size - PREFIX_BYTES, leader_epoch)
+        segment = self._open(batch.toreadonly(), 0)
+        self._limit = 0
         segment.add(size, last_offset_delta, max_timestamp)
         self.end_offset = segment.end_offset
-        if self.memory is not None:
-            self.memory.used_bytes += size
-            self._kept += size
+        if segment.kept is not None:
+            segment.kept.add(size)
+        return base_offset
+
+    def append_copy(self, batch: memoryview, leader_epoch: int, last_offset_delta: int, max_timestamp: int) -> int:
+        """Appends a copy of a validated batch, of whose header the caller has read two fields. Returns its base offset."""
+        base_offset, size, position = self.end_offset, len(batch), self._used
+        end = position + size
+        if leader_epoch != self._epochs.latest:
+            self._epochs.begin(leader_epoch, base_offset)
+        if end > self._limit:
+            position = self._open_in_arena(size)
+            end = position + size
+        arena = self._arena
+        arena[position:end] = batch
+        self._used = end
+        _pack_prefix(arena, position, base_offset, size - PREFIX_BYTES, leader_epoch)
+        segment = self._segments[-1]
+        segment.add(size, last_offset_delta, max_timestamp)
+        self.end_offset = segment.end_offset
+        if segment.kept is not None:
+            segment.kept.add(size)
         return base_offset
 
     def read(self, offset: int, max_bytes: int, end_offset: int, *, at_least_one: bool) -> list[memoryview]:
@@ -116,6 +133,14 @@ class Log:
         last = self._segments[self._segment_of(end_offset)]
         end = last.cut(last.start, end_offset, sys.maxsize, at_least_one=False)
         return (last.log_start + end) - (first.log_start + first.locate(offset))
+
+    def batch_start(self, offset: int) -> int:
+        """Returns the base offset of the batch that contains `offset`, and `offset` if there is no such batch."""
+        if offset >= self.end_offset or not self._segments:
+            return offset
+        segment = self._segments[self._segment_of(offset)]
+        position = segment.locate(offset)
+        return offset if position == segment.end else min(offset, EXTENT.unpack_from(segment.view, position)[0])
 
     def batches(self, start_offset: int, end_offset: int) -> Iterator[memoryview]:
         """Yields each batch that `read` would return without a limit."""
@@ -152,12 +177,11 @@ class Log:
             return
         self.start_offset = offset
         self._epochs.delete_before(offset)
-        self._segments = [segment for segment in self._segments if segment.end_offset > offset]
-        if self._segments:
-            self._segments[0].delete_before(offset)
-        else:
-            self._seal()
-        self._count_memory()
+        kept = [segment for segment in self._segments if segment.end_offset > offset]
+        if kept:
+            kept[0] = kept[0].copy()
+            kept[0].delete_before(offset)
+        self._replace_segments(kept)
 
     def replace_before(self, offset: int, batches: Sequence[Buffer]) -> None:
         """Replaces the batches before `offset`, the base offset of a batch or the end, by `batches` (compaction).
@@ -165,17 +189,17 @@ class Log:
         Their headers already hold offsets, in ascending order and possibly with gaps, and leader epochs. The start offset and the
         end offset of the log stay the same.
         """
-        kept = [segment for segment in self._segments if segment.end_offset > offset]
+        kept = [segment.copy() for segment in self._segments if segment.end_offset > offset]
         if kept:
             kept[0].delete_before(offset)
-        self._segments = [*_packed(batches), *kept]
+        segments = [*_packed(batches, self._blocks), *kept]
         log_end = 0
-        for segment in self._segments:
+        for segment in segments:
             segment.log_start = log_end - segment.start
             log_end += segment.end - segment.start
         if not kept:
-            self._seal()
-        self._count_memory()
+            self._limit = 0
+        self._replace_segments(segments)
 
     def truncate_to(self, offset: int) -> None:
         """Removes the batch that contains `offset` and those after it, so that the log ends at `offset` (an unclean leader election)."""
@@ -184,19 +208,37 @@ class Log:
             return
         self.end_offset = offset
         self.start_offset = min(self.start_offset, offset)
-        while self._segments and self._segments[-1].base_offset >= offset:
-            self._segments.pop()
-        if self._segments:
-            last = self._segments[-1]
-            last.truncate_to(offset)
-            if last.end <= last.start:
-                self._segments.pop()
-        self._seal()
-        self._count_memory()
+        kept = [segment for segment in self._segments if segment.base_offset < offset]
+        if kept:
+            kept[-1] = kept[-1].copy()
+            kept[-1].truncate_to(offset)
+            if kept[-1].end <= kept[-1].start:
+                kept.pop()
+        self._limit = 0
+        self._replace_segments(kept)
+
+    # Sharing with snapshots
+
+    def seal(self) -> None:
+        """Prevents the last segment from growing, so that it may be shared."""
+        self._limit = 0
+
+    def adopt(self, segments: Sequence[Segment]) -> None:
+        """Makes sealed segments with positions in a log the contents of this empty log. The next append opens an arena."""
+        self._replace_segments(list(segments))
+
+    def empty(self) -> None:
+        """Releases the memory of a log that is no longer used."""
+        self._replace_segments([])
 
     def begin_epoch(self, epoch: int) -> None:
         """Starts a leader epoch at `end_offset`."""
         self._epochs.begin(epoch, self.end_offset)
+
+    @property
+    def epoch_start_offset(self) -> int:
+        """The offset at which the latest leader epoch starts."""
+        return self._epochs.latest_start
 
     def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
         """Returns (the largest known epoch <= `epoch`, its end offset), or (-1, -1); see `LeaderEpochs`."""
@@ -214,37 +256,42 @@ class Log:
         return max(0, bisect_right(self._segments, offset, key=_base_offset) - 1)
 
     def _open_in_arena(self, size: int) -> int:
-        """Starts a segment with room for `size` bytes and returns its position in the arena."""
+        """Starts a segment, or extends the last one, by room for `size` bytes, and returns the position of these in the arena."""
         if len(self._arena) - self._used < size:
             capacity = max(size, min(max(self.size, MIN_ARENA_BYTES), MAX_ARENA_BYTES))
-            self._arena = untouched(capacity)
+            self._arena = self._blocks.take(capacity)
             self._view = self._arena.toreadonly()
-            self._used = 0
-        self._limit = len(self._arena)
-        self._open(self._view, self._used)
+            self._used = self._limit = 0
+        if not self._limit:
+            self._open(self._view, self._used)
+        step = min(len(self._arena) // _TOUCHED_PART, TOUCH_BYTES)
+        self._limit = touch(self._arena, min(self._used + max(size, step), len(self._arena)))
         return self._used
 
     def _open(self, view: memoryview, start: int) -> Segment:
         log_end = self._segments[-1].log_start + self._segments[-1].end if self._segments else 0
         segment = Segment(view, start, self.end_offset, log_end - start)
+        if self.memory is not None:
+            segment.kept = KeptBytes(self.memory)
         self._segments.append(segment)
         return segment
 
-    def _count_memory(self) -> None:
-        """Updates `memory` after segments were removed."""
-        if self.memory is not None:
-            before, self._kept = self._kept, sum(segment.end - segment.origin for segment in self._segments)
-            self.memory.free(before - self._kept)
-
-    def _seal(self) -> None:
-        """Prevents the last segment from growing, and releases the arena if the log is empty."""
-        self._limit = 0
-        if not self._segments:
+    def _replace_segments(self, segments: list[Segment]) -> None:
+        """Replaces the segments, counts the memory of the new ones, and gives back the blocks that none of them needs."""
+        needed = {id(segment.view.obj) for segment in segments}
+        blocks = {id(segment.view.obj): segment.view.obj for segment in self._segments}
+        self._segments = segments
+        if not segments:
+            self._limit = self._used = 0
             self._arena = self._view = _NO_ARENA
-            self._used = 0
+        if self.memory is not None:
+            for segment in segments:
+                if segment.kept is None:
+                    segment.kept = KeptBytes(self.memory, segment.end - segment.origin)
+        self._blocks.give_back(block for identity, block in blocks.items() if identity not in needed)
 
 
-def _packed(batches: Sequence[Buffer]) -> Iterator[Segment]:
+def _packed(batches: Sequence[Buffer], blocks: Blocks) -> Iterator[Segment]:
     """Yields segments with copies of these batches."""
     left = sum(map(len, batches))
     segment, arena = None, _NO_ARENA
@@ -253,7 +300,8 @@ def _packed(batches: Sequence[Buffer]) -> Iterator[Segment]:
         if segment is None or segment.end + size > len(arena):
             if segment is not None:
                 yield segment
-            arena = untouched(max(size, min(left, MAX_ARENA_BYTES)))
+            arena = blocks.take(max(size, min(left, MAX_ARENA_BYTES)))
+            touch(arena, len(arena))
             segment = Segment(arena.toreadonly(), 0, EXTENT.unpack_from(batch)[0], 0)
         arena[segment.end : segment.end + size] = batch
         base_offset, _, last_offset_delta = EXTENT.unpack_from(batch)

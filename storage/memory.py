@@ -1,29 +1,12 @@
-"""Memory for record batches: blocks that the system provides on first use, and the limit for all logs of a cluster."""
+"""The limit of the memory of all logs of a cluster."""
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Callable
-
-_ANONYMOUS = getattr(mmap, "MAP_PRIVATE", 0) | getattr(mmap, "MAP_ANONYMOUS", 0)
-
-
-def untouched(size: int) -> memoryview:
-    """Returns `size` writable bytes, for which the system provides pages when they are first written. Raises MemoryError.
-
-    A bytearray would be filled with zeros, which touches every page: twice the work for bytes that are about to be received, and physical
-    memory even if a peer sends only the length of a frame. The mapping is private, because shared anonymous memory is slower to touch.
-    """
-    if _ANONYMOUS:
-        try:
-            return memoryview(mmap.mmap(-1, size, flags=_ANONYMOUS))
-        except OSError as error:
-            raise MemoryError(f"cannot map {size} bytes: {error.strerror}") from error
-    return memoryview(bytearray(size))
 
 
 class LogMemory:
-    """The memory that all logs of a cluster may take together. Bytes count until the block that contains them is freed.
+    """The memory that all logs of a cluster and their snapshots may take together. Bytes count until no segment contains them any more.
 
     `on_full` is called when an append is refused for the first time since memory was last freed.
     """
@@ -49,3 +32,22 @@ class LogMemory:
         """Subtracts `size` bytes that are no longer kept."""
         self.used_bytes -= size
         self._is_reported = False
+
+
+class KeptBytes:
+    """The bytes of one segment. A log and its snapshots may share it; when the last of them drops it, `memory` is told."""
+
+    __slots__ = ("_memory", "_size")
+
+    def __init__(self, memory: LogMemory, size: int = 0) -> None:
+        self._memory = memory
+        self._size = 0
+        self.add(size)
+
+    def add(self, size: int) -> None:
+        """Counts `size` more bytes."""
+        self._size += size
+        self._memory.used_bytes += size
+
+    def __del__(self) -> None:
+        self._memory.free(self._size)

@@ -57,8 +57,11 @@ class ProducerState:
         self.coordinator_epoch, self.marker_offset, self.timestamp = coordinator_epoch, offset, timestamp
 
     def truncate_to(self, offset: int) -> bool:
-        """Restores the state before `offset`. Returns False if no batch or marker of it is left."""
-        removed = None
+        """Restores the state before `offset`. Returns False if no batch or marker of it is left.
+
+        If all batches of a full cache are removed, the ones before them, which are not in the cache any more, are left.
+        """
+        removed, was_full = None, len(self.batches) == CACHED_BATCHES
         ends_with_marker = not self.batches or self.batches[-1].last_offset < self.marker_offset
         if ends_with_marker and self.marker_offset < offset:
             return True
@@ -68,7 +71,7 @@ class ProducerState:
             self._follow(self.batches[-1])
         elif removed:
             self.epoch, self.next_sequence = removed.epoch, removed.base_sequence
-        return bool(self.batches)
+        return bool(self.batches) or (was_full and self.next_sequence > 0)
 
     def _follow(self, batch: CachedBatch) -> None:
         self.epoch = batch.epoch

@@ -132,6 +132,17 @@ class Producers:
             raise TransactionIsOpen(producer_id)
         return None
 
+    def continues_at(self, producer_id: int, epoch: int, base_sequence: int, now_ms: int) -> bool:
+        """Returns whether a batch without a transaction follows the last one of its producer, so that `check` would accept it."""
+        state = self._states.get(producer_id)
+        return (
+            state is not None
+            and state.epoch == epoch
+            and state.next_sequence == base_sequence
+            and now_ms - state.used_ms < self.expiration_ms
+            and producer_id not in self._open
+        )
+
     def record(
         self,
         producer_id: int,
@@ -180,6 +191,10 @@ class Producers:
     def first_open_offset(self) -> int | None:
         """The first offset of the earliest open transaction, None if none is open."""
         return self._transactions.first_open_offset
+
+    def first_undecided_before(self, end_offset: int) -> int | None:
+        """Returns the first offset of the earliest transaction that is open in the log up to `end_offset`; None if none is open there."""
+        return self._transactions.first_undecided_before(end_offset)
 
     def check_epoch(self, producer_id: int, epoch: int) -> None:
         """Raises StaleProducerEpoch if a newer epoch of the producer is known."""

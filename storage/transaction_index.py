@@ -38,6 +38,15 @@ class TransactionIndex:
         """The first offset of the earliest open transaction, None if none is open."""
         return next(iter(self.open.values())) if self.open else None
 
+    def first_undecided_before(self, end_offset: int) -> int | None:
+        """Returns the first offset of the earliest transaction that is open in the log up to `end_offset`; None if none is open there.
+
+        A transaction whose marker is at `end_offset` or later is open in that part of the log.
+        """
+        cut = self._ended[bisect_left(self._ended, end_offset, key=_last_offset) :]
+        firsts = [*self.open.values(), *(ended.first_offset for ended in cut)]
+        return min((first for first in firsts if first < end_offset), default=None)
+
     def end(self, producer_id: int, marker_offset: int, *, committed: bool) -> None:
         """Ends the open transaction of a producer, if it has one."""
         first_offset = self.open.pop(producer_id, None)

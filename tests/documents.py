@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from odradek.broker.control_interface import documentation as controls
 from odradek.broker.handlers import HANDLERS
 from odradek.broker.settings.documentation import as_markdown
 from odradek.protocol.messages import APIS
@@ -16,7 +17,7 @@ from odradek.protocol.schema import Versions
 from tests import request_paths
 
 ROOT = Path(__file__).parents[1]
-README, CONFIGURATION, ARCHITECTURE = "README.md", "docs/configuration.md", "ARCHITECTURE.md"
+README, CONFIGURATION, CONTROLS, ARCHITECTURE = "README.md", "docs/configuration.md", "docs/controls.md", "ARCHITECTURE.md"
 SERVED_APIS, FAMILIES = "protocol/served_apis.py", "broker/handler_families.py"
 ENTRIES = re.compile(r"^    \d+: .*,\n(?:    .*\n)*", re.MULTILINE)
 API_ROWS = re.compile(r"(?<=^\| key \| API \| versions \|\n\|--:\|---\|---\|\n)(?:\|.*\n)*", re.MULTILINE)
@@ -27,6 +28,7 @@ def rendered() -> dict[str, str]:
     return {
         README: readme(),
         CONFIGURATION: as_markdown(),
+        CONTROLS: controls.as_markdown(),
         ARCHITECTURE: request_paths.rewritten(read(ARCHITECTURE)),
         SERVED_APIS: with_rows(
             SERVED_APIS, (f'{key}: ("{module_of(api.request)}", {api.versions.first}, {api.versions.last})' for key, api in APIS.items())

@@ -10,7 +10,7 @@ The order matters, because the response to a batch with two faults must contain 
    transaction (`transaction_check.py`), producer epoch, sequence numbers.
 
 The log is written only after the last check has passed, so that a client can send a refused batch again. The timestamps and the CRC in the
-batch itself may change before that. `produce_shortcut.py` starts at step 2, because its requests have passed step 1 before.
+batch itself may change before that. `produce_shapes.py` starts at step 2, because its requests have passed step 1 before.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def append(partition: Partition, batch: memoryview, acks: int, transactional_id:
     """
     if partition.leader != context.broker.node_id:
         raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    if acks == ALL_REPLICAS and len(partition.isr) < partition.min_isr:
+    if acks == ALL_REPLICAS and not partition.has_min_isr:
         raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
     memory = partition.log.memory
     if memory is not None and not memory.has_room(len(batch)):
@@ -97,6 +97,8 @@ def append(partition: Partition, batch: memoryview, acks: int, transactional_id:
         if append_time == latest == NO_TIMESTAMP:
             partition.untimed.note(appended.base_offset, now_ms)
     context.cluster.wake(partition)
+    if partition.held_offset is not None:
+        context.cluster.transactions.write_missing_markers()  # the high watermark may have passed the markers that wait for replicas
     return appended
 
 

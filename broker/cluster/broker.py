@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ..security.sasl_listener import SaslListeners
 from ..settings.cluster_config import NodeConfig
 from ..settings.listener_prefix import base_name
-from ..settings.listeners import Listener
+from ..settings.listeners import SASL_PROTOCOLS, Listener
 from ..settings.values import BrokerConfig
 from ..topics.names import CONSUMER_OFFSETS
 from .client_metrics import ClientMetrics
@@ -17,10 +18,18 @@ from .limits import ConnectionQuotas, RequestMemory, parse_overrides
 
 if TYPE_CHECKING:
     from ..groups.coordinator import Groups
+    from ..security.sasl_listener import SaslListener, SaslListeners
     from ..transactions.coordinator import Transactions
     from .state import ClusterState
 
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+
+
+class Silence(Enum):
+    """The reason for which a running node neither answers nor fetches, although its connections stay open."""
+
+    PAUSED = "paused"
+    ISOLATED = "isolated"
 
 
 class Broker:
@@ -32,8 +41,11 @@ class Broker:
         self.rack = config.rack
         self.listeners: dict[str, Listener] = {listener.name: listener for listener in config.listeners}
         self.config = settings
-        self.sasl = SaslListeners(settings, self.listeners, cluster.accounts)
         self.running = True
+        """Whether the process runs. The controller may not know yet that it has ended, see `fenced`."""
+        self.silence: Silence | None = None
+        self.fenced = False
+        """Whether the controller considers the node dead: from a controlled shutdown or the end of its session until it returns."""
         self.registered = True
         """Whether metadata contains the node: False from UnregisterBroker until the node is started again."""
         self.request_max_bytes: int = settings.integers["socket.request.max.bytes"]
@@ -50,6 +62,17 @@ class Broker:
 
     def __repr__(self) -> str:
         return f"Broker({self.node_id})"
+
+    @cached_property
+    def sasl(self) -> SaslListeners:
+        """The SASL listeners. Their module is imported when there are any, because most clusters have none."""
+        from ..security.sasl_listener import SaslListeners
+
+        return SaslListeners(self.config, self.listeners, self.cluster.accounts)
+
+    def sasl_listener(self, name: str) -> SaslListener | None:
+        """Returns the present SASL configuration of a listener, None if it does not use SASL."""
+        return self.sasl.get(name) if self.listeners[name].security_protocol in SASL_PROTOCOLS else None
 
     def check_security(self, overrides: Mapping[str, str], *, cluster_wide: bool) -> None:
         """Raises InvalidConfig if the listeners could not work with new dynamic settings of this node or, cluster-wide, of all nodes."""

@@ -17,7 +17,7 @@ module does not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from random import Random
 
@@ -67,12 +67,9 @@ class CachedPartition:
         if partition is not None and self.wanted.fetch_offset == partition.log.end_offset:
             self._partition, self._state = partition, _state(partition)
 
-    def respond(self, data: PartitionData) -> bool:
-        """Stores `data` as the last response.
-
-        Returns whether it has to be sent, because it contains records or an error, or has changed.
-        """
-        changed = (
+    def differs(self, data: PartitionData) -> bool:
+        """Returns whether `data` has to be sent, because it contains records or an error, or has changed since the last response."""
+        return (
             data.high_watermark != self.high_watermark
             or data.log_start_offset != self.log_start_offset
             or bool(data.records)
@@ -80,6 +77,13 @@ class CachedPartition:
             or data.preferred_read_replica >= 0
             or data.diverging_epoch is not None
         )
+
+    def respond(self, data: PartitionData) -> bool:
+        """Stores `data` as the last response.
+
+        Returns whether it has to be sent, because it contains records or an error, or has changed.
+        """
+        changed = self.differs(data)
         self.high_watermark = -1 if data.error_code else data.high_watermark
         self.log_start_offset = data.log_start_offset
         return changed
@@ -105,6 +109,10 @@ class FetchSession:
 
     def __len__(self) -> int:
         return len(self._partitions)
+
+    def cached(self) -> Iterable[CachedPartition]:
+        """Returns the partitions in order."""
+        return self._partitions.values()
 
     def update(self, topics: Sequence[FetchTopic], forgotten: Sequence[ForgottenTopic], name_of: Callable[[bytes], str]) -> None:
         """Applies the partitions that a request adds, changes and removes. `name_of` returns the name of a topic id, or ""."""
@@ -152,6 +160,15 @@ class FetchSession:
                 changed.append(topic)
         return changed
 
+    def preview(self, topics: Sequence[FetchableTopicResponse]) -> list[FetchableTopicResponse]:
+        """Returns the part of a response that has changed, as `changes` does, but keeps the session as it is."""
+        changed = []
+        for topic in topics:
+            kept = [data for data in topic.partitions if self._partitions[self._key(topic, data)].differs(data)]
+            if kept:
+                changed.append(FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id, partitions=kept))
+        return changed
+
     def note(self, topic: FetchableTopicResponse, data: PartitionData) -> None:
         """Stores a response that is sent whether or not it has changed, and moves the partition to the end of the order."""
         key = self._key(topic, data)
@@ -190,6 +207,11 @@ class FetchSessions:
     def close(self, session_id: int) -> None:
         """Removes a session if it exists."""
         self._sessions.pop(session_id, None)
+
+    def partitions(self, session_id: int) -> list[tuple[str, int]]:
+        """Returns the topic names and indexes of the partitions of a session, an empty list if there is no such session."""
+        session = self._sessions.get(session_id)
+        return [] if session is None else [(cached.name, cached.wanted.partition) for cached in session.cached()]
 
     def resume(self, session_id: int, epoch: int, *, topic_ids: bool) -> FetchSession:
         """Returns the session of an incremental request.

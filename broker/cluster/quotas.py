@@ -1,11 +1,11 @@
 """Client quotas of users, client ids and IP addresses (KIP-546; Kafka's ClientQuotaControlManager and ClientQuotasImage).
 
-Quotas are stored and returned by DescribeClientQuotas, but they do not throttle clients.
+`ClientQuotas` stores them and decides which one applies to a client. The folder `throttling` enforces them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...protocol.errors import ErrorCode, KafkaError
@@ -13,6 +13,7 @@ from ...protocol.errors import ErrorCode, KafkaError
 CLIENT_ID, USER, IP = "client-id", "user", "ip"
 ENTITY_TYPES = (CLIENT_ID, USER, IP)
 """The types of entity parts, in the order of Kafka's responses."""
+LOOPBACKS = ("127.0.0.1", "::1")
 LONG_MAX, INT_MAX = 2.0**63, 2.0**31 - 1
 INTEGRAL_TOLERANCE = 1e-6
 """The maximum deviation of an integral quota from a whole number."""
@@ -36,6 +37,13 @@ USER_KEYS = {
     "request_percentage": _PERCENTAGE,
 }
 IP_KEYS = {"connection_creation_rate": QuotaKey(INT_MAX, "INT")}
+
+
+class Applying(NamedTuple):
+    """The quota that applies to a client, and the part of (user, client id) that shares it; "" stands for any."""
+
+    limit: float
+    shared_by: tuple[str, str]
 
 
 class Match(NamedTuple):
@@ -69,6 +77,11 @@ class ClientQuotas:
 
     def __init__(self) -> None:
         self._quotas: dict[Entity, dict[str, float]] = {}
+        self.on_change: list[Callable[[], None]] = []
+        """Called after each alteration."""
+
+    def __bool__(self) -> bool:
+        return bool(self._quotas)
 
     def alter(self, entity: Entity, changes: Mapping[str, float | None], *, validate_only: bool) -> None:
         """Sets quotas, and removes those with the value None.
@@ -89,10 +102,44 @@ class ClientQuotas:
                 quotas[key] = value
         if not quotas:
             del self._quotas[entity]
+        for changed in self.on_change:
+            changed()
 
     def find(self, match: Match) -> Sequence[tuple[Entity, Mapping[str, float]]]:
         """Returns the entities that match, with their quotas."""
         return [(entity, quotas) for entity, quotas in self._quotas.items() if match(entity)]
+
+    def applying(self, key: str, user: str, client_id: str) -> Applying | None:
+        """Returns the quota `key` of a client, None if it has none (Kafka's DefaultQuotaCallback).
+
+        The most specific entity counts: user and client id, then user, then client id, each before its default. All clients of a user
+        share the quota of the user, and clients with the same user and client id share that of a default client id.
+        """
+        for entity, shared_by in _entities_of(user, client_id):
+            limit = self._quotas.get(entity, {}).get(key)
+            if limit is not None:
+                return Applying(limit, shared_by)
+        return None
+
+    def connection_rate(self, host: str) -> float | None:
+        """Returns the connection_creation_rate of an address, None if it has none."""
+        names = (host, "localhost", None) if host in LOOPBACKS else (host, None)
+        rates = (self._quotas.get(((IP, name),), {}).get("connection_creation_rate") for name in names)
+        return next((rate for rate in rates if rate is not None), None)
+
+
+def _entities_of(user: str, client_id: str) -> Iterator[tuple[Entity, tuple[str, str]]]:
+    """Yields the entities that concern a client, the most specific one first, with the part of (user, client id) that shares them."""
+    both, user_only, client_only = (user, client_id), (user, ""), ("", client_id)
+    clients = [client_id, None] if client_id else []
+    for name in clients:
+        yield ((CLIENT_ID, name), (USER, user)), both
+    yield ((USER, user),), user_only
+    for name in clients:
+        yield ((CLIENT_ID, name), (USER, None)), both
+    yield ((USER, None),), user_only
+    for name in clients:
+        yield ((CLIENT_ID, name),), client_only
 
 
 def _check_entity(entity: Entity) -> Mapping[str, QuotaKey]:

@@ -1,13 +1,19 @@
 """The consequences of a change of replicas: waking requests, reassignments, and preferred leaders (Kafka's ReplicationControlManager).
 
-`topics/replication.py` changes the replicas of one partition. After each change, `ReplicaControl.changed` must be called. It sets two kinds
-of timers: ("reassignment", partition), at which replicas that are out of sync catch up, and one for the whole cluster, at which
-leaderships return to preferred leaders.
+`topics/replication.py` changes the replicas of one partition. After each change, `ReplicaControl.changed` must be called. It sets three
+kinds of timers:
+
+* ("reassignment", partition), at which replicas that are out of sync catch up, unless a user holds reassignments,
+* ("replica lag", partition, node), at which an in-sync replica that does not follow is checked,
+* one for the whole cluster, at which leaderships return to preferred leaders.
+
+Kafka's leader removes a follower from the in-sync replicas if it has not been at the end of the log for replica.lag.time.max.ms, which it
+checks twice in that time. Here a check compares the follower's position with the end of the log at the check before the last one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..topics.partition import Partition
@@ -19,27 +25,43 @@ _REBALANCE_TIMER = "leader rebalance"
 
 
 class ReplicaControl:
-    """Changes the replicas of partitions, and carries out the consequences of such changes."""
+    """Changes the replicas of partitions, and carries out the consequences of such changes.
+
+    While `reassignments_held` is set, replicas that a reassignment adds do not catch up.
+    """
 
     def __init__(self, cluster: ClusterState) -> None:
         self._cluster = cluster
+        self.reassignments_held = False
+
+    # Nodes
+
+    def node_silenced(self, node_id: int) -> None:
+        """Stops the followers on a node. They stay in sync until they have lagged for too long, or the node's session expires."""
+        for partition in self._replicas_on(node_id):
+            partition.node_silenced(node_id)
+            self._followers_changed(partition)
 
     def node_stopped(self, node_id: int) -> None:
-        """Removes a node, which has stopped or is no longer registered, from the in-sync replicas and leaders of its partitions."""
+        """Removes a node, which is fenced or no longer registered, from the in-sync replicas and leaders of its partitions."""
         running = self._cluster.running
-        for partition in self._cluster.partitions():
-            if node_id in partition.replicas:
-                partition.node_stopped(node_id, running)
-                self.changed(partition)
+        for partition in self._replicas_on(node_id):
+            partition.node_stopped(node_id, running)
+            self.changed(partition)
+        self._cluster.transactions.write_missing_markers()
 
     def node_started(self, node_id: int) -> None:
         """Adds a started node to the in-sync replicas of its partitions, and elects leaders for partitions without one."""
         running = self._cluster.running
-        for partition in self._cluster.partitions():
-            if node_id in partition.replicas:
-                partition.node_started(running)
-                self.changed(partition)
+        for partition in self._replicas_on(node_id):
+            partition.node_started(running)
+            self.changed(partition)
         self._cluster.transactions.write_missing_markers()
+
+    def _replicas_on(self, node_id: int) -> Iterator[Partition]:
+        return (partition for partition in self._cluster.partitions() if node_id in partition.replicas)
+
+    # Reassignments
 
     def reassign(self, partition: Partition, replicas: Sequence[int]) -> None:
         """Starts a reassignment of a partition to other replicas."""
@@ -47,39 +69,132 @@ class ReplicaControl:
         partition.reassign(replicas, self._cluster.running)
         self.changed(partition)
 
+    def replace(self, partition: Partition, replicas: Sequence[int]) -> None:
+        """Reassigns a partition to other replicas, which copy its records at once."""
+        self.reassign(partition, replicas)
+        self.catch_up(partition)
+
+    def evacuate(self, partition: Partition, replicas: Sequence[int]) -> None:
+        """Reassigns a partition because one of its nodes is removed. Followers that a user makes lag, or holds, catch up as well."""
+        running = self._cluster.running
+        for node_id in list(partition.held):
+            partition.release(node_id, running)
+        partition.reassign(replicas, running)
+        partition.catch_up(partition.behind(running), running)
+        self.changed(partition)
+
+    def hold_reassignments(self) -> None:
+        """Keeps replicas that reassignments add from catching up."""
+        self.reassignments_held = True
+        for partition in self._cluster.partitions():
+            if partition.adding:
+                self._schedule_catch_up(partition)
+
+    def release_reassignments(self) -> None:
+        """Brings the replicas that reassignments add in sync at once, which completes the reassignments."""
+        self.reassignments_held = False
+        for partition in self._cluster.partitions():
+            if partition.adding:
+                self.catch_up(partition)
+
     def deleted(self, partition: Partition) -> None:
-        """Ends the reassignment of a partition that is deleted."""
+        """Ends the reassignment of a partition that is deleted, and the checks of its followers."""
         self._cluster.timers.cancel(("reassignment", partition))
+        self._cluster.coordinator_moves.deleted(partition)
+        for node_id in partition.replicas:
+            self._cluster.timers.cancel(("replica lag", partition, node_id))
+
+    # Followers
+
+    def lag(self, partition: Partition, node_id: int, records: int) -> None:
+        """Makes a follower stop, or follow at a distance of `records`."""
+        partition.hold(node_id, records)
+        self._followers_changed(partition)
+
+    def end_lag(self, partition: Partition, node_id: int) -> None:
+        """Lets a follower catch up."""
+        partition.release(node_id, self._cluster.running)
+        self.changed(partition)
+        self._cluster.transactions.write_missing_markers()
+
+    def move_leader(self, partition: Partition, node_id: int) -> None:
+        """Elects an in-sync replica."""
+        partition.move_leader(node_id)
+        self.changed(partition)
+        self._cluster.transactions.write_missing_markers()
+
+    # Consequences
 
     def changed(self, partition: Partition) -> None:
-        """Wakes the requests that wait for a partition whose replicas have changed, and sets the timers that the change requires.
+        """Wakes the requests that wait for a partition whose replicas have changed, and sets the timers that the change requires."""
+        self._cluster.metadata_log.add()
+        self._cluster.coordinator_moves.changed(partition)
+        if partition.prefers_another_leader:
+            self._schedule_rebalance()
+        self._schedule_catch_up(partition)
+        self._followers_changed(partition)
+
+    def _schedule_catch_up(self, partition: Partition) -> None:
+        """Sets the timer at which replicas catch up, or cancels it.
 
         A follower includes an added partition in its fetches only when its current fetch is complete. Therefore replicas need
         replica.fetch.wait.max.ms to catch up.
         """
-        cluster = self._cluster
-        cluster.metadata_log.add()
-        cluster.wake(partition)
-        if partition.prefers_another_leader:
-            self._schedule_rebalance()
-        key = ("reassignment", partition)
-        if not partition.behind(cluster.running):
-            cluster.timers.cancel(key)
-        elif key not in cluster.timers:
-            cluster.timers.set(key, cluster.config.integers["replica.fetch.wait.max.ms"], lambda: self.catch_up(partition))
+        timers, key = self._cluster.timers, ("reassignment", partition)
+        if not self._able_to_catch_up(partition):
+            timers.cancel(key)
+        elif key not in timers:
+            timers.set(key, self._cluster.config.integers["replica.fetch.wait.max.ms"], lambda: self.catch_up(partition))
+
+    def _able_to_catch_up(self, partition: Partition) -> list[int]:
+        held = partition.adding if self.reassignments_held else ()
+        return [node for node in partition.behind(self._cluster.running) if node not in held]
 
     def catch_up(self, partition: Partition) -> None:
         """Brings all running replicas of a partition in sync, which completes a reassignment that waited for them."""
-        running = self._cluster.running
-        partition.catch_up(partition.behind(running), running)
+        partition.catch_up(self._able_to_catch_up(partition), self._cluster.running)
         self.changed(partition)
         self._cluster.transactions.write_missing_markers()
+
+    def _followers_changed(self, partition: Partition) -> None:
+        """Wakes the requests that wait for the high watermark, and sets the timers of the in-sync replicas that do not follow."""
+        timers, laggards = self._cluster.timers, partition.in_sync_laggards
+        for node_id in [node for node in partition.lag_marks if node not in laggards]:
+            del partition.lag_marks[node_id]
+            timers.cancel(("replica lag", partition, node_id))
+        for node_id in laggards:
+            if node_id not in partition.lag_marks:
+                partition.lag_marks[node_id] = [partition.log.end_offset]
+                self._check_later(partition, node_id)
+        self._cluster.wake(partition)
+
+    def _check_later(self, partition: Partition, node_id: int) -> None:
+        delay_ms = max(1, self._cluster.config.integers["replica.lag.time.max.ms"] // 2)
+        self._cluster.timers.set(("replica lag", partition, node_id), delay_ms, lambda: self.check_follower(partition, node_id))
+
+    def check_follower(self, partition: Partition, node_id: int) -> None:
+        """Removes a follower from the in-sync replicas if it has not been at the end of the log since the check before the last one.
+
+        The leader does so, and therefore not while it is silent.
+        """
+        position, end_offset, marks = partition.position(node_id), partition.log.end_offset, partition.lag_marks[node_id]
+        late = len(marks) == 2 and position < end_offset and position <= marks[0]
+        if late and partition.leader not in partition.silent_nodes:
+            partition.follower_timed_out(node_id, self._cluster.running)
+            self.changed(partition)
+            self._cluster.transactions.write_missing_markers()
+        else:
+            partition.lag_marks[node_id] = [marks[-1], end_offset]
+            self._check_later(partition, node_id)
+
+    # Preferred leaders
 
     def rebalance_leaders(self) -> None:
         """Elects the preferred leader, the first replica, of each partition where it is in sync."""
         for partition in self._cluster.partitions():
             if partition.prefer_first_replica():
                 self.changed(partition)
+        self._cluster.transactions.write_missing_markers()
 
     def _schedule_rebalance(self) -> None:
         cluster = self._cluster

@@ -1,7 +1,8 @@
 """The emulated cluster: its nodes, topics, groups, transactions and settings, as state without I/O.
 
-`ClusterState` creates and deletes topics, stops and starts nodes and changes settings. It delegates:
+`ClusterState` creates and deletes topics and changes settings. It delegates:
 
+* nodes that stop, fail, return, join and leave to `node_control.py`,
 * the consequences of changed replicas to `replica_control.py`, the placement of replicas to `placement.py`, checks to `assignments.py`,
 * the records of coordinators to `coordinator_log.py`, transaction markers to `transaction_log.py`, producer ids to `producer_ids.py`,
 * retention and compaction to `topics/retention.py` and `topics/cleaning.py`.
@@ -19,11 +20,11 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from ...protocol.errors import ErrorCode, KafkaError
+from ...storage.blocks import KEPT_BYTES, Blocks
 from ...storage.memory import LogMemory
 from ..scheduling.turns import Turns
-from ..security.acl_texts import parse_acl
+from ..scheduling.waiting import NEXT_TURN, Background
 from ..security.authorizer import authorizer_of
-from ..security.sasl_listener import Accounts
 from ..settings.cluster_config import ClusterConfig
 from ..settings.properties import InvalidConfig
 from ..settings.validation import validate_topic_configs
@@ -37,9 +38,11 @@ from ..topics.topic import Topic
 from .assignments import check_assignments, check_count, check_increase, check_leadable
 from .broker import Broker
 from .coordinator_log import CoordinatorLog
+from .coordinator_moves import CoordinatorMoves
 from .features import Features, FeatureUpdate
 from .internal_topics import internal_topic
 from .metadata_log import MetadataLog
+from .node_control import NodeControl
 from .placement import place_replicas
 from .producer_ids import ProducerIds
 from .quotas import ClientQuotas, Entity
@@ -50,16 +53,19 @@ if TYPE_CHECKING:
     from ...protocol.coordinator_records import CoordinatorRecord
     from ..groups.consumer.regex_resolutions import Resolutions
     from ..groups.coordinator import Groups
+    from ..security.sasl_listener import Accounts
     from ..transactions.coordinator import Transactions
     from ..transactions.transaction import Producer
 
 log = logging.getLogger("kafka.controller.KafkaController")
 
+BLOCKS_KEPT_MS = 10_000
+
 
 class ClusterState:
     """The state that all brokers of the cluster share."""
 
-    def __init__(self, config: ClusterConfig, turns: Turns[Any], random: Random) -> None:
+    def __init__(self, config: ClusterConfig, turns: Turns[Any], random: Random, log_memory: LogMemory | None = None) -> None:
         self.timers = timers = turns.timers
         self.wake = turns.wake
         self.background = turns.background
@@ -67,7 +73,7 @@ class ClusterState:
         self.cluster_id = config.cluster_id or urlsafe_b64encode(random.randbytes(16)).decode().rstrip("=")
         configs = {node.node_id: BrokerConfig(node.properties, nodes=len(config.nodes)) for node in config.nodes}
         self.config = next(iter(configs.values()))
-        self.accounts = Accounts(config.users, self.config, timers, random)
+        self._users = config.users
         self.check_tls: Callable[[Broker, BrokerConfig], None] = lambda broker, config: None
         """Raises InvalidConfig if the TLS listeners of a node could not work with new settings. Set by the edge, which does TLS."""
         self.brokers = {node.node_id: Broker(self, node, configs[node.node_id]) for node in config.nodes}
@@ -75,7 +81,13 @@ class ClusterState:
             # A new Kafka cluster sets this dynamically for all brokers, which takes precedence over the static setting (KIP-966).
             broker.config.alter(own={}, cluster_wide={"min.insync.replicas": str(self.config.integers["min.insync.replicas"])})
         limit_bytes = config.max_memory_bytes
-        self.log_memory = None if limit_bytes is None else LogMemory(limit_bytes, partial(_report_full, limit_bytes))
+        if log_memory is None and limit_bytes is not None:
+            log_memory = LogMemory(limit_bytes, partial(_report_full, limit_bytes))
+        self.log_memory = log_memory
+        """The memory of all logs where it is limited. Snapshots share it, so a restored cluster continues that of the one before."""
+        self.nodes = NodeControl(self)
+        self.coordinator_moves = CoordinatorMoves(self)
+        self.blocks = Blocks(KEPT_BYTES, self.log_memory, self._blocks_kept)
         self.topics: dict[str, Topic] = {}
         self.topics_by_id: dict[bytes, Topic] = {}
         self._names = TopicNames()
@@ -92,47 +104,46 @@ class ClusterState:
         self.replica_control = ReplicaControl(self)
         self.features = Features(config.transaction_version)
         self.quotas = ClientQuotas()
-        self.authorizer = authorizer_of(self.config, [acl for text in config.acls for acl in parse_acl(text)])
+        self.authorizer = authorizer_of(self.config, config.acls)
+        self.shortcut_allowed = self.authorizer is None
+        """Whether connections may serve requests without decoding them (`appending/produce_shapes.py`)."""
+
+    @cached_property
+    def accounts(self) -> Accounts:
+        """The users, their credentials, and delegation tokens."""
+        from ..security.sasl_listener import Accounts
+
+        return Accounts(self._users, self.config, self.timers, self.random)
+
+    def _blocks_kept(self) -> None:
+        """Frees the memory that is kept for reuse once no more was given back for a while."""
+        self.timers.set(self.blocks, BLOCKS_KEPT_MS, self.blocks.clear)
 
     # Nodes
 
     @property
     def running(self) -> list[int]:
-        """The ids of the nodes that are running and registered, in ascending order."""
-        return sorted(node_id for node_id, broker in self.brokers.items() if broker.running and broker.registered)
+        """The ids of the nodes that the controller considers alive, in ascending order: those that are registered and not fenced.
+
+        A node that has failed belongs to them until its session expires (`node_control.py`).
+        """
+        return sorted(node_id for node_id, broker in self.brokers.items() if broker.registered and not broker.fenced)
 
     @property
     def controller_id(self) -> int:
-        """The lowest id of a running node, which is reported to clients as the controller; -1 if no node is running.
+        """The lowest id of a node that is alive, which is reported to clients as the controller; -1 if no node is.
 
         Clients send requests for the controller to this node. Any node may be reported, because KRaft brokers forward such requests.
         """
-        return min((node_id for node_id, broker in self.brokers.items() if broker.running), default=-1)
+        return min((node_id for node_id, broker in self.brokers.items() if not broker.fenced), default=-1)
 
-    def stop_node(self, node_id: int) -> None:
-        """Stops a node: its partitions elect other leaders, and it leaves their in-sync replicas."""
-        self.brokers[node_id].running = False
-        self.brokers[node_id].fetch_sessions.clear()
-        self.replica_control.node_stopped(node_id)
-        self.metadata_log.add()
-        log.info("node %d has stopped; running nodes: %s", node_id, self.running)
-
-    def unregister_node(self, node_id: int) -> None:
-        """Removes a node from metadata. A running node loses its leaderships. Raises KafkaError with BROKER_ID_NOT_REGISTERED."""
-        broker = self.brokers.get(node_id)
-        if broker is None or not broker.registered:
-            raise KafkaError(ErrorCode.BROKER_ID_NOT_REGISTERED, f"Broker ID {node_id} is not currently registered")
-        broker.registered = False
-        self.replica_control.node_stopped(node_id)
-        self.metadata_log.add()
-        log.info("node %d is no longer registered; running nodes: %s", node_id, self.running)
+    def stop_node(self, node_id: int, *, graceful: bool = True) -> None:
+        """Stops a node, with a controlled shutdown unless it is not `graceful`, see `NodeControl.stop`."""
+        self.nodes.stop(node_id, graceful=graceful)
 
     def start_node(self, node_id: int) -> None:
-        """Starts and registers a node. Its replicas are in sync at once, but it leads its preferred partitions only later, as in Kafka."""
-        self.brokers[node_id].running = self.brokers[node_id].registered = True
-        self.metadata_log.add()
-        self.replica_control.node_started(node_id)
-        log.info("node %d has started; running nodes: %s", node_id, self.running)
+        """Starts and registers a stopped node, see `NodeControl.start`."""
+        self.nodes.start(node_id)
 
     # Topics
 
@@ -167,18 +178,22 @@ class ClusterState:
         if name in self.topics:
             raise KafkaError(ErrorCode.TOPIC_ALREADY_EXISTS, f"Topic '{name}' already exists.")
         self._names.check(name)
-        topic = Topic(name, self.random.randbytes(16), self._topic_config(configs or {}), self.log_memory)
+        topic = Topic(name, self.random.randbytes(16), self._topic_config(configs or {}), self.log_memory, self.blocks, self.nodes.silent)
         if assignments:
             check_assignments(assignments, self.brokers)
             check_leadable(assignments, self.running)
         topic.add_partitions(assignments or self._place(partitions, replication_factor, 0), self.running)
         if not validate_only:
-            self.topics[name] = self.topics_by_id[topic.id] = topic
-            self._names.add(name)
+            self.add_topic(topic)
             self.topics_version += 1
             self.metadata_log.add(1 + len(topic.config.overrides) + len(topic.partitions))
             log.info("created topic %s with %d partitions", name, len(topic.partitions))
         return topic
+
+    def add_topic(self, topic: Topic) -> None:
+        """Adds a topic to those that can be found."""
+        self.topics[topic.name] = self.topics_by_id[topic.id] = topic
+        self._names.add(topic.name)
 
     def _topic_config(self, configs: Mapping[str, str | None]) -> TopicConfig:
         try:
@@ -245,6 +260,16 @@ class ClusterState:
             self.create_topic(name, options.partitions, options.replication_factor, configs=options.configs)
         return True
 
+    def discard(self) -> Background:
+        """Releases the logs of a cluster that another one replaces, slice by slice, because unmapping much memory takes long."""
+        for topic in self.topics.values():
+            partitions, topic.partitions = topic.partitions, []
+            for partition in partitions:
+                partition.log.empty()
+                yield NEXT_TURN
+        self.blocks.clear()
+        self.blocks.clear()
+
     # Coordinators. They are imported when they are first used, because importing them would take a fifth of the start-up time.
 
     @cached_property
@@ -297,11 +322,12 @@ class ClusterState:
         """Replaces the dynamic settings of one node or, with None, those of all nodes; topics and groups inherit the new values."""
         from ..groups.settings import GroupSettings
 
-        for each in self.brokers.values():
-            if broker is None:
-                each.config.alter(own=each.config.own, cluster_wide=overrides)
-            elif each is broker:
-                each.config.alter(own=overrides, cluster_wide=each.config.cluster_wide)
+        if broker is None:
+            # The settings of the cluster are those of its first node, which may have been removed.
+            for settings in {id(each): each for each in (self.config, *(node.config for node in self.brokers.values()))}.values():
+                settings.alter(own=settings.own, cluster_wide=overrides)
+        else:
+            broker.config.alter(own=overrides, cluster_wide=broker.config.cluster_wide)
         for config in (*(topic.config for topic in self.topics.values()), *self.group_configs.values()):
             config.reload()
         for topic in self.topics.values():

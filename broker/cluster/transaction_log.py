@@ -5,7 +5,6 @@ In Kafka, TransactionStateManager writes the records, and TransactionMarkerChann
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ...storage.producers import StaleCoordinatorEpoch, StaleProducerEpoch
@@ -16,7 +15,7 @@ from .features import TRANSACTION_VERSION
 
 if TYPE_CHECKING:
     from ...protocol.coordinator_records import CoordinatorRecord
-    from ..transactions.transaction import Marker, TopicPartition
+    from ..transactions.transaction import Marker, Producer, TopicPartition
     from .state import ClusterState
 
 
@@ -25,6 +24,8 @@ class TransactionLog:
 
     def __init__(self, cluster: ClusterState) -> None:
         self._cluster = cluster
+        self.uncommitted: dict[tuple[TopicPartition, Producer], int] = {}
+        """The markers that were above the high watermark when they were written, with the end of the log after them."""
 
     @property
     def transaction_version(self) -> int:
@@ -45,16 +46,27 @@ class TransactionLog:
         self._cluster.coordinator_log.append(transactional_id, TRANSACTION_STATE, [record])
 
     def write_marker(self, partition: TopicPartition, marker: Marker) -> bool:
-        """Ends a transaction in one partition. Returns False if the partition has no leader, so that the marker must be written later.
+        """Ends a transaction in one partition. Returns False if that is not complete, so that this must be called again later.
 
-        A partition that has been deleted, or that has accepted a newer epoch, needs no marker.
+        It is not complete while the partition has no leader, and while the marker is above the high watermark, because an election may
+        still drop it. A partition that has been deleted, or that has accepted a newer epoch, needs no marker.
         """
         found = self._cluster.find_partition(partition.topic, partition.partition)
         if found is not None and found.leader == NO_LEADER:
             return False
-        if found is not None:
-            with suppress(StaleProducerEpoch, StaleCoordinatorEpoch):
+        key = (partition, marker.producer)
+        written = self.uncommitted.pop(key, None)
+        if found is None:
+            return True
+        if written is None or found.producers.open_since(marker.producer.id) >= 0:
+            try:
                 self.end_transaction(found, marker)
+            except (StaleProducerEpoch, StaleCoordinatorEpoch):
+                return True
+            written = found.log.end_offset
+        if found.high_watermark < written:
+            self.uncommitted[key] = written
+            return False
         return True
 
     def end_transaction(self, partition: Partition, marker: Marker) -> None:

@@ -6,12 +6,14 @@ import argparse
 import sys
 from collections.abc import Mapping
 
-from .options import address, refuse
+from .options import add_command_config, address, client_security, refuse
 
 EXAMPLES = """\
 examples:
   odradek healthcheck                                the listeners in KAFKA_LISTENERS, by default 127.0.0.1:9092
   odradek healthcheck --bootstrap-server kafka:9092  every broker of a cluster, at its advertised address
+  odradek healthcheck --command-config client.properties
+                                                     with TLS and SASL, by the settings of Kafka's own programs
 """
 
 
@@ -22,6 +24,7 @@ def add_options(check: argparse.ArgumentParser) -> None:
         metavar="HOST:PORT",
         help="check every broker of this cluster (default: check the listeners of the environment)",
     )
+    add_command_config(check)
 
 
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
@@ -30,11 +33,13 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from ..settings.properties import InvalidConfig
 
     try:
+        security = client_security(options)
         if options.bootstrap_server is None:
-            check_listeners(environ)
+            check_listeners(environ, security)
         else:
-            check(*options.bootstrap_server)
-    except InvalidConfig as error:
+            host, port = options.bootstrap_server
+            check(host, port, security)
+    except (InvalidConfig, ImportError) as error:
         return refuse(str(error))
     except Unhealthy as error:
         print(f"odradek: {error}", file=sys.stderr)

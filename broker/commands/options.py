@@ -6,7 +6,11 @@ import argparse
 import re
 import sys
 from functools import partial
-from typing import Any, NoReturn
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from ...protocol.client_security.settings import ClientSecurity
 
 
 class Parser(argparse.ArgumentParser):
@@ -63,3 +67,24 @@ def address(text: str) -> tuple[str, int]:
     if not host:
         raise argparse.ArgumentTypeError(f"invalid address '{text}': use HOST:PORT, such as 127.0.0.1:9092")
     return host.strip("[]"), port(digits)
+
+
+def add_command_config(command: argparse.ArgumentParser) -> None:
+    """Adds the option --command-config, as Kafka's own programs have it."""
+    command.add_argument("--command-config", metavar="FILE", help="a client.properties with security.protocol, sasl.* and ssl.*")
+
+
+def client_security(options: argparse.Namespace) -> ClientSecurity | None:
+    """Returns the security settings in the file of --command-config, None without it. Raises InvalidConfig."""
+    if options.command_config is None:
+        return None
+    from ...protocol.client_security.settings import ClientSecurity
+    from ..settings.properties import InvalidConfig, parse_properties
+
+    try:
+        properties = parse_properties(Path(options.command_config).read_text(encoding="latin-1"))
+        return ClientSecurity.of(properties)
+    except OSError as error:
+        raise InvalidConfig(f"cannot read --command-config {options.command_config}: {error.strerror or error}") from None
+    except ValueError as error:
+        raise InvalidConfig(f"--command-config {options.command_config}: {error}") from None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from .options import node_count, pair, port, refuse, size
 
 if TYPE_CHECKING:
+    from ..control_listener.address import ControlAddress
     from ..network.server import Server
     from ..settings.cluster_config import ClusterConfig, TopicSpec
 
@@ -19,6 +20,7 @@ EXAMPLES = """\
 examples:
   odradek serve --nodes 3 --topic orders:4:3 --set num.partitions=3
   odradek serve --config server.properties
+  odradek serve --load orders.odradek
   odradek serve --listener INTERNAL://0.0.0.0:29092 --listener EXTERNAL://0.0.0.0:9092 \\
                 --set advertised.listeners=INTERNAL://kafka:29092,EXTERNAL://localhost:9092
 
@@ -39,32 +41,37 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from .. import logs, terminal
     from ..settings.properties import InvalidConfig
+    from .saved import saved_config, saved_state
 
     try:
-        cluster = cluster_config(options, environ)
+        saved = saved_state(options)
+        cluster = cluster_config(options, environ) if saved is None else saved_config(saved, options, environ)
         topics = topic_specs(options, environ, cluster)
+        control = control_address(options, environ)
     except InvalidConfig as error:
         return refuse(str(error))
     logs.configure(options.log_format)
     logs.ignored_settings(cluster.ignored)
 
-    from ..network.server import run as run_cluster
+    from ..serving import run as run_cluster
 
     interactive = options.log_format == "text" and sys.stderr.isatty()
     if interactive:
         terminal.hold_start_up_lines()
 
-    def ready(server: Server) -> None:
+    def ready(server: Server, control_listener: str | None) -> None:
         print(f"bootstrap.servers={server.bootstrap_servers}", flush=True)
+        if control_listener is not None:
+            print(f"control={control_listener}", flush=True)
         if server.generated_tls is not None:
             print(f"ssl.ca.location={server.generated_tls.ca_file}", flush=True)
         if interactive:
-            terminal.show(server.config, server.bootstrap_servers)
+            terminal.show(server.config, server.bootstrap_servers, control_listener)
         gc.freeze()  # the objects that exist now stay, so that no later collection need visit them
         gc.enable()
 
     try:
-        run_cluster(cluster, topics=topics, on_ready=ready)
+        run_cluster(cluster, topics=topics, state=saved, control=control, on_ready=ready)
     except OSError as error:
         return refuse(error.strerror or str(error))
     except (InvalidConfig, ImportError) as error:  # of TLS: an invalid key store, or a missing extra
@@ -138,6 +145,21 @@ def topic_specs(options: argparse.Namespace, environ: Mapping[str, str], cluster
     return specs
 
 
+def control_address(options: argparse.Namespace, environ: Mapping[str, str]) -> ControlAddress | None:
+    """Returns the address and the token of the control listener, None if there is to be none. Raises InvalidConfig."""
+    from ..settings.properties import InvalidConfig
+
+    if options.control is None:
+        if options.control_token is not None:
+            raise InvalidConfig("--control-token has no effect without --control HOST:PORT")
+        return None
+
+    from ..control_listener.address import ControlAddress
+
+    token = environ.get("ODRADEK_CONTROL_TOKEN") if options.control_token is None else options.control_token
+    return ControlAddress.parse(options.control, token)
+
+
 def add_options(run: argparse.ArgumentParser) -> None:
     run.add_argument("--nodes", type=node_count, metavar="N", help="number of brokers (default: 2; 1 if KAFKA_* contains listeners)")
     run.add_argument(
@@ -159,8 +181,19 @@ def add_options(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--topic", action="append", default=[], metavar="NAME:PARTITIONS[:REPLICAS]", help="create this topic at startup; repeatable"
     )
+    run.add_argument(
+        "--load", metavar="FILE", help="start with the state that was saved in this file, by default on the ports that it contains"
+    )
     _add_security_options(run)
     run.add_argument("--max-memory", type=size, metavar="SIZE", help="memory limit for all logs, such as 512m (default: no limit)")
+    run.add_argument(
+        "--control", metavar="HOST:PORT", help="serve controls over HTTP at this address, for odradek ctl and other programs (default: off)"
+    )
+    run.add_argument(
+        "--control-token",
+        metavar="TOKEN",
+        help="require this token for controls, needed unless the address is a loopback address (default: ODRADEK_CONTROL_TOKEN)",
+    )
     run.add_argument("--log-format", choices=["text", "json"], default="text", help="format of the log on stderr (default: %(default)s)")
 
 

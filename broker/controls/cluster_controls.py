@@ -9,20 +9,39 @@ from __future__ import annotations
 from .clock import AsyncClock, Clock
 from .connections import ConnectionControls
 from .declaration import blocking
+from .fault_handles import AsyncFaultHandle, FaultHandle, blocking_fault
+from .fault_presets import FaultPresetControls
+from .faults import FaultControls, fault_handles
 from .groups import GroupControls
 from .nodes import NodeControls
 from .records import RecordControls
+from .replicas import ReplicaControls
+from .state import StateControls
 from .transactions import TransactionControls
 from .waiting import BlockingWaitControls, WaitControls
 
 
-class ClusterControls(NodeControls, RecordControls, GroupControls, TransactionControls, ConnectionControls, WaitControls):
+class ClusterControls(
+    FaultPresetControls,
+    ReplicaControls,
+    RecordControls,
+    GroupControls,
+    TransactionControls,
+    ConnectionControls,
+    StateControls,
+    WaitControls,
+):
     """The controls as coroutines, for the event loop on which the cluster runs."""
 
     @property
     def clock(self) -> AsyncClock:
         """The cluster's time."""
         return AsyncClock(self)
+
+    @property
+    def faults(self) -> list[AsyncFaultHandle]:
+        """The faults of the cluster in the order in which they are consulted."""
+        return fault_handles(self)
 
 
 class BlockingControls(BlockingWaitControls):
@@ -33,8 +52,28 @@ class BlockingControls(BlockingWaitControls):
         """The cluster's time."""
         return Clock(AsyncClock(self._controls), self._run)
 
+    @property
+    def faults(self) -> list[FaultHandle]:
+        """The faults of the cluster in the order in which they are consulted."""
+        return [FaultHandle(handle, self._run) for handle in fault_handles(self._controls)]
+
     stop_node = blocking(NodeControls.stop_node)
     start_node = blocking(NodeControls.start_node)
+    pause_node = blocking(NodeControls.pause_node)
+    resume_node = blocking(NodeControls.resume_node)
+    isolate = blocking(NodeControls.isolate)
+    rejoin = blocking(NodeControls.rejoin)
+    add_node = blocking(NodeControls.add_node)
+    remove_node = blocking(NodeControls.remove_node)
+
+    move_leader = blocking(ReplicaControls.move_leader)
+    elect = blocking(ReplicaControls.elect)
+    move_coordinator = blocking(ReplicaControls.move_coordinator)
+    set_replicas = blocking(ReplicaControls.set_replicas)
+    hold_reassignments = blocking(ReplicaControls.hold_reassignments)
+    release_reassignments = blocking(ReplicaControls.release_reassignments)
+    lag = blocking(ReplicaControls.lag)
+    catch_up = blocking(ReplicaControls.catch_up)
 
     create_topic = blocking(RecordControls.create_topic)
     delete_topic = blocking(RecordControls.delete_topic)
@@ -49,3 +88,25 @@ class BlockingControls(BlockingWaitControls):
 
     transactions = blocking(TransactionControls.transactions)
     connections = blocking(ConnectionControls.connections)
+
+    fault = blocking_fault(FaultControls.fault)
+    list_faults = blocking(FaultControls.list_faults)
+    wait_for_fault = blocking(FaultControls.wait_for_fault)
+    remove_fault = blocking(FaultControls.remove_fault)
+    remove_faults = blocking(FaultControls.remove_faults)
+    lost_acks = blocking_fault(FaultPresetControls.lost_acks)
+    flaky = blocking_fault(FaultPresetControls.flaky)
+    firewall = blocking_fault(FaultPresetControls.firewall)
+    slow_network = blocking_fault(FaultPresetControls.slow_network)
+    leader_election = blocking_fault(FaultPresetControls.leader_election)
+    coordinator_moves = blocking_fault(FaultPresetControls.coordinator_moves)
+    disk_full = blocking_fault(FaultPresetControls.disk_full)
+    not_enough_replicas = blocking_fault(FaultPresetControls.not_enough_replicas)
+    rolling_restart = blocking(FaultPresetControls.rolling_restart)
+
+    snapshot = blocking(StateControls.snapshot)
+    restore = blocking(StateControls.restore)
+    close_snapshot = blocking(StateControls.close_snapshot)
+    snapshots = blocking(StateControls.snapshots)
+    reset = blocking(StateControls.reset)
+    save = blocking(StateControls.save)

@@ -21,7 +21,7 @@ asked, or `ControlTimeout` if what it waited for did not happen.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
@@ -30,7 +30,11 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R")
-F = TypeVar("F", bound=Callable[..., Coroutine[Any, Any, Any]])
+F = TypeVar("F", bound=Callable[..., Awaitable[Any]])
+
+
+class PythonOnly:
+    """Marks a parameter that only Python can express, such as a function: `Annotated[Callable[...], "help text", PythonOnly]`."""
 
 
 class Control(NamedTuple):
@@ -40,7 +44,7 @@ class Control(NamedTuple):
     """
 
     words: tuple[str, ...]
-    method: Callable[..., Coroutine[Any, Any, Any]]
+    method: Callable[..., Awaitable[Any]]
     reads: bool
     owner: str
 

@@ -90,20 +90,36 @@ class FetchRead:
         """Whether the response can be sent without waiting: it has enough bytes or an error, or there is no partition to wait for."""
         return self.failed or not self.partitions or self.bytes >= self.request.min_bytes or self.bytes >= self._limit
 
+    @property
+    def only_partition(self) -> Partition | None:
+        """The partition, if the request is for one only and there are records in the response."""
+        if self.bytes and len(self.partitions) == len(self.request.topics) == len(self.request.topics[0].partitions) == 1:
+            return next(iter(self.partitions))
+        return None
+
     def update(self, partitions: Iterable[Hashable]) -> bool:
         """Reads these partitions again and replaces their data. Returns False if a new pass is needed instead."""
-        for partition in dict.fromkeys(partitions):
-            earlier = self.partitions.get(cast(Partition, partition))
+        node_id = self.context.broker.node_id
+        for partition in cast("Iterable[Partition]", dict.fromkeys(partitions)):
+            earlier = self.partitions.get(partition)
             if earlier is None or self._depends or self._rack:
                 return False
-            del self.partitions[cast(Partition, partition)]
-            self.bytes -= _size(earlier.data)
-            data = self._partition(earlier.topic, earlier.wanted)
-            if data is None or self.failed or self._depends:
+            _, wanted, data = earlier
+            log, epoch = partition.log, wanted.current_leader_epoch
+            if (
+                partition.leader != node_id
+                or (epoch >= 0 and epoch != partition.leader_epoch)
+                or wanted.last_fetched_epoch >= 0
+                or not log.start_offset <= wanted.fetch_offset <= log.end_offset
+            ):
                 return False
-            vars(earlier.data).update(vars(data))
-            self.partitions[cast(Partition, partition)] = earlier
-        return True
+            self.bytes -= _size(data)
+            data.high_watermark, data.last_stable_offset = partition.high_watermark, partition.last_stable_offset
+            data.log_start_offset, data.records = log.start_offset, b""
+            if data.aborted_transactions:
+                data.aborted_transactions = []
+            self._read_records(data, partition, wanted)
+        return not self._depends
 
     def _append_unknown(self) -> None:
         for topic, data in sorted(self._unknown, key=lambda pair: _UNKNOWN[ErrorCode(pair[1].error_code)]):
@@ -149,15 +165,17 @@ class FetchRead:
 
     def _read(self, partition: Partition, named: FetchTopic, wanted: FetchPartition) -> PartitionData:
         log = partition.log
-        read_committed = self.request.isolation_level == READ_COMMITTED
-        high_watermark, last_stable_offset = partition.high_watermark, partition.last_stable_offset
-        end_offset = last_stable_offset if read_committed else high_watermark
+        node_id = self.context.broker.node_id
+        if partition.leader == node_id:
+            log_end, high_watermark, last_stable_offset = log.end_offset, partition.high_watermark, partition.last_stable_offset
+        else:
+            log_end, high_watermark, last_stable_offset = partition.offsets_of(node_id)
         data = PartitionData(
             partition_index=partition.index,
             high_watermark=high_watermark,
             last_stable_offset=last_stable_offset,
             log_start_offset=log.start_offset,
-            aborted_transactions=[] if read_committed else None,
+            aborted_transactions=[] if self.request.isolation_level == READ_COMMITTED else None,
             records=b"",
         )
         if self._rack and (preferred := self._near_replica(partition, wanted.fetch_offset)) is not None:
@@ -168,10 +186,20 @@ class FetchRead:
             self.failed = True
             data.diverging_epoch, data.aborted_transactions = diverging, None
             return data
-        if not log.start_offset <= wanted.fetch_offset <= log.end_offset:
+        if not log.start_offset <= wanted.fetch_offset <= log_end:
             raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
         self._depends |= partition in self.partitions  # True if it is listed twice
         self.partitions[partition] = PartitionRead(named, wanted, data)
+        self._read_records(data, partition, wanted)
+        return data
+
+    def _read_records(self, data: PartitionData, partition: Partition, wanted: FetchPartition) -> None:
+        """Adds the records from `wanted.fetch_offset` on to `data`, which contains the offsets of the partition and no records."""
+        log, offset = partition.log, wanted.fetch_offset
+        read_committed = self.request.isolation_level == READ_COMMITTED
+        end_offset = data.last_stable_offset if read_committed else data.high_watermark
+        if offset > end_offset:
+            self.failed = True  # Kafka's DelayedFetch takes this for a truncation, so the response does not wait
         left = self._limit - self.bytes
         room = wanted.partition_max_bytes if wanted.partition_max_bytes < left else left
         if room < 0:
@@ -180,21 +208,25 @@ class FetchRead:
             if negative:
                 raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # Kafka fails on a negative limit too
             room = 0
-        records = log.read(wanted.fetch_offset, room, end_offset, at_least_one=not self.bytes)
+        if offset >= end_offset:
+            return
+        records = log.read(offset, room, end_offset, at_least_one=not self.bytes)
         size = sum(map(len, records))
         # Only the first partition with records may exceed its limit, and only if nothing was read before it.
         self._depends |= size > room
         if room < wanted.partition_max_bytes or not records:
-            self._depends |= size < log.available(wanted.fetch_offset, end_offset)
+            self._depends |= size < log.available(offset, end_offset)
         if records:
             self.bytes += size
             data.records = records
             if read_committed:
-                data.aborted_transactions = _aborted(partition, wanted.fetch_offset, records[-1], end_offset)
-        return data
+                data.aborted_transactions = _aborted(partition, offset, records[-1], end_offset)
 
     def _near_replica(self, partition: Partition, offset: int) -> int | None:
-        """Returns an in-sync replica in the client's rack, unless this broker follows the partition or is in that rack (KIP-392)."""
+        """Returns an in-sync replica in the client's rack that has the offset, the one with the most records (KIP-392).
+
+        Returns None if this broker follows the partition or is in that rack.
+        """
         broker, rack = self.context.broker, self._rack
         if (
             partition.leader != broker.node_id
@@ -203,7 +235,8 @@ class FetchRead:
         ):
             return None
         brokers = broker.cluster.brokers
-        return next((node for node in partition.isr if brokers[node].running and brokers[node].rack == rack), None)
+        near = [node for node in partition.isr if brokers[node].rack == rack and partition.position(node) >= offset]
+        return max(near, key=partition.position, default=None)
 
     def _refusal(self, topic: Topic | None, index: int, code: ErrorCode) -> PartitionData:
         moved = self.context.version >= LEADERS_SINCE and code in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)

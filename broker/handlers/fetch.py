@@ -15,9 +15,11 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.frame import encode_response
 from ...protocol.messages.fetch import FETCH, FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
 from ..cluster.fetch_sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchSession, next_epoch
 from ..context import Context
+from ..fetching.fetch_shortcut import learn
 from ..fetching.read import FetchRead
 from ..lookup import node_endpoints
 from ..registry import handles
@@ -25,6 +27,7 @@ from ..scheduling.waiting import Wait
 
 ISOLATION_LEVELS = (0, 1)
 TOPIC_IDS_SINCE = 13
+CORRELATION_ID_BYTES = 4
 
 
 @handles(FETCH)
@@ -33,6 +36,9 @@ def fetch(request: FetchRequest, context: Context) -> FetchResponse | Generator[
     session = None
     if request.isolation_level not in ISOLATION_LEVELS:
         return _unknown_isolation_level(request, context)
+    if context.quotas is not None:
+        request.max_bytes = context.quotas.cap_fetch(min(request.max_bytes, context.broker.config.integers["fetch.max.bytes"]))
+        request.min_bytes = min(request.min_bytes, request.max_bytes)
     if request.session_epoch in (FINAL_EPOCH, INITIAL_EPOCH):
         if request.session_id:
             context.broker.fetch_sessions.close(request.session_id)
@@ -42,6 +48,8 @@ def fetch(request: FetchRequest, context: Context) -> FetchResponse | Generator[
         except KafkaError as error:
             return FetchResponse(error_code=error.code, responses=[])
     read = FetchRead(request, context, request.topics) if session is None else _read_session(request, context, session)
+    if read.only_partition is not None and read.complete:
+        learn(request, read.only_partition, context)
     return _response(read, session) if read.complete or request.max_wait_ms <= 0 else _wait(read, session)
 
 
@@ -107,7 +115,11 @@ def _response(read: FetchRead, session: FetchSession | None) -> FetchResponse:
     if session is not None:
         if session.epoch != next_epoch(request.session_epoch):
             return FetchResponse(error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH, session_id=session.id, responses=[])
+        if _is_throttled(session.preview(topics), session.id, context):
+            return FetchResponse(session_id=session.id, responses=[])
         topics, session_id = session.changes(topics, context.cluster.find_partition), session.id
+    elif _is_throttled(topics, session_id, context):
+        return FetchResponse(responses=[])
     elif request.session_epoch == INITIAL_EPOCH:
         session_id = context.broker.fetch_sessions.open(
             request.topics,
@@ -118,3 +130,13 @@ def _response(read: FetchRead, session: FetchSession | None) -> FetchResponse:
         )
     endpoints = node_endpoints(context, read.leaders) if read.leaders else []
     return FetchResponse(session_id=session_id, responses=topics, node_endpoints=endpoints)
+
+
+def _is_throttled(topics: list[FetchableTopicResponse], session_id: int, context: Context) -> bool:
+    """Returns whether the client exceeds a quota by this response. It then gets an empty one, and fetches the same records again."""
+    if context.quotas is None:
+        return False
+    frame = encode_response(FETCH, context.version, 0, FetchResponse(session_id=session_id, responses=topics))
+    # Kafka's FetchResponse.sizeOf counts the length field, but not the response header.
+    size = sum(map(len, frame)) - CORRELATION_ID_BYTES - FETCH.response_header_version(context.version)
+    return not context.quotas.admit_fetch(size)

@@ -32,6 +32,7 @@ from ..topics.partition import Partition
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -1, -2, -3, -4, -5, -6
 # The first request version that may contain each special timestamp.
 _SINCE = {LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
+OFFSET_NOT_AVAILABLE_SINCE = 5
 READ_COMMITTED = 1
 NOT_FOUND = (-1, -1)
 
@@ -63,6 +64,7 @@ def _find(name: str, wanted: ListOffsetsPartition, isolation_level: int, context
         raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
     end_offset = partition.last_stable_offset if isolation_level == READ_COMMITTED else partition.high_watermark
     if wanted.timestamp == LATEST:
+        _check_epoch_is_readable(partition, end_offset, context)
         return _found(partition, timestamp, end_offset, partition.leader_epoch)
     if wanted.timestamp in (EARLIEST, EARLIEST_LOCAL):
         offset = log.start_offset
@@ -73,9 +75,20 @@ def _find(name: str, wanted: ListOffsetsPartition, isolation_level: int, context
         timestamp, offset = NOT_FOUND if newest is None else _first_at(log, read_header(newest).max_timestamp)
     else:
         timestamp, offset = _first_at(log, wanted.timestamp)
-    if wanted.timestamp not in (EARLIEST, EARLIEST_LOCAL) and offset >= end_offset:
+    if wanted.timestamp not in (EARLIEST, EARLIEST_LOCAL) and not 0 <= offset < end_offset:
+        _check_epoch_is_readable(partition, end_offset, context)
         timestamp, offset = NOT_FOUND  # records that cannot be fetched yet are not found either
     return _found(partition, timestamp, offset, log.epoch_at(offset) if offset >= 0 else -1)
+
+
+def _check_epoch_is_readable(partition: Partition, end_offset: int, context: Context) -> None:
+    """Raises KafkaError if consumers cannot read up to the start of the leader epoch yet, because followers lag after an election.
+
+    The end could then be before offsets that consumers of the former leader have read. The client asks again (KIP-207).
+    """
+    if partition.held_offset is not None and end_offset < partition.log.epoch_start_offset:
+        old_client = context.version < OFFSET_NOT_AVAILABLE_SINCE
+        raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE if old_client else ErrorCode.OFFSET_NOT_AVAILABLE)
 
 
 def _found(partition: Partition, timestamp: int, offset: int, leader_epoch: int) -> ListOffsetsPartitionResponse:

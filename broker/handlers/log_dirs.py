@@ -59,7 +59,7 @@ def describe_log_dirs(request: DescribeLogDirsRequest, context: Context) -> Gene
     for name, indexes in wanted.items():
         described = DescribeLogDirsTopic(name=name, partitions=[])
         for chunk in chunks(indexes):
-            described.partitions += [_describe(replica) for index in chunk if (replica := _replica(broker, name, index))]
+            described.partitions += [_describe(replica, broker) for index in chunk if (replica := _replica(broker, name, index))]
             if slices.full(1 + len(chunk)):
                 yield NEXT_TURN
         if described.partitions:
@@ -67,8 +67,11 @@ def describe_log_dirs(request: DescribeLogDirsRequest, context: Context) -> Gene
     return DescribeLogDirsResponse(results=[DescribeLogDirsResult(log_dir=log_dir(broker), topics=topics)])
 
 
-def _describe(partition: Partition) -> DescribeLogDirsPartition:
-    return DescribeLogDirsPartition(partition_index=partition.index, partition_size=partition.log.size, offset_lag=0, is_future_key=False)
+def _describe(partition: Partition, broker: Broker) -> DescribeLogDirsPartition:
+    """Describes a broker's replica. `offset_lag` is 0 even if it lags, because Kafka compares its end with the high watermark it knows."""
+    log, end_offset = partition.log, partition.position(broker.node_id)
+    size = log.size if end_offset == log.end_offset else log.available(log.start_offset, end_offset)
+    return DescribeLogDirsPartition(partition_index=partition.index, partition_size=size, offset_lag=0, is_future_key=False)
 
 
 @handles(ALTER_REPLICA_LOG_DIRS)

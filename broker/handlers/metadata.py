@@ -171,6 +171,8 @@ def _create(name: str, context: Context) -> Topic:
     """Returns the new topic. Raises KafkaError with the error codes of CreateTopics."""
     cluster = context.cluster
     if not cluster.ensure_internal(name):
+        if context.quotas is not None:
+            context.quotas.mutate(len(cluster.create_topic(name, validate_only=True).partitions), strict=False)
         return cluster.create_topic(name)
     if name not in cluster.topics:
         raise KafkaError(ErrorCode.INVALID_REPLICATION_FACTOR, "No broker is running that could hold a replica.")
@@ -188,14 +190,14 @@ def describe_cluster(request: DescribeClusterRequest, context: Context) -> Descr
         return response
     for node_id, broker in sorted(cluster.brokers.items()):
         listener = broker.listeners.get(context.client.listener_name)
-        if listener and broker.registered and (broker.running or request.include_fenced_brokers):
+        if listener and broker.registered and (not broker.fenced or request.include_fenced_brokers):
             response.brokers.append(
                 DescribeClusterBroker(
                     broker_id=node_id,
                     host=listener.advertised_host,
                     port=listener.advertised_port,
                     rack=broker.rack,
-                    is_fenced=not broker.running,
+                    is_fenced=broker.fenced,
                 )
             )
     if request.include_cluster_authorized_operations:

@@ -6,6 +6,8 @@ Nearly every request contains one batch for one partition, without a transaction
 A transactional batch needs an open transaction. Up to v11 the client adds the partition to the transaction beforehand; from v12 on, Produce
 adds it (transactions v2, KIP-890). The coordinator may then still be completing the producer's previous transaction. In that case the batch
 is refused at first and appended after a short delay (`_retry`), as in Kafka's ReplicaManager.handleProduceAppend.
+
+With acks=all, a batch is acknowledged when all in-sync replicas have it. A request waits for that only if a replica lags (`_replicate`).
 """
 
 from __future__ import annotations
@@ -35,9 +37,10 @@ from ...protocol.records import (
     first_batch_size,
     read_header,
 )
-from ..appending.append import ADDS_PARTITIONS, ATTRIBUTES_POSITION, append_to_topic
+from ..appending.append import ADDS_PARTITIONS, ALL_REPLICAS, ATTRIBUTES_POSITION, append_to_topic
 from ..appending.error_codes import APPEND_REFUSALS, Refusal, refusal_of
-from ..appending.produce_shortcut import learn
+from ..appending.produce_shapes import learn
+from ..appending.replication_wait import Unreplicated, wait_for_replicas
 from ..context import Context
 from ..lookup import current_leader, node_endpoints
 from ..registry import CloseConnection, handles
@@ -56,33 +59,50 @@ def produce(request: ProduceRequest, context: Context) -> ProduceResponse | Gene
         topics = _distinct_partitions(topics)
         if request.transactional_id is not None:
             _check_one_producer(request)
+    late: list[Unreplicated] = []
     responses = [
         TopicProduceResponse(
             name=topic.name,
             topic_id=topic.topic_id,
-            partition_responses=[_append(topic, data, request, context) for data in topic.partition_data],
+            partition_responses=[_append(topic, data, request, late, context) for data in topic.partition_data],
         )
         for topic in topics
     ]
     refused = _refused(responses)
     if refused and request.transactional_id is not None and _waits_for_previous_transaction(refused, context):
-        return _retry(topics, responses, request, context)
-    if not refused and request.acks != 0 and context.cluster.authorizer is None:
+        return _retry(topics, responses, late, request, context)
+    if late:
+        return _replicate(responses, late, request, context)
+    if not refused and context.cluster.shortcut_allowed:
         learn(request, context)
     return _response(request, responses, refused, context)
 
 
-def _append(topic: TopicProduceData, data: PartitionProduceData, request: ProduceRequest, context: Context) -> PartitionProduceResponse:
+def _append(
+    topic: TopicProduceData, data: PartitionProduceData, request: ProduceRequest, late: list[Unreplicated], context: Context
+) -> PartitionProduceResponse:
+    """Appends the batch of one partition. It is added to `late` if the response has to wait for its replicas."""
     try:
         partition, appended = append_to_topic(topic, data, request, context)
     except APPEND_REFUSALS as error:
         return _refusal(topic, data.index, refusal_of(error), context)
-    return PartitionProduceResponse(
+    response = PartitionProduceResponse(
         index=partition.index,
         base_offset=appended.base_offset,
         log_append_time_ms=appended.timestamp,
         log_start_offset=partition.log.start_offset,
     )
+    if request.acks == ALL_REPLICAS and partition.held_offset is not None:
+        header = read_header(cast(memoryview, data.records))
+        late.append(Unreplicated(partition, appended.base_offset + header.last_offset_delta + 1, response))
+    return response
+
+
+def _replicate(
+    responses: list[TopicProduceResponse], late: list[Unreplicated], request: ProduceRequest, context: Context
+) -> Generator[Wait, None, ProduceResponse | None]:
+    yield from wait_for_replicas(late, request.timeout_ms, context)
+    return _response(request, responses, _refused(responses), context)
 
 
 def _refusal(topic_data: TopicProduceData, index: int, refusal: Refusal, context: Context) -> PartitionProduceResponse:
@@ -125,7 +145,11 @@ def _waits_for_previous_transaction(refused: list[PartitionProduceResponse], con
 
 
 def _retry(
-    topics: list[TopicProduceData], responses: list[TopicProduceResponse], request: ProduceRequest, context: Context
+    topics: list[TopicProduceData],
+    responses: list[TopicProduceResponse],
+    late: list[Unreplicated],
+    request: ProduceRequest,
+    context: Context,
 ) -> Generator[Wait, None, ProduceResponse | None]:
     """Appends the batches that got CONCURRENT_TRANSACTIONS again, for at most add.partitions.to.txn.retry.backoff.max.ms."""
     integers, began_ms = context.broker.config.integers, context.now_ms
@@ -145,9 +169,9 @@ def _retry(
     ):
         yield Wait((), context.now_ms + integers["add.partitions.to.txn.retry.backoff.ms"])
         for topic, data, answers, number in early:
-            answers[number] = _append(topic, data, request, context)
+            answers[number] = _append(topic, data, request, late, context)
         refused = _refused(responses)
-    return _response(request, responses, refused, context)
+    return (yield from _replicate(responses, late, request, context))
 
 
 # Requests other than one plain batch

@@ -12,5 +12,5 @@ from ..security.acls import Operation
 def unregister_broker(request: UnregisterBrokerRequest, context: Context) -> UnregisterBrokerResponse:
     """Removes a node from metadata until it is started again. A running node loses its leaderships, as if it had been stopped."""
     context.demand(Operation.ALTER)
-    context.cluster.unregister_node(request.broker_id)
+    context.cluster.nodes.unregister(request.broker_id)
     return UnregisterBrokerResponse(error_message="")

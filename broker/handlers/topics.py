@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.create_partitions import (
@@ -37,6 +38,8 @@ from ..topics.topic import Topic
 
 MAX_PARTITIONS_PER_REQUEST = 10_000
 """The limit of Kafka's controller (ReplicationControlManager.MAX_PARTITIONS_PER_BATCH, QuorumController.MAX_RECORDS_PER_USER_OP)."""
+STRICT_CREATION_SINCE, STRICT_DELETION_SINCE, STRICT_PARTITIONS_SINCE = 6, 5, 3
+"""The first versions of CreateTopics, DeleteTopics and CreatePartitions whose clients understand THROTTLING_QUOTA_EXCEEDED (KIP-599)."""
 
 
 @handles(CREATE_TOPICS)
@@ -67,9 +70,10 @@ def create_topics(request: CreateTopicsRequest, context: Context) -> CreateTopic
 def _create(wanted: CreatableTopic, validate_only: bool, context: Context) -> Topic:
     assignments = _manual_assignments(wanted) if wanted.assignments else None
     configs = {config.name: config.value for config in wanted.configs}
-    return context.cluster.create_topic(
-        wanted.name, wanted.num_partitions, wanted.replication_factor, assignments, configs, validate_only=validate_only
-    )
+    create = partial(context.cluster.create_topic, wanted.name, wanted.num_partitions, wanted.replication_factor, assignments, configs)
+    if context.quotas is not None:  # Kafka counts the partitions of a topic that it could create, also if it only validates the request
+        context.quotas.mutate(len(create(validate_only=True).partitions), strict=context.version >= STRICT_CREATION_SINCE)
+    return create(validate_only=validate_only)
 
 
 def _manual_assignments(wanted: CreatableTopic) -> list[list[int]]:
@@ -167,8 +171,14 @@ def _delete_topic(topic: Topic, times: int, context: Context) -> DeletableTopicR
     result = DeletableTopicResult(name=topic.name, topic_id=topic.id)
     if times > 1:
         result.error_code, result.error_message = ErrorCode.INVALID_REQUEST, "The topic is named by its name and by its id."
-    else:
-        context.cluster.delete_topic(topic)
+        return result
+    if context.quotas is not None:
+        try:
+            context.quotas.mutate(len(topic.partitions), strict=context.version >= STRICT_DELETION_SINCE)
+        except KafkaError as error:
+            result.error_code, result.error_message = error.code, error.message
+            return result
+    context.cluster.delete_topic(topic)
     return result
 
 
@@ -197,6 +207,8 @@ def _add_partitions(wanted: CreatePartitionsTopic, room: int, validate_only: boo
     if wanted.count - len(topic.partitions) > room:
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)  # Kafka fails here, because its controller does not write so many records at once
     placed = cluster.place_partitions(topic, wanted.count, assignments)
+    if context.quotas is not None:
+        context.quotas.mutate(len(placed), strict=context.version >= STRICT_PARTITIONS_SINCE)
     if not validate_only:
         cluster.add_partitions(topic, placed)
     return len(placed)

@@ -12,6 +12,7 @@ import logging
 import os
 import socket
 import ssl
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..cluster.broker import Broker
@@ -35,61 +36,134 @@ class Acceptor:
 
     def __init__(self, server: Server, broker: Broker, listener: Listener) -> None:
         self._server = server
-        self._broker = broker
+        self._node_id = broker.node_id
         self._listener = listener
+        self.name = listener.name
         self._loop = asyncio.get_running_loop()
         self._opening: set[asyncio.Task[object]] = set()
-        self._socket = bind(listener)
+        self._held: dict[socket.socket, None] = {}
+        """Accepted connections that wait, because connections are created too fast."""
+        self._delayed = False  # whether accepting is paused for the same reason
+        self._listen()
+
+    def _listen(self) -> None:
+        self._socket = bind(self._listener)
         try:
             self._socket.listen(BACKLOG)
         except OSError as error:
             self._socket.close()
-            raise _explained(error, listener) from error
+            raise _explained(error, self._listener) from error
         self._socket.setblocking(False)
         self._paused = True
         self.resume()
 
+    @property
+    def broker(self) -> Broker:
+        """The node in the present cluster, which a restored state replaces."""
+        return self._server.cluster.brokers[self._node_id]
+
     async def close(self) -> None:
         """Stops listening. Connections that have been accepted are open when this returns; unfinished TLS handshakes are aborted."""
-        self._loop.remove_reader(self._socket)
-        self._socket.close()
+        self._stop_listening()
         if self._listener.security_protocol in TLS_PROTOCOLS:
             for opening in self._opening:
                 opening.cancel()
+        for held in self._held:
+            self._server.core.timers.cancel(held)
+            held.close()
         await asyncio.gather(*self._opening, return_exceptions=True)
 
+    @property
+    def _listens(self) -> bool:
+        return self._socket.fileno() >= 0
+
+    def _stop_listening(self) -> None:
+        if self._listens:
+            self._loop.remove_reader(self._socket)
+            self._socket.close()
+
+    def refuse(self, refused: bool) -> None:
+        """Stops listening, so that the kernel refuses connections, or listens again. Raises OSError if the port is in use."""
+        if refused:
+            self._stop_listening()
+        elif not self._listens:
+            self._listen()
+
     def resume(self) -> None:
-        """Accepts again if accepting was paused. Does nothing after `close`."""
-        if self._paused and self._socket.fileno() >= 0:
+        """Accepts again if accepting was paused. Does nothing after `close`, and while the node is silent.
+
+        The kernel completes connections to a silent node until its queue is full (BACKLOG), so that clients can connect but get no answer.
+        """
+        if self._paused and self._listens and not self._delayed and self.broker.silence is None:
             self._paused = False
             self._loop.add_reader(self._socket, self._accept)
 
-    def _pause(self) -> None:
+    def pause(self) -> None:
+        """Accepts no connections until `resume` is called."""
         self._paused = True
         self._loop.remove_reader(self._socket)
 
     def _accept(self) -> None:
         """Accepts up to ACCEPTS_PER_TURN connections. The event loop calls it again while there are more."""
-        quotas = self._broker.connections
+        quotas = self.broker.connections
+        self._server.begin_turn()
         try:
             for _ in range(ACCEPTS_PER_TURN):
                 if quotas.full:
                     text = "[KafkaServer id=%d] connection limit reached (max.connections=%d); accepting paused"
-                    network_log.info(text, self._broker.node_id, quotas.limit)
-                    self._pause()
+                    network_log.info(text, self.broker.node_id, quotas.limit)
+                    self.pause()
                     return
-                self._admit(*self._socket.accept())
+                if not self._meet(*self._socket.accept()):
+                    return
         except (BlockingIOError, InterruptedError, ConnectionAbortedError):
             return
         except OSError as error:
-            network_log.warning("[KafkaServer id=%d] cannot accept connections: %s; trying again", self._broker.node_id, error)
+            network_log.warning("[KafkaServer id=%d] cannot accept connections: %s; trying again", self.broker.node_id, error)
             self._loop.call_later(ACCEPT_RETRY_S, self.resume)
-            self._pause()
+            self.pause()
+        finally:
+            self._server.after_turn()
+
+    def _meet(self, accepted: socket.socket, address: Any) -> bool:
+        """Opens an accepted connection, or holds it if connections are created too fast. Returns False if accepting is paused."""
+        timers = self._server.core.timers
+        wait_ms, refused = self._server.core.connection_rates(self.broker).admit(self.name, address[0], timers.now_ms)
+        if not wait_ms:
+            self._admit(accepted, address)
+            return True
+        self._held[accepted] = None
+        if refused:
+            text = "[KafkaServer id=%d] closing a connection from %s in %d ms: its connection_creation_rate is exceeded"
+            network_log.info(text, self.broker.node_id, address[0], wait_ms)
+            timers.set(accepted, wait_ms, partial(self._refuse_held, accepted))
+            return True
+        self.pause()
+        self._delayed = True
+        timers.set(accepted, wait_ms, partial(self._admit_held, accepted, address))
+        return False
+
+    def drop_held(self) -> None:
+        """Closes the connections that wait, and ends a delay, because a restored state has ended the timers of both."""
+        for held in self._held:
+            held.close()
+        self._held.clear()
+        self._delayed = False
+
+    def _refuse_held(self, accepted: socket.socket) -> None:
+        del self._held[accepted]
+        accepted.close()
+
+    def _admit_held(self, accepted: socket.socket, address: Any) -> None:
+        del self._held[accepted]
+        self._admit(accepted, address)
+        self._delayed = False
+        self.resume()
 
     def _admit(self, accepted: socket.socket, address: Any) -> None:
         """Opens an accepted connection, or closes it if its address has reached max.connections.per.ip. Raises no exception."""
         host, port, *_ = address
-        quotas, node_id = self._broker.connections, self._broker.node_id
+        quotas, node_id = self.broker.connections, self.broker.node_id
         if not quotas.take(host):
             accepted.close()
             text = "[KafkaServer id=%d] rejected a connection from %s: connection limit reached (max.connections.per.ip=%d)"
@@ -104,13 +178,12 @@ class Acceptor:
                 text = "[KafkaServer id=%d] closing a connection from %s: an internal error while accepting it"
                 network_log.exception(text, node_id, host)
             accepted.close()
-            self._server.left(self._broker, host)
+            self._server.left(self.broker, host)
 
     def _open(self, accepted: socket.socket, host: str, port: int) -> None:
         accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._server.begin_turn()
-        context = self._server.tls.get(self._broker, self._listener)
-        protocol = ClientProtocol(self._server, self._broker, self._listener.name, host, port)
+        context = None if self._server.tls is None else self._server.tls.get(self.broker, self._listener)
+        protocol = ClientProtocol(self._server, self.broker, self.name, host, port)
         timeout_s = None if context is None else HANDSHAKE_TIMEOUT_S
         opening = self._loop.connect_accepted_socket(lambda: protocol, accepted, ssl=context, ssl_handshake_timeout=timeout_s)
         task = self._loop.create_task(opening)
@@ -126,10 +199,10 @@ class Acceptor:
             # A failed or unfinished TLS handshake. `tls/handshakes.py` has logged the reason of a failed one.
             level = logging.DEBUG if isinstance(error, ssl.SSLError) else logging.INFO
             text = "[KafkaServer id=%d] TLS handshake with %s on listener %s has ended: %s"
-            network_log.log(level, text, self._broker.node_id, protocol.host, self._listener.name, str(error) or type(error).__name__)
+            network_log.log(level, text, self.broker.node_id, protocol.host, self._listener.name, str(error) or type(error).__name__)
         elif error is not None:
             text = "[KafkaServer id=%d] could not open a connection from %s"
-            network_log.error(text, self._broker.node_id, protocol.host, exc_info=error)
+            network_log.error(text, self.broker.node_id, protocol.host, exc_info=error)
         protocol.abort("the connection could not be opened")
         if not protocol.is_open:  # otherwise asyncio calls `connection_lost`
             accepted.close()

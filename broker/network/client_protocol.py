@@ -5,13 +5,21 @@ initialised. The core logs the error and aborts this connection only.
 
 Back-pressure works in both directions. Reading is paused while the connection holds requests that it may not serve yet, and nothing is
 served while the transport's buffer is full.
+
+Small responses are joined into one write, because a system call with many parts takes longer than copying them.
+
+While the node is silent (paused or isolated, see `cluster/node_control.py`), the connection is neither read nor written, so that the
+client's requests stay in the buffers of the sockets. They are served when the silence ends, if the client is still connected.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 import ssl
+from contextlib import suppress
+from struct import Struct
 from typing import TYPE_CHECKING, cast
 
 from ..cluster.broker import Broker
@@ -20,6 +28,10 @@ if TYPE_CHECKING:
     from .server import Server
 
 WRITE_BYTES = 1024 * 1024
+JOINED_BYTES = 16 * 1024
+"""Up to this size the parts of an output are joined, because copying them takes less time than passing each to the system."""
+RESET_ON_CLOSE = Struct("ii").pack(1, 0)
+"""The value of SO_LINGER with which closing a socket sends RST instead of FIN."""
 CLOSE_MS = 10_000
 """The time in which a closed connection may deliver its last responses before its transport is aborted."""
 
@@ -37,6 +49,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport | None = None
         self._vectored = False
         self._reading = True
+        self._silent = False
+        self._full = False
 
     @property
     def is_open(self) -> bool:
@@ -48,14 +62,21 @@ class ClientProtocol(asyncio.BufferedProtocol):
         # uvloop's transports write the caller's buffers without a copy, see `_write`.
         self._vectored = type(transport).__module__.startswith("uvloop")
         session: ssl.SSLObject | None = transport.get_extra_info("ssl_object")
+        if self._vectored and session is None:
+            # uvloop then writes at once instead of later in its iteration, so that a woken fetch is answered before other work is done.
+            self._transport.set_write_buffer_limits(high=0)
         try:
             if session is not None and (certificate := session.getpeercert(binary_form=True)):
                 self.connection.certified(certificate)
             self.server.opened(self)
         except Exception as error:
             self.connection.abort(error, "opening it")
-        if self.connection.closing is not None:
-            self._transport.abort()
+        if self.connection.core is not self.server.core:
+            self.reset("the state of the cluster was replaced")
+        elif self.connection.closing is not None:
+            self._close(self._transport)
+        elif self.broker.silence is not None:
+            self.silence()
         self.server.after_turn()
 
     def get_buffer(self, sizehint: int) -> memoryview:
@@ -82,7 +103,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         The rest is written in the next turn, or when the transport's buffer has room again.
         """
         connection, transport = self.connection, self._transport
-        if transport is None or transport.is_closing():
+        if transport is None or self._silent or transport.is_closing():
             return
         if connection.output and connection.writable:
             self._write(transport)
@@ -92,10 +113,13 @@ class ClientProtocol(asyncio.BufferedProtocol):
             self._close(transport)
         elif connection.writable:
             connection.flushed()
-            self._resume_reading()
+            if not self._reading:
+                self._resume_reading()
 
     def _write(self, transport: asyncio.Transport) -> None:
-        if self._vectored:
+        if self.connection.output_bytes <= JOINED_BYTES:
+            transport.write(b"".join(self.connection.take_output()))
+        elif self._vectored:
             transport.writelines(self.connection.take_output())
         else:
             # asyncio's transports copy their input, so a long response is written in pieces. `writelines` is avoided because it ignores
@@ -103,33 +127,56 @@ class ClientProtocol(asyncio.BufferedProtocol):
             transport.write(b"".join(self.connection.take_output(WRITE_BYTES)))
 
     def _close(self, transport: asyncio.Transport) -> None:
-        """Closes the transport, or aborts it if the peer does not read, because it would then stay open indefinitely."""
-        if self.connection.writable:
+        """Closes the transport once all output is written, or aborts it after CLOSE_MS, because the peer may not read."""
+        if self.connection.resets:
+            _send_reset_on_close(transport)
+        timers = self.server.core.timers
+        if self not in timers:
+            timers.set(self, CLOSE_MS, transport.abort)
+        if not self.connection.output:
             transport.close()
-            self.server.core.timers.set(self, CLOSE_MS, transport.abort)
-        else:
-            transport.abort()
 
     def _resume_reading(self) -> None:
-        if not self._reading and self.connection.wants_data:
+        if self.connection.wants_data:
             self._reading = True
             self._open_transport.resume_reading()
 
     def pause_writing(self) -> None:
-        """Stops serving requests, because the transport's buffer is full."""
+        """Stops serving requests, because the peer does not read and the transport's buffer is full; uvloop's is full with one byte."""
+        self._full = True
         self.connection.writable = False
 
     def resume_writing(self) -> None:
         """Serves requests again, because the transport's buffer has room."""
-        self.connection.writable = True
+        self._full = False
+        if not self._silent:
+            self.connection.writable = True
+            self.connection.ask_for_flush()
+            self.server.begin_turn()
+            self.server.after_turn()
+
+    def silence(self) -> None:
+        """Neither reads nor writes nor serves any more."""
+        self._silent, self.connection.writable = True, False
+        if self._reading and self._transport is not None:
+            self._reading = False
+            self._transport.pause_reading()
+
+    def end_silence(self) -> None:
+        """Reads, writes and serves again. The flush at the end of the turn does so."""
+        self._silent, self.connection.writable = False, not self._full
         self.connection.ask_for_flush()
-        self.server.begin_turn()
-        self.server.after_turn()
 
     def abort(self, reason: str) -> None:
         """Closes the connection at once, without writing its output."""
         self.connection.lost(reason)
         self._abort_transport()
+
+    def reset(self, reason: str) -> None:
+        """Closes the connection at once with RST, so that the client discards what it has received and connects again."""
+        if self._transport is not None:
+            _send_reset_on_close(self._transport)
+        self.abort(reason)
 
     def _abort_transport(self) -> None:
         if self._transport is not None:
@@ -153,3 +200,11 @@ class ClientProtocol(asyncio.BufferedProtocol):
         finally:
             self.server.closed(self)
             self.server.after_turn()
+
+
+def _send_reset_on_close(transport: asyncio.Transport) -> None:
+    """Makes a transport send RST when it is closed. Has no effect if the connection is closed already."""
+    connection: socket.socket | None = transport.get_extra_info("socket")
+    if connection is not None:  # as it is for a TLS connection that the peer has closed
+        with suppress(OSError):
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)

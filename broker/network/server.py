@@ -4,7 +4,7 @@ Every callback of the event loop is one turn: `begin_turn` sets the cluster's ti
 `after_turn` resumes woken requests, writes output, sets the alarm and schedules the next turn. The rules themselves are in `core.py`,
 without I/O.
 
-A node that is stopped keeps its ports: `_reserve` binds them without listening for as long as the cluster exists.
+A node that is stopped keeps its ports: `ports.py` binds them without listening for as long as the node exists.
 """
 
 from __future__ import annotations
@@ -12,18 +12,19 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import socket
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
+from math import inf
 from random import Random, SystemRandom
 from types import ModuleType
-from typing import cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from .. import logs
-from ..cluster.broker import Broker
+from ...storage.memory import LogMemory
+from ..cluster.broker import Broker, Silence
 from ..cluster.state import ClusterState
 from ..connection import Connection, Parked
 from ..control_errors import ControlError
@@ -33,13 +34,18 @@ from ..scheduling.timers import Timers
 from ..scheduling.turns import Turns
 from ..settings.cluster_config import ClusterConfig, NodeConfig, TopicSpec
 from ..settings.endpoints import WILDCARDS
-from ..settings.listeners import Listener
-from ..signals import end_by_signals
-from ..tls.contexts import TlsContexts
-from ..tls.generated import GeneratedTls
-from .acceptor import Acceptor, bind
+from ..settings.listeners import SASL_PROTOCOLS, TLS_PROTOCOLS
+from .acceptor import Acceptor
 from .client_protocol import ClientProtocol
-from .key_sets import KeySets
+from .ports import ReservedPorts
+
+if TYPE_CHECKING:
+    from ..faults.fault import Fault
+    from ..snapshots.cluster import State
+    from ..snapshots.table import Snapshots
+    from ..tls.contexts import TlsContexts
+    from ..tls.generated import GeneratedTls
+    from .key_sets import KeySets
 
 uvloop: ModuleType | None
 try:
@@ -48,6 +54,8 @@ except ImportError:  # on Windows, or without the extra; asyncio works too, but 
     uvloop = None
 
 log = logging.getLogger("kafka.server.KafkaServer")
+
+R = TypeVar("R")
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
@@ -59,30 +67,40 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
 
 
 class Server:
-    """A cluster on the running event loop. With a `seed`, ids and the placement of replicas are reproducible."""
+    """A cluster on the running event loop. It begins with a saved `state` if there is one.
 
-    def __init__(self, config: ClusterConfig, topics: Sequence[TopicSpec] = (), *, seed: int | None = None) -> None:
+    With a `seed`, ids and the placement of replicas are reproducible.
+    """
+
+    def __init__(
+        self, config: ClusterConfig, topics: Sequence[TopicSpec] = (), *, seed: int | None = None, state: State | None = None
+    ) -> None:
         self.config = config
         self._topics = topics
-        self._random: Random = SystemRandom() if seed is None else Random(seed)
+        self._state = state if state is None or seed is None else {**state, "random": None}
+        self._random = _generator(seed, state)
+        self._log_memory: LogMemory | None = None
+        self._snapshots: Snapshots | None = None
         self._loop = asyncio.get_running_loop()
         # The wall clock at start plus the monotonic clock: timers and record timestamps use one time, and it never jumps.
         self.clock = Clock(time.time() * 1000, time.monotonic)
         self.generated_tls: GeneratedTls | None = None
+        self.tls: TlsContexts | None = None
         self._key_sets: KeySets | None = None
-        self._reserved: dict[Listener, socket.socket] = {}
+        self._ports = ReservedPorts()
         self._acceptors: dict[int, list[Acceptor]] = {}
         self._clients: set[ClientProtocol] = set()
         self._alarm: asyncio.TimerHandle | None = None
-        self._alarm_ms = 0
+        self._alarm_ms: float = inf
         self._next_turn: asyncio.Handle | None = None
         self._change_waiters: list[asyncio.Future[None]] = []
+        self._nodes_change = asyncio.Lock()
+        """Held by controls that close or open listeners, because they wait in between, and the cluster must not be replaced meanwhile."""
 
     @property
     def now_ms(self) -> int:
         """The cluster's time in milliseconds since the Unix epoch."""
-        clock = self.clock
-        return int(clock.offset_ms + time.monotonic() * clock.ms_per_s)  # as `clock.now_ms`, without a call, because each turn reads it
+        return self.clock.now_ms
 
     @property
     def bootstrap_servers(self) -> str:
@@ -92,17 +110,14 @@ class Server:
     async def start(self) -> None:
         """Binds all listeners, creates the cluster and accepts connections. Raises OSError if an address is in use."""
         try:
-            self.config = replace(self.config, nodes=tuple(self._reserve(node) for node in self.config.nodes))
-            turns = Turns[Parked](Timers(self.now_ms), time.monotonic)
-            self.cluster = ClusterState(self.config, turns, self._random)
-            self.core = Core(self.cluster, turns)
-            self._prepare_tls()
-            self._key_sets = KeySets(self.cluster)
-            await self._key_sets.start()
+            self.config = replace(self.config, nodes=tuple(map(self._ports.reserve, self.config.nodes)))
+            self.core = self._new_core(self.config, self._state)
+            self._log_memory = self.cluster.log_memory
+            await self._prepare_security()
             for topic in self._topics:
-                self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
-            for node in self.config.nodes:
-                self._listen(node.node_id)
+                if topic.name not in self.cluster.topics:
+                    self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
+            await self._follow_nodes()
             self._warn_of_open_listeners()
             self._warn_of_missing_users()
             self.after_turn()
@@ -110,23 +125,114 @@ class Server:
             await self.stop()
             raise
 
-    def _prepare_tls(self) -> None:
-        """Builds the TLS contexts of all listeners. Raises InvalidConfig."""
-        if self.config.tls:
-            self.generated_tls = GeneratedTls(self.config, datetime.now(UTC))
-        self.tls = TlsContexts(self.generated_tls)
-        self.cluster.check_tls = self.tls.check
-        for broker in self.cluster.brokers.values():
-            for listener in broker.listeners.values():
-                self.tls.get(broker, listener)
+    @property
+    def cluster(self) -> ClusterState:
+        """The present cluster, which `restore` replaces."""
+        return self.core.cluster
+
+    @property
+    def snapshots(self) -> Snapshots:
+        """The snapshots, and the state after start.
+
+        That state is taken before the first connection, control or timer, which may change it. Until then, the modules of snapshots need
+        not be imported.
+        """
+        if self._snapshots is None:
+            from ..snapshots.table import Snapshots
+
+            self._snapshots = Snapshots(self.cluster)
+        return self._snapshots
+
+    def _keep_state_after_start(self) -> None:
+        assert self.snapshots.initial
+
+    def _new_core(self, config: ClusterConfig, state: State | None) -> Core:
+        turns = Turns[Parked](Timers(self.now_ms), time.monotonic)
+        if state is None:
+            cluster = ClusterState(config, turns, self._random)
+        else:
+            from ..snapshots.cluster import read_cluster
+
+            cluster = read_cluster(state, config, turns, self._random, self._log_memory)
+        if self.tls is not None:
+            cluster.check_tls = self.tls.check
+        if self._key_sets is not None:
+            cluster.accounts.key_sets = self._key_sets.found
+        core = Core(cluster, turns)
+        core.on_gate_change.append(self._refuse_or_listen)
+        return core
+
+    async def restore(self, state: State, faults: Sequence[Fault] = ()) -> None:
+        """Replaces the cluster by one with a state that it had before, and closes all connections with RST. The ports stay.
+
+        Of the faults, only `faults` remain; those of them that were removed are added again. Raises OSError, and changes nothing, if a node
+        that has been removed cannot get its port again.
+        """
+        from ..snapshots.cluster import nodes_of
+
+        async with self._nodes_change:
+            with self.control("restoring a state"):
+                known = {node.listeners: node for node in self.config.nodes}
+                nodes = tuple(known.get(node.listeners, node) for node in nodes_of(state))
+                config, before = replace(self.config, nodes=nodes), self.core
+                core = self._new_core(config, state)
+                self._ports.reserve_again(config.nodes)
+                self.config, self.core = config, core
+                for client in list(self._clients):
+                    client.reset("the state of the cluster was replaced")
+                if faults or "faults" in vars(before):
+                    core.faults.replace(before.faults, faults)
+                if self._log_memory is None:
+                    core.turns.background(before.cluster.discard())
+                else:  # at once, because the bytes count until they are released
+                    deque(before.cluster.discard(), maxlen=0)
+                await self._follow_nodes()
+
+    async def _follow_nodes(self) -> None:
+        """Opens the listeners of nodes that are running, closes those of the others, and releases the ports of nodes that are gone."""
+        brokers = self.cluster.brokers
+        for node_id in [each for each in self._acceptors if each not in brokers or not brokers[each].running]:
+            await self._close_node(node_id)
+        for broker in brokers.values():
+            if broker.running and broker.node_id not in self._acceptors:
+                self._listen(broker.node_id)
+            for acceptor in self._acceptors.get(broker.node_id, ()):
+                acceptor.drop_held()
+                acceptor.resume() if broker.silence is None else acceptor.pause()
+        self._ports.release_all_but(brokers)
+
+    async def in_thread(self, work: Callable[[], R]) -> R:
+        """Runs work that takes long, such as writing a file, without delaying the cluster, and returns its result."""
+        return await self._loop.run_in_executor(None, work)
+
+    async def _prepare_security(self) -> None:
+        """Builds the TLS contexts of all listeners and reads the key sets for tokens. Raises InvalidConfig.
+
+        The modules are imported only if a listener needs them, so that other clusters start as fast as without them.
+        """
+        protocols = {listener.security_protocol for node in self.config.nodes for listener in node.listeners}
+        if protocols.intersection(TLS_PROTOCOLS):
+            from ..tls.contexts import TlsContexts
+            from ..tls.generated import GeneratedTls
+
+            if self.config.tls:
+                self.generated_tls = GeneratedTls(self.config, datetime.now(UTC))
+            self.tls = TlsContexts(self.generated_tls)
+            self.cluster.check_tls = self.tls.check
+            for broker in self.cluster.brokers.values():
+                for listener in broker.listeners.values():
+                    self.tls.get(broker, listener)
+        if protocols.intersection(SASL_PROTOCOLS):
+            from .key_sets import KeySets
+
+            self._key_sets = KeySets(self.cluster)
+            await self._key_sets.start()
 
     async def stop(self) -> None:
         """Closes every listener and connection."""
         for node_id in list(self._acceptors):
             await self._close_node(node_id)
-        for reserved in self._reserved.values():
-            reserved.close()
-        self._reserved.clear()
+        self._ports.release_all_but(())
         if self.generated_tls is not None:
             self.generated_tls.close()
         if self._key_sets is not None:
@@ -136,31 +242,78 @@ class Server:
                 handle.cancel()
         self._announce_change()
 
-    async def stop_node(self, node_id: int) -> None:
-        """Closes a node's listeners and connections and moves its leaderships.
+    # Nodes. The controls check their arguments before they call these methods.
+
+    async def stop_node(self, node_id: int, *, graceful: bool = True) -> None:
+        """Closes a node's listeners and connections and moves its leaderships; unless `graceful`, only when its session expires.
 
         Does nothing if the node is stopped. Raises ValueError for an unknown id.
         """
-        broker = self._broker(node_id)
-        if broker.running:
-            with self.control(f"stopping node {node_id}"):
-                await self._close_node(node_id)
-                self.cluster.stop_node(node_id)
+        async with self._nodes_change:
+            if self._broker(node_id).running:
+                with self.control(f"stopping node {node_id}"):
+                    await self._close_node(node_id)
+                    self.cluster.stop_node(node_id, graceful=graceful)
 
     async def start_node(self, node_id: int) -> None:
         """Starts a node on the same ports as before. Does nothing if the node is running. Raises ValueError for an unknown id."""
-        if not self._broker(node_id).running:
-            with self.control(f"starting node {node_id}"):
+        async with self._nodes_change:
+            if not self._broker(node_id).running:
+                with self.control(f"starting node {node_id}"):
+                    try:
+                        self._listen(node_id)
+                        self.cluster.start_node(node_id)
+                    except BaseException:
+                        await self._close_node(node_id)
+                        raise
+
+    def silence_node(self, node_id: int, kind: Silence) -> None:
+        """Pauses or isolates a running node: its connections stay open, but they are neither read nor answered."""
+        with self.control(f"silencing node {node_id}"):
+            self.cluster.nodes.silence(node_id, kind)
+            for acceptor in self._acceptors[node_id]:
+                acceptor.pause()
+            for client in self._clients_of(node_id):
+                client.silence()
+
+    def end_silence(self, node_id: int) -> None:
+        """Ends the silence of a node, which has learned of all changes before it serves its clients again."""
+        with self.control(f"ending the silence of node {node_id}"):
+            self.cluster.nodes.start(node_id)
+            for acceptor in self._acceptors[node_id]:
+                acceptor.resume()
+            for client in self._clients_of(node_id):
+                client.end_silence()
+
+    async def add_node(self, node: NodeConfig) -> None:
+        """Adds a node to the cluster, on ports that the kernel chooses. Raises OSError if it cannot listen."""
+        async with self._nodes_change:
+            with self.control(f"adding node {node.node_id}"):
+                bound = self._ports.reserve(node)
                 try:
-                    self._listen(node_id)
-                    self.cluster.start_node(node_id)
+                    self.cluster.nodes.add(bound)
+                    self._listen(bound.node_id)
                 except BaseException:
-                    await self._close_node(node_id)
+                    await self._close_node(bound.node_id)
+                    self.cluster.brokers.pop(bound.node_id, None)
+                    self._ports.release([bound])
                     raise
+                self.config = replace(self.config, nodes=(*self.config.nodes, bound))
+
+    async def remove_node(self, node_id: int) -> None:
+        """Moves a node's replicas to other nodes, closes its listeners and connections, and removes it."""
+        async with self._nodes_change:
+            with self.control(f"removing node {node_id}"):
+                await self._close_node(node_id)
+                self.cluster.nodes.remove(node_id)
+                (removed,) = (node for node in self.config.nodes if node.node_id == node_id)
+                self._ports.release([removed])
+                self.config = replace(self.config, nodes=tuple(node for node in self.config.nodes if node is not removed))
 
     @contextmanager
     def control(self, doing: str) -> Iterator[None]:
         """Makes the body of the `with` a turn of its own, for a control. Any exception but a ControlError is logged."""
+        self._keep_state_after_start()
         self.begin_turn()
         try:
             yield
@@ -177,21 +330,23 @@ class Server:
             raise ValueError(f"there is no node {node_id!r}; the nodes are {sorted(self.cluster.brokers)}")
         return self.cluster.brokers[node_id]
 
-    def _reserve(self, node: NodeConfig) -> NodeConfig:
-        """Binds a node's ports without listening, so that no other process gets them while the node is stopped."""
-        bound = []
-        for listener in node.listeners:
-            reserved = bind(listener)
-            bound.append(listener.bound(reserved.getsockname()[1]))
-            self._reserved[bound[-1]] = reserved
-        return node.bound(bound)
-
     def _listen(self, node_id: int) -> None:
         broker = self.cluster.brokers[node_id]
         acceptors = self._acceptors[node_id] = []
         for listener in broker.listeners.values():
             acceptors.append(Acceptor(self, broker, listener))
+            acceptors[-1].refuse(self._refuses(acceptors[-1]))
             log.info("[KafkaServer id=%d] listening on %s://%s:%d", node_id, listener.name, listener.host, listener.port)
+
+    def _refuse_or_listen(self) -> None:
+        """Lets each listener refuse connections, or not, as the faults say."""
+        for acceptors in self._acceptors.values():
+            for acceptor in acceptors:
+                acceptor.refuse(self._refuses(acceptor))
+
+    def _refuses(self, acceptor: Acceptor) -> bool:
+        gate = self.core.gate
+        return gate is not None and gate.refuses(acceptor.broker, acceptor.name)
 
     def _warn_of_open_listeners(self) -> None:
         listeners = [listener for node in self.config.nodes for listener in node.listeners]
@@ -204,7 +359,7 @@ class Server:
     def _warn_of_missing_users(self) -> None:
         for broker in self.cluster.brokers.values():
             for name in broker.listeners:
-                sasl = broker.sasl.get(name)
+                sasl = broker.sasl_listener(name)
                 if sasl is not None and "PLAIN" in sasl.enabled and not sasl.plain_users:
                     text = "[KafkaServer id=%d] listener %s enables PLAIN but has no users; set listener.name.%s.plain.sasl.jaas.config"
                     log.warning(text, broker.node_id, name, name.lower())
@@ -212,57 +367,61 @@ class Server:
     async def _close_node(self, node_id: int) -> None:
         for acceptor in self._acceptors.pop(node_id, ()):
             await acceptor.close()
-        for client in [client for client in self._clients if client.broker.node_id == node_id]:
+        for client in self._clients_of(node_id):
             client.abort("the node is stopped")
-        while any(client.broker.node_id == node_id for client in self._clients):
+        while self._clients_of(node_id):
             await asyncio.sleep(0)
+
+    def _clients_of(self, node_id: int) -> list[ClientProtocol]:
+        return [client for client in self._clients if client.broker.node_id == node_id]
 
     # Turns of the event loop
 
     def begin_turn(self) -> None:
         """Sets the cluster's time to the current time and runs the timers that are due."""
-        now_ms = self.now_ms
-        if now_ms > self.core.timers.now_ms:
-            self.core.advance(now_ms)
+        core, clock = self.core, self.clock
+        now_ms = int(clock.offset_ms + time.monotonic() * clock.ms_per_s)  # as `clock.now_ms`, without a call, because each turn reads it
+        if now_ms > core.timers.now_ms:
+            core.advance(now_ms)
 
     def after_turn(self) -> None:
         """Resumes woken requests, writes output, sets the alarm, and schedules the next turn if anything is put off."""
+        core = self.core
+        timers = core.timers
         try:
-            self.core.run_ready()
-            due_ms = self.core.timers.next_deadline()
-            if due_ms is not None and due_ms <= self.core.timers.now_ms:
-                self.core.advance(due_ms)  # a timer that was set in this turn without delay, such as a rebalance of a group's only member
-            self.core.flush()
+            core.run_ready()
+            if timers.earliest_ms <= timers.now_ms:
+                core.advance(timers.now_ms)  # a timer that was set in this turn without delay, such as a rebalance of a group's only member
+            core.flush()
             if self._change_waiters:
                 self._announce_change()
         finally:
             # The alarm is set after the flush, because the flush may start held requests, which may set deadlines. It is set in
             # `finally`, because without an alarm no timer would fire any more.
-            self._set_alarm()
-            if self.core.turns.has_more and self._next_turn is None:
+            if timers.earliest_ms < self._alarm_ms:
+                self._set_alarm()
+            if self._next_turn is None and core.turns.has_more:
                 self._next_turn = self._loop.call_soon(self._take_next_turn)
 
     def _set_alarm(self) -> None:
+        """Sets the alarm to the next deadline; `_alarm_ms` is that deadline even if there is no alarm because the time is frozen."""
         deadline_ms = self.core.timers.next_deadline()
-        if deadline_ms is not None and (self._alarm is None or deadline_ms < self._alarm_ms):
-            if self._alarm is not None:
-                self._alarm.cancel()
-                self._alarm = None
-            delay_s = self.clock.seconds_until(deadline_ms)
-            if delay_s is not None:
-                self._alarm_ms = deadline_ms
-                # One millisecond later, because the clock may still be before the deadline if the alarm comes early.
-                self._alarm = self._loop.call_later(delay_s + 0.001, self._ring)
-
-    def clock_changed(self) -> None:
-        """Sets the alarm again, because the time passes at another speed or has moved."""
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
+        self._alarm_ms = inf if deadline_ms is None else deadline_ms
+        delay_s = None if deadline_ms is None else self.clock.seconds_until(deadline_ms)
+        if delay_s is not None:
+            # One millisecond later, because the clock may still be before the deadline if the alarm comes early.
+            self._alarm = self._loop.call_later(delay_s + 0.001, self._ring)
+
+    def clock_changed(self) -> None:
+        """Sets the alarm again, because the time passes at another speed or has moved."""
         self._set_alarm()
 
     def _ring(self) -> None:
-        self._alarm = None
+        self._alarm, self._alarm_ms = None, inf
+        self._keep_state_after_start()
         self.begin_turn()
         self.after_turn()
 
@@ -290,6 +449,7 @@ class Server:
         return sorted(connections, key=lambda connection: connection.client.connection_id)
 
     def opened(self, client: ClientProtocol) -> None:
+        self._keep_state_after_start()
         self._clients.add(client)
 
     def closed(self, client: ClientProtocol) -> None:
@@ -303,19 +463,8 @@ class Server:
             acceptor.resume()
 
 
-async def _serve(config: ClusterConfig, topics: Sequence[TopicSpec], on_ready: Callable[[Server], None]) -> None:
-    server = Server(config, topics)
-    ended = asyncio.Event()
-    end_by_signals(asyncio.get_running_loop(), ended)
-    await server.start()
-    logs.started([node.node_id for node in config.nodes])
-    on_ready(server)
-    await ended.wait()
-    await server.stop()
-    log.info("shut down completed")
-
-
-def run(config: ClusterConfig, *, topics: Sequence[TopicSpec] = (), on_ready: Callable[[Server], None]) -> None:
-    """Runs a cluster until SIGTERM or SIGINT. Calls `on_ready` once all listeners accept. Raises OSError if an address is in use."""
-    with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(_serve(config, topics, on_ready))
+def _generator(seed: int | None, state: State | None) -> Random:
+    """Returns the system's random numbers, or reproducible ones with a seed or with a state that has been saved with a seed."""
+    if seed is not None:
+        return Random(seed)
+    return SystemRandom() if state is None or state["random"] is None else Random()

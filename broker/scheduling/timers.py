@@ -13,6 +13,7 @@ import logging
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from itertools import count
+from math import inf
 
 from ..short_repr import short_repr
 
@@ -20,10 +21,14 @@ log = logging.getLogger("kafka.utils.KafkaScheduler")
 
 
 class Timers:
-    """Actions with deadlines, by key. Times are milliseconds since the Unix epoch; `now_ms` is the current time."""
+    """Actions with deadlines, by key. Times are milliseconds since the Unix epoch; `now_ms` is the current time.
+
+    No timer is due before `earliest_ms`. It is the next deadline, or an earlier time if the next timer was cancelled or replaced.
+    """
 
     def __init__(self, now_ms: int) -> None:
         self.now_ms = now_ms
+        self.earliest_ms: float = inf
         self._armed: dict[Hashable, tuple[int, int, Callable[[], None]]] = {}
         self._heap: list[tuple[int, int, Hashable]] = []
         self._order = count()
@@ -36,11 +41,18 @@ class Timers:
     def __len__(self) -> int:
         return len(self._armed)
 
+    def remaining(self) -> list[tuple[Hashable, int]]:
+        """Returns the key of each timer and the time (ms) until its deadline, in the order in which the timers will fire."""
+        entries = sorted((deadline_ms, order, key) for key, (deadline_ms, order, _) in self._armed.items())
+        return [(key, deadline_ms - self.now_ms) for deadline_ms, _, key in entries]
+
     def set(self, key: Hashable, delay_ms: int, action: Callable[[], None]) -> None:
         """Runs `action` once after `delay_ms`, unless `key` is set again or cancelled before that."""
         if self._replaced is not None:
             self._replaced.setdefault(key, self._armed.get(key))
         deadline_ms, order = self.now_ms + delay_ms, next(self._order)
+        if deadline_ms < self.earliest_ms:
+            self.earliest_ms = deadline_ms
         self._armed[key] = (deadline_ms, order, action)
         heapq.heappush(self._heap, (deadline_ms, order, key))
         # Replaced entries stay in the heap until their deadline. Rebuilding it at twice the needed size keeps its size bounded.
@@ -73,6 +85,7 @@ class Timers:
             else:
                 self._armed[key] = armed
                 heapq.heappush(self._heap, (*armed[:2], key))  # the heap may have been rebuilt without it
+                self.earliest_ms = min(self.earliest_ms, armed[0])
 
     def next_deadline(self) -> int | None:
         """Returns the earliest deadline, None if no timer is set."""
@@ -80,8 +93,10 @@ class Timers:
             deadline_ms, order, key = self._heap[0]
             armed = self._armed.get(key)
             if armed is not None and armed[1] == order:
+                self.earliest_ms = deadline_ms
                 return deadline_ms
             heapq.heappop(self._heap)
+        self.earliest_ms = inf
         return None
 
     def advance(self, now_ms: int) -> None:

@@ -49,9 +49,10 @@ class Turns(Generic[W]):
 
     def register(self, waiter: W, wait: Wait) -> None:
         """Registers `waiter` to be woken by each key of `wait` and at its deadline. Registering the same `wait` again changes nothing."""
-        if waiter.wait is not None and wait is waiter.wait:
-            return
-        self.withdraw(waiter)
+        if waiter.wait is not None:
+            if wait is waiter.wait:
+                return
+            self.withdraw(waiter)
         waiter.wait = wait
         waiter.keys = tuple(dict.fromkeys(wait.keys))
         for key in waiter.keys:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from ..settings.values import BrokerConfig
+from .acl_texts import parse_acl
 from .acls import OPERATIONS, WILDCARD, Acl, AclFilter, Operation, Pattern, PatternType, Permission, ResourceType
 
 
@@ -101,14 +102,15 @@ def _overrides(denied: Acl, allowed: Acl) -> bool:
     return allowed.pattern_type is PatternType.LITERAL and allowed.resource_name == denied.resource_name
 
 
-def authorizer_of(config: BrokerConfig, acls: Iterable[Acl] = ()) -> Authorizer | None:
-    """Returns the authorizer that the settings select, with these entries, or None if access is unrestricted."""
+def authorizer_of(config: BrokerConfig, acls: Iterable[str] = ()) -> Authorizer | None:
+    """Returns the authorizer that the settings select, with entries in the form of `acl_texts.py`, or None if access is unrestricted."""
     texts = config.texts
     if not texts["authorizer.class.name"]:
         return None
     super_users = [user.strip() for user in texts.get("super.users", "").split(";") if user.strip()]
     allow_everyone = texts.get("allow.everyone.if.no.acl.found", "").lower() == "true"
     authorizer = Authorizer(super_users, allow_everyone_if_no_acl_found=allow_everyone)
-    for acl in acls:
-        authorizer.add(acl)
+    for text in acls:
+        for acl in parse_acl(text):
+            authorizer.add(acl)
     return authorizer

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ...protocol.jaas import SETTING
 from ..settings.listener_settings import ListenerSettings
 from ..settings.properties import InvalidConfig
-from .jaas import SETTING, parse_jaas
+from .jaas import login_module
 from .jws import InvalidToken, KeySet
 from .oauthbearer import SignedTokens, TokenValidator, UnsecuredTokens
 
@@ -51,7 +52,7 @@ def _unsecured(settings: ListenerSettings) -> UnsecuredTokens:
     text = settings.of_mechanism(OAUTHBEARER, SETTING)
     if text is None:
         return UnsecuredTokens()
-    module = parse_jaas(text)
+    module = login_module(text)
     if module.name != LOGIN_MODULE:
         raise InvalidConfig(f"{SETTING} of {OAUTHBEARER} on listener {settings.listener_name} names {module.name}; use {LOGIN_MODULE}")
     options = {name: value.strip() for name, value in module.options.items()}

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import NamedTuple
 
+from ...protocol.jaas import SETTING
 from ..kafka_quirks.java_hash import hash_map_order
 from ..scheduling.timers import Timers
 from ..settings.listener_settings import ListenerSettings
@@ -16,12 +17,12 @@ from ..settings.listeners import SASL_PROTOCOLS, Listener
 from ..settings.properties import InvalidConfig
 from ..settings.values import BrokerConfig
 from .delegation_tokens import DelegationTokens
-from .jaas import SETTING, parse_jaas
+from .jaas import login_module
 from .jws import KeySet
 from .mechanism import Mechanism
 from .oauthbearer import OAuthBearerServer, TokenValidator
 from .oauthbearer_settings import OAUTHBEARER, key_set_url, validator_of
-from .plain import PlainServer, PlainUsers
+from .plain import PlainServer, PlainUsers, digests_of
 from .sasl import SaslSession
 from .scram import Account, ScramServer
 from .scram_credentials import MECHANISMS, SALT_BITS, ScramCredentials, ScramMechanism, salt_of
@@ -36,7 +37,7 @@ class Accounts:
     """The users of a cluster: those with a password for PLAIN, given at start-up, those with SCRAM credentials, and delegation tokens."""
 
     def __init__(self, passwords: Mapping[str, str], config: BrokerConfig, timers: Timers, random: Random) -> None:
-        self._passwords = dict(passwords)
+        self._plain_digests = digests_of(passwords)
         self.timers = timers
         self.random = random
         self.scram_credentials = ScramCredentials(random)
@@ -48,7 +49,7 @@ class Accounts:
 
     def plain_users(self, more: Mapping[str, str]) -> PlainUsers:
         """Returns the users of PLAIN together with those of a listener."""
-        return PlainUsers({**self._passwords, **more})
+        return PlainUsers({**self._plain_digests, **digests_of(more)})
 
     def scram_account(self, name: str, mechanism: ScramMechanism, by_token: bool) -> Account:
         """Returns the account of a user or, if `by_token`, of the owner of the delegation token with this id.
@@ -161,7 +162,7 @@ def _plain_passwords(settings: ListenerSettings) -> dict[str, str]:
     text = settings.of_mechanism("PLAIN", SETTING)
     if text is None:
         return {}
-    module = parse_jaas(text)
+    module = login_module(text)
     if module.name != PLAIN_MODULE:
         raise InvalidConfig(f"{SETTING} of PLAIN on listener {settings.listener_name} names {module.name}; use {PLAIN_MODULE}")
     return {name.removeprefix(USER_PREFIX): value for name, value in module.options.items() if name.startswith(USER_PREFIX)}

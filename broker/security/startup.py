@@ -19,9 +19,8 @@ from ..settings.properties import InvalidConfig
 from ..settings.rows import STANDARD_AUTHORIZER
 from ..settings.values import BrokerConfig
 from .acl_texts import EXAMPLE, parse_acl
-from .sasl_listener import SCRAM, Accounts, SaslListeners
 
-PASSWORD_MECHANISMS = ("PLAIN", *SCRAM)
+PASSWORD_MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 PLAINTEXT_URL = "PLAINTEXT://"
 
 
@@ -89,6 +88,14 @@ def _check(config: ClusterConfig) -> None:
         if given and protocols.isdisjoint(needed):
             example = f"listener.security.protocol.map=PLAINTEXT:{needed[0]}"
             raise InvalidConfig(f"{option} configured, but no listener uses {' or '.join(needed)}; set for example {example}")
+    if protocols.intersection(SASL_PROTOCOLS):
+        _check_sasl(config)
+
+
+def _check_sasl(config: ClusterConfig) -> None:
+    """Raises InvalidConfig for invalid settings of SASL listeners."""
+    from .sasl_listener import Accounts, SaslListeners
+
     for node in config.nodes:
         listeners = {listener.name: listener for listener in node.listeners}
         settings = BrokerConfig(node.properties, nodes=len(config.nodes))

@@ -42,6 +42,13 @@ class NodeConfig:
         """Returns the node with listeners that are bound to ports, and with their settings, which DescribeConfigs shows."""
         return replace(self, listeners=tuple(listeners), properties={**self.properties, **listener_settings(listeners)})
 
+    def sibling(self, node_id: int, rack: str | None) -> NodeConfig:
+        """Returns another node with the same settings, except for its id and rack, that listens on free ports."""
+        listeners = [replace(each, node_id=node_id, port=0, advertised_port=0) for each in self.listeners]
+        properties = {name: value for name, value in self.properties.items() if name != "broker.rack"}
+        properties |= {"node.id": str(node_id), "broker.id": str(node_id)} | ({"broker.rack": rack} if rack else {})
+        return NodeConfig(node_id, rack or None, tuple(listeners), properties).bound(listeners)
+
 
 @dataclass(frozen=True, slots=True)
 class ClusterConfig:

@@ -120,6 +120,12 @@ class BrokerConfig(Config):
         changed.alter(own=own, cluster_wide=cluster_wide)
         return changed
 
+    def listener_integer(self, listener_name: str, name: str) -> int:
+        """Returns a setting for one listener: listener.name.<listener>.<setting> takes precedence over <setting>."""
+        prefixed = f"listener.name.{listener_name.lower()}.{name}"
+        text = next((layer[prefixed] for layer in (self.own, self.cluster_wide, self.static) if prefixed in layer), None)
+        return self.integers[name] if text is None else int(text)
+
     def ignored(self) -> list[str]:
         """Returns the names of the static settings that have no effect, sorted."""
         return sorted(name for name in self.static if not (row := _broker_row(name)) or not row.acts)

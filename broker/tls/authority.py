@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...protocol.key_stores import demand_cryptography
+
 if TYPE_CHECKING:
     from cryptography import x509
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
@@ -17,18 +19,6 @@ if TYPE_CHECKING:
 VALIDITY = timedelta(days=3650)
 CLOCK_SKEW = timedelta(days=1)
 """Certificates are valid from this time before they are created, because clocks of other machines may be behind."""
-
-
-class MissingExtra(ImportError):
-    """The package cryptography is not installed. The text names the extra that installs it."""
-
-
-def demand_cryptography(purpose: str) -> None:
-    """Raises MissingExtra if the package cryptography is not installed."""
-    try:
-        import cryptography.x509  # noqa: F401
-    except ImportError:
-        raise MissingExtra(f"{purpose} needs the package cryptography; install it with pip install 'odradek[tls]'") from None
 
 
 class Certificate(NamedTuple):

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from ...protocol.key_stores import CERTIFICATE, KeyStore
 from ..cluster.broker import Broker
 from ..security.certificates import alternative_names_of, subject_of
 from ..security.principal_mapping import SETTING as MAPPING_RULES
@@ -26,7 +27,7 @@ from ..settings.values import BrokerConfig
 from .cipher_suites import is_of_tls_1_3, openssl_list
 from .generated import GeneratedTls
 from .handshakes import ListenerContext
-from .stores import CERTIFICATE, KeyStore, key_store_of, trusted_certificates_of
+from .stores import key_store_of, trusted_certificates_of
 
 VERSIONS = {
     "TLSv1": ssl.TLSVersion.TLSv1,

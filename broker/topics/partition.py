@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...storage.producers import Producers
 from ...storage.retention import UntimedAppends
@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     from ...protocol.coordinator_records import CoordinatorRecord
     from ..transactions.transaction import Marker, Producer
     from .topic import Topic
+
+
+class ReplicaOffsets(NamedTuple):
+    """The offsets of one replica of a partition."""
+
+    end_offset: int
+    high_watermark: int
+    last_stable_offset: int
 
 
 @cache
@@ -32,8 +40,8 @@ class Partition(ReplicatedLog):
     __slots__ = ("cleaned_until", "index", "producers", "settled_end", "topic", "untimed", "virtual_segments")
 
     def __init__(self, topic: Topic, index: int, replicas: Sequence[int], isr: Iterable[int]) -> None:
-        super().__init__(replicas, isr, topic.memory)
         self.topic = topic
+        super().__init__(replicas, isr, topic.memory, topic.blocks)
         self.index = index
         self.virtual_segments, self.untimed = VirtualSegments(), UntimedAppends()
         self.cleaned_until = 0  # the offset up to which the log is compacted
@@ -47,10 +55,27 @@ class Partition(ReplicatedLog):
     @property
     def last_stable_offset(self) -> int:
         """The end of the records that read_committed returns: the start of the first open transaction, else the high watermark."""
+        if self.held_offset is not None:
+            return self.last_stable_offset_before(self.high_watermark)
         first_open_offset = self.producers.first_open_offset
         if first_open_offset is None:
-            return self.high_watermark
-        return min(max(first_open_offset, self.log.start_offset), self.high_watermark)
+            return self.log.end_offset
+        return max(first_open_offset, self.log.start_offset)
+
+    def last_stable_offset_before(self, high_watermark: int) -> int:
+        """Returns the last stable offset for a high watermark before the end of the log, or for the older one that a follower knows.
+
+        A transaction whose marker is beyond the high watermark is not stable (ProducerStateManager.firstUnstableOffset).
+        """
+        first_open_offset = self.producers.first_undecided_before(high_watermark)
+        return high_watermark if first_open_offset is None else min(max(first_open_offset, self.log.start_offset), high_watermark)
+
+    def offsets_of(self, node_id: int) -> ReplicaOffsets:
+        """Returns the offsets that one replica knows. A follower that lags knows older ones than the leader (KIP-392)."""
+        if node_id == self.leader or (self.held_offset is None and node_id not in self.lagging):
+            return ReplicaOffsets(self.log.end_offset, self.high_watermark, self.last_stable_offset)
+        known = self.known_high_watermark(node_id)
+        return ReplicaOffsets(self.position(node_id), known, self.last_stable_offset_before(known))
 
     @property
     def min_isr(self) -> int:
@@ -94,6 +119,11 @@ class Partition(ReplicatedLog):
         self.log.delete_before(offset)
         self.producers.delete_before(self.log.start_offset)
         self.untimed.delete_before(self.log.start_offset)
+
+    @property
+    def silent_nodes(self) -> Collection[int]:
+        """The nodes that do not fetch, because they are stopped, paused or isolated."""
+        return self.topic.silent_nodes
 
     def discard_descriptions(self) -> None:
         """Discards the encoded descriptions of the topic."""

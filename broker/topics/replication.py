@@ -1,8 +1,12 @@
 """A log and its replicas: leader elections, in-sync replicas, reassignments and the high watermark.
 
-All replicas of a partition share one log in memory, so a replica is only a position in it. An in-sync replica is at the end of the log. A
-replica that leaves the in-sync replicas keeps the position at which it left (`lagging`). When a lagging replica is elected, the log is
+All replicas of a partition share one log in memory, so a replica is only a position in it. A replica that follows is at the end of the log.
+A replica that does not is in `lagging`, with the offset at which it stopped: a replica that is out of sync, or one that is still in sync
+but does not fetch, because its node is paused or because a user made it lag (`held`). When a lagging replica is elected, the log is
 truncated to its position, which has the same effect as the election of a replica that lacks the records after it.
+
+The high watermark is the lowest position of the in-sync replicas. Usually all of them are at the end of the log and there are at least
+min.insync.replicas of them; then `held_offset` is None, the high watermark is the end of the log, and nothing else has to be computed.
 
 Each change of replicas goes through `ReplicatedLog._change`, which follows KRaft's controller (ReplicationControlManager and
 PartitionChangeBuilder) in this order:
@@ -13,6 +17,9 @@ PartitionChangeBuilder) in this order:
 
 Below min.insync.replicas the high watermark does not move. Therefore every eligible leader has all records below it, and no record that a
 consumer has read is lost in a clean election.
+
+The methods that elect take `running`, the nodes that the controller considers alive. A node whose session has not expired yet is one of
+them even if it is paused; the nodes that do not fetch at present are `silent_nodes`.
 """
 
 from __future__ import annotations
@@ -21,62 +28,42 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
+from ...storage.blocks import KEEPS_NOTHING, Blocks
 from ...storage.log import Log
 from ...storage.memory import LogMemory
+from .assignment import Assignment
 
 NO_LEADER = -1
 
 
-class Assignment(NamedTuple):
-    """Node ids: of all replicas, of the in-sync replicas, and of the replicas that the reassignment under way adds and removes."""
+class Hold(NamedTuple):
+    """A follower that a user makes lag. It follows at a distance of `records`. If the distance is 0, it does not fetch at all.
 
-    replicas: list[int]
-    isr: list[int]
-    adding: list[int]
-    removing: list[int]
+    `high_watermark` is that of the partition when the hold began, which is the last one that a follower without fetches knows.
+    """
 
-    def without(self, node_id: int) -> Assignment:
-        """Returns the assignment without `node_id` in the in-sync replicas."""
-        return self._replace(isr=[node for node in self.isr if node != node_id])
-
-    def with_in_sync(self, nodes: Iterable[int]) -> Assignment:
-        """Returns the assignment with `nodes` in sync, in ascending order, because Kafka's leader sends the in-sync replicas as a set."""
-        return self._replace(isr=sorted({*self.isr, *nodes}))
-
-    def reassigned(self, replicas: Sequence[int]) -> Assignment:
-        """Returns the assignment at the start of a reassignment to `replicas`. The replicas to remove stay, at the end of the list.
-
-        As in Kafka, if `replicas` adds none, the additions of the reassignment under way remain; likewise for removals.
-        """
-        adding = sorted(set(replicas) - set(self.replicas))
-        removing = sorted(set(self.replicas) - set(replicas))
-        return Assignment([*replicas, *removing], self.isr, adding or self.adding, removing or self.removing)
-
-    def reverted(self) -> Assignment:
-        """Returns the assignment before the reassignment under way."""
-        adding = set(self.adding)
-        return Assignment([node for node in self.replicas if node not in adding], [node for node in self.isr if node not in adding], [], [])
-
-    def completed(self) -> Assignment:
-        """Returns the assignment after the reassignment; `self` as long as an added replica or all remaining replicas are out of sync."""
-        isr = [node for node in self.isr if node not in self.removing]
-        if not (self.adding or self.removing) or not isr or not set(self.adding) <= set(isr):
-            return self
-        return Assignment([node for node in self.replicas if node not in self.removing], isr, [], [])
+    records: int
+    high_watermark: int
 
 
 class ReplicatedLog(ABC):
     """A log with its replicas.
 
-    `lagging` maps each replica that is not in sync to its position (an offset). `elr` contains the eligible leader replicas, and
-    `last_known_elr` the last leader while there is none. `leader` is NO_LEADER while no replica can lead.
+    `lagging` maps each replica that is out of sync or does not fetch to the offset at which it stopped. `held` contains the followers that
+    a user makes lag, and `lag_marks` the ends of the log at the last two checks of each in-sync replica in `lagging`. `elr` contains the
+    eligible leader replicas, and `last_known_elr` the last leader while there is none. `leader` is NO_LEADER while no replica can lead.
+
+    `held_offset` is None if all in-sync replicas are at the end of the log and there are at least `min_isr` of them. Otherwise it is an
+    offset that the high watermark has reached.
     """
 
     __slots__ = (
-        "_held_offset",
         "adding",
         "elr",
+        "held",
+        "held_offset",
         "isr",
+        "lag_marks",
         "lagging",
         "last_known_elr",
         "leader",
@@ -86,21 +73,26 @@ class ReplicatedLog(ABC):
         "replicas",
     )
 
-    def __init__(self, replicas: Sequence[int], isr: Iterable[int], memory: LogMemory | None = None) -> None:
+    def __init__(
+        self, replicas: Sequence[int], isr: Iterable[int], memory: LogMemory | None = None, blocks: Blocks = KEEPS_NOTHING
+    ) -> None:
         self.replicas = list(replicas)
         self.isr = list(isr)
         self.adding: list[int] = []
         self.removing: list[int] = []
         self.elr: list[int] = []
         self.last_known_elr: list[int] = []
-        self.lagging = {node: 0 for node in replicas if node not in self.isr}
         self.leader = self.isr[0] if self.isr else NO_LEADER
+        following = [node for node in self.isr if node == self.leader or node not in self.silent_nodes]
+        self.lagging = {node: 0 for node in replicas if node not in following}
+        self.held: dict[int, Hold] = {}
+        self.lag_marks: dict[int, list[int]] = {}
         self.leader_epoch = 0
-        self.log = Log(memory)
+        self.log = Log(memory, blocks)
         self.log.begin_epoch(self.leader_epoch)
-        self._held_offset: int | None = None
+        self.held_offset: int | None = None
 
-    # Policies of the topic
+    # Policies of the topic and the cluster
 
     @property
     @abstractmethod
@@ -111,6 +103,11 @@ class ReplicatedLog(ABC):
     @abstractmethod
     def allows_unclean_election(self) -> bool:
         """Whether a replica that lacks records may be elected when no other replica can lead."""
+
+    @property
+    @abstractmethod
+    def silent_nodes(self) -> Collection[int]:
+        """The nodes that do not fetch, because they are stopped, paused or isolated."""
 
     @abstractmethod
     def truncate_to(self, offset: int) -> None:
@@ -139,19 +136,59 @@ class ReplicatedLog(ABC):
 
     @property
     def high_watermark(self) -> int:
-        """The end of what consumers can read: the end of the log, held back while fewer than `min_isr` replicas are in sync."""
-        return self.log.end_offset if self._held_offset is None else self._held_offset
+        """The end of what consumers can read: the lowest position of the in-sync replicas, which does not move below `min_isr` replicas."""
+        reached = self.held_offset
+        if reached is None:
+            return self.log.end_offset
+        if len(self.isr) < self.min_isr:
+            return reached
+        return max(reached, min(self.position(node) for node in self.isr))
+
+    def position(self, node_id: int) -> int:
+        """Returns the end of the log of one replica."""
+        end_offset = self.log.end_offset
+        stopped_at = self.lagging.get(node_id, end_offset)
+        hold = self.held.get(node_id)
+        if hold and hold.records and node_id not in self.silent_nodes:
+            distant = self.log.batch_start(max(end_offset - hold.records, self.log.start_offset))  # replicas copy whole batches
+            return min(end_offset, max(stopped_at, distant))
+        return min(end_offset, stopped_at)
+
+    def known_high_watermark(self, node_id: int) -> int:
+        """Returns the high watermark that a replica knows: an older one if it lags (KIP-392)."""
+        known = min(self.high_watermark, self.position(node_id))
+        hold = self.held.get(node_id)
+        return min(known, hold.high_watermark) if hold and not hold.records else known
+
+    @property
+    def in_sync_laggards(self) -> list[int]:
+        """The in-sync replicas that do not follow, or at a distance. They leave the in-sync replicas after replica.lag.time.max.ms."""
+        return [node for node in self.isr if node in self.lagging and node != self.leader]
+
+    @property
+    def has_min_isr(self) -> bool:
+        """Whether at least `min_isr` replicas are in sync, as acks=all requires."""
+        return self.held_offset is None or len(self.isr) >= self.min_isr
 
     def behind(self, running: Collection[int]) -> list[int]:
-        """Returns the running replicas that are not in sync. The list is empty if there is no leader from which they could copy."""
-        return [] if self.leader == NO_LEADER else [node for node in self.replicas if node in running and node not in self.isr]
+        """Returns the running replicas that may catch up. The list is empty if there is no leader from which they could copy."""
+        if self.leader == NO_LEADER or not self.lagging:
+            return []
+        able = set(running).difference(self.silent_nodes, self.held)
+        return [node for node in self.replicas if node in self.lagging and node in able]
 
-    # Nodes that stop and start
+    # Nodes that stop and start, and followers that stop following
+
+    def node_silenced(self, node_id: int) -> None:
+        """Notes the position of a follower whose node does not fetch from now on. It must not be one of the `silent_nodes` yet."""
+        if node_id in self.replicas and node_id != self.leader:
+            self._stop_follower(node_id)
+            self.hold_high_watermark()
 
     def node_stopped(self, node_id: int, running: Collection[int]) -> None:
         """Removes a node from the in-sync replicas, and elects another leader if it led."""
         if node_id in self.isr:
-            self.lagging[node_id] = self.log.end_offset
+            self.lagging[node_id] = self.position(node_id)
             self._change(self.assignment.without(node_id), running, unclean=self.allows_unclean_election)
 
     def node_started(self, running: Collection[int]) -> None:
@@ -159,9 +196,26 @@ class ReplicatedLog(ABC):
         self._change(self.assignment, running, unclean=self.allows_unclean_election)
         self.catch_up([node for node in self.behind(running) if node not in self.adding], running)
 
+    def hold(self, node_id: int, records: int) -> None:
+        """Makes a follower lag by `records`. If this is 0, it stops where it is."""
+        self._stop_follower(node_id)
+        self.held[node_id] = Hold(records, self.high_watermark)
+        self.hold_high_watermark()
+
+    def release(self, node_id: int, running: Collection[int]) -> None:
+        """Ends the hold of a follower. It catches up at once if its node can fetch."""
+        self._stop_follower(node_id)
+        self.held.pop(node_id, None)
+        self.catch_up([node for node in self.behind(running) if node == node_id], running)
+
+    def follower_timed_out(self, node_id: int, running: Collection[int]) -> None:
+        """Removes a follower that lags from the in-sync replicas."""
+        self._change(self.assignment.without(node_id), running)
+
     def catch_up(self, nodes: Collection[int], running: Collection[int]) -> None:
         """Moves replicas to the end of the log and into the in-sync replicas, which may complete a reassignment."""
         if nodes:
+            self._keep_high_watermark()
             self.lagging = {node: end for node, end in self.lagging.items() if node not in nodes}
             self._change(self.assignment.with_in_sync(nodes), running)
 
@@ -187,18 +241,17 @@ class ReplicatedLog(ABC):
         self._change(reverted._replace(isr=reverted.isr or reverted.replicas[:1]), running, unclean=unclean)
         return True
 
-    def elect(self, leader: int) -> None:
-        """Makes a node the leader in a new leader epoch; NO_LEADER leaves the partition without a leader."""
-        self.discard_descriptions()
-        self.leader = leader
-        self.leader_epoch += 1
-        self.log.begin_epoch(self.leader_epoch)
+    def move_leader(self, node_id: int) -> None:
+        """Elects an in-sync replica. The records that it lacks, which are not committed, are truncated."""
+        self._keep_high_watermark()
+        self._begin_epoch(node_id)
+        self.hold_high_watermark()
 
     def prefer_first_replica(self) -> bool:
         """Elects the first replica, the preferred leader. Returns False without a change if it leads already or is not in sync."""
         if not self.prefers_another_leader:
             return False
-        self.elect(self.replicas[0])
+        self.move_leader(self.replicas[0])
         return True
 
     def elect_uncleanly(self, running: Collection[int]) -> bool:
@@ -214,16 +267,26 @@ class ReplicatedLog(ABC):
         self.hold_high_watermark()
 
     def hold_high_watermark(self) -> None:
-        """Stops the high watermark when fewer than `min_isr` replicas are in sync, and releases it when there are enough again."""
-        if len(self.isr) >= self.min_isr:
-            self._held_offset = None
-        elif self._held_offset is None:
-            self._held_offset = self.log.end_offset
+        """Sets `held_offset` to None if the high watermark is the end of the log, and otherwise to an offset that it has reached."""
+        if len(self.isr) >= self.min_isr and not any(node in self.lagging for node in self.isr):
+            self.held_offset = None
+        elif self.held_offset is None:
+            self.held_offset = self.log.end_offset
+
+    def _stop_follower(self, node_id: int) -> None:
+        self._keep_high_watermark()
+        self.lagging[node_id] = self.position(node_id)
+
+    def _keep_high_watermark(self) -> None:
+        """Notes the high watermark before a change on which it depends, because it never goes back without a truncation."""
+        if self.held_offset is not None:
+            self.held_offset = self.high_watermark
 
     # Transitions
 
     def _change(self, target: Assignment, running: Collection[int], *, unclean: bool = False) -> None:
         """Applies a change of replicas: completes the reassignment, updates the ELR, elects, moves the high watermark."""
+        self._keep_high_watermark()
         self.discard_descriptions()
         former_isr, former_leader, min_isr = self.isr, self.leader, self.min_isr
         target = target.completed()
@@ -238,6 +301,7 @@ class ReplicatedLog(ABC):
         elif former_isr and not self.isr:
             self.last_known_elr = [former_leader]
         self.lagging = {node: end for node, end in self.lagging.items() if node in self.replicas}
+        self.held = {node: hold for node, hold in self.held.items() if node in self.replicas}
         self.hold_high_watermark()
 
     def _update_elr(self, former_isr: Sequence[int], min_isr: int) -> None:
@@ -258,13 +322,23 @@ class ReplicatedLog(ABC):
 
     def _begin_epoch(self, leader: int) -> None:
         """Begins a leader epoch. A leader that was not in sync becomes the only in-sync replica; the log is truncated to its position."""
+        position = self.position(leader)
         if leader != NO_LEADER and leader not in self.isr:
             self.elr = [node for node in self.elr if node != leader] if leader in self.elr else []
             self.isr = [leader]
-        if leader in self.lagging:
-            position = min(self.lagging.pop(leader), self.log.end_offset)
+        if self.leader in self.silent_nodes and self.leader in self.replicas:
+            self.lagging.setdefault(self.leader, self.log.end_offset)
+        if self.lagging.pop(leader, None) is not None:
+            self.held.pop(leader, None)
             self.truncate_to(position)
             self.lagging = {node: min(end, position) for node, end in self.lagging.items()}
-            if self._held_offset is not None:
-                self._held_offset = min(self._held_offset, position)
+            if self.held_offset is not None:
+                self.held_offset = min(self.held_offset, position)
         self.elect(leader)
+
+    def elect(self, leader: int) -> None:
+        """Makes a node the leader in a new leader epoch; NO_LEADER leaves the partition without a leader."""
+        self.discard_descriptions()
+        self.leader = leader
+        self.leader_epoch += 1
+        self.log.begin_epoch(self.leader_epoch)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 
+from ...storage.blocks import KEEPS_NOTHING, Blocks
 from ...storage.memory import LogMemory
 from ..settings.values import TopicConfig
 from .names import INTERNAL_TOPICS
@@ -11,13 +12,26 @@ from .partition import Partition
 
 
 class Topic:
-    """A topic. `topic_id` has 16 bytes; `memory` counts the bytes of the partitions' logs where memory is limited."""
+    """A topic. `topic_id` has 16 bytes; `memory` counts the bytes of the partitions' logs where memory is limited, `blocks` supplies it.
 
-    def __init__(self, name: str, topic_id: bytes, config: TopicConfig, memory: LogMemory | None = None) -> None:
+    `silent_nodes` is a live view of the nodes that do not fetch, because they are stopped, paused or isolated.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        topic_id: bytes,
+        config: TopicConfig,
+        memory: LogMemory | None = None,
+        blocks: Blocks = KEEPS_NOTHING,
+        silent_nodes: Collection[int] = frozenset(),
+    ) -> None:
         self.name = name
         self.id = topic_id
         self.config = config
         self.memory = memory
+        self.silent_nodes = silent_nodes
+        self.blocks = blocks
         self.partitions: list[Partition] = []
         self.descriptions: dict[Hashable, tuple[bytes, ...]] = {}
         """The encoded topic for Metadata (`topic_descriptions.py`). Each change of what Metadata contains replaces the dictionary."""

@@ -25,7 +25,7 @@ class ClusterView(Protocol):
         """Appends a record to the id's partition of __transaction_state."""
 
     def write_marker(self, partition: TopicPartition, marker: Marker) -> bool:
-        """Writes a marker. Returns False if the partition has no leader, so that the marker must be written later.
+        """Writes a marker. Returns False if that is not complete, so that this must be called again when the partition has changed.
 
         Returns True for deleted partitions and stale markers, which need no marker.
         """

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+from types import ModuleType
+
 from ..records import TIMESTAMP_TYPE_BIT, BatchHeader, Buffer, InvalidRecords
 from .rules import RecordRules, RejectedRecords
 from .runs import SHORTEST_RUN, read_run
@@ -67,14 +70,13 @@ def _read_in_runs(scan: RecordScan) -> None:
 
 def _read_in_columns(scan: RecordScan) -> bool:
     """Reads to the end with numpy. Returns False, and reads nothing, without numpy or if a record may be invalid or rejected."""
-    try:
-        from .columns import Irregular, read_columns
-    except ImportError:
+    columns = _columns()
+    if columns is None:
         return False
     index, count, base, rules = scan.index, scan.header.records_count, scan.header.base_timestamp, scan.rules
     try:
-        found = read_columns(scan.data, scan.position, index, count - index)
-    except Irregular:
+        found = columns.read_columns(scan.data, scan.position, index, count - index)
+    except columns.Irregular:
         return False
     if (found.key_missing and rules.keys) or base + found.earliest < rules.earliest or base + found.latest > rules.latest:
         return False
@@ -82,3 +84,13 @@ def _read_in_columns(scan: RecordScan) -> bool:
     scan.consecutive = scan.consecutive and found.consecutive
     scan.index, scan.position = count, len(scan.data)
     return True
+
+
+@cache
+def _columns() -> ModuleType | None:
+    """Returns the module `columns`, or None without numpy. Python would repeat a failed import for each batch, which takes milliseconds."""
+    try:
+        from . import columns
+    except ImportError:
+        return None
+    return columns

@@ -17,9 +17,10 @@ from odradek.broker.context import Context
 from odradek.broker.handlers import HANDLERS
 from odradek.broker.network.acceptor import Acceptor
 from odradek.broker.network.client_protocol import ClientProtocol
-from odradek.broker.network.server import Server, run
+from odradek.broker.network.server import Server
 from odradek.broker.registry import Handler
 from odradek.broker.scheduling.waiting import NEXT_TURN, Wait
+from odradek.broker.serving import run
 from odradek.broker.settings.cluster_config import TopicSpec, cluster_of
 from odradek.protocol.messages.heartbeat import HEARTBEAT
 from odradek.protocol.messages.leave_group import LEAVE_GROUP
@@ -129,7 +130,7 @@ def install(mode: str) -> None:
         Acceptor._open = open_or_fail  # type: ignore[method-assign, assignment]
 
 
-def say(server: Server) -> None:
+def say(server: Server, control: str | None) -> None:
     sys.stdout.write(f"{server.bootstrap_servers}\n")
     sys.stdout.flush()
 

@@ -8,6 +8,7 @@ changes a cluster and then asks for Metadata verifies that the change has discar
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
@@ -17,11 +18,14 @@ from typing import Any
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.connection import Connection, Parked
 from odradek.broker.core import Core
+from odradek.broker.faults.fault import Fault
+from odradek.broker.faults.options import add_fault
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.turns import Turns
 from odradek.broker.security.startup import Security
 from odradek.broker.settings.cluster_config import cluster_of
 from odradek.broker.slices import Slices
+from odradek.broker.snapshots.cluster import State, nodes_of, read_cluster
 from odradek.broker.topic_descriptions import Description, TopicDescriber
 from odradek.broker.topics.topic import Topic
 from odradek.protocol.frame import decode_response, encode_request
@@ -75,7 +79,8 @@ class World:
         self.turns = Turns[Parked](self.timers, lambda: self.seconds)
         properties = security.settings(listeners | dict(settings or {}), settings or {})
         config = security.applied_to(cluster_of([properties], nodes=nodes))
-        self.cluster = ClusterState(replace(config, max_memory_bytes=max_memory_bytes), self.turns, Random(1))
+        self.config = replace(config, max_memory_bytes=max_memory_bytes)
+        self.cluster = ClusterState(self.config, self.turns, Random(1))
         self.seconds = 0.0
         """The value of the core's clock, which only tests change, so that no time passes within a turn."""
         self.core = Core(self.cluster, self.turns)
@@ -85,10 +90,24 @@ class World:
         """Returns a client of a listener, by default of the node's first one."""
         return Client(self, node_id, listener or next(iter(self.cluster.brokers[node_id].listeners)), host)
 
+    def fault(self, **options: Any) -> Fault:
+        """Adds a fault with the options of `cluster.fault`."""
+        return add_fault(self.core.faults, options)
+
     def advance(self, milliseconds: int) -> None:
         """Advances the clock, fires the timers that are due, and writes."""
         self.core.advance(self.timers.now_ms + milliseconds)
         self.end_turn()
+
+    def restore(self, state: State) -> None:
+        """Replaces the cluster by one with a former state, as `Server.restore` does. Clients of the present cluster must not be used."""
+        before, now_ms = self.cluster, self.timers.now_ms
+        self.timers = Timers(now_ms)
+        self.turns = Turns[Parked](self.timers, lambda: self.seconds)
+        self.config = replace(self.config, nodes=nodes_of(state))
+        self.cluster = read_cluster(state, self.config, self.turns, Random(), before.log_memory)
+        self.core = Core(self.cluster, self.turns)
+        deque(before.discard(), maxlen=0)
 
     def turn(self) -> None:
         """Runs one turn of the event loop: deferred work, then output."""
@@ -180,10 +199,10 @@ def produce_request(topic: str, batch: bytes | None, *, partition: int = 0, acks
     return ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[TopicProduceData(name=topic, topic_id=topic_id, partition_data=[data])])
 
 
-def produce(world: World, topic: str, *values: bytes, partition: int = 0, **options: Any) -> int:
+def produce(world: World, topic: str, *values: bytes, partition: int = 0, acks: int = -1, **options: Any) -> int:
     """Produces one batch of these values and returns its base offset."""
     client = world.leader_of(topic, partition)
-    response = client.call(PRODUCE, 9, produce_request(topic, a_batch(*values, **options), partition=partition))
+    response = client.call(PRODUCE, 9, produce_request(topic, a_batch(*values, **options), partition=partition, acks=acks))
     answer = response.responses[0].partition_responses[0]
     assert answer.error_code == 0, answer
     return int(answer.base_offset)

@@ -186,6 +186,10 @@ def test_invalid_options_print_one_line(argv: list[str], message: str, capsys: p
         (["--listener", "SASL_PLAINTEXT://:1"], "contains GSSAPI, Kafka's default, but Kerberos is not supported"),
         (["--topic", "orders:1:3"], "replication factor 3 exceeds the number of nodes (2)"),
         (["--topic", "orders:1", "--topic", "orders:2"], "specified twice"),
+        (["--control", "9099"], "invalid address '9099' for control: use HOST:PORT, such as 127.0.0.1:9099"),
+        (["--control", "0.0.0.0:9099"], "control cannot listen on 0.0.0.0 without a token: set a token, or listen on 127.0.0.1"),
+        (["--control", "127.0.0.1:9099", "--control-token", ""], "invalid token for control"),
+        (["--control-token", "s3cret"], "--control-token has no effect without --control HOST:PORT"),
     ],
 )
 def test_invalid_values_print_one_line(
@@ -291,7 +295,15 @@ main(["serve", "--port", "0"])
     is_enabled, is_frozen, *loaded = printed.split()
     assert (is_enabled, is_frozen) == ("True", "True")
     assert not {"crc32c", "cramjam", "difflib", "hashlib", "ipaddress", "json", "pathlib", "shutil", "uuid"} & set(loaded)
-    deferred = ("broker.groups", "broker.transactions", "protocol.records", "protocol.record_checks", "protocol.messages.metadata")
+    deferred = (
+        "broker.control_listener",
+        "broker.controls",
+        "broker.groups",
+        "broker.transactions",
+        "protocol.records",
+        "protocol.record_checks",
+        "protocol.messages.metadata",
+    )
     assert not [name for name in loaded if name.startswith(tuple(f"odradek.{each}" for each in deferred))]
 
 
@@ -312,6 +324,35 @@ def test_missing_key_store_prints_one_line() -> None:
         _, errors = process.communicate(timeout=10)
     assert process.returncode == 2
     assert errors == "odradek: listener SSL uses SSL but has no key store; set ssl.keystore.*, or use --tls auto (in Python, tls=True)\n"
+
+
+def test_control_address_is_the_second_line() -> None:
+    environ = {"ODRADEK_CONTROL_TOKEN": "s3cret"}
+    with running(["--nodes", "1", "--port", "0", "--control", "127.0.0.1:0"], environ) as process:
+        assert bootstrap_servers(process).startswith("127.0.0.1:")
+        assert process.stdout is not None
+        name, _, address = process.stdout.readline().strip().partition("=")
+        assert name == "control"
+        command = [*COMMAND, "ctl", "clock", "show", "--control", address]
+        shown = subprocess.run(command, env=CLEAN | environ, capture_output=True, text=True)
+        assert (shown.returncode, shown.stderr) == (0, "")
+        refused = subprocess.run(command, env=CLEAN, capture_output=True, text=True)
+        assert refused.returncode == 2
+        process.terminate()
+        output, errors = process.communicate(timeout=10)
+    assert (process.returncode, output) == (0, "")
+    assert "Traceback" not in errors
+
+
+def test_control_port_in_use_prints_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as busy:
+        address = f"127.0.0.1:{busy.getsockname()[1]}"
+        with running(["--nodes", "1", "--port", "0", "--control", address]) as process:
+            output, errors = process.communicate(timeout=10)
+    assert (process.returncode, output) == (2, "")
+    assert [line for line in errors.splitlines() if not line.startswith("[")] == [
+        f"odradek: cannot listen on {address}: Address already in use; choose another port, or port 0 for any free one"
+    ]
 
 
 def test_zookeeper_environment_starts_and_is_healthy() -> None:

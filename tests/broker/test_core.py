@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import logging
 from collections.abc import Generator
+from functools import partial
+from mmap import PAGESIZE
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +14,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.broker.connection import LARGE_FRAME_BYTES, OUTPUT_LIMIT_BYTES, TURN_REQUESTS
+from odradek.broker.connection import (
+    FRAME_START_BYTES,
+    OUTPUT_LIMIT_BYTES,
+    TURN_REQUESTS,
+)
 from odradek.broker.context import Context
 from odradek.broker.core import STAGING_BYTES
 from odradek.broker.handlers import HANDLERS
 from odradek.broker.handlers.api_versions import HIDDEN
+from odradek.broker.large_frame import LARGE_FRAME_BYTES, MOST_TOUCHED_BYTES
 from odradek.broker.network.client_protocol import WRITE_BYTES
 from odradek.broker.registry import CloseConnection, Handler
 from odradek.broker.scheduling.waiting import Wait
@@ -27,6 +34,7 @@ from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest,
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest, HeartbeatResponse
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.produce import PRODUCE
+from odradek.storage.blocks import TOUCH_BYTES
 from tests.broker.harness import Client, World, a_batch, produce, produce_request
 
 ASK = ApiVersionsRequest(client_software_name="test", client_software_version="1")
@@ -52,6 +60,18 @@ def test_request_gets_its_response(world: World) -> None:
     response = world.client().call(API_VERSIONS, 3, ASK)
     assert response.error_code == 0
     assert [api.api_key for api in response.api_keys] == sorted(HANDLERS.keys() - HIDDEN)
+
+
+def test_woken_fetch_is_written_before_the_produce_response() -> None:
+    world = World(stepwise=True)
+    world.cluster.create_topic("t", 1)
+    reader, writer = world.leader_of("t"), world.leader_of("t")
+    flushed: list[str] = []
+    for client, name in ((reader, "reader"), (writer, "writer")):
+        client.connection.on_output = partial(flushed.append, name)
+    reader.send(FETCH, 11, fetch_request("t"))
+    writer.send(PRODUCE, 9, produce_request("t", a_batch(b"x")))
+    assert flushed == ["reader", "writer"]
 
 
 @given(cuts=st.lists(st.integers(1, 200), max_size=10), requests=st.integers(1, 4))
@@ -281,7 +301,7 @@ def test_output_of_pipelined_requests_is_bounded(world: World) -> None:
 def test_take_output_with_a_limit_returns_pieces(world: World, sizes: list[int]) -> None:
     connection = world.client().connection
     parts = [bytes([number % 251]) * size for number, size in enumerate(sizes)]
-    connection._write(list(parts))
+    connection.write(list(parts))
     pieces = []
     while piece := connection.take_output(WRITE_BYTES):
         pieces.append(b"".join(piece))
@@ -335,6 +355,31 @@ def test_large_frame_may_be_split_anywhere(world: World, size: int, piece: int) 
     stored = b"".join(bytes(view) for view in log.batches(0, 2))
     assert stored[16:].startswith(batch[16:])
     assert len(stored) == 2 * len(batch)
+
+
+def test_frame_after_large_one_is_read_from_its_start_only(world: World) -> None:
+    client = world.leader_of("t")
+    large = produce_request("t", a_batch(bytes(STAGING_BYTES)))
+    assert len(client.connection.buffer()) == STAGING_BYTES
+    client.call(PRODUCE, 9, large)
+    assert len(client.connection.buffer()) == FRAME_START_BYTES
+    client.call(PRODUCE, 9, large)
+    assert len(client.connection.buffer()) == FRAME_START_BYTES
+    client.call(API_VERSIONS, 3, ASK)
+    assert len(client.connection.buffer()) == STAGING_BYTES
+
+
+def test_large_frame_takes_pages_as_its_bytes_arrive(world: World) -> None:
+    client = world.client()
+    client.feed((16 << 20).to_bytes(4) + b"begun")
+    received, offered = 9, []
+    while received < 6 << 20:
+        offered.append(len(client.connection.buffer()))
+        assert offered[-1] <= max(received, TOUCH_BYTES) + PAGESIZE
+        client.feed(bytes(offered[-1]))
+        received += offered[-1]
+    assert offered == sorted(offered)
+    assert offered[-1] == MOST_TOUCHED_BYTES
 
 
 def test_log_is_unaffected_by_reuse_of_the_staging_buffer(world: World) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import logging
-import mmap
 from collections.abc import Generator, Iterator
 from typing import Any, NoReturn
 
@@ -19,6 +18,7 @@ from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequ
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest, HeartbeatResponse
 from odradek.protocol.messages.produce import PRODUCE
+from odradek.storage import blocks
 from tests.broker.harness import Client, World, a_batch, produce, produce_request
 from tests.broker.test_core import replaced
 
@@ -257,8 +257,9 @@ def test_failing_sliced_handler_releases_its_resources(world: World, caplog: pyt
 # Allocation failures
 
 
-def no_memory(*_: object, **__: object) -> NoReturn:
-    raise OSError(errno.ENOMEM, "Cannot allocate memory")
+class NoMemory(blocks.Block):
+    def __new__(cls, *_: object, **__: object) -> NoReturn:
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
 
 
 def test_request_without_memory_closes_its_connection(
@@ -266,12 +267,12 @@ def test_request_without_memory_closes_its_connection(
 ) -> None:
     client = world.client()
     with caplog.at_level(logging.INFO), monkeypatch.context() as patch:
-        patch.setattr(mmap, "mmap", no_memory)
+        patch.setattr(blocks, "Block", NoMemory)
         client.feed((100_000_000).to_bytes(4) + bytes(1000))
     assert client.closed
     (entry,) = [entry for entry in caplog.records if entry.name == "kafka.network.SocketServer"]
     assert entry.levelno == logging.ERROR
-    assert "no memory for a request of 100000004 bytes: cannot map 100000004 bytes: Cannot allocate memory" in entry.getMessage()
+    assert "no memory for a request of 100000004 bytes: cannot map 100663296 bytes: Cannot allocate memory" in entry.getMessage()
 
 
 def test_log_without_memory_closes_the_producers_connection(
@@ -279,7 +280,7 @@ def test_log_without_memory_closes_the_producers_connection(
 ) -> None:
     client = world.client()
     with caplog.at_level(logging.INFO), monkeypatch.context() as patch:
-        patch.setattr(mmap, "mmap", no_memory)
+        patch.setattr(blocks, "Block", NoMemory)
         client.send(PRODUCE, 9, produce_request("t", a_batch(b"x")))
     assert client.closed
     assert is_one_failure(caplog, "serving Produce v9")

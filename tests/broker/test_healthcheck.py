@@ -7,9 +7,12 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
+from odradek import Cluster
+from odradek.broker.cli import main
 from odradek.broker.healthcheck import Unhealthy, check, check_listeners
 from odradek.broker.settings.properties import InvalidConfig
 
@@ -125,3 +128,33 @@ def test_listener_that_answers_with_an_error_is_unhealthy() -> None:
 def test_invalid_listener_is_refused() -> None:
     with pytest.raises(InvalidConfig, match="invalid listener '9092' in listeners"):
         check_listeners({"KAFKA_LISTENERS": "9092"})
+
+
+@pytest.mark.sockets
+def test_check_of_a_secured_cluster_authenticates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Cluster(nodes=2, tls=True, users={"alice": "secret"}) as cluster:
+        properties = tmp_path / "client.properties"
+        server = cluster.bootstrap_servers.split(",")[0]
+        command = ["healthcheck", "--bootstrap-server", server, "--command-config", str(properties)]
+        settings = {name: value for name, value in cluster.client_config("java").items() if name != "bootstrap.servers"}
+        properties.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
+        assert main(command) == 0
+        properties.write_text(properties.read_text().replace("secret", "wrong"))
+        assert main(command) == 1
+        assert "authentication failed: " in capsys.readouterr().err
+        assert main(command[:3]) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "cannot read --command-config"),
+        ("security.protocol=TLS", "security.protocol must be one of PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL, not TLS"),
+    ],
+)
+def test_invalid_command_config_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str | None, message: str) -> None:
+    properties = tmp_path / "client.properties"
+    if content is not None:
+        properties.write_text(content)
+    assert main(["healthcheck", "--command-config", str(properties)]) == 2
+    assert message in capsys.readouterr().err

@@ -25,7 +25,17 @@ def output_on_a_terminal(argv: Sequence[str]) -> tuple[str, str]:
     return output, shown.replace("\r\n", "\n")
 
 
-@pytest.mark.skipif(not hasattr(os, "openpty"), reason="there are no pseudo-terminals here")
+needs_terminal = pytest.mark.skipif(not hasattr(os, "openpty"), reason="there are no pseudo-terminals here")
+
+
+@needs_terminal
+def test_terminal_shows_the_address_for_controls() -> None:
+    output, shown = output_on_a_terminal(["--nodes", "1", "--port", "0", "--control", "127.0.0.1:0"])
+    servers, control = (line.partition("=")[2] for line in output.splitlines())
+    assert shown.endswith(f"\n\nexport BOOTSTRAP_SERVERS={servers}\nexport ODRADEK_CONTROL={control}\n\nCtrl-C stops the cluster.\n")
+
+
+@needs_terminal
 def test_terminal_shows_a_table_and_an_export_line() -> None:
     output, shown = output_on_a_terminal(["--port", "0", "--topic", "orders:1", "--set", "zookeeper.connect=a"])
     servers = output.removeprefix("bootstrap.servers=").removesuffix("\n")

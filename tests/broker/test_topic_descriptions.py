@@ -63,7 +63,7 @@ def stop_or_start(world: World, first: int, second: int) -> None:
 
 
 def unregister(world: World, first: int, second: int) -> None:
-    world.cluster.unregister_node(first % NODES + 1)
+    world.cluster.nodes.unregister(first % NODES + 1)
 
 
 def reassign(world: World, first: int, second: int) -> None:

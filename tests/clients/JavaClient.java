@@ -67,7 +67,8 @@ public class JavaClient {
             case "create_topic":
                 return createTopic(servers, with.get(1).asText());
             case "producer":
-                return known(new Producer(servers, with.get(1).asText(), with.get(2).asText(), with.get(3).asBoolean()));
+                return known(new Producer(
+                        servers, with.get(1).asText(), with.get(2).asText(), with.get(3).asBoolean(), with.get(4).asInt()));
             case "member":
                 return known(new Member(servers, with.get(1).asText(), with.get(2).asText()));
             default:
@@ -102,11 +103,12 @@ public class JavaClient {
         final KafkaProducer<byte[], byte[]> producer;
         final List<Future<RecordMetadata>> sent = new ArrayList<>();
 
-        Producer(String servers, String topic, String codec, boolean idempotent) {
+        Producer(String servers, String topic, String codec, boolean idempotent, int requestTimeoutMs) {
             this.topic = topic;
             Map<String, Object> settings = Map.of(
                     "bootstrap.servers", servers, "acks", "all", "compression.type", codec, "enable.idempotence", idempotent,
-                    "metadata.max.age.ms", METADATA_MAX_AGE_MS);
+                    "metadata.max.age.ms", METADATA_MAX_AGE_MS, "request.timeout.ms", requestTimeoutMs,
+                    "delivery.timeout.ms", 4 * requestTimeoutMs);
             producer = new KafkaProducer<>(settings, new ByteArraySerializer(), new ByteArraySerializer());
         }
 

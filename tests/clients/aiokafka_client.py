@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
-from tests.clients.client import HEARTBEAT_INTERVAL_MS, METADATA_MAX_AGE_MS, PATIENCE_S, FaithfulClient, Record
+from tests.clients.client import HEARTBEAT_INTERVAL_MS, METADATA_MAX_AGE_MS, PATIENCE_S, REQUEST_TIMEOUT_MS, FaithfulClient, Record
 
 T = TypeVar("T")
 
@@ -56,8 +56,10 @@ class AioKafka(FaithfulClient):
 
         self._loop.run(create())
 
-    def producer(self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool) -> AioProducer:
-        return AioProducer(self._loop, bootstrap_servers, topic, codec, idempotent)
+    def producer(
+        self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool, request_timeout_ms: int = REQUEST_TIMEOUT_MS
+    ) -> AioProducer:
+        return AioProducer(self._loop, bootstrap_servers, topic, codec, idempotent, request_timeout_ms)
 
     def member(self, bootstrap_servers: str, topic: str, group: str) -> AioMember:
         return AioMember(self._loop, bootstrap_servers, topic, group)
@@ -67,17 +69,18 @@ class AioKafka(FaithfulClient):
 
 
 class AioProducer:
-    def __init__(self, loop: Loop, bootstrap_servers: str, topic: str, codec: str, idempotent: bool) -> None:
+    def __init__(self, loop: Loop, bootstrap_servers: str, topic: str, codec: str, idempotent: bool, request_timeout_ms: int) -> None:
         self._loop, self._topic = loop, topic
         self._sending: list[Future[None]] = []
-        self._producer = loop.run(self._start(bootstrap_servers, codec, idempotent))
+        self._producer = loop.run(self._start(bootstrap_servers, codec, idempotent, request_timeout_ms))
 
-    async def _start(self, bootstrap_servers: str, codec: str, idempotent: bool) -> AIOKafkaProducer:
+    async def _start(self, bootstrap_servers: str, codec: str, idempotent: bool, request_timeout_ms: int) -> AIOKafkaProducer:
         producer = AIOKafkaProducer(
             bootstrap_servers=bootstrap_servers,
             acks="all",
             compression_type=None if codec == "none" else codec,
             enable_idempotence=idempotent,
+            request_timeout_ms=request_timeout_ms,
             linger_ms=5,
             metadata_max_age_ms=METADATA_MAX_AGE_MS,
         )

@@ -1,6 +1,6 @@
 """A client in a child process, which exchanges lines of JSON over its standard input and output.
 
-    {"on": 0, "call": "producer", "with": ["127.0.0.1:9092", "orders", "lz4", true]}    {"result": 1}
+    {"on": 0, "call": "producer", "with": ["127.0.0.1:9092", "orders", "lz4", true, 30000]}    {"result": 1}
     {"on": 1, "call": "send", "with": [[[0, "a2V5", null, [["name", "dmFsdWU="]], 1700000000000]]]}    {"result": null}
 
 `on` is 0 for the client, or the number that `producer` or `member` has returned. Bytes are base64, and a record is an array of its fields.
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 
-from tests.clients.client import PATIENCE_S, FaithfulClient, Record
+from tests.clients.client import PATIENCE_S, REQUEST_TIMEOUT_MS, FaithfulClient, Record
 
 ROOT = Path(__file__).parents[2]
 
@@ -54,8 +54,11 @@ class ChildClient(FaithfulClient):
     def create_topic(self, bootstrap_servers: str, topic: str) -> None:
         self._child.call(0, "create_topic", bootstrap_servers, topic)
 
-    def producer(self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool) -> ChildProducer:
-        return ChildProducer(self._child, self._child.call(0, "producer", bootstrap_servers, topic, codec, idempotent))
+    def producer(
+        self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool, request_timeout_ms: int = REQUEST_TIMEOUT_MS
+    ) -> ChildProducer:
+        number = self._child.call(0, "producer", bootstrap_servers, topic, codec, idempotent, request_timeout_ms)
+        return ChildProducer(self._child, number)
 
     def member(self, bootstrap_servers: str, topic: str, group: str) -> ChildMember:
         return ChildMember(self._child, self._child.call(0, "member", bootstrap_servers, topic, group))

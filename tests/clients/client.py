@@ -21,6 +21,8 @@ CLIENTS = {
 }
 # The time limit of every operation. It is generous, because it must also suffice on a loaded machine.
 PATIENCE_S = 120.0
+# How long a producer waits for a response before it sends the request again.
+REQUEST_TIMEOUT_MS = 30_000
 # The interval of heartbeats, whose responses announce rebalances; the default of most clients is 3 s.
 HEARTBEAT_INTERVAL_MS = 200
 # The interval in which clients refresh their metadata; with the default of 5 minutes most of them would not find a restarted node.
@@ -79,7 +81,9 @@ class Client(Protocol):
     def create_topic(self, bootstrap_servers: str, topic: str) -> None:
         """Creates a topic with two partitions and two replicas."""
 
-    def producer(self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool) -> Producer: ...
+    def producer(
+        self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool, request_timeout_ms: int = REQUEST_TIMEOUT_MS
+    ) -> Producer: ...
 
     def member(self, bootstrap_servers: str, topic: str, group: str) -> Member: ...
 

@@ -10,7 +10,7 @@ from kafka.admin import KafkaAdminClient, NewTopic
 from kafka.future import Future
 
 from tests.clients.child import Child, ChildClient, serve
-from tests.clients.client import HEARTBEAT_INTERVAL_MS, METADATA_MAX_AGE_MS, PATIENCE_S, FaithfulClient, Record
+from tests.clients.client import HEARTBEAT_INTERVAL_MS, METADATA_MAX_AGE_MS, PATIENCE_S, REQUEST_TIMEOUT_MS, FaithfulClient, Record
 
 LEAST_POLL_S = 1.0  # if a poll ends between JoinGroup and SyncGroup, kafka-python loses the answer of SyncGroup
 
@@ -33,8 +33,10 @@ class InProcess(FaithfulClient):
         with _admin(bootstrap_servers) as admin:
             admin.create_topics([NewTopic(topic, num_partitions=2, replication_factor=2)])
 
-    def producer(self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool) -> KafkaPythonProducer:
-        return KafkaPythonProducer(bootstrap_servers, topic, codec, idempotent)
+    def producer(
+        self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool, request_timeout_ms: int = REQUEST_TIMEOUT_MS
+    ) -> KafkaPythonProducer:
+        return KafkaPythonProducer(bootstrap_servers, topic, codec, idempotent, request_timeout_ms)
 
     def member(self, bootstrap_servers: str, topic: str, group: str) -> KafkaPythonMember:
         return KafkaPythonMember(bootstrap_servers, topic, group)
@@ -44,7 +46,7 @@ class InProcess(FaithfulClient):
 
 
 class KafkaPythonProducer:
-    def __init__(self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool) -> None:
+    def __init__(self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool, request_timeout_ms: int) -> None:
         self._topic = topic
         self._sent: list[Future] = []
         self._producer = kafka.KafkaProducer(
@@ -52,6 +54,7 @@ class KafkaPythonProducer:
             acks="all",
             compression_type=None if codec == "none" else codec,
             enable_idempotence=idempotent,
+            request_timeout_ms=request_timeout_ms,
             linger_ms=5,
             metadata_max_age_ms=METADATA_MAX_AGE_MS,
         )

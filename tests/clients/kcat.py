@@ -17,7 +17,7 @@ import tempfile
 import time
 from dataclasses import replace
 
-from tests.clients.client import HEARTBEAT_INTERVAL_MS, METADATA_MAX_AGE_MS, PATIENCE_S, Record, Unavailable
+from tests.clients.client import HEARTBEAT_INTERVAL_MS, METADATA_MAX_AGE_MS, PATIENCE_S, REQUEST_TIMEOUT_MS, Record, Unavailable
 
 KEY_ENDS, RECORD_ENDS = b"\x01|key|\x02", b"\x01|record|\x02"
 LENGTHS = re.compile(rb"(\d+) (-?\d+) (-?\d+) (-?\d+)\n")  # partition, timestamp, key, value
@@ -36,9 +36,12 @@ class Kcat:
     def create_topic(self, bootstrap_servers: str, topic: str) -> None:
         _run("-b", bootstrap_servers, "-L", "-t", topic)
 
-    def producer(self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool) -> KcatProducer:
+    def producer(
+        self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool, request_timeout_ms: int = REQUEST_TIMEOUT_MS
+    ) -> KcatProducer:
         settings = ["-X", "acks=all", "-X", f"compression.codec={codec}", "-X", f"enable.idempotence={str(idempotent).lower()}"]
-        return KcatProducer(["kcat", "-P", "-E", "-b", bootstrap_servers, "-t", topic, *settings])
+        timeout = ["-X", f"socket.timeout.ms={request_timeout_ms}"]
+        return KcatProducer(["kcat", "-P", "-E", "-b", bootstrap_servers, "-t", topic, *settings, *timeout])
 
     def member(self, bootstrap_servers: str, topic: str, group: str) -> KcatMember:
         return KcatMember(bootstrap_servers, topic, group)

@@ -9,7 +9,7 @@ from confluent_kafka import KafkaError, KafkaException, Message
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from tests.clients.client import HEARTBEAT_INTERVAL_MS, METADATA_MAX_AGE_MS, PATIENCE_S, FaithfulClient, Record
+from tests.clients.client import HEARTBEAT_INTERVAL_MS, METADATA_MAX_AGE_MS, PATIENCE_S, REQUEST_TIMEOUT_MS, FaithfulClient, Record
 
 # Nodes stop and start on purpose, so librdkafka must not log lost connections.
 COMMON = {"topic.metadata.refresh.interval.ms": METADATA_MAX_AGE_MS, "log_level": 0}
@@ -25,8 +25,10 @@ class Librdkafka(FaithfulClient):
         admin = _admin(bootstrap_servers)  # futures of the client fail when it is garbage collected
         admin.create_topics([new])[topic].result(PATIENCE_S)
 
-    def producer(self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool) -> LibrdkafkaProducer:
-        return LibrdkafkaProducer(bootstrap_servers, topic, codec, idempotent)
+    def producer(
+        self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool, request_timeout_ms: int = REQUEST_TIMEOUT_MS
+    ) -> LibrdkafkaProducer:
+        return LibrdkafkaProducer(bootstrap_servers, topic, codec, idempotent, request_timeout_ms)
 
     def member(self, bootstrap_servers: str, topic: str, group: str) -> LibrdkafkaMember:
         return LibrdkafkaMember(bootstrap_servers, topic, group)
@@ -36,7 +38,7 @@ class Librdkafka(FaithfulClient):
 
 
 class LibrdkafkaProducer:
-    def __init__(self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool) -> None:
+    def __init__(self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool, request_timeout_ms: int) -> None:
         self._topic = topic
         self._failed: list[KafkaError] = []
         self._producer = confluent_kafka.Producer(
@@ -45,6 +47,7 @@ class LibrdkafkaProducer:
                 "acks": "all",
                 "compression.type": codec,
                 "enable.idempotence": idempotent,
+                "socket.timeout.ms": request_timeout_ms,
                 **COMMON,
             }
         )
@@ -82,6 +85,7 @@ class LibrdkafkaMember:
                 "group.id": group,
                 "auto.offset.reset": "earliest",
                 "enable.auto.commit": False,
+                "check.crcs": True,
                 "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
                 **COMMON,
             }

@@ -15,6 +15,7 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from traceback import clear_frames
 from typing import Any
 
 import aiokafka
@@ -131,14 +132,13 @@ def kafka_python(config: dict[str, Any], value: bytes) -> bytes:
 
 
 def kafka_python_refusal(config: dict[str, Any]) -> str:
+    with pytest.raises(kafka.errors.KafkaError) as raised:
+        kafka.KafkaProducer(**config, bootstrap_timeout_ms=1000)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)  # the client leaves sockets open when its constructor raises
-        with pytest.raises(kafka.errors.KafkaError) as raised:
-            kafka.KafkaProducer(**config, bootstrap_timeout_ms=1000)
-        text = str(raised.value)
-        del raised
+        clear_frames(raised.tb)
         gc.collect()
-    return text
+    return str(raised.value)
 
 
 def kafka_python_transaction(config: dict[str, Any]) -> int:

@@ -27,6 +27,15 @@ class RecordedKafka(ServedCluster):
         self.kafka.nodes[node - 1].start()
         self.kafka.wait_until_ready()
 
+    def kill(self, node: int) -> None:
+        self.kafka.nodes[node - 1].kill()
+
+    def suspend(self, node: int) -> None:
+        self.kafka.nodes[node - 1].suspend()
+
+    def resume(self, node: int) -> None:
+        self.kafka.nodes[node - 1].resume()
+
 
 def main(names: list[str]) -> int:
     known, found = known_differences(), []

@@ -113,7 +113,25 @@ class StartNode(NamedTuple):
     node: int
 
 
-Step: TypeAlias = Send | SendRaw | ScramExchange | TokenRequest | Receive | Pause | StopNode | StartNode
+class KillNode(NamedTuple):
+    """Ends a node without a controlled shutdown. The others notice that when its session expires."""
+
+    node: int
+
+
+class PauseNode(NamedTuple):
+    """Suspends the process of a node (SIGSTOP), so that it neither answers nor fetches."""
+
+    node: int
+
+
+class ResumeNode(NamedTuple):
+    """Continues a node that was paused."""
+
+    node: int
+
+
+Step: TypeAlias = Send | SendRaw | ScramExchange | TokenRequest | Receive | Pause | StopNode | StartNode | KillNode | PauseNode | ResumeNode
 
 
 class Case(NamedTuple):

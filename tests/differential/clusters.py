@@ -9,6 +9,7 @@ from contextlib import suppress
 from struct import unpack
 from typing import Protocol
 
+from odradek.broker.cluster.broker import Silence
 from tests.broker.harness import World
 
 from .case import LOCALHOST
@@ -61,6 +62,12 @@ class TargetCluster(Protocol):
 
     def start(self, node: int) -> None: ...
 
+    def kill(self, node: int) -> None: ...
+
+    def suspend(self, node: int) -> None: ...
+
+    def resume(self, node: int) -> None: ...
+
 
 class EmulatedConnection:
     def __init__(self, world: World, node: int, host: str, listener: str) -> None:
@@ -104,6 +111,15 @@ class EmulatedCluster:
 
     def start(self, node: int) -> None:
         self.world.cluster.start_node(node)
+
+    def kill(self, node: int) -> None:
+        self.world.cluster.nodes.stop(node, graceful=False)
+
+    def suspend(self, node: int) -> None:
+        self.world.cluster.nodes.silence(node, Silence.PAUSED)
+
+    def resume(self, node: int) -> None:
+        self.world.cluster.nodes.start(node)
 
 
 class SocketConnection:
@@ -162,6 +178,15 @@ class ServedCluster:
 
     def start(self, node: int) -> None:
         raise NotImplementedError("only nodes of a recorded Apache Kafka can be started")
+
+    def kill(self, node: int) -> None:
+        raise NotImplementedError("only nodes of a recorded Apache Kafka can be killed")
+
+    def suspend(self, node: int) -> None:
+        raise NotImplementedError("only nodes of a recorded Apache Kafka can be paused")
+
+    def resume(self, node: int) -> None:
+        raise NotImplementedError("only nodes of a recorded Apache Kafka can be resumed")
 
 
 def _ports(addresses: str) -> list[int]:

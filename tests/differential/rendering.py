@@ -73,6 +73,8 @@ RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-
 """UUIDs of version 4, in the formats of Java and of Kafka's Uuid."""
 LONG_LIFETIME_MS = 10**9
 """Lifetimes beyond this one are those of tokens that expire at a fixed time, so they depend on the present time."""
+THROTTLED_LATER = {"CreateTopics", "CreatePartitions", "DeleteTopics"}
+"""APIs whose throttle times shrink by the milliseconds that pass before the answer. They are rounded up to seconds."""
 SHOWN_BYTES, SHOWN_CHARACTERS = 48, 400
 DECOMPRESSED_LIMIT = 1 << 24
 
@@ -89,6 +91,8 @@ class Renderer:
         """Returns the answer as one line of JSON; `in_order` keeps the order of lists."""
         self.shows_texts = api.name in APIS_WITH_TEXTS
         value = self.message(response, version)
+        if api.name in THROTTLED_LATER and "throttle_time_ms" in value:
+            value["throttle_time_ms"] = -(-value["throttle_time_ms"] // 1000) * 1000
         if api.name == "DescribeTransactions":
             for topic in (topic for state in value["transaction_states"] for topic in state["topics"]):
                 topic["partitions"].sort()

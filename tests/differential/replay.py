@@ -30,8 +30,11 @@ from odradek.protocol.schema import Api, Message, ProtocolError, specs
 from .case import (
     LOCALHOST,
     Case,
+    KillNode,
     Pause,
+    PauseNode,
     Receive,
+    ResumeNode,
     ScramExchange,
     Send,
     SendRaw,
@@ -107,12 +110,18 @@ class Replay:
             case Pause(milliseconds):
                 self.target.pause(milliseconds)
                 return []
-            case StopNode(node):
+            case StopNode(node) | KillNode(node):
                 self.connections = {key: connection for key, connection in self.connections.items() if key[0] != node}
-                self.target.stop(node)
+                (self.target.stop if isinstance(step, StopNode) else self.target.kill)(node)
                 return []
             case StartNode(node):
                 self.target.start(node)
+                return []
+            case PauseNode(node):
+                self.target.suspend(node)
+                return []
+            case ResumeNode(node):
+                self.target.resume(node)
                 return []
             case ScramExchange():
                 first = NAME.sub(lambda found: self.texts.get(found[1], found[0]), step.first)

@@ -73,6 +73,7 @@ ALLOWED = (
         Allowed("Produce", E.OUT_OF_ORDER_SEQUENCE_NUMBER, change, JOINED_FIRST)
         for change in (".topics.__transaction_state.*", ".transactions.*", ".timers.*'transaction*")
     ),
+    Allowed("Produce", E.REQUEST_TIMED_OUT, ".topics.*.log.*", "not a refusal: the batch was appended, but not replicated in time"),
 )
 """Changes that Kafka makes as well."""
 

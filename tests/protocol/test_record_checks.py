@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from odradek.protocol import record_checks
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.record_builder import build_batch
 from odradek.protocol.record_checks import RecordRules, RejectedRecords, UnreadableRecords, check_records, checks, templates
@@ -187,10 +189,36 @@ def test_check_endless_size_is_unreadable() -> None:
     assert checked_on_all_paths(b"\xff" * 9, header._replace(attributes=1), lenient=True) is InvalidRecords
 
 
-def test_check_without_numpy_agrees(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "odradek.protocol.record_checks.columns", None)
+@pytest.fixture
+def without_numpy(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Makes imports of numpy fail, and yields a list to which each attempt is appended."""
+    attempts: list[str] = []
+
+    class Missing:
+        def find_spec(self, name: str, *_: object) -> None:
+            if name == "numpy":
+                attempts.append(name)
+                raise ModuleNotFoundError(name)
+
+    for module in ("numpy", "odradek.protocol.record_checks.columns"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    monkeypatch.delattr(record_checks, "columns", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [Missing(), *sys.meta_path])
+    checks._columns.cache_clear()
+    yield attempts
+    checks._columns.cache_clear()
+
+
+def test_check_without_numpy_agrees(without_numpy: list[str]) -> None:
     records = varied(300)
     assert checked_on_all_paths(*split(build_batch(records))) == max(times_of(records))
+
+
+def test_check_without_numpy_imports_it_once(without_numpy: list[str]) -> None:
+    payload, header = split(build_batch(varied(300)))
+    for _ in range(3):
+        check_records(payload, header, RecordRules())
+    assert without_numpy == ["numpy"]
 
 
 def replaced(payload: bytes, position: int, value: bytes) -> bytes:

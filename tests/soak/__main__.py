@@ -1,4 +1,4 @@
-"""Mixed load of real clients while nodes stop and start: `make soak MINUTES=30 SEED=1`."""
+"""Mixed load of real clients while nodes fail and return: `make soak MINUTES=30 SEED=1`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def main(argv: list[str]) -> int:
         logging.getLogger(client).setLevel(logging.CRITICAL)  # they log a warning for each node that stops
     print(f"{options.minutes:g} minutes, seed {options.seed}", flush=True)  # noqa: T201
     report = soak(options.minutes * 60, options.seed)
-    print(f"{report.written} records acknowledged, {report.read} read, {report.stops} node stops")  # noqa: T201
+    print(f"{report.written} records acknowledged, {report.read} read, {report.failures} failures of nodes")  # noqa: T201
     tenth = max(1, len(report.memory_mib) // 10)
     parts = [statistics.median(report.memory_mib[at : at + tenth]) for at in range(0, len(report.memory_mib), tenth)]
     print("memory of the cluster in MiB:", *(f"{part:.0f}" for part in parts))  # noqa: T201

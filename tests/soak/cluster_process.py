@@ -1,4 +1,4 @@
-"""A cluster in a separate process, so that its memory can be measured; its nodes can be stopped and started."""
+"""A cluster in a separate process, so that its memory can be measured; its controls can be called."""
 
 from __future__ import annotations
 
@@ -32,21 +32,16 @@ class ClusterProcess:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> None:
-        self._channel.send(("end", 0))
+        self._channel.send(("end", {}))
         self.logged_error = self._receive()
         self._process.join(PATIENCE_S)
         if self._process.is_alive():
             self._process.kill()
             self.logged_error = self.logged_error or "the cluster did not end"
 
-    def stop_node(self, node_id: int) -> None:
-        """Stops a node and waits until it has stopped."""
-        self._channel.send(("stop_node", node_id))
-        self._receive()
-
-    def start_node(self, node_id: int) -> None:
-        """Starts a node and waits until it is ready."""
-        self._channel.send(("start_node", node_id))
+    def control(self, call: str, **arguments: Any) -> None:
+        """Calls a control of the cluster, such as "stop_node", and waits until it is done."""
+        self._channel.send((call, arguments))
         self._receive()
 
     def memory_kib(self) -> int:
@@ -64,9 +59,9 @@ def _serve(channel: Connection, nodes: int, topics: Mapping[str, int], settings:
         with Cluster(nodes=nodes, topics=topics, settings=settings, seed=seed) as cluster:
             channel.send(cluster.bootstrap_servers)
             while True:
-                call, node_id = channel.recv()
+                call, arguments = channel.recv()
                 if call == "end":
                     break
-                getattr(cluster, call)(node_id)
+                getattr(cluster, call)(**arguments)
                 channel.send(None)
         channel.send(logged_errors.found and f"{logged_errors.found[1]}: {logged_errors.found[0]!r}")

@@ -142,7 +142,7 @@ class KafkaPythonWriter(Writer):
     def work(self) -> None:
         producer = kafka.KafkaProducer(
             bootstrap_servers=self.bootstrap_servers.split(","),
-            enable_idempotence=True,
+            enable_idempotence=self.idempotent,
             acks="all",
             metadata_max_age_ms=METADATA_MAX_AGE_MS,
         )
@@ -170,7 +170,10 @@ class AioKafkaWriter(Writer):
 
     async def _work(self) -> None:
         async with AIOKafkaProducer(
-            bootstrap_servers=self.bootstrap_servers, enable_idempotence=True, metadata_max_age_ms=METADATA_MAX_AGE_MS
+            bootstrap_servers=self.bootstrap_servers,
+            enable_idempotence=self.idempotent,
+            acks="all",
+            metadata_max_age_ms=METADATA_MAX_AGE_MS,
         ) as producer:
             while not self.stop.is_set():
                 await asyncio.gather(*(self._send(producer, *record) for record in self.burst()))

@@ -1,4 +1,4 @@
-"""Runs a mixed load on a cluster whose nodes stop and start, and reports violations."""
+"""Runs a mixed load on a cluster whose nodes stop, crash, pause and lose their network, and reports violations."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ RETENTION_BYTES = 2 << 20
 SETTINGS = {
     "default.replication.factor": "3",
     "min.insync.replicas": "1",
+    "broker.session.timeout.ms": "1000",
     "offsets.topic.num.partitions": "6",
     "transaction.state.log.num.partitions": "6",
     "group.initial.rebalance.delay.ms": "100",
@@ -49,6 +50,13 @@ SETTINGS = {
     "leader.imbalance.check.interval.seconds": "5",
 }
 CLASSIC = {"session.timeout.ms": SESSION_TIMEOUT_MS, "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS, "auto.commit.interval.ms": 500}
+DISTURBANCES: tuple[tuple[str, dict[str, bool], str], ...] = (
+    ("stop_node", {}, "start_node"),
+    ("stop_node", {"graceful": False}, "start_node"),
+    ("pause_node", {}, "resume_node"),
+    ("isolate", {}, "rejoin"),
+)
+"""Pairs of controls: the first one, with its options, makes a node fail, and the second one lets it return."""
 UP_S, DOWN_S = (2.0, 6.0), (0.5, 3.0)
 SAMPLE_S = 1.0
 MOST_GROWTH, MOST_GROWTH_MIB = 1.1, 8
@@ -61,7 +69,7 @@ class Report(NamedTuple):
 
     written: int
     read: int
-    stops: int
+    failures: int
     memory_mib: list[float]
     violations: list[str]
 
@@ -72,7 +80,7 @@ class Soak:
     def __init__(self, cluster: ClusterProcess, seed: int) -> None:
         self._cluster, self._random = cluster, Random(seed)
         self._ended, self._drained = threading.Event(), threading.Event()
-        self.stops = 0
+        self.failures = 0
         self.memory_mib: list[float] = []
         servers = cluster.bootstrap_servers
         self.writers: list[Writer] = [
@@ -113,35 +121,36 @@ class Soak:
         return [member for group in self.groups.values() for member in group]
 
     def run(self, duration_s: float) -> Report:
-        """Stops and starts nodes for the duration, lets the readers finish, and checks the history."""
+        """Makes nodes fail for the duration, lets the readers finish, and checks the history."""
         for load in (*self.readers, *self.members, *self.writers):
             load.start()
         self._disturb(time.monotonic() + duration_s)
         self._ended.set()
-        errors = _joined(self.writers)
+        errors = joined(self.writers)
         history = self._history()
         deadline = time.monotonic() + DRAIN_S
         while time.monotonic() < deadline and any("unseen" in text or "lost" in text for text in history.violations()):
             self._drained.wait(SAMPLE_S)
         self._drained.set()
-        errors += _joined([*self.readers, *self.members])
+        errors += joined([*self.readers, *self.members])
         written = sum(len(writer.writing.acknowledged) for writer in self.writers)
         read = sum(len(reader.reading.rows) for reader in (*self.readers, *self.members))
-        return Report(written, read, self.stops, self.memory_mib, errors + history.violations() + grown(self.memory_mib))
+        return Report(written, read, self.failures, self.memory_mib, errors + history.violations() + grown(self.memory_mib))
 
     def _history(self) -> History:
         groups = {name: [member.reading for member in group] for name, group in self.groups.items()}
         return History([writer.writing for writer in self.writers], [reader.reading for reader in self.readers], groups)
 
     def _disturb(self, deadline: float) -> None:
-        """Stops one node at a time for a while."""
+        """Makes one node at a time fail for a while."""
         while time.monotonic() < deadline:
             self._wait(self._random.uniform(*UP_S), deadline)
             node_id = self._random.randint(1, NODES)
-            self._cluster.stop_node(node_id)
-            self.stops += 1
+            fail, options, recover = self._random.choice(DISTURBANCES)
+            self._cluster.control(fail, node=node_id, **options)
+            self.failures += 1
             self._wait(self._random.uniform(*DOWN_S), deadline)
-            self._cluster.start_node(node_id)
+            self._cluster.control(recover, node=node_id)
 
     def _wait(self, duration_s: float, deadline: float) -> None:
         until = min(time.monotonic() + duration_s, deadline)
@@ -150,7 +159,7 @@ class Soak:
             self.memory_mib.append(self._cluster.memory_kib() / 1024)
 
 
-def _joined(loads: list[Load] | list[Writer] | list[Reader]) -> list[str]:
+def joined(loads: list[Load] | list[Writer] | list[Reader]) -> list[str]:
     """Waits for loads to end and returns their errors."""
     for load in loads:
         load.join(2 * DRAIN_S)

@@ -127,7 +127,7 @@ def test_read_options_subscriptions() -> None:
         ({"kafka__bootstrap__servers": "a:1,b"}, "Invalid url in kafka.bootstrap.servers: b. Write host:port"),
         ({"kafka__bootstrap__servers": "a:x"}, "Invalid url in kafka.bootstrap.servers: a:x. Write host:port"),
         ({"kafka__isolation__level": "x"}, "String must be one of: read_committed, read_uncommitted"),
-        ({"kafka__security__protocol": "SSL"}, "Kafka option 'kafka.security.protocol' is not supported yet with the value SSL"),
+        ({"kafka__security__protocol": "TLS"}, "security.protocol must be one of PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL, not TLS"),
         (
             {"kafka__auto__offset__reset": "latest"},
             "Kafka option 'kafka.auto.offset.reset' is not supported. Instead set the source option 'startingOffsets'",

@@ -96,6 +96,7 @@ def test_log_begins_epoch_with_or_without_append() -> None:
     log.begin_epoch(6)
     assert [log.end_offset_for_epoch(epoch) for epoch in (3, 4, 5, 6, 7)] == [(3, 5), (4, 10), (4, 10), (6, 10), (-1, -1)]
     assert [log.epoch_at(offset) for offset in (0, 4, 5, 9, 10)] == [3, 3, 4, 4, 6]
+    assert log.epoch_start_offset == 10
 
 
 def test_log_removes_epochs_with_their_batches() -> None:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import gc
+import sys
 import weakref
 from collections.abc import Callable, Sequence
 
 import pytest
 
+from odradek.storage.blocks import Blocks
 from odradek.storage.log import KEEP_BYTES, MAX_ARENA_BYTES, MIN_ARENA_BYTES, Log
+from odradek.storage.memory import LogMemory
 from odradek.storage.segments import end_offset_of
 from tests.storage.batches import HEADER_BYTES, make_batch, stored
 
 EVERYTHING = 2**40
+
+reuses = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whether a view of a mapping exists")
 
 
 def log_of(*batches: memoryview, owned: bool = False) -> Log:
@@ -38,6 +43,17 @@ def test_log_empty_returns_nothing() -> None:
     log.delete_before(0)
     log.truncate_to(0)
     assert (log.start_offset, log.end_offset) == (0, 0)
+
+
+def test_batch_start_is_the_base_offset_of_the_batch() -> None:
+    log = log_of(make_batch(records=3), make_batch(records=2), make_batch())
+    assert [log.batch_start(offset) for offset in range(8)] == [0, 0, 0, 3, 3, 5, 6, 7]
+    assert Log().batch_start(0) == 0
+    (_, middle, _) = list(log.batches(0, 6))
+    log.replace_before(5, [middle])
+    assert [log.batch_start(offset) for offset in range(6)] == [0, 1, 2, 3, 3, 5]
+    log.replace_before(6, [middle])
+    assert log.batch_start(5) == 5
 
 
 @pytest.mark.parametrize("owned", [False, True])
@@ -68,6 +84,25 @@ def test_append_not_owned_batch_is_not_changed() -> None:
     before = bytes(batch)
     log_of(batch, memoryview(before))
     assert batch == before
+
+
+@pytest.mark.parametrize("owned", [False, True])
+def test_append_counts_its_bytes_in_the_memory(owned: bool) -> None:
+    memory = LogMemory(10 * KEEP_BYTES, lambda: None)
+    log = Log(memory)
+    log.append(make_batch(KEEP_BYTES), 0, owned=owned)
+    log.append_copy(make_batch(100), 0, 0, 5)
+    assert memory.used_bytes == KEEP_BYTES + 100
+    log.delete_before(2)
+    assert memory.used_bytes == 0
+
+
+def test_append_copy_uses_the_given_header_fields() -> None:
+    log = Log()
+    assert log.append_copy(make_batch(100, records=3), 4, 2, 1000) == 0
+    assert (log.end_offset, log.epoch_at(0)) == (3, 4)
+    assert log.find_timestamp(1000) is None  # the batch itself has an earlier one
+    assert contents(log) == [stored(make_batch(100, records=3), 0, 4)]
 
 
 def test_read_returns_one_slice_per_segment() -> None:
@@ -353,3 +388,75 @@ def test_end_offset_of_read_batches() -> None:
     log = log_of(*[make_batch(100, records=3)] * 4)
     (batches,) = log.read(0, 250, 12, at_least_one=True)
     assert end_offset_of(batches) == 6
+
+
+def appended(log: Log, size: int, count: int) -> list[object]:
+    """Appends batches that the log copies, and returns their blocks."""
+    blocks: dict[int, object] = {}
+    for _ in range(count):
+        log.append(make_batch(size), 0, owned=False)
+        block = log.read(log.end_offset - 1, 1, log.end_offset, at_least_one=True)[0].obj
+        blocks[id(block)] = block
+    return list(blocks.values())
+
+
+@reuses
+@pytest.mark.parametrize("remove", [lambda log: log.delete_before(log.end_offset), lambda log: log.truncate_to(0)])
+def test_removed_segments_serve_another_log(remove: Callable[[Log], None]) -> None:
+    blocks = Blocks(1 << 20)
+    first, second = Log(blocks=blocks), Log(blocks=blocks)
+    old = appended(first, 10_000, 12)
+    assert len(old) == 2
+    remove(first)
+    assert all(block in old for block in appended(second, 10_000, 12))
+
+
+@reuses
+def test_large_batch_removed_serves_another_log() -> None:
+    blocks = Blocks(1 << 20)
+    log = Log(blocks=blocks)
+    batch = blocks.take(KEEP_BYTES)
+    batch[:] = make_batch(KEEP_BYTES)
+    block = batch.obj
+    log.append(batch, 0, owned=True)
+    del batch
+    log.delete_before(1)
+    assert blocks.take(KEEP_BYTES).obj is block
+
+
+@reuses
+def test_replaced_segments_serve_another_log() -> None:
+    blocks = Blocks(1 << 20)
+    log = Log(blocks=blocks)
+    old = appended(log, 10_000, 12)
+    log.replace_before(log.end_offset, [bytes(batch) for batch in log.batches(5, 6)])
+    assert appended(Log(blocks=blocks), 10_000, 6) == old[:1], "the log itself still uses the second arena"
+
+
+def test_arena_in_use_serves_no_other_log() -> None:
+    blocks = Blocks(1 << 20)
+    log = Log(blocks=blocks)
+    (arena,) = appended(log, 1000, 3)
+    large = make_batch(KEEP_BYTES)
+    log.append(large, 0, owned=True)  # the log goes on in a second segment of the arena
+    assert appended(log, 1000, 1) == [arena]
+    log.delete_before(3)
+    assert appended(Log(blocks=blocks), 1000, 1) != [arena]
+    assert contents(log) == [stored(large, 3, 0), stored(make_batch(1000), 4, 0)]
+
+
+@reuses
+def test_log_in_used_memory_shows_only_its_own_bytes() -> None:
+    blocks = Blocks(1 << 20)
+    first, second = Log(blocks=blocks), Log(blocks=blocks)
+    (arena,) = appended(first, 60_000, 1)
+    first.delete_before(1)
+    assert appended(second, 100, 1) == [arena]
+    expected = [stored(make_batch(100), 0, 0)]
+    assert contents(second) == expected
+    second.append(make_batch(200), 0, owned=False)
+    second.truncate_to(1)
+    second.append(make_batch(150), 0, owned=False)
+    expected.append(stored(make_batch(150), 1, 0))
+    assert contents(second) == expected
+    assert b"".join(second.read(0, EVERYTHING, 2, at_least_one=True)) == b"".join(expected)

@@ -9,6 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from odradek.storage.blocks import Blocks
 from odradek.storage.log import KEEP_BYTES, Log
 from odradek.storage.memory import LogMemory
 from odradek.storage.segments import max_timestamp_of, split
@@ -39,8 +40,8 @@ class Batch:
 class LogMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.memory = LogMemory(1, lambda: None)
-        self.log = Log(self.memory)
+        self.memory = LogMemory(1 << 30, lambda: None)
+        self.log = Log(self.memory, Blocks(1 << 20))
         self.start = self.end = 0
         self.batches: list[Batch] = []
         self.epoch = -1

@@ -1,23 +1,24 @@
-"""Blocks of memory for batches. tests/broker/test_log_memory.py has the tests of LogMemory."""
+"""LogMemory: the limit and what is counted. tests/broker/topics/test_log_memory.py has its effect on a cluster."""
 
 from __future__ import annotations
 
-import mmap
-
-import pytest
-
-from odradek.storage import memory
+from odradek.storage.memory import LogMemory
 
 
-@pytest.mark.skipif(not hasattr(mmap, "MAP_ANONYMOUS"), reason="this system has no anonymous mappings")
-def test_untouched_is_anonymous_mapping_if_supported() -> None:
-    assert isinstance(memory.untouched(100).obj, mmap.mmap)
+def test_log_memory_has_room_up_to_its_limit() -> None:
+    memory = LogMemory(100, lambda: None)
+    memory.used_bytes = 60
+    assert memory.has_room(40)
+    assert not memory.has_room(41)
 
 
-@pytest.mark.parametrize("anonymous", [memory._ANONYMOUS, 0])
-def test_untouched_is_writable_zeros(anonymous: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "_ANONYMOUS", anonymous)
-    block = memory.untouched(100)
-    assert block == bytes(100)
-    block[99] = 1
-    assert block[99] == 1
+def test_log_memory_full_is_reported_once_until_freed() -> None:
+    reports: list[int] = []
+    memory = LogMemory(100, lambda: reports.append(memory.used_bytes))
+    memory.used_bytes = 100
+    assert [memory.has_room(1) for _ in range(3)] == [False] * 3
+    assert reports == [100]
+    memory.free(1)
+    assert memory.has_room(1)
+    assert not memory.has_room(2)
+    assert reports == [100, 99]

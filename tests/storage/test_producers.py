@@ -151,6 +151,15 @@ def test_truncate_restores_earlier_state(offset: int, epoch: int, expected: int)
     assert raised.value.expected == expected
 
 
+def test_truncate_of_all_cached_batches_keeps_the_sequence() -> None:
+    """A new leader lacks the five batches in flight. The client must send the first one first."""
+    known = producers(*((0, sequence, sequence) for sequence in range(7)))
+    known.truncate_to(102)
+    assert known.check(PID, 0, 2, 2, 10) is None
+    with pytest.raises(OutOfOrderSequence):
+        known.check(PID, 0, 3, 3, 10)
+
+
 def test_truncate_removes_producer_without_batches() -> None:
     known = producers((0, 0, 9), (0, 10, 19))
     known.record(PID + 1, 0, 0, 0, 50, 50, -1, 0)
@@ -170,6 +179,30 @@ def test_last_records_are_those_of_current_epochs() -> None:
     producers.end_transaction(2, 1, 0, 17, 0, committed=True)
     producers.end_transaction(3, 4, 0, 18, 0, committed=True)
     assert producers.last_records() == {1: (16, 0), 2: (-1, 1), 3: (-1, 4)}
+
+
+@pytest.mark.parametrize(
+    ("producer_id", "epoch", "base", "now_ms", "continues"),
+    [
+        (PID, 3, 70, 10, True),
+        (PID, 3, 60, 10, False),  # a duplicate
+        (PID, 3, 71, 10, False),
+        (PID, 4, 0, 10, False),  # check would accept a new epoch
+        (PID + 1, 3, 70, 10, False),
+        (PID, 3, 70, DAY_MS + 6, False),  # expired
+    ],
+)
+def test_continues_at_concerns_the_next_batch_only(producer_id: int, epoch: int, base: int, now_ms: int, continues: bool) -> None:
+    known = producers(*SEVEN)
+    assert known.continues_at(producer_id, epoch, base, now_ms) == continues
+    if continues:
+        assert known.check(producer_id, epoch, base, base, now_ms) is None
+
+
+def test_continues_at_is_false_in_a_transaction() -> None:
+    known = producers(*SEVEN)
+    known.record(PID, 3, 70, 79, 500, 509, 1000, 10, transactional=True)
+    assert not known.continues_at(PID, 3, 80, 10)
 
 
 def test_check_epoch_minus_one_is_valid() -> None:

@@ -44,6 +44,15 @@ def test_first_open_offset_is_that_of_earliest_transaction() -> None:
     assert [*offsets, known.first_open_offset] == [10, 10, 30, None]
 
 
+def test_first_undecided_before_counts_markers_beyond_the_end() -> None:
+    known = opened((1, 10), (2, 20), (3, 30))
+    known.end_transaction(1, 0, 0, 40, 0, committed=True)
+    known.end_transaction(2, 0, 0, 41, 0, committed=False)
+    assert [known.first_undecided_before(end) for end in (10, 11, 40, 41, 42)] == [None, 10, 10, 20, 30]
+    known.end_transaction(3, 0, 0, 42, 0, committed=True)
+    assert [known.first_undecided_before(end) for end in (42, 43)] == [30, None]
+
+
 def test_check_other_batch_during_transaction_raises() -> None:
     known = opened((PID, 0))
     with pytest.raises(TransactionIsOpen, match="producer 7 has an open transaction"):

@@ -284,12 +284,29 @@ class ConsumerGroup:
         for part in (RecordType.CURRENT_MEMBER_ASSIGNMENT, RecordType.TARGET_ASSIGNMENT_MEMBER, RecordType.MEMBER_METADATA):
             self.journal.touch(part, member_id)
 
+    def suspend_sessions(self) -> None:
+        """Ends the session timers of all members, because the coordinator has failed."""
+        for member in self.members.values():
+            self.timers.cancel("session", member)
+
+    def renew_sessions(self) -> None:
+        """Starts the sessions of all members anew."""
+        for member in self.members.values():
+            self.renew_session(member)
+
+    coordinator_moved = renew_sessions
+    """No request of a consumer group waits, so only the sessions start anew when another coordinator has loaded the group."""
+
     def renew_session(self, member: ConsumerMember) -> None:
         if member.classic is not None:
             timeout_ms = member.classic.session_timeout_ms
         else:
             timeout_ms = self._setting("consumer.session.timeout.ms", self.settings.group_consumer_session_timeout_ms)
         self.timers.set_session(member, timeout_ms)
+
+    def timer_action(self, kind: str, member_id: str) -> Callable[[], None]:
+        """Returns the action of the timer (kind, group, member)."""
+        return self.timers.action(kind, member_id)
 
     def _expire(self, member_id: str, reason: str) -> None:
         log.info("Group %s: member %s %s and is removed", self.group_id, member_id, reason)

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from odradek.broker.cluster.broker import Silence
+from odradek.broker.topics.partition import Partition
 from tests.broker.harness import World, produce
+
+LAG_MS = 30_000
+
+
+def replicated(*replicas: int, **settings: str) -> tuple[World, Partition]:
+    world = World(nodes=3, settings={name.replace("_", "."): value for name, value in settings.items()})
+    return world, world.cluster.create_topic("t", assignments=[replicas]).partitions[0]
 
 
 def test_preferred_leader_after_restart_leads_again_later() -> None:
@@ -52,3 +61,85 @@ def test_partition_without_in_sync_replica_has_no_leader() -> None:
     assert (partition.leader, sorted(partition.isr)) == (second, [1, 2])
     assert partition.log.end_offset == 2
     assert partition.leader_epoch == 3
+
+
+def test_follower_that_lacks_nothing_stays_in_sync() -> None:
+    world, partition = replicated(1, 2)
+    world.cluster.replica_control.lag(partition, 2, 0)
+    world.advance(10 * LAG_MS)
+    assert partition.isr == [1, 2]
+    produce(world, "t", b"a", acks=1)
+    world.advance(LAG_MS // 2)
+    assert (partition.isr, partition.lag_marks) == ([1], {})
+
+
+def test_distant_follower_that_moves_stays_in_sync() -> None:
+    world, partition = replicated(1, 2, replica_lag_time_max_ms="1000")
+    world.cluster.replica_control.lag(partition, 2, 3)
+    for _ in range(20):
+        produce(world, "t", b"a", acks=1)
+        world.advance(200)
+    assert (partition.isr, partition.high_watermark) == ([1, 2], 17)
+    for _ in range(20):
+        produce(world, "t", b"a", acks=1)
+        world.advance(500)
+    assert (partition.isr, partition.high_watermark) == ([1], 40)
+
+
+def test_follower_that_caught_up_is_not_checked_any_more() -> None:
+    world, partition = replicated(1, 2)
+    world.cluster.replica_control.lag(partition, 2, 0)
+    produce(world, "t", b"a", acks=1)
+    world.cluster.replica_control.end_lag(partition, 2)
+    assert ("replica lag", partition, 2) not in world.timers
+    world.advance(LAG_MS)
+    assert partition.isr == [1, 2]
+
+
+def test_paused_leader_removes_no_follower() -> None:
+    world, partition = replicated(1, 2, broker_session_timeout_ms="100000")
+    world.cluster.replica_control.lag(partition, 2, 0)
+    produce(world, "t", b"a", acks=1)
+    world.cluster.nodes.silence(1, Silence.PAUSED)
+    world.advance(99_999)
+    assert partition.isr == [1, 2]
+
+
+def test_deleted_partition_is_not_checked() -> None:
+    world, partition = replicated(1, 2)
+    world.cluster.replica_control.lag(partition, 2, 0)
+    world.cluster.delete_topic(partition.topic)
+    assert ("replica lag", partition, 2) not in world.timers
+
+
+def test_held_reassignment_stays_until_released() -> None:
+    world, partition = replicated(1)
+    control = world.cluster.replica_control
+    control.reassign(partition, [2])
+    control.hold_reassignments()
+    world.advance(3_600_000)
+    assert (partition.adding, partition.removing, partition.leader) == ([2], [1], 1)
+    control.release_reassignments()
+    assert (partition.replicas, partition.is_reassigned, partition.leader) == ([2], False, 2)
+
+
+def test_held_reassignment_does_not_hold_restarted_replicas() -> None:
+    world, partition = replicated(1, 2)
+    control = world.cluster.replica_control
+    control.hold_reassignments()
+    control.reassign(partition, [1, 2, 3])
+    world.cluster.stop_node(2)
+    world.cluster.start_node(2)
+    world.advance(1000)
+    assert (partition.isr, partition.adding) == ([1, 2], [3])
+
+
+def test_added_replica_that_lags_keeps_the_reassignment() -> None:
+    world, partition = replicated(1)
+    control = world.cluster.replica_control
+    control.reassign(partition, [1, 2])
+    control.lag(partition, 2, 0)
+    world.advance(3_600_000)
+    assert partition.adding == [2]
+    control.end_lag(partition, 2)
+    assert (partition.isr, partition.adding) == ([1, 2], [])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from odradek.broker.topics.partition import Partition
 from odradek.broker.transactions.transaction import Marker, Producer, TopicPartition
-from tests.broker.harness import World
+from tests.broker.harness import World, a_batch
 
 MARKER = Marker(Producer(7, 0), 0, True, False)
 
@@ -46,3 +47,42 @@ def test_coordinator_epoch_without_leader_is_none() -> None:
     assert transaction_log.coordinator_epoch("x") == 0
     world.cluster.stop_node(1)
     assert transaction_log.coordinator_epoch("x") is None
+
+
+def replicated() -> tuple[World, Partition]:
+    world = World(nodes=3)
+    partition = world.cluster.create_topic("t", assignments=[[1, 2]]).partitions[0]
+    world.cluster.replica_control.lag(partition, 2, 0)
+    partition.producers.record(7, 0, 0, 0, partition.log.append(memoryview(bytearray(a_batch(b"v"))), 0, owned=False), 0, -1, 0, True)
+    return world, partition
+
+
+def test_write_marker_is_complete_when_replicated() -> None:
+    world, partition = replicated()
+    transaction_log = world.cluster.transaction_log
+    assert [transaction_log.write_marker(TopicPartition("t", 0), MARKER) for _ in range(3)] == [False] * 3
+    assert (partition.log.end_offset, partition.last_stable_offset, partition.high_watermark) == (2, 0, 0)
+    partition.release(2, world.cluster.running)
+    assert transaction_log.write_marker(TopicPartition("t", 0), MARKER)
+    assert (partition.log.end_offset, partition.last_stable_offset, transaction_log.uncommitted) == (2, 2, {})
+
+
+def test_write_marker_that_was_truncated_is_repeated() -> None:
+    world, partition = replicated()
+    transaction_log = world.cluster.transaction_log
+    partition.release(2, world.cluster.running)
+    partition.hold(2, 0)
+    assert not transaction_log.write_marker(TopicPartition("t", 0), MARKER)
+    partition.move_leader(2)
+    assert (partition.log.end_offset, partition.producers.open_since(7)) == (1, 0)
+    assert transaction_log.write_marker(TopicPartition("t", 0), MARKER)
+    assert (partition.log.end_offset, partition.last_stable_offset) == (2, 2)
+
+
+def test_write_marker_to_topic_deleted_meanwhile_needs_nothing() -> None:
+    world, partition = replicated()
+    transaction_log = world.cluster.transaction_log
+    assert not transaction_log.write_marker(TopicPartition("t", 0), MARKER)
+    world.cluster.delete_topic(partition.topic)
+    assert transaction_log.write_marker(TopicPartition("t", 0), MARKER)
+    assert transaction_log.uncommitted == {}

@@ -8,7 +8,9 @@ from typing import Any, cast
 
 import pytest
 
-from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchResponse, FetchTopic
+from odradek.broker.fetching.read import FetchRead
+from odradek.broker.topics.partition import Partition
+from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
 from odradek.storage.log import Log
 from tests.broker.harness import Client, World, produce
 
@@ -26,13 +28,13 @@ def world() -> World:
 def reads(monkeypatch: pytest.MonkeyPatch) -> list[Log]:
     """Returns the logs that are read, in order."""
     found: list[Log] = []
-    read = Log.read
+    read = FetchRead._read_records
 
-    def count(log: Log, *args: Any, **options: Any) -> list[memoryview]:
-        found.append(log)
-        return read(log, *args, **options)
+    def count(self: FetchRead, data: PartitionData, partition: Partition, wanted: FetchPartition) -> None:
+        found.append(partition.log)
+        read(self, data, partition, wanted)
 
-    monkeypatch.setattr(Log, "read", count)
+    monkeypatch.setattr(FetchRead, "_read_records", count)
     return found
 
 

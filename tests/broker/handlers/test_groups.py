@@ -66,7 +66,7 @@ class Scene:
 
     def stable(self, **options: Any) -> str:
         """Creates a stable group of one member and returns the member id."""
-        member_id = self.join(5 if options else 3, **options).member_id
+        member_id = self.join(5 if "group_instance_id" in options else 3, **options).member_id
         assert self.sync(member_id).error_code == 0
         return member_id
 

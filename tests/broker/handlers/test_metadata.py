@@ -177,6 +177,6 @@ def test_describe_cluster_of_controllers_is_refused(world: World) -> None:
 def test_metadata_internal_topic_no_brokers_unknown() -> None:
     world = World(nodes=1)
     client = world.client()
-    world.cluster.unregister_node(1)
+    world.cluster.nodes.unregister(1)
     response = client.call(METADATA, 9, MetadataRequest(topics=named("__transaction_state")))
     assert response.topics[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

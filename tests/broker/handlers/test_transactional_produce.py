@@ -48,6 +48,28 @@ def test_produce_v12_waits_for_previous_transaction(half_ended: Producer) -> Non
     assert read_committed(world, "t", 0) == ([b"x", b"z"], 4)
 
 
+def test_produce_after_unreplicated_marker_waits_for_both() -> None:
+    """The previous transaction is complete when its marker is replicated. Then the new batch waits for the follower as well."""
+    world = World()
+    partition = world.cluster.create_topic("t", assignments=[[1, 2]]).partitions[0]
+    producer, client, control = Producer(world), world.client(1), world.cluster.replica_control
+    assert producer.write(b"x") == 0
+    control.lag(partition, 2, 0)
+    assert producer.end(commit=True).error_code == 0
+    assert read_committed(world, "t", 0) == ([], 0)
+    client.send(PRODUCE, 12, producer.produce_request(b"y"))
+    world.advance(20)
+    assert (client.receive(), partition.log.end_offset) == (None, 2)
+    control.end_lag(partition, 2)
+    assert read_committed(world, "t", 0) == ([b"x"], 2)
+    control.lag(partition, 2, 0)
+    world.advance(20)
+    assert (client.receive(), partition.log.end_offset) == (None, 3)
+    control.end_lag(partition, 2)
+    world.advance(0)
+    assert client.receive().responses[0].partition_responses[0].error_code == 0
+
+
 def test_produce_acks_0_after_wait_closes_connection(half_ended: Producer) -> None:
     client = half_ended.world.client(1)
     client.send(PRODUCE, 12, half_ended.produce_request(b"y", acks=0))

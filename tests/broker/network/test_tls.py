@@ -231,7 +231,9 @@ def test_openssl_cannot_renegotiate(cluster: Cluster) -> None:
     with connect_tls(cluster, context) as connection:
         assert connection.version() == "TLSv1.2" and alive(connection)
     listener = server_of(cluster).cluster.brokers[1].listeners["SSL"]
-    built = server_of(cluster).tls.get(server_of(cluster).cluster.brokers[1], listener)
+    contexts = server_of(cluster).tls
+    assert contexts is not None
+    built = contexts.get(server_of(cluster).cluster.brokers[1], listener)
     assert built is not None and built.options & ssl.OP_NO_RENEGOTIATION
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from functools import partial
+from math import inf
 
 import pytest
 
@@ -52,6 +53,29 @@ def test_action_may_set_a_timer_due_in_the_same_step() -> None:
     timers.set("beat", 10, beat)
     timers.advance(35)
     assert fired == [10, 20, 30]
+
+
+def test_earliest_deadline_is_a_lower_bound_without_a_search() -> None:
+    timers = Timers(0)
+    assert timers.earliest_ms == inf
+    timers.set("a", 20, lambda: None)
+    timers.set("b", 10, lambda: None)
+    assert timers.earliest_ms == 10
+    timers.cancel("b")
+    assert timers.earliest_ms == 10
+    assert timers.next_deadline() == timers.earliest_ms == 20
+    timers.advance(20)
+    assert timers.earliest_ms == inf
+
+
+def test_earliest_deadline_follows_a_timer_taken_back() -> None:
+    timers = Timers(0)
+    timers.set("a", 10, lambda: None)
+    with pytest.raises(RuntimeError), timers.reverted_on_failure():
+        timers.cancel("a")
+        assert timers.next_deadline() is None
+        raise RuntimeError
+    assert timers.earliest_ms == 10
 
 
 def test_time_never_goes_back() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from odradek.broker.security.jaas import parse_jaas
+from odradek.broker.security.jaas import login_module
 from odradek.broker.settings.properties import InvalidConfig
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -21,7 +21,7 @@ PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
     ],
 )
 def test_jaas_login_module_is_parsed(text: str, options: dict[str, str]) -> None:
-    assert parse_jaas(text) == (PLAIN, options)
+    assert login_module(text) == (PLAIN, options)
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_jaas_login_module_is_parsed(text: str, options: dict[str, str]) -> None
 )
 def test_jaas_malformed_is_refused_without_the_password(text: str, complaint: str) -> None:
     with pytest.raises(InvalidConfig, match=complaint) as refused:
-        parse_jaas(text)
+        login_module(text)
     assert "secret" not in str(refused.value)
 
 
 def test_jaas_login_module_repr_contains_no_password() -> None:
-    assert "secret" not in repr(parse_jaas(f'{PLAIN} required user_alice="secret";'))
+    assert "secret" not in repr(login_module(f'{PLAIN} required user_alice="secret";'))

@@ -1,20 +1,25 @@
-"""The memory of logs: freed when records or topics are deleted, and limited by --max-memory for all logs together."""
+"""The memory of logs: reused or freed when records or topics are deleted, and limited by --max-memory for all logs together."""
 
 from __future__ import annotations
 
 import gc
 import logging
+import sys
 import weakref
 from collections.abc import Iterator
 
 import pytest
 
+from odradek.broker.cluster.state import BLOCKS_KEPT_MS
 from odradek.broker.groups.offsets import CommittedOffset
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
-from odradek.protocol.messages.produce import PRODUCE
+from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData
+from odradek.storage.blocks import Blocks
 from odradek.storage.log import Log
 from tests.broker.harness import Client, World, a_batch, produce, produce_request
+
+reuses = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whether a view of a mapping exists")
 
 LIMIT = 300_000
 VALUE = b"v" * 20_000
@@ -33,15 +38,82 @@ def mapping(log: Log) -> weakref.ref[object]:
     return weakref.ref(log.read(log.end_offset - 1, 1, log.end_offset, at_least_one=True)[0].obj)
 
 
+def blocks_of(log: Log) -> list[object]:
+    return [part.obj for part in log.read(0, 1 << 30, log.end_offset, at_least_one=True)]
+
+
 @pytest.mark.usefixtures("without_collector")
-@pytest.mark.parametrize("size", [10, 200_000], ids=["copied", "kept"])
-def test_topic_deleted_frees_its_memory_at_once(size: int) -> None:
+@pytest.mark.parametrize("size", [10, 300_000], ids=["copied", "kept"])
+def test_topic_deleted_frees_its_memory_after_a_while(size: int) -> None:
     world = World(1)
     topic = world.cluster.create_topic("t", 3)
     produce(world, "t", b"v" * size)
     memory = mapping(topic.partitions[0].log)
     world.cluster.delete_topic(topic)
+    assert world.cluster.blocks.kept_bytes >= size
+    world.advance(BLOCKS_KEPT_MS - 1)
+    assert memory() is not None
+    world.advance(1)
     assert memory() is None
+    assert world.cluster.blocks.kept_bytes == 0
+
+
+@pytest.mark.usefixtures("without_collector")
+def test_large_topic_deleted_frees_most_of_it_at_once() -> None:
+    world = World(1)
+    topic = world.cluster.create_topic("t", 1)
+    world.cluster.blocks = topic.blocks = topic.partitions[0].log._blocks = Blocks(400_000)
+    memory = []
+    for _ in range(4):
+        produce(world, "t", b"v" * 300_000)
+        memory.append(mapping(topic.partitions[0].log))
+    world.cluster.delete_topic(topic)
+    assert [known() is None for known in memory].count(False) == 1
+
+
+@reuses
+@pytest.mark.parametrize("size", [30_000, 300_000], ids=["copied", "kept"])
+def test_produce_into_used_memory_returns_only_its_bytes(size: int) -> None:
+    world = World(1)
+    for name in ("secret", "t"):
+        world.cluster.create_topic(name, 1)
+    for _ in range(3):
+        produce(world, "secret", b"secret" * (size // 6))
+    old = blocks_of(world.cluster.topics["secret"].partitions[0].log)
+    world.cluster.delete_topic(world.cluster.topics["secret"])
+    for value in (b"v" * (size - 1000), b"w" * 10):
+        produce(world, "t", value)
+    log = world.cluster.topics["t"].partitions[0].log
+    assert blocks_of(log)[0] in old
+    client = world.client()
+    wanted = FetchTopic(
+        topic="t", topic_id=bytes(16), partitions=[FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 30)]
+    )
+    client.send(FETCH, 12, FetchRequest(max_wait_ms=0, min_bytes=1, max_bytes=1 << 30, topics=[wanted], session_epoch=-1))
+    assert bytes(client.sent).count(b"v") >= size - 1000
+    assert b"secret" not in client.sent
+
+
+@reuses
+def test_large_request_that_is_copied_gives_its_memory_back() -> None:
+    world = World(1)
+    world.cluster.create_topic("t", 12)
+    client, request = world.client(), produce_request("t", b"")
+    request.topic_data[0].partition_data = [
+        PartitionProduceData(index=partition, records=a_batch(b"v" * 30_000)) for partition in range(12)
+    ]
+    for _ in range(2):
+        client.call(PRODUCE, 9, request)
+        assert world.cluster.blocks.kept_bytes == 393_216, "the second request was received into the memory of the first"
+
+
+def test_large_request_of_a_lost_client_gives_its_memory_back() -> None:
+    world = World(1)
+    client = world.client()
+    client.feed((300_000).to_bytes(4) + b"begun")
+    assert world.cluster.blocks.kept_bytes == 0
+    client.connection.lost("gone")
+    assert world.cluster.blocks.kept_bytes >= 300_000
 
 
 @pytest.mark.usefixtures("without_collector")
@@ -66,6 +138,7 @@ def test_topic_deleted_is_kept_by_no_connection() -> None:
     )
     client.send(FETCH, 12, FetchRequest(max_wait_ms=1000, min_bytes=1, max_bytes=1 << 20, topics=[wanted], session_epoch=0))
     world.cluster.delete_topic(topic)
+    world.advance(BLOCKS_KEPT_MS)
     assert memory() is None
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from odradek.broker.cluster.broker import Silence
 from odradek.broker.topics.partition import Partition
-from odradek.broker.topics.replication import Assignment
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.list_offsets import LIST_OFFSETS, ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from odradek.protocol.messages.produce import PRODUCE
-from tests.broker.harness import World, a_batch, produce, produce_request
+from tests.broker.harness import Client, World, a_batch, produce, produce_request
 
 
 def a_world(*replicas: int, **configs: str) -> tuple[World, Partition]:
@@ -24,9 +22,9 @@ def a_world(*replicas: int, **configs: str) -> tuple[World, Partition]:
     return world, world.cluster.create_topic("t", assignments=[replicas], configs=chosen).partitions[0]
 
 
-def produce_one(world: World, value: bytes, acks: int = 1) -> int:
-    """Produces a record and returns the error code."""
-    answer = world.leader_of("t").call(PRODUCE, 9, produce_request("t", a_batch(value), acks=acks))
+def produce_one(world: World, *values: bytes, acks: int = 1) -> int:
+    """Produces one batch and returns the error code."""
+    answer = world.leader_of("t").call(PRODUCE, 9, produce_request("t", a_batch(*values), acks=acks))
     return int(answer.responses[0].partition_responses[0].error_code)
 
 
@@ -136,26 +134,101 @@ def test_replica_created_on_stopped_node_has_no_records() -> None:
     assert partition.lagging == {}
 
 
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        (lambda a: a.reassigned([3, 1]), Assignment([3, 1, 2], [1, 2], [3], [2])),
-        (lambda a: a.reassigned([3, 1]).reverted(), Assignment([1, 2], [1, 2], [], [])),
-        (lambda a: a.reassigned([3, 1]).completed(), Assignment([3, 1, 2], [1, 2], [3], [2])),
-        (lambda a: a.reassigned([3, 1]).with_in_sync([3]).completed(), Assignment([3, 1], [1, 3], [], [])),
-        (lambda a: a.reassigned([2]).completed(), Assignment([2], [2], [], [])),
-        (lambda a: a.without(2).reassigned([2]).completed(), Assignment([2, 1], [1], [], [1])),
-    ],
-)
-def test_assignment_follows_a_reassignment(change: Callable[[Assignment], Assignment], expected: Assignment) -> None:
-    assert change(Assignment([1, 2], [1, 2], [], [])) == expected
+def high_watermarks(partition: Partition) -> tuple[int, int]:
+    return partition.high_watermark, partition.log.end_offset
+
+
+def test_follower_that_stops_holds_the_high_watermark() -> None:
+    world, partition = a_world(1, 2, 3)
+    control = world.cluster.replica_control
+    produce_one(world, b"a")
+    control.lag(partition, 2, 0)
+    produce_one(world, b"b")
+    assert (high_watermarks(partition), latest(world)) == ((1, 2), 1)
+    control.lag(partition, 3, 0)
+    produce_one(world, b"c")
+    control.end_lag(partition, 2)
+    assert (high_watermarks(partition), partition.isr) == ((2, 3), [1, 2, 3])
+    control.end_lag(partition, 3)
+    assert (high_watermarks(partition), partition.held_offset, partition.lagging) == ((3, 3), None, {})
+
+
+def test_follower_at_a_distance_moves_the_high_watermark() -> None:
+    world, partition = a_world(1, 2)
+    produce_one(world, b"a")
+    world.cluster.replica_control.lag(partition, 2, 3)
+    seen = []
+    for _ in range(5):
+        produce_one(world, b"v")
+        seen.append(latest(world))
+    assert seen == [1, 1, 1, 2, 3]
+    world.cluster.replica_control.lag(partition, 2, 0)
+    produce_one(world, b"v")
+    assert (latest(world), partition.position(2)) == (3, 3)
+
+
+def test_follower_at_a_distance_has_whole_batches() -> None:
+    world, partition = a_world(1, 2)
+    world.cluster.replica_control.lag(partition, 2, 1)
+    produce_one(world, b"a", b"b", b"c")
+    produce_one(world, b"d", b"e", b"f")
+    assert (latest(world), partition.position(2)) == (3, 3)
+
+
+def test_high_watermark_does_not_go_back_when_followers_change() -> None:
+    world, partition = a_world(1, 2, 3, min_insync_replicas="2")
+    control = world.cluster.replica_control
+    control.lag(partition, 2, 2)
+    for _ in range(10):
+        produce_one(world, b"v")
+    assert high_watermarks(partition) == (8, 10)
+    world.cluster.stop_node(3)
+    control.lag(partition, 2, 5)
+    assert high_watermarks(partition) == (8, 10)
+    partition.follower_timed_out(2, world.cluster.running)
+    produce_one(world, b"v")
+    assert (high_watermarks(partition), partition.isr, partition.elr) == ((8, 11), [1], [2])
+
+
+def test_clean_election_truncates_uncommitted_records() -> None:
+    world, partition = a_world(1, 2, 3)
+    produce_one(world, b"a")
+    world.cluster.replica_control.lag(partition, 2, 0)
+    produce_one(world, b"b")
+    world.cluster.stop_node(1)
+    assert (state(partition)[:3], high_watermarks(partition)) == ((2, 1, [2, 3]), (1, 1))
+    assert (partition.held, partition.lagging) == ({}, {1: 1})
+    world.cluster.start_node(1)
+    assert (partition.lagging, partition.isr) == ({}, [1, 2, 3])
+
+
+def test_unclean_election_truncates_committed_records() -> None:
+    world, partition = a_world(1, 2)
+    world.cluster.replica_control.lag(partition, 2, 0)
+    produce_one(world, b"a")
+    partition.follower_timed_out(2, world.cluster.running)
+    assert latest(world) == 1
+    world.cluster.stop_node(1)
+    assert (partition.leader, partition.elect_uncleanly(world.cluster.running)) == (-1, True)
+    assert (partition.leader, partition.isr, high_watermarks(partition)) == (2, [2], (0, 0))
+
+
+def test_replica_of_a_silent_node_starts_without_records() -> None:
+    world = World(nodes=3)
+    world.cluster.nodes.silence(3, Silence.PAUSED)
+    partition = world.cluster.create_topic("t", assignments=[[1, 3]]).partitions[0]
+    produce_one(world, b"a")
+    assert (partition.isr, partition.lagging, high_watermarks(partition)) == ([1, 3], {3: 0}, (0, 1))
 
 
 NODES = (1, 2, 3, 4)
 
 
 class Replicas(RuleBasedStateMachine):
-    """Nodes stop and start while a partition is written to and reassigned. No record acknowledged with acks=all may be lost."""
+    """Nodes stop, fail and return, and followers lag, while a partition is written to and reassigned.
+
+    No record acknowledged with acks=all may be lost.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -163,16 +236,44 @@ class Replicas(RuleBasedStateMachine):
         self.cluster = self.world.cluster
         self.acknowledged: list[bytes] = []
         self.written = 0
+        self.waiting: list[tuple[Client, bytes]] = []
 
     @initialize(replicas=st.permutations(NODES), factor=st.integers(1, 3), min_isr=st.integers(1, 3))
     def create(self, replicas: list[int], factor: int, min_isr: int) -> None:
         topic = self.cluster.create_topic("t", assignments=[replicas[:factor]], configs={"min.insync.replicas": str(min_isr)})
         (self.partition,) = topic.partitions
 
+    @rule(node=st.sampled_from(NODES), graceful=st.booleans())
+    def stop_or_start(self, node: int, graceful: bool) -> None:
+        broker = self.cluster.brokers[node]
+        if not broker.running or broker.silence:
+            self.cluster.nodes.start(node)
+        else:
+            self.cluster.nodes.stop(node, graceful=graceful)
+        self.world.end_turn()
+
     @rule(node=st.sampled_from(NODES))
-    def stop_or_start(self, node: int) -> None:
-        change = self.cluster.stop_node if self.cluster.brokers[node].running else self.cluster.start_node
-        change(node)
+    def pause(self, node: int) -> None:
+        broker = self.cluster.brokers[node]
+        if broker.running and not broker.silence:
+            self.cluster.nodes.silence(node, Silence.PAUSED)
+
+    @rule(node=st.sampled_from(NODES), records=st.integers(0, 3))
+    def lag(self, node: int, records: int) -> None:
+        partition = self.partition
+        if node in partition.replicas and node != partition.leader:
+            self.cluster.replica_control.lag(partition, node, records)
+
+    @rule(node=st.sampled_from(NODES))
+    def catch_up(self, node: int) -> None:
+        if node in self.partition.held:
+            self.cluster.replica_control.end_lag(self.partition, node)
+
+    @precondition(lambda self: self.partition.leader != -1)
+    @rule(number=st.integers(0, 2))
+    def move_leader(self, number: int) -> None:
+        able = [node for node in self.partition.isr if node in self.cluster.running]
+        self.cluster.replica_control.move_leader(self.partition, able[number % len(able)])
 
     @rule(replicas=st.permutations(NODES), factor=st.integers(1, 3))
     def reassign(self, replicas: list[int], factor: int) -> None:
@@ -184,29 +285,47 @@ class Replicas(RuleBasedStateMachine):
         if self.partition.cancel_reassignment(self.cluster.running):
             self.cluster.replica_control.changed(self.partition)
 
-    @rule(milliseconds=st.sampled_from([1, 499, 500, 300_000]))
+    @rule(milliseconds=st.sampled_from([1, 499, 500, 9000, 15_000, 300_000]))
     def wait(self, milliseconds: int) -> None:
         self.world.advance(milliseconds)
 
     @precondition(lambda self: self.partition.leader != -1)
     @rule(acks=st.sampled_from([1, -1]))
     def produce(self, acks: int) -> None:
-        value, self.written = b"%d" % self.written, self.written + 1
-        answer = self.world.leader_of("t").call(PRODUCE, 9, produce_request("t", a_batch(value), acks=acks))
-        if acks == -1 and answer.responses[0].partition_responses[0].error_code == 0:
-            self.acknowledged.append(value)
+        broker = self.cluster.brokers[self.partition.leader]
+        if broker.running and not broker.silence:
+            value, self.written = b"%d" % self.written, self.written + 1
+            client = self.world.leader_of("t")
+            client.send(PRODUCE, 9, produce_request("t", a_batch(value), acks=acks))
+            self.waiting.append((client, value if acks == -1 else b""))
 
     @invariant()
     def the_state_is_sound(self) -> None:
+        self.world.core.run_ready()
+        self.world.end_turn()
+        self.take_acknowledged()
         partition, running = self.partition, self.cluster.running
         assert (partition.leader == -1) == (partition.isr == [])
         assert set(partition.isr) <= set(partition.replicas) & set(running)
         assert partition.leader == -1 or partition.leader in partition.isr
         assert partition.isr or set(partition.elr) - set(running)
         assert not set(partition.elr) & set(partition.isr)
-        assert set(partition.lagging) == set(partition.replicas) - set(partition.isr)
+        assert set(partition.replicas) - set(partition.isr) <= set(partition.lagging) <= set(partition.replicas) - {partition.leader}
+        assert {node for node in partition.isr if node in partition.lagging} <= self.cluster.nodes.silent | set(partition.held)
+        assert set(partition.lag_marks) == set(partition.in_sync_laggards)
         assert partition.high_watermark <= partition.log.end_offset
+        assert all(partition.high_watermark <= partition.position(node) for node in partition.isr)
+        assert (partition.held_offset is None) == (len(partition.isr) >= partition.min_isr and not partition.in_sync_laggards)
         assert len(self.acknowledged) <= partition.high_watermark
+
+    def take_acknowledged(self) -> None:
+        waiting, self.waiting = self.waiting, []
+        for client, value in waiting:
+            response = client.receive()
+            if response is None:
+                self.waiting.append((client, value))
+            elif value and response.responses[0].partition_responses[0].error_code == 0:
+                self.acknowledged.append(value)
 
     def teardown(self) -> None:
         """Starts all nodes. Every reassignment must complete, and every acknowledged record must be present, in order.
@@ -215,9 +334,11 @@ class Replicas(RuleBasedStateMachine):
         Apache Kafka 4.3.1, such a reassignment ends only when it is cancelled.
         """
         for node in NODES:
-            if not self.cluster.brokers[node].running:
+            self.catch_up(node)
+            if self.cluster.brokers[node].fenced or node in self.cluster.nodes.silent:
                 self.cluster.start_node(node)
         self.world.advance(500)
+        self.the_state_is_sound()
         if set(self.partition.adding) & set(self.partition.removing):
             self.cancel()
             self.world.advance(500)
@@ -230,5 +351,5 @@ class Replicas(RuleBasedStateMachine):
         assert positions == sorted(positions)
 
 
-Replicas.TestCase.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
+Replicas.TestCase.settings = settings(max_examples=40, stateful_step_count=25, deadline=None)
 test_replicas_stopping_lose_no_acknowledged_record = Replicas.TestCase

@@ -1,0 +1,97 @@
+"""`odradek ctl`: carries out a control of a running cluster through its control listener."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from argparse import ArgumentTypeError
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+from ..control_errors import InvalidControl, unknown
+from ..control_interface.command_help import help_of
+from ..control_interface.command_line import control_named, pairs_of
+from ..control_interface.signatures import bound_texts
+from ..controls import cluster_controls  # noqa: F401  (declares the controls)
+from .ctl_client import NoAnswer, send
+from .ctl_output import as_table
+from .options import address
+
+FAILED, MISTAKEN = 1, 2
+OPTIONS = {"--control": "ODRADEK_CONTROL", "--control-token": "ODRADEK_CONTROL_TOKEN", "--output": ""}
+"""The options of every command that have a value, each with the environment variable that replaces it."""
+OUTPUTS = ("table", "json")
+
+
+def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Carries out a command. Returns 0 for success, 1 if it did not happen, and 2 for a mistake in the call."""
+    try:
+        for text in arguments:
+            text.encode()
+        options, tokens = _options(arguments, environ)
+        named = list(takewhile(lambda token: token != "--", tokens))
+        if not tokens or "--help" in named or "-h" in named:
+            sys.stdout.write(help_of([token for token in named if not token.startswith("-")]))
+            return 0
+        return _carry_out(tokens, options)
+    except UnicodeEncodeError:
+        return _fail(MISTAKEN, "the arguments must be UTF-8")
+    except (InvalidControl, ArgumentTypeError) as error:
+        return _fail(MISTAKEN, str(error))
+    except NoAnswer as error:
+        return _fail(FAILED, str(error))
+    except BrokenPipeError:
+        return FAILED
+
+
+def _carry_out(tokens: Sequence[str], options: Mapping[str, str]) -> int:
+    control, arguments = control_named(tokens)
+    pairs = pairs_of(control, arguments)
+    bound = {name: _absolute(value) for name, value in bound_texts(control, pairs).items()}
+    if "--control" not in options:
+        raise InvalidControl("--control", "give the address of the cluster with --control HOST:PORT or ODRADEK_CONTROL")
+    host, port = address(options["--control"])
+    answer = send(host, port, options.get("--control-token"), control, pairs, bound)
+    if answer.status >= 400:
+        return _fail(FAILED if answer.status == HTTPStatus.CONFLICT or answer.status >= 500 else MISTAKEN, answer.detail)
+    if answer.body:
+        sys.stdout.write(answer.body if options["--output"] == "json" else as_table(json.loads(answer.body)))
+        sys.stdout.flush()
+    return 0
+
+
+def _absolute(value: Any) -> Any:
+    """Returns the path of a file for the cluster, whose working directory may be another one."""
+    return value.absolute() if isinstance(value, Path) else value
+
+
+def _options(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """Returns the options of every command, with defaults from the environment, and the other tokens. Raises InvalidControl."""
+    options = {"--output": "table"} | {name: environ[variable] for name, variable in OPTIONS.items() if environ.get(variable)}
+    tokens: list[str] = []
+    rest = iter(arguments)
+    for token in rest:
+        name, separator, text = token.partition("=")
+        if name in OPTIONS:
+            value = text if separator else next(rest, None)
+            if value is None:
+                raise InvalidControl(name, f"{name}: needs a value")
+            options[name] = value
+        elif token == "--":
+            tokens += [token, *rest]
+        else:
+            tokens.append(token)
+    if options["--output"] not in OUTPUTS:
+        raise unknown("--output", "format", options["--output"], OUTPUTS)
+    if not re.fullmatch("[!-~]*", options.get("--control-token", "")):
+        raise InvalidControl("--control-token", "--control-token: use printable ASCII characters without spaces")
+    return options, tokens
+
+
+def _fail(code: int, message: str) -> int:
+    print(f"odradek ctl: {message}", file=sys.stderr)
+    return code

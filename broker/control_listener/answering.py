@@ -1,0 +1,66 @@
+"""Answers one request: finds what it is for, converts its arguments, carries out the control, and encodes the result.
+
+Large bodies are decoded and documents rendered in a thread, and long results are encoded in slices, so that no turn of the event loop is
+long.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from ..control_errors import ControlError
+from ..control_interface.results import json_pieces
+from ..control_interface.signatures import result_of
+from ..controls.cluster_controls import ClusterControls
+from ..controls.declaration import Control
+from ..scheduling.turns import TURN_S
+from .problems import Problem, problem_of
+from .requests import Request
+from .responses import Response, response_of
+from .routes import JSON, Resource, arguments_of, route
+
+log = logging.getLogger("odradek.control")
+
+LARGE_BODY_BYTES = 64 * 1024
+
+
+async def answer(request: Request, controls: ClusterControls, resources: Mapping[str, Resource]) -> Response:
+    """Returns the response to a request. An internal error is logged, and its details stay in the log."""
+    try:
+        found = route(request, resources)
+        if isinstance(found, Resource):
+            return Response(HTTPStatus.OK, found.content_type, await asyncio.to_thread(found.render))
+        return await _carried_out(found, request, controls)
+    except Problem as problem:
+        return response_of(problem)
+    except ControlError as error:
+        return response_of(problem_of(error))
+    except Exception:
+        log.exception("an internal error while answering %s", request)
+        return response_of(Problem(HTTPStatus.INTERNAL_SERVER_ERROR, "an internal error, which the log of the cluster describes"))
+
+
+async def _carried_out(control: Control, request: Request, controls: ClusterControls) -> Response:
+    large = len(request.body) > LARGE_BODY_BYTES
+    arguments = await asyncio.to_thread(arguments_of, control, request) if large else arguments_of(control, request)
+    owner = getattr(controls, control.owner) if control.owner else controls
+    result = await control.method(owner, **arguments)
+    if result is None and result_of(control) is type(None):
+        return Response(HTTPStatus.NO_CONTENT)
+    return Response(HTTPStatus.OK, JSON, await _encoded(result))
+
+
+async def _encoded(result: Any) -> bytes:
+    """Returns a result as JSON. Other work gets turns in between."""
+    loop = asyncio.get_running_loop()
+    pieces, end_s = [], loop.time() + TURN_S
+    for piece in json_pieces(result):
+        pieces.append(piece)
+        if loop.time() > end_s:
+            await asyncio.sleep(0)
+            end_s = loop.time() + TURN_S
+    return "".join([*pieces, "\n"]).encode()

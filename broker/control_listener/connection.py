@@ -1,0 +1,169 @@
+"""One connection of the control listener: reads requests and answers them one at a time.
+
+A control runs as a task, so that a long wait holds up neither other connections nor the brokers. If its client ends the connection, a
+control that only reads is cancelled. A control that changes the cluster is completed, because it would otherwise be half done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, cast
+
+from .answering import answer
+from .problems import Problem
+from .requests import MAX_HEAD_BYTES, Request, RequestParser
+from .responses import CONTINUE, Response, encoded, response_of
+from .routes import only_reads, resource_of
+
+if TYPE_CHECKING:
+    from .listener import ControlListener
+
+log = logging.getLogger("odradek.control")
+
+REQUEST_S = 60.0
+"""A connection ends unless its next request is complete, and the response before it is read, after this time."""
+LINGER_S = 2.0
+"""After an error, input is discarded for this time, because closing a socket with unread input destroys the response."""
+
+
+class ControlConnection(asyncio.Protocol):
+    """The transport's view of a connection."""
+
+    def __init__(self, listener: ControlListener) -> None:
+        self._listener = listener
+        self._loop = asyncio.get_running_loop()
+        self._parser = RequestParser(self._admit)
+        self._task: asyncio.Task[None] | None = None
+        self._reads = False
+        self._ending = False
+        self._writable = True
+        self._unsent_bytes = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    # Called by the transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._listener.connections.add(self)
+        if self._listener.is_full:
+            log.info("closing a connection: the control listener has %d connections", len(self._listener.connections) - 1)
+            self._transport.abort()
+        self._wait_for_request()
+
+    def data_received(self, data: bytes) -> None:
+        if not self._ending:
+            self._parser.receive(data)
+            self._proceed()
+
+    def eof_received(self) -> bool:
+        """Keeps the connection open if a request is being answered, because a client may close only its half of the connection.
+
+        A control that only reads gets one turn to complete and is then cancelled, because the client may also have gone.
+        """
+        if self._task is None:
+            return False
+        self._ending = True
+        if self._reads:
+            self._loop.call_soon(self._task.cancel)
+        return True
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._ending = True
+        self._cancel_timer()
+        if self._task is not None and self._reads:
+            self._task.cancel()
+        self._listener.connections.discard(self)
+
+    def pause_writing(self) -> None:
+        self._writable = False
+
+    def resume_writing(self) -> None:
+        self._writable = True
+        self._proceed()
+
+    def abort(self) -> None:
+        """Ends the connection and cancels its control, because the cluster stops."""
+        if self._task is not None:
+            self._task.cancel()
+        self._transport.abort()
+
+    # Requests and responses
+
+    def _admit(self, request: Request) -> None:
+        resource = resource_of(request, self._listener.resources)
+        self._listener.access.check(request.headers, public=resource is not None and resource.public)
+
+    def _proceed(self) -> None:
+        """Begins to answer the next request if it is complete and the one before it is answered."""
+        if self._ending:
+            return
+        if self._task is not None or not self._writable:
+            if self._parser.buffered_bytes > MAX_HEAD_BYTES:
+                self._transport.pause_reading()
+            return
+        self._transport.resume_reading()
+        try:
+            request = self._parser.next_request()
+        except Problem as problem:
+            self._refuse(problem)
+            return
+        if request is not None:
+            self._cancel_timer()
+            self._reads = only_reads(request)
+            self._task = self._loop.create_task(self._answer(request))
+            self._listener.tasks.add(self._task)
+            self._task.add_done_callback(self._listener.tasks.discard)
+        elif self._parser.take_continue():
+            self._transport.write(CONTINUE)
+
+    async def _answer(self, request: Request) -> None:
+        try:
+            response = await answer(request, self._listener.controls, self._listener.resources)
+        except asyncio.CancelledError:
+            self._transport.abort()
+            raise
+        finally:
+            self._task = None
+        log.log(logging.DEBUG if self._reads else logging.INFO, "%s: %d", request, response.status)
+        self._respond(request, response)
+
+    def _respond(self, request: Request, response: Response) -> None:
+        if self._transport.is_closing():
+            return
+        keep_alive = request.keep_alive and not self._ending
+        self._transport.write(encoded(response, keep_alive=keep_alive, with_body=request.method != "HEAD"))
+        self._wait_for_request()
+        if keep_alive:
+            self._proceed()
+        else:
+            self._ending = True
+            self._transport.close()
+
+    def _refuse(self, problem: Problem) -> None:
+        """Answers a request that cannot be read, and ends the connection."""
+        self._ending = True
+        self._transport.write(encoded(response_of(problem), keep_alive=False))
+        self._transport.write_eof()
+        self._cancel_timer()
+        self._timer = self._loop.call_later(LINGER_S, self._transport.abort)
+
+    # The time limit
+
+    def _wait_for_request(self) -> None:
+        self._cancel_timer()
+        self._unsent_bytes = self._transport.get_write_buffer_size()
+        self._timer = self._loop.call_later(REQUEST_S, self._check_progress)
+
+    def _check_progress(self) -> None:
+        """Ends the connection unless its client has read a part of the last response since the last check."""
+        unsent_bytes = self._transport.get_write_buffer_size()
+        if 0 < unsent_bytes < self._unsent_bytes:
+            self._wait_for_request()
+        else:
+            self._transport.abort()
+
+    def _cancel_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

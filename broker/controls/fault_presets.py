@@ -1,0 +1,108 @@
+"""Controls that add ready-made faults, one for each situation that clients should survive."""
+
+from __future__ import annotations
+
+import asyncio
+from glob import escape
+from typing import Annotated
+
+from ..control_errors import InvalidControl, unknown
+from .declaration import control
+from .fault_handles import AsyncFaultHandle, adding
+from .faults import FaultControls
+from .nodes import NodeControls
+from .parameters import Duration, GroupId, NodeId, TopicName, duration_ms
+
+
+class FaultPresetControls(FaultControls, NodeControls):
+    """Ready-made faults."""
+
+    @control("fault preset lost-acks")
+    @adding
+    async def lost_acks(self, topic: TopicName, times: Annotated[int, "how many acknowledgements are lost"] = 1) -> AsyncFaultHandle:
+        """Loses the acknowledgements of a topic: the records are appended, then the connection is reset.
+
+        Producers send the records again. Without idempotence they are then stored twice.
+        """
+        return self._add_fault(api="Produce", topic=escape(topic), times=times, drop=True, stage="after", close="rst")
+
+    @control("fault preset flaky")
+    @adding
+    async def flaky(self, percent: Annotated[float, "how many of 100 requests fail"]) -> AsyncFaultHandle:
+        """Resets the connection of some requests, before anything is done, as an unreliable network does."""
+        if not 0 < percent <= 100:
+            raise InvalidControl("percent", f"percent: must be above 0 and at most 100, not {percent}")
+        return self._add_fault(probability=percent / 100, drop=True, close="rst")
+
+    @control("fault preset firewall")
+    @adding
+    async def firewall(self, node: NodeId) -> AsyncFaultHandle:
+        """Lets all requests to a node hang while their connections stay open, as a firewall does that drops packets."""
+        return self._add_fault(node=node, hang=True)
+
+    @control("fault preset slow-network")
+    @adding
+    async def slow_network(self, ms: Annotated[int, "the delay of each response in milliseconds"]) -> AsyncFaultHandle:
+        """Delays all responses."""
+        return self._add_fault(delay_ms=ms)
+
+    @control("fault preset leader-election")
+    @adding
+    async def leader_election(self, topic: TopicName, takes: Duration) -> AsyncFaultHandle:
+        """Elects other leaders for a topic. Until that is done, its partitions have no leader.
+
+        Clients get LEADER_NOT_AVAILABLE and NOT_LEADER_OR_FOLLOWER for as long. A partition without another in-sync replica keeps its
+        leader.
+        """
+        takes_ms = round(duration_ms("takes", takes))
+        topics = self._server.cluster.topics
+        if topic not in topics:
+            raise unknown("topic", "topic", topic, topics)
+        from ..faults.presets import leader_election
+
+        with self._server.control(f"electing leaders of {topic}"):
+            return self._handle_of(leader_election(self._server.core.faults, topics[topic], takes_ms))
+
+    @control("fault preset coordinator-moves")
+    @adding
+    async def coordinator_moves(self, group: GroupId) -> AsyncFaultHandle:
+        """Moves the coordinator of a group to another node, if there is one.
+
+        The former one answers NOT_COORDINATOR, and the new one COORDINATOR_LOAD_IN_PROGRESS once.
+        """
+        from ..faults.presets import coordinator_moves
+
+        with self._server.control(f"moving the coordinator of {group}"):
+            return self._handle_of(coordinator_moves(self._server.core.faults, group))
+
+    @control("fault preset disk-full")
+    @adding
+    async def disk_full(self, node: NodeId) -> AsyncFaultHandle:
+        """Lets a node refuse all records with KAFKA_STORAGE_ERROR."""
+        return self._add_fault(api="Produce", node=node, error="KAFKA_STORAGE_ERROR")
+
+    @control("fault preset not-enough-replicas")
+    @adding
+    async def not_enough_replicas(self, topic: TopicName) -> AsyncFaultHandle:
+        """Refuses records of a topic with acks=all, as if fewer than min.insync.replicas were in sync."""
+        return self._add_fault(api="Produce", topic=escape(topic), acks=-1, error="NOT_ENOUGH_REPLICAS")
+
+    @control("fault preset rolling-restart")
+    async def rolling_restart(
+        self, pause_s: Annotated[float, "how long each node is stopped, and how long after it the next one stops, in cluster time"]
+    ) -> None:
+        """Stops and starts one node after the other, and returns when all have been restarted."""
+        if not pause_s >= 0:
+            raise InvalidControl("pause_s", f"pause_s: must be 0 or more seconds, not {pause_s}")
+        for number, node_id in enumerate(self._server.cluster.running):
+            if number:
+                await self._pause(pause_s)
+            await self.stop_node(node_id)
+            await self._pause(pause_s)
+            await self.start_node(node_id)
+
+    async def _pause(self, seconds: float) -> None:
+        over = asyncio.Event()
+        with self._server.control("pausing a rolling restart"):
+            self._server.core.timers.set(over, round(seconds * 1000), over.set)
+        await over.wait()

@@ -1,0 +1,108 @@
+"""Reads key stores and trust stores: PEM in settings or files, and PKCS12 files.
+
+JKS is a format of Java only; the error message contains the command that converts it. No error message contains a key or a password. Each
+function raises InvalidStore with a text that names the settings by their prefix, `ssl.keystore` or `ssl.truststore`.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+JAVA_MAGIC = (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce")
+CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
+PRIVATE_KEY = re.compile(rb"-----BEGIN (ENCRYPTED |RSA |EC )?PRIVATE KEY-----.+?-----END \1?PRIVATE KEY-----", re.DOTALL)
+STORE_TYPES = ("JKS", "PKCS12", "PEM")
+KEY_STORE, TRUST_STORE = "ssl.keystore", "ssl.truststore"
+
+
+class InvalidStore(ValueError):
+    """A store cannot be read, or does not contain what it should."""
+
+
+class MissingExtra(ImportError):
+    """The package cryptography is not installed. The text names the extra that installs it."""
+
+
+class KeyStore(NamedTuple):
+    """A certificate chain and its private key as PEM. `password` decrypts the key, None if it is not encrypted."""
+
+    chain: bytes
+    key: bytes
+    password: str | None
+
+    def __repr__(self) -> str:
+        return "KeyStore(...)"
+
+
+def demand_cryptography(purpose: str) -> None:
+    """Raises MissingExtra if the package cryptography is not installed."""
+    try:
+        import cryptography.x509  # noqa: F401
+    except ImportError:
+        raise MissingExtra(f"{purpose} needs the package cryptography; install it with pip install 'odradek[tls]'") from None
+
+
+def read_store(prefix: str, kind: str, location: str) -> bytes:
+    """Returns the content of a store file after a check of its type."""
+    if kind not in STORE_TYPES:
+        raise InvalidStore(f"{prefix}.type is {kind}; use PEM or PKCS12")
+    try:
+        content = Path(location).read_bytes()
+    except OSError as error:
+        raise InvalidStore(f"cannot read {prefix}.location {location}: {error.strerror or error}") from None
+    if content.startswith(JAVA_MAGIC):
+        command = f"keytool -importkeystore -srckeystore {location} -destkeystore {Path(location).stem}.p12 -deststoretype PKCS12"
+        raise InvalidStore(f"{location} is a JKS store, which only Java can read; convert it: {command}")
+    if kind != "PEM" and b"-----BEGIN " in content:
+        raise InvalidStore(f"{location} is a PEM file; set {prefix}.type=PEM")
+    return content
+
+
+def pem_key_store(content: bytes, password: str | None) -> KeyStore:
+    """Returns the certificates and the private key in some PEM text. `password` is that of the key."""
+    chain, key = CERTIFICATE.findall(content), PRIVATE_KEY.search(content)
+    if not chain:
+        raise InvalidStore("the PEM key store contains no certificate (-----BEGIN CERTIFICATE-----)")
+    if key is None:
+        raise InvalidStore("the PEM key store contains no private key (-----BEGIN PRIVATE KEY-----)")
+    if key[1] == b"ENCRYPTED " and password is None:
+        raise InvalidStore("the private key is encrypted; set ssl.key.password")
+    return KeyStore(b"\n".join(chain), key[0], password)
+
+
+def pem_certificates(content: bytes) -> str:
+    """Returns the certificates in some PEM text, one after the other."""
+    found = CERTIFICATE.findall(content)
+    if not found:
+        raise InvalidStore("the trust store contains no certificate")
+    return b"\n".join(found).decode("ascii", "replace")
+
+
+def pkcs12_key_store(content: bytes, location: str, password: str) -> KeyStore:
+    """Returns the certificates and the private key of a PKCS12 store. Raises MissingExtra without the package cryptography."""
+    demand_cryptography(f"the PKCS12 store {location}")
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, pkcs12
+
+    try:
+        store = pkcs12.load_pkcs12(content, password.encode() or None)
+    except ValueError:
+        raise InvalidStore(f"cannot open {location}: it is no PKCS12 store, or {KEY_STORE}.password is wrong") from None
+    if store.key is None or store.cert is None:
+        raise InvalidStore(f"{location} contains no private key with its certificate")
+    chain = b"".join(each.certificate.public_bytes(Encoding.PEM) for each in (store.cert, *store.additional_certs))
+    return KeyStore(chain, store.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), None)
+
+
+def pkcs12_certificates(content: bytes, location: str, password: str) -> bytes:
+    """Returns the certificates of a PKCS12 store as PEM. Raises MissingExtra without the package cryptography."""
+    demand_cryptography(f"the PKCS12 store {location}")
+    from cryptography.hazmat.primitives.serialization import Encoding, pkcs12
+
+    try:
+        store = pkcs12.load_pkcs12(content, password.encode() or None)
+    except ValueError:
+        raise InvalidStore(f"cannot open {location}: it is no PKCS12 store, or {TRUST_STORE}.password is wrong") from None
+    certificates = [*([store.cert] if store.cert else []), *store.additional_certs]
+    return b"".join(each.certificate.public_bytes(Encoding.PEM) for each in certificates)

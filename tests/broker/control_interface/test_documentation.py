@@ -1,0 +1,34 @@
+"""docs/controls.md: every control with its three forms, and every type that it refers to."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from odradek.broker.control_interface.documentation import as_markdown, http_call, python_call
+from odradek.broker.control_interface.examples import example_of
+from odradek.broker.controls.declaration import CONTROLS, Control
+from tests.broker.control_interface.test_signatures import SAMPLE
+
+TEXT = as_markdown()
+
+
+@pytest.mark.parametrize("declared", CONTROLS.values(), ids=lambda declared: " ".join(declared.words))
+def test_control_has_a_section_with_three_calls(declared: Control) -> None:
+    (section,) = re.findall(rf"^### {' '.join(declared.words)}\n(.*?)(?=^##|\Z)", TEXT, re.MULTILINE | re.DOTALL)
+    calls = re.findall(r"^    (.*)$", section, re.MULTILINE)[-3:]
+    example = example_of(declared)
+    assert calls[:2] == [python_call(declared, example), http_call(declared, example)]
+    assert calls[2].startswith(f"odradek ctl {' '.join(declared.words)}")
+
+
+def test_links_lead_to_sections() -> None:
+    headings = {heading.lower() for heading in re.findall(r"^#+ (.*)$", TEXT, re.MULTILINE)}
+    assert {link for link in re.findall(r"\]\(#([^)]*)\)", TEXT) if link not in headings} == set()
+
+
+def test_calls_of_a_sample_have_values() -> None:
+    arguments = {"node": 2, "pause": "10m", "flag": True}
+    assert python_call(SAMPLE, arguments) == 'cluster.sample(2, "10m", flag=True)'
+    assert http_call(SAMPLE, arguments) == 'POST /sample/do {"node": 2, "pause": "10m", "flag": true}'
