@@ -6,7 +6,7 @@ COPY broker broker
 COPY protocol protocol
 COPY storage storage
 COPY spark_sink spark_sink
-RUN pip install --no-cache-dir ".[uvloop]" && useradd --system --no-create-home odradek
+RUN pip install --no-cache-dir ".[uvloop,tls]" && useradd --system --no-create-home odradek
 
 USER odradek
 EXPOSE 9092 9093

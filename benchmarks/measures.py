@@ -19,6 +19,7 @@ from .librdkafka import BEGINNING, KafkaFailure, Reader, SingleProducer
 from .metadata import metadata_s
 from .pipeline import Pipeline, batch, varied_batches
 from .rows import Figures, Measure, Row, Target
+from .state import advance_ms, durations_ms
 from .topics import TIMEOUT_S, new_name, new_topic
 
 
@@ -166,6 +167,16 @@ def memory(row: str, records: bytes, count: int, broker: Broker) -> Figures:
         return {row: (fresh.resident_bytes() - before) / stored}
 
 
+def state(broker: Broker) -> Figures:
+    """Measures snapshots and resets, which the others do not have."""
+    return durations_ms() if broker.name == ODRADEK else {}
+
+
+def advance(broker: Broker) -> Figures:
+    """Measures an advance of the time, which the others do not have."""
+    return {"advance over 7 days, 1,000 groups": advance_ms()} if broker.name == ODRADEK else {}
+
+
 def fairness(broker: Broker) -> Figures:
     """Measures the latency of quiet clients, alone and beside one client that floods the broker."""
     alone_s, flooded_s = quiet_p99_s(broker.address)
@@ -213,6 +224,10 @@ MEASURES = (
     Measure((Row("group of 100 members forms", "ms", (Target(10),)),), group_formation),
     Measure((Row("metadata of 1000 partitions", "ms"), Row("metadata of 10000 partitions", "ms", (Target(25),))), large_metadata),
     Measure((Row("start", "ms", (Target(80),)), Row("memory at start", "MiB", (Target(28),))), start),
+    Measure(
+        (Row("reset", "ms", (Target(5),)), Row("snapshot of 1 GB", "ms", (Target(20),)), Row("restore of 1 GB", "ms", (Target(20),))), state
+    ),
+    Measure((Row("advance over 7 days, 1,000 groups", "ms", (Target(1000),)),), advance),
     _per_stored_byte("small batches", batch(1, 100), 300_000),
     _per_stored_byte("large batches", batch(200, 1024), 400),
 )

@@ -57,6 +57,11 @@ class Authentication:
         complete = self._session.state is State.COMPLETE
         return self._broker.request_max_bytes if complete else self._listener.max_receive_bytes
 
+    @property
+    def expires(self) -> bool:
+        """Whether the session of the authenticated client ends at some time."""
+        return self._session.expires_ms is not None
+
     def admits(self, frame: memoryview) -> bool:
         """Returns whether a frame is a request of an authenticated client. Raises CloseConnection if its session has expired."""
         session = self._session

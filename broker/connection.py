@@ -2,9 +2,9 @@
 
 Receiving. All connections share the staging buffer of the core. `buffer` returns the memory for the next bytes, and `received` serves the
 frames that are complete; an incomplete one at the end is copied to `_unparsed`. A frame larger than LARGE_FRAME_BYTES is received into a
-memory block of its own, which the log may keep without a copy. Its pages are provided as the bytes arrive (`storage/blocks.py`), and it is
-given back afterwards. It counts towards `queued.max.request.bytes`. After a large frame, only FRAME_START_BYTES are read into the staging
-buffer, because the next frame is probably large too.
+memory block of its own (`large_frame.py`), which the log may keep without a copy, and which is given back afterwards. It counts towards
+`queued.max.request.bytes`. After a large frame, only FRAME_START_BYTES are read into the staging buffer, because the next frame is
+probably large too.
 
 Authentication. On a SASL listener, `authentication.py` answers the frames of a client until it is authenticated.
 
@@ -29,12 +29,13 @@ from ..protocol.errors import KafkaError
 from ..protocol.frame import LENGTH, Buffer, RequestHeader, encode_response, encode_response_in_slices, read_request_header
 from ..protocol.messages.api_versions import API_VERSIONS
 from ..protocol.schema import Message, ProtocolError
-from ..storage.blocks import TOUCH_BYTES, touch
+from ..storage.blocks import TOUCH_BYTES
 from .cluster.broker import Broker
 from .context import Client, Context, Shortcut
 from .failure import failure
 from .gate import Answering, Asked, Sparing
 from .handlers import load_handler, unsupported_version
+from .large_frame import LARGE_FRAME_BYTES, LargeFrame
 from .parked import Parked, Undecoded
 from .protocol_sniffing import sniff_protocol
 from .registry import HANDLERS, CloseConnection
@@ -47,9 +48,7 @@ if TYPE_CHECKING:
     from .core import Core
 
 LENGTH_BYTES, _unpack_length = LENGTH.size, LENGTH.unpack_from
-LARGE_FRAME_BYTES = 128 * 1024
 FRAME_START_BYTES = 16 * 1024
-MOST_TOUCHED_BYTES = 1024 * 1024
 """The most bytes whose pages are provided at once."""
 OUTPUT_LIMIT_BYTES = 1024 * 1024
 TURN_REQUESTS = 100
@@ -88,8 +87,7 @@ class Connection:
         self._unparsed: Buffer = b""
         self._held = False  # whether `_unparsed` may contain whole frames
         self._is_put_off = self._flush_is_put_off = False
-        self._large: memoryview | None = None
-        self._filled = self._touched = 0
+        self._large: LargeFrame | None = None
         self._step_bytes = TOUCH_BYTES
         self._staging = core.staging
         self._used_ms = core.timers.now_ms
@@ -134,7 +132,7 @@ class Connection:
     def buffer(self) -> memoryview:
         """Returns the memory for the next bytes. It is valid until `received` is called."""
         if self._large is not None:
-            return self._large[self._filled : self._touched]
+            return self._large.buffer
         n = len(self._unparsed)
         if not n:
             return self._staging
@@ -234,43 +232,35 @@ class Connection:
             self._held = True  # stops reading until memory is released, which asks for a flush
             return False
         try:
-            self._large = self.core.cluster.blocks.take(size)
+            frame = self.core.cluster.blocks.take(size)
         except MemoryError as error:
             memory.release(size)
             self.close(f"no memory for a request of {size} bytes: {error}", logging.ERROR)
             return True
-        self._filled = len(begun)
-        self._large[: self._filled] = begun
-        self._touch(self._large)
+        self._large = LargeFrame(frame, begun, self._step_bytes)
         return True
 
-    def _touch(self, frame: memoryview) -> None:
-        """Provides the pages for the next bytes of a large frame: at most as many as the client has sent, or TOUCH_BYTES."""
-        self._step_bytes = min(max(self._step_bytes, self._filled), MOST_TOUCHED_BYTES)
-        self._touched = touch(frame, min(self._filled + self._step_bytes, len(frame)))
-
-    def _receive_large(self, frame: memoryview, n: int) -> None:
-        self._filled += n
-        if self._filled == len(frame):
-            self._large, self._staging = None, self.core.staging[:FRAME_START_BYTES]
+    def _receive_large(self, large: LargeFrame, n: int) -> None:
+        if large.received(n):
+            self._large, self._step_bytes = None, large.step_bytes
+            self._staging = self.core.staging[:FRAME_START_BYTES]
             try:
-                self._serve(frame, LENGTH_BYTES, len(frame) - LENGTH_BYTES, owns_buffer=True)
+                self._serve(large.frame, LENGTH_BYTES, len(large.frame) - LENGTH_BYTES, owns_buffer=True)
             finally:
-                self._release_large(frame)
-        elif self._filled == self._touched:
-            self._touch(frame)
+                self._release_large(large)
 
-    def _release_large(self, frame: memoryview) -> None:
-        self.broker.request_memory.release(len(frame))
-        self.core.cluster.blocks.give_back([frame.obj])
+    def _release_large(self, large: LargeFrame) -> None:
+        self.broker.request_memory.release(len(large.frame))
+        self.core.cluster.blocks.give_back([large.frame.obj])
 
     # Requests
 
     def _serve(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> None:
         """Serves the request in `size` bytes of `data` from `position` on. Every request passes here, with or without the shortcut."""
-        gate = self.core.gate
-        if self._shortcut is not None and self.core.cluster.shortcut_allowed and (gate is None or self.sparing.state is gate.state):
-            response = self._shortcut.answer(data, position, size, owns_buffer)
+        core, shortcut = self.core, self._shortcut
+        gate = core.gate
+        if shortcut is not None and core.cluster.shortcut_allowed and (gate is None or self.sparing.state is gate.state):
+            response = shortcut.answer(data, position, size, owns_buffer)
             if gate is not None and response is not None:
                 self.sparing.count += 1
             if isinstance(response, bytes):
@@ -305,7 +295,8 @@ class Connection:
         try:
             rule = (HANDLERS.get(api.key) or load_handler(api.key)).rule
             answer = rule(request, context) if gate is None else gate.serve(Asked(self, header, request, context, rule))
-            if self._authentication is None:  # the end of a session must be noticed at the next request
+            # The end of a session must be noticed at the next request, which the shortcut would not do.
+            if self._authentication is None or not self._authentication.expires:
                 self._shortcut = context.shortcut
             if isinstance(answer, Generator):
                 self.resume(Parked(self, header, request, context, answer))

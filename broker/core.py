@@ -53,6 +53,8 @@ class Core:
         """Functions that are called when the faults have changed."""
         self._connection_rates: dict[int, ConnectionRates] = {}
         cluster.quotas.on_change.append(self._set_gate)
+        if cluster.quotas:  # a restored state may have some
+            self._set_gate()
 
     @cached_property
     def faults(self) -> Faults:

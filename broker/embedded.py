@@ -7,6 +7,8 @@ import threading
 from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from os import PathLike
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -21,6 +23,7 @@ from .settings.spelling import check_scope
 if TYPE_CHECKING:
     from .control_listener.address import ControlAddress
     from .control_listener.listener import ControlListener
+    from .snapshots.cluster import State
     from .tls.generated import GeneratedTls
 
 R = TypeVar("R")
@@ -60,11 +63,33 @@ class AsyncCluster(ClusterControls):
         self._topics = topic_specs_of({} if topics is None else topics)
         check_topics(self._topics, nodes)
         self._seed = seed
+        self._saved: State | None = None
         if control is None and control_token is not None:
             raise ValueError('control_token has no effect without control, such as control="127.0.0.1:0"')
         self._control = None if control is None else _control_address(control, control_token)
         self._running: Server | None = None
         self._listener: ControlListener | None = None
+
+    @classmethod
+    def load(
+        cls,
+        file: str | PathLike[str],
+        settings: Mapping[str, SettingValue] | None = None,
+        *,
+        seed: int | None = None,
+        control: str | None = None,
+        control_token: str | None = None,
+    ) -> Self:
+        """Returns a cluster that starts with the state in a file, which `save` has written; see `Cluster.load`."""
+        from .snapshots.cluster import nodes_of  # not imported at start, because few clusters are loaded
+        from .snapshots.loading import any_ports, loaded_config
+        from .snapshots.state_file import load
+
+        saved, changed = load(Path(file)), _texts(settings or {})
+        cluster = cls(len(saved["nodes"]), seed=seed, control=control, control_token=control_token)
+        cluster._saved = saved
+        cluster._config = loaded_config(saved, [any_ports(node.listeners) | changed for node in nodes_of(saved)])
+        return cluster
 
     async def start(self) -> Self:
         """Starts the brokers and returns the cluster once they accept connections.
@@ -73,7 +98,7 @@ class AsyncCluster(ClusterControls):
         """
         if self._running is not None:
             raise ValueError(f"the cluster is running already, at {self.bootstrap_servers}; stop it before you start it again")
-        server = Server(self._config, self._topics, seed=self._seed)
+        server = Server(self._config, self._topics, seed=self._seed, state=self._saved)
         await server.start()
         self._running = server
         if self._control is not None:
@@ -189,7 +214,7 @@ class Cluster(BlockingControls):
         control: str | None = None,
         control_token: str | None = None,
     ) -> None:
-        self._cluster = AsyncCluster(
+        cluster = AsyncCluster(
             nodes,
             topics,
             settings,
@@ -201,8 +226,33 @@ class Cluster(BlockingControls):
             control=control,
             control_token=control_token,
         )
-        super().__init__(self._cluster, self._run_in_thread)
+        self._offer(cluster)
         self._thread: threading.Thread | None = None
+
+    def _offer(self, cluster: AsyncCluster) -> None:
+        """Makes `cluster` the one that runs in the thread."""
+        self._cluster = cluster
+        super().__init__(cluster, self._run_in_thread)
+
+    @classmethod
+    def load(
+        cls,
+        file: str | PathLike[str],
+        settings: Mapping[str, SettingValue] | None = None,
+        *,
+        seed: int | None = None,
+        control: str | None = None,
+        control_token: str | None = None,
+    ) -> Self:
+        """Returns a cluster that starts with the state in a file, which `save` has written, on free ports of the same addresses.
+
+        It has the nodes and settings of the cluster that was saved; `settings` replace single ones. With a `seed`, the ids and numbers
+        that are generated from now on are reproducible; without one, they continue those of a seeded cluster that was saved. Raises
+        ValueError for a file that is damaged or was written by a newer version, and OSError if it cannot be read.
+        """
+        cluster = cls()
+        cluster._offer(AsyncCluster.load(file, settings, seed=seed, control=control, control_token=control_token))
+        return cluster
 
     def start(self) -> Self:
         """Starts the brokers and returns the cluster once they accept connections.
@@ -296,11 +346,15 @@ class Cluster(BlockingControls):
 def _cluster_config(nodes: int, settings: Mapping[str, SettingValue], security: Security) -> ClusterConfig:
     if not isinstance(nodes, int) or isinstance(nodes, bool):
         raise TypeError(f"nodes must be an int, not {nodes!r}")
+    properties = {"listeners": ANY_PORT} | _texts(settings)
+    return security.applied_to(cluster_of([security.settings(properties, settings)], nodes=nodes))
+
+
+def _texts(settings: Mapping[str, SettingValue]) -> dict[str, str]:
     if not isinstance(settings, Mapping):
         raise TypeError(f'settings must be a mapping such as {{"num.partitions": 3}}, not {settings!r}')
     check_scope(settings)
-    properties = {"listeners": ANY_PORT} | {name: as_text(name, value) for name, value in settings.items()}
-    return security.applied_to(cluster_of([security.settings(properties, settings)], nodes=nodes))
+    return {name: as_text(name, value) for name, value in settings.items()}
 
 
 def _control_address(control: str, token: str | None) -> ControlAddress:

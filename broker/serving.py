@@ -15,6 +15,7 @@ from .signals import end_by_signals
 
 if TYPE_CHECKING:
     from .control_listener.address import ControlAddress
+    from .snapshots.cluster import State
 
 log = logging.getLogger("kafka.server.KafkaServer")
 
@@ -22,17 +23,29 @@ Ready = Callable[[Server, str | None], None]
 """A function that is called with the cluster and the address of its control listener once both accept connections."""
 
 
-def run(config: ClusterConfig, *, topics: Sequence[TopicSpec] = (), control: ControlAddress | None = None, on_ready: Ready) -> None:
-    """Runs a cluster, and with `control` its control listener, until SIGTERM or SIGINT. Raises OSError if an address is in use."""
+def run(
+    config: ClusterConfig,
+    *,
+    topics: Sequence[TopicSpec] = (),
+    state: State | None = None,
+    control: ControlAddress | None = None,
+    on_ready: Ready,
+) -> None:
+    """Runs a cluster, with a saved state if there is one and with `control` its control listener, until SIGTERM or SIGINT.
+
+    Raises OSError if an address is in use.
+    """
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(_serve(config, topics, control, on_ready))
+        runner.run(_serve(config, topics, state, control, on_ready))
 
 
-async def _serve(config: ClusterConfig, topics: Sequence[TopicSpec], control: ControlAddress | None, on_ready: Ready) -> None:
+async def _serve(
+    config: ClusterConfig, topics: Sequence[TopicSpec], state: State | None, control: ControlAddress | None, on_ready: Ready
+) -> None:
     ended = asyncio.Event()
     end_by_signals(asyncio.get_running_loop(), ended)
     async with AsyncExitStack() as stack:
-        server = Server(config, topics)
+        server = Server(config, topics, state=state)
         await server.start()
         stack.push_async_callback(server.stop)
         address = None

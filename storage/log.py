@@ -10,6 +10,9 @@ have been written: after a truncation, new batches are written after the truncat
 
 Deleting frees the segments before the start offset. A block of memory that no segment refers to any more is given back (`blocks.py`), and
 may serve again when no slice refers to it either.
+
+Snapshots share the segments of a log (`seal`, `adopt`). Therefore only the last segment grows, until it is sealed, and any other change
+replaces a segment by a changed copy.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from struct import Struct
 
 from .blocks import KEEPS_NOTHING, TOUCH_BYTES, Blocks, touch
 from .epochs import LeaderEpochs
-from .memory import LogMemory
+from .memory import KeptBytes, LogMemory
 from .segments import EXTENT, PREFIX_BYTES, Buffer, Segment, max_timestamp_of, split
 
 KEEP_BYTES = 32 * 1024  # from this size on, copying a batch takes longer than keeping its block
@@ -40,12 +43,11 @@ _base_offset = attrgetter("base_offset")
 class Log:
     """Batches with offsets from `start_offset` to `end_offset` (exclusive). The views that it returns are read-only and never change."""
 
-    __slots__ = ("_arena", "_blocks", "_epochs", "_kept", "_limit", "_segments", "_used", "_view", "end_offset", "memory", "start_offset")
+    __slots__ = ("_arena", "_blocks", "_epochs", "_limit", "_segments", "_used", "_view", "end_offset", "memory", "start_offset")
 
     def __init__(self, memory: LogMemory | None = None, blocks: Blocks = KEEPS_NOTHING) -> None:
         self.memory = memory
         self._blocks = blocks
-        self._kept = 0  # bytes that are counted in `memory`
         self.start_offset = 0
         self.end_offset = 0
         self._segments: list[Segment] = []
@@ -78,8 +80,8 @@ class Log:
         self._limit = 0
         segment.add(size, last_offset_delta, max_timestamp)
         self.end_offset = segment.end_offset
-        if self.memory is not None:
-            self._count(self.memory, size)
+        if segment.kept is not None:
+            segment.kept.add(size)
         return base_offset
 
     def append_copy(self, batch: memoryview, leader_epoch: int, last_offset_delta: int, max_timestamp: int) -> int:
@@ -98,13 +100,9 @@ class Log:
         segment = self._segments[-1]
         segment.add(size, last_offset_delta, max_timestamp)
         self.end_offset = segment.end_offset
-        if self.memory is not None:
-            self._count(self.memory, size)
+        if segment.kept is not None:
+            segment.kept.add(size)
         return base_offset
-
-    def _count(self, memory: LogMemory, size: int) -> None:
-        memory.used_bytes += size
-        self._kept += size
 
     def read(self, offset: int, max_bytes: int, end_offset: int, *, at_least_one: bool) -> list[memoryview]:
         """Returns whole batches from the one that contains `offset`, at most `max_bytes`, as one slice per segment.
@@ -181,6 +179,7 @@ class Log:
         self._epochs.delete_before(offset)
         kept = [segment for segment in self._segments if segment.end_offset > offset]
         if kept:
+            kept[0] = kept[0].copy()
             kept[0].delete_before(offset)
         self._replace_segments(kept)
 
@@ -190,7 +189,7 @@ class Log:
         Their headers already hold offsets, in ascending order and possibly with gaps, and leader epochs. The start offset and the
         end offset of the log stay the same.
         """
-        kept = [segment for segment in self._segments if segment.end_offset > offset]
+        kept = [segment.copy() for segment in self._segments if segment.end_offset > offset]
         if kept:
             kept[0].delete_before(offset)
         segments = [*_packed(batches, self._blocks), *kept]
@@ -211,11 +210,26 @@ class Log:
         self.start_offset = min(self.start_offset, offset)
         kept = [segment for segment in self._segments if segment.base_offset < offset]
         if kept:
+            kept[-1] = kept[-1].copy()
             kept[-1].truncate_to(offset)
             if kept[-1].end <= kept[-1].start:
                 kept.pop()
         self._limit = 0
         self._replace_segments(kept)
+
+    # Sharing with snapshots
+
+    def seal(self) -> None:
+        """Prevents the last segment from growing, so that it may be shared."""
+        self._limit = 0
+
+    def adopt(self, segments: Sequence[Segment]) -> None:
+        """Makes sealed segments with positions in a log the contents of this empty log. The next append opens an arena."""
+        self._replace_segments(list(segments))
+
+    def empty(self) -> None:
+        """Releases the memory of a log that is no longer used."""
+        self._replace_segments([])
 
     def begin_epoch(self, epoch: int) -> None:
         """Starts a leader epoch at `end_offset`."""
@@ -257,21 +271,24 @@ class Log:
     def _open(self, view: memoryview, start: int) -> Segment:
         log_end = self._segments[-1].log_start + self._segments[-1].end if self._segments else 0
         segment = Segment(view, start, self.end_offset, log_end - start)
+        if self.memory is not None:
+            segment.kept = KeptBytes(self.memory)
         self._segments.append(segment)
         return segment
 
     def _replace_segments(self, segments: list[Segment]) -> None:
-        """Replaces the segments, counts the memory of the new ones, and gives back the blocks of those that are no longer needed."""
-        needed = set(map(id, segments))
-        blocks = [segment.view.obj for segment in self._segments if id(segment) not in needed]
+        """Replaces the segments, counts the memory of the new ones, and gives back the blocks that none of them needs."""
+        needed = {id(segment.view.obj) for segment in segments}
+        blocks = {id(segment.view.obj): segment.view.obj for segment in self._segments}
         self._segments = segments
         if not segments:
             self._limit = self._used = 0
             self._arena = self._view = _NO_ARENA
         if self.memory is not None:
-            before, self._kept = self._kept, sum(segment.end - segment.origin for segment in self._segments)
-            self.memory.free(before - self._kept)
-        self._blocks.give_back(blocks)
+            for segment in segments:
+                if segment.kept is None:
+                    segment.kept = KeptBytes(self.memory, segment.end - segment.origin)
+        self._blocks.give_back(block for identity, block in blocks.items() if identity not in needed)
 
 
 def _packed(batches: Sequence[Buffer], blocks: Blocks) -> Iterator[Segment]:

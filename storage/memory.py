@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 class LogMemory:
-    """The memory that all logs of a cluster may take together. Bytes count until the block that contains them is freed.
+    """The memory that all logs of a cluster and their snapshots may take together. Bytes count until no segment contains them any more.
 
     `on_full` is called when an append is refused for the first time since memory was last freed.
     """
@@ -32,3 +32,22 @@ class LogMemory:
         """Subtracts `size` bytes that are no longer kept."""
         self.used_bytes -= size
         self._is_reported = False
+
+
+class KeptBytes:
+    """The bytes of one segment. A log and its snapshots may share it; when the last of them drops it, `memory` is told."""
+
+    __slots__ = ("_memory", "_size")
+
+    def __init__(self, memory: LogMemory, size: int = 0) -> None:
+        self._memory = memory
+        self._size = 0
+        self.add(size)
+
+    def add(self, size: int) -> None:
+        """Counts `size` more bytes."""
+        self._size += size
+        self._memory.used_bytes += size
+
+    def __del__(self) -> None:
+        self._memory.free(self._size)

@@ -11,7 +11,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from struct import Struct
 
+from .memory import KeptBytes
+
 INDEX_INTERVAL_BYTES = 4096
+HEADER_BYTES = 61
 PREFIX_BYTES = 12  # base offset and batch length, which the batch length does not include
 EXTENT = Struct(">qi11xi")  # base offset, batch length, last offset delta
 _LENGTH = Struct(">i")
@@ -47,11 +50,27 @@ def max_timestamp_of(batch: Buffer) -> int:
     return timestamp
 
 
+def read_segment(view: memoryview, base_offset: int, end_offset: int, log_start: int) -> Segment:
+    """Returns a segment of all batches in `view`, which hold their offsets. Raises ValueError if these are not whole batches."""
+    segment = Segment(view, 0, base_offset, log_start)
+    while segment.end < len(view):
+        if len(view) - segment.end < HEADER_BYTES:
+            raise ValueError(f"{len(view) - segment.end} bytes after the last batch")
+        offset, length, last_offset_delta = EXTENT.unpack_from(view, segment.end)
+        size = length + PREFIX_BYTES
+        if not HEADER_BYTES <= size <= len(view) - segment.end or offset < segment.end_offset or last_offset_delta < 0:
+            raise ValueError(f"no batch of {size} bytes with the offset {offset} can follow the offset {segment.end_offset}")
+        segment.end_offset = offset  # the offsets before it may have been removed
+        segment.add(size, last_offset_delta, max_timestamp_of(view[segment.end :]))
+    segment.end_offset = end_offset
+    return segment
+
+
 class Segment:
     """Batches with offsets from `base_offset` to `end_offset` (exclusive), in the bytes `start` to `end` of `view`.
 
     `log_start` is the position of the first byte of `view` in the whole log, so that the bytes between two segments can be counted
-    by subtraction.
+    by subtraction. `kept` counts the bytes where memory is limited.
     """
 
     __slots__ = (
@@ -62,6 +81,7 @@ class Segment:
         "base_offset",
         "end",
         "end_offset",
+        "kept",
         "last_base_offset",
         "last_position",
         "log_start",
@@ -76,6 +96,7 @@ class Segment:
         self.origin = self.start = self.end = start  # bytes from `origin` are kept in memory, those from `start` can be read
         self.base_offset = self.end_offset = base_offset
         self.log_start = log_start
+        self.kept: KeptBytes | None = None
         self.max_timestamp = _OLDEST
         # The newest batch, which most fetches read, is found without a search.
         self.last_base_offset = base_offset
@@ -85,6 +106,13 @@ class Segment:
         self._offsets = array("q")
         self._positions = array("I")
         self._max_timestamps = array("q")
+
+    def copy(self) -> Segment:
+        """Returns a segment with the same batches and the same index. Of the two, only one may be changed afterwards."""
+        copy = Segment(self.view, self.start, self.base_offset, self.log_start)
+        for name in Segment.__slots__:
+            setattr(copy, name, getattr(self, name))
+        return copy
 
     def add(self, size: int, last_offset_delta: int, max_timestamp: int) -> None:
         """Adds the batch that was written at `end`."""
@@ -150,7 +178,7 @@ class Segment:
         if position >= self.end:
             return
         kept = bisect_left(self._positions, position)
-        del self._offsets[kept:], self._positions[kept:], self._max_timestamps[kept:]
+        self._offsets, self._positions, self._max_timestamps = self._offsets[:kept], self._positions[:kept], self._max_timestamps[:kept]
         self.end_offset = EXTENT.unpack_from(self.view, position)[0]
         self.end = position
         self._lower_max_timestamp()

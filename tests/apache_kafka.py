@@ -21,7 +21,7 @@ import tempfile
 import time
 import uuid
 from base64 import urlsafe_b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from struct import pack, unpack
@@ -29,6 +29,7 @@ from typing import Self
 
 VERSION = "4.3.1"
 CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the cluster id of Apache's image
+SERVER, CLIENTS, TOOLS = "kafka_2.13", "kafka-clients", "kafka-tools"  # Maven's names; TOOLS are the command line programs
 # These options make the JVM start fast; in short runs it is also faster than with the stock 1 GB heap and G1.
 JVM = ["-Xms64m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
 
@@ -48,10 +49,12 @@ QUICK = {
     "share.coordinator.state.topic.num.partitions": "1",
 }
 
+# Jackson is an optional dependency of the client, which needs it for OAUTHBEARER.
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>odradek</groupId><artifactId>apache-kafka</artifactId><version>1</version><dependencies>
-<dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>{}</version></dependency>
+<dependency><groupId>org.apache.kafka</groupId><artifactId>{}</artifactId><version>{}</version></dependency>
 <dependency><groupId>org.apache.logging.log4j</groupId><artifactId>log4j-slf4j-impl</artifactId><version>2.25.4</version></dependency>
+<dependency><groupId>com.fasterxml.jackson.core</groupId><artifactId>jackson-databind</artifactId><version>2.21.2</version></dependency>
 </dependencies></project>"""
 _LOG4J = """rootLogger = INFO, stdout
 appender.stdout.type = Console
@@ -83,14 +86,14 @@ def java() -> str | None:
     return str(JAVA)
 
 
-def jars() -> Path:
-    """Returns the directory of Kafka's jars, including the Java client. Maven fills it when it is missing."""
-    home = _home()
+def jars(artifact: str = SERVER, version: str = VERSION) -> Path:
+    """Returns the directory of the jars of an artifact and of all that it needs. Maven fills it when it is missing."""
+    home = _home(artifact, version)
     home.mkdir(parents=True, exist_ok=True)
     (home / "log4j2.properties").write_text(_LOG4J)
     if not (home / "lib").is_dir():
         with tempfile.TemporaryDirectory(dir=home) as work:
-            Path(work, "pom.xml").write_text(_POM.format(VERSION))
+            Path(work, "pom.xml").write_text(_POM.format(artifact, version))
             maven = ["mvn", "-q", "-B", "dependency:copy-dependencies", f"-DoutputDirectory={work}/lib"]
             subprocess.run(maven, cwd=work, stdout=sys.stderr, check=True)
             with suppress(OSError):  # another process has completed the download meanwhile
@@ -98,16 +101,18 @@ def jars() -> Path:
     return home / "lib"
 
 
-def command(main: str, *arguments: str) -> list[str]:
-    """Returns the command line that runs a Java class of Kafka. Raises RuntimeError when there is no Java."""
-    lib, binary = jars(), java()
+def command(main: str, *arguments: str, libraries: Sequence[Path] = ()) -> list[str]:
+    """Returns the command line that runs a Java class, by default of Kafka's broker. Raises RuntimeError when there is no Java."""
+    binary, (first, *others) = java(), libraries or (jars(),)
     if binary is None:
         raise RuntimeError("no Java found: set JAVA_HOME")
-    return [binary, *JVM, f"-Dlog4j2.configurationFile={lib.parent / 'log4j2.properties'}", "-cp", f"{lib}/*", main, *arguments]
+    classpath = os.pathsep.join(f"{lib}/*" for lib in (first, *others))
+    return [binary, *JVM, f"-Dlog4j2.configurationFile={first.parent / 'log4j2.properties'}", "-cp", classpath, main, *arguments]
 
 
-def _home() -> Path:
-    return Path(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "odradek", f"kafka-{VERSION}").expanduser()
+def _home(artifact: str = SERVER, version: str = VERSION) -> Path:
+    name = "kafka" if artifact == SERVER else artifact
+    return Path(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "odradek", f"{name}-{version}").expanduser()
 
 
 class Node:

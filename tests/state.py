@@ -1,4 +1,4 @@
-"""Captures the state of a cluster as a plain value, which a refused request must leave unchanged.
+"""Captures the state of a cluster as a plain value, which a refused request must leave unchanged, and a restored snapshot must reproduce.
 
 The value is collected by walking over the objects, so that new attributes are included automatically. Functions, random generators, the
 bytes of records (represented by their offsets and size) and the unused memory of logs are left out, because they are not state.
@@ -18,6 +18,7 @@ from odradek.broker.groups.settings import GroupSettings
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.security.authorizer import Authorizer
 from odradek.broker.settings.values import BrokerConfig, GroupConfig, TopicConfig
+from odradek.broker.snapshots.timers import is_of_state
 from odradek.broker.topics.topic import Topic
 from odradek.storage.log import Log
 
@@ -39,6 +40,8 @@ def _capture_of(kind: type) -> Callable[[Any], Any]:
     """Returns the function that captures objects of a type."""
     if issubclass(kind, Enum | int | str | bytes):
         return lambda value: value
+    if hasattr(kind, "_fields"):
+        return lambda value: {name: captured(getattr(value, name)) for name in kind._fields}
     if issubclass(kind, tuple | list):
         return lambda value: [captured(item) for item in value]
     if issubclass(kind, dict):
@@ -82,6 +85,60 @@ _CAPTURE: dict[type, Callable[[Any], Any]] = {
     Counter: lambda counter: {key: count for key, count in counter.items() if count},
     memoryview: len,
 }
+
+
+LOST_IN_A_RESTART = ("fetch_sessions", "client_metrics", "connections", "request_memory")
+"""The attributes of brokers that a snapshot does not contain."""
+LOST_IN_A_SNAPSHOT = {
+    *("join_reply", "sync_reply", "joined"),  # waiting requests
+    *("_supporters", "descriptions", "sasl"),  # follow from the members, and from the partitions
+    *("may_describe", "_matches", "_unexpired_until_ms", "_running", "_longest_prefix"),  # found again when they are needed
+}
+FIRST_MOMENT_MS = 10**12
+"""Numbers from here on, in attributes whose names end in `_ms`, are times; smaller ones are durations."""
+
+
+def everything(cluster: ClusterState) -> dict[str, Any]:
+    """Returns all attributes of a cluster that a snapshot restores, and its timers. Times are relative to the cluster's clock."""
+    now_ms = cluster.timers.now_ms
+    values = {
+        name: captured(value)
+        for name, value in vars(cluster).items()
+        if name not in ("topics", "topics_by_id", "brokers", "regexes", "blocks", "check_tls", "_users")
+    }
+    values["topics"] = [topic_state(topic) | {"records": _records(topic)} for topic in cluster.topics.values()]
+    values["topics_by_id"] = {topic_id: topic.name for topic_id, topic in cluster.topics_by_id.items()}
+    values["brokers"] = [
+        {name: captured(value) for name, value in vars(broker).items() if name not in LOST_IN_A_RESTART}
+        for broker in cluster.brokers.values()
+    ]
+    values["random"] = cluster.random.getstate()
+    values["timers"] = [[repr(key), left_ms] for key, left_ms in cluster.timers.remaining() if is_of_state(key)]
+    return {name: _relative(values[name], now_ms) for name in sorted(values)}
+
+
+def _records(topic: Topic) -> list[list[bytes]]:
+    logs = [partition.log for partition in topic.partitions]
+    return [[bytes(batch) for batch in log.batches(log.start_offset, log.end_offset)] for log in logs]
+
+
+def _relative(value: Any, now_ms: int) -> Any:
+    """Returns a captured value with times relative to `now_ms`, and without what a snapshot does not restore."""
+    if isinstance(value, dict):
+        return {
+            name: _ago(item, now_ms) if isinstance(name, str) and name.endswith("_ms") else _relative(item, now_ms)
+            for name, item in value.items()
+            if name not in LOST_IN_A_SNAPSHOT
+        }
+    if isinstance(value, list):
+        return [_relative(item, now_ms) for item in value]
+    return value if value == value else repr(value)  # a quota may be NaN, which equals nothing
+
+
+def _ago(value: Any, now_ms: int) -> Any:
+    if isinstance(value, list):
+        return [_ago(item, now_ms) for item in value]
+    return value - now_ms if isinstance(value, int) and value >= FIRST_MOMENT_MS else _relative(value, now_ms)
 
 
 class Excluded(NamedTuple):

@@ -26,9 +26,9 @@ class ProducerIds:
         return self.next_id - 1
 
     def _set_timer(self) -> None:
-        self._timers.set(_TIMER, self._config.integers["producer.id.expiration.check.interval.ms"], self._expire)
+        self._timers.set(_TIMER, self._config.integers["producer.id.expiration.check.interval.ms"], self.expire)
 
-    def _expire(self) -> None:
+    def expire(self) -> None:
         for partition in self._partitions():
             partition.producers.expire(self._timers.now_ms)
         if any(len(partition.producers) for partition in self._partitions()):

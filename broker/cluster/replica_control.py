@@ -170,9 +170,9 @@ class ReplicaControl:
 
     def _check_later(self, partition: Partition, node_id: int) -> None:
         delay_ms = max(1, self._cluster.config.integers["replica.lag.time.max.ms"] // 2)
-        self._cluster.timers.set(("replica lag", partition, node_id), delay_ms, lambda: self._check_follower(partition, node_id))
+        self._cluster.timers.set(("replica lag", partition, node_id), delay_ms, lambda: self.check_follower(partition, node_id))
 
-    def _check_follower(self, partition: Partition, node_id: int) -> None:
+    def check_follower(self, partition: Partition, node_id: int) -> None:
         """Removes a follower from the in-sync replicas if it has not been at the end of the log since the check before the last one.
 
         The leader does so, and therefore not while it is silent.

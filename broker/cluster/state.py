@@ -23,6 +23,7 @@ from ...protocol.errors import ErrorCode, KafkaError
 from ...storage.blocks import KEPT_BYTES, Blocks
 from ...storage.memory import LogMemory
 from ..scheduling.turns import Turns
+from ..scheduling.waiting import NEXT_TURN, Background
 from ..security.authorizer import authorizer_of
 from ..settings.cluster_config import ClusterConfig
 from ..settings.properties import InvalidConfig
@@ -64,7 +65,7 @@ BLOCKS_KEPT_MS = 10_000
 class ClusterState:
     """The state that all brokers of the cluster share."""
 
-    def __init__(self, config: ClusterConfig, turns: Turns[Any], random: Random) -> None:
+    def __init__(self, config: ClusterConfig, turns: Turns[Any], random: Random, log_memory: LogMemory | None = None) -> None:
         self.timers = timers = turns.timers
         self.wake = turns.wake
         self.background = turns.background
@@ -80,7 +81,10 @@ class ClusterState:
             # A new Kafka cluster sets this dynamically for all brokers, which takes precedence over the static setting (KIP-966).
             broker.config.alter(own={}, cluster_wide={"min.insync.replicas": str(self.config.integers["min.insync.replicas"])})
         limit_bytes = config.max_memory_bytes
-        self.log_memory = None if limit_bytes is None else LogMemory(limit_bytes, partial(_report_full, limit_bytes))
+        if log_memory is None and limit_bytes is not None:
+            log_memory = LogMemory(limit_bytes, partial(_report_full, limit_bytes))
+        self.log_memory = log_memory
+        """The memory of all logs where it is limited. Snapshots share it, so a restored cluster continues that of the one before."""
         self.nodes = NodeControl(self)
         self.coordinator_moves = CoordinatorMoves(self)
         self.blocks = Blocks(KEPT_BYTES, self.log_memory, self._blocks_kept)
@@ -180,12 +184,16 @@ class ClusterState:
             check_leadable(assignments, self.running)
         topic.add_partitions(assignments or self._place(partitions, replication_factor, 0), self.running)
         if not validate_only:
-            self.topics[name] = self.topics_by_id[topic.id] = topic
-            self._names.add(name)
+            self.add_topic(topic)
             self.topics_version += 1
             self.metadata_log.add(1 + len(topic.config.overrides) + len(topic.partitions))
             log.info("created topic %s with %d partitions", name, len(topic.partitions))
         return topic
+
+    def add_topic(self, topic: Topic) -> None:
+        """Adds a topic to those that can be found."""
+        self.topics[topic.name] = self.topics_by_id[topic.id] = topic
+        self._names.add(topic.name)
 
     def _topic_config(self, configs: Mapping[str, str | None]) -> TopicConfig:
         try:
@@ -251,6 +259,16 @@ class ClusterState:
         if name not in self.topics and self.running:
             self.create_topic(name, options.partitions, options.replication_factor, configs=options.configs)
         return True
+
+    def discard(self) -> Background:
+        """Releases the logs of a cluster that another one replaces, slice by slice, because unmapping much memory takes long."""
+        for topic in self.topics.values():
+            partitions, topic.partitions = topic.partitions, []
+            for partition in partitions:
+                partition.log.empty()
+                yield NEXT_TURN
+        self.blocks.clear()
+        self.blocks.clear()
 
     # Coordinators. They are imported when they are first used, because importing them would take a fifth of the start-up time.
 

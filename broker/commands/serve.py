@@ -20,6 +20,7 @@ EXAMPLES = """\
 examples:
   odradek serve --nodes 3 --topic orders:4:3 --set num.partitions=3
   odradek serve --config server.properties
+  odradek serve --load orders.odradek
   odradek serve --listener INTERNAL://0.0.0.0:29092 --listener EXTERNAL://0.0.0.0:9092 \\
                 --set advertised.listeners=INTERNAL://kafka:29092,EXTERNAL://localhost:9092
 
@@ -40,9 +41,11 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from .. import logs, terminal
     from ..settings.properties import InvalidConfig
+    from .saved import saved_config, saved_state
 
     try:
-        cluster = cluster_config(options, environ)
+        saved = saved_state(options)
+        cluster = cluster_config(options, environ) if saved is None else saved_config(saved, options, environ)
         topics = topic_specs(options, environ, cluster)
         control = control_address(options, environ)
     except InvalidConfig as error:
@@ -68,7 +71,7 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         gc.enable()
 
     try:
-        run_cluster(cluster, topics=topics, control=control, on_ready=ready)
+        run_cluster(cluster, topics=topics, state=saved, control=control, on_ready=ready)
     except OSError as error:
         return refuse(error.strerror or str(error))
     except (InvalidConfig, ImportError) as error:  # of TLS: an invalid key store, or a missing extra
@@ -177,6 +180,9 @@ def add_options(run: argparse.ArgumentParser) -> None:
     )
     run.add_argument(
         "--topic", action="append", default=[], metavar="NAME:PARTITIONS[:REPLICAS]", help="create this topic at startup; repeatable"
+    )
+    run.add_argument(
+        "--load", metavar="FILE", help="start with the state that was saved in this file, by default on the ports that it contains"
     )
     _add_security_options(run)
     run.add_argument("--max-memory", type=size, metavar="SIZE", help="memory limit for all logs, such as 512m (default: no limit)")

@@ -16,19 +16,26 @@ from .structures import ListOf, MappingOf, OneOf
 _CALLS: dict[str, dict[str, Any]] = {
     "clock advance": {"duration": "10m"},
     "clock run": {"speed": 60},
+    "coordinator move": {"node": 2, "group": "billing"},
     "fault add": {"api": "Produce", "topic": "orders", "error": "NOT_ENOUGH_REPLICAS_AFTER_APPEND", "times": 2},
     "fault wait": {"fault": 1, "hits": 2},
     "group wait": {"group": "billing", "members": 3, "state": "Stable", "lag": 0},
+    "replica lag": {"topic": "orders", "partition": 0, "node": 2, "records": 100},
+    "replica set": {"topic": "orders", "partition": 0, "replicas": [2, 3]},
     "topic create": {"topic": "orders", "partitions": 4, "configs": {"cleanup.policy": "compact"}},
 }
 _VALUES: dict[str, Any] = {
     "file": "cluster.odradek",
     "group": "billing",
     "moment": "2027-01-01T00:00:00Z",
+    "ms": 200,
     "n": 3,
     "node": 2,
     "partition": 0,
+    "pause_s": 5,
+    "percent": 20,
     "records": ["first", {"key": "k", "value": "second"}],
+    "replicas": [2, 1],
     "topic": "orders",
     "transactional_id": "payments",
 }

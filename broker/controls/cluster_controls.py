@@ -16,12 +16,20 @@ from .groups import GroupControls
 from .nodes import NodeControls
 from .records import RecordControls
 from .replicas import ReplicaControls
+from .state import StateControls
 from .transactions import TransactionControls
 from .waiting import BlockingWaitControls, WaitControls
 
 
 class ClusterControls(
-    FaultPresetControls, ReplicaControls, RecordControls, GroupControls, TransactionControls, ConnectionControls, WaitControls
+    FaultPresetControls,
+    ReplicaControls,
+    RecordControls,
+    GroupControls,
+    TransactionControls,
+    ConnectionControls,
+    StateControls,
+    WaitControls,
 ):
     """The controls as coroutines, for the event loop on which the cluster runs."""
 
@@ -95,3 +103,10 @@ class BlockingControls(BlockingWaitControls):
     disk_full = blocking_fault(FaultPresetControls.disk_full)
     not_enough_replicas = blocking_fault(FaultPresetControls.not_enough_replicas)
     rolling_restart = blocking(FaultPresetControls.rolling_restart)
+
+    snapshot = blocking(StateControls.snapshot)
+    restore = blocking(StateControls.restore)
+    close_snapshot = blocking(StateControls.close_snapshot)
+    snapshots = blocking(StateControls.snapshots)
+    reset = blocking(StateControls.reset)
+    save = blocking(StateControls.save)

@@ -66,7 +66,7 @@ class FaultPresetControls(FaultControls, NodeControls):
     @control("fault preset coordinator-moves")
     @adding
     async def coordinator_moves(self, group: GroupId) -> AsyncFaultHandle:
-        """Moves the coordinator of a group to another node, if there is one with its records.
+        """Moves the coordinator of a group to another node, if there is one.
 
         The former one answers NOT_COORDINATOR, and the new one COORDINATOR_LOAD_IN_PROGRESS once.
         """

@@ -86,7 +86,7 @@ class FaultControls(Controls):
         """Returns the faults of the cluster in the order in which they are consulted."""
         return [handle.described() for handle in fault_handles(self)]
 
-    @control("fault wait")
+    @control("fault wait", reads=True)
     async def wait_for_fault(
         self, fault: FaultNumber, hits: Annotated[int, "how often the fault must have hit"] = 1, timeout_s: TimeoutS = DEFAULT_TIMEOUT_S
     ) -> FaultInfo:

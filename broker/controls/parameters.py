@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Annotated
 
 from ..control_errors import InvalidControl
+from ..snapshots.handle import Snapshot
 
 UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 
@@ -15,6 +16,7 @@ TopicName = Annotated[str, "the name of a topic"]
 PartitionIndex = Annotated[int, "the index of a partition"]
 GroupId = Annotated[str, "the id of a group"]
 TimeoutS = Annotated[float, "how long to wait at most, in seconds of the wall clock"]
+SnapshotId = Annotated[Snapshot | int, "a snapshot or its id"]
 Duration = Annotated[timedelta | float | str, "a duration: a number of seconds, or a number with ms, s, m, h, d or w, such as 10m"]
 
 

@@ -98,7 +98,7 @@ class ReplicaControls(NodeControls, TopicControls):
 
     # Replicas
 
-    @control("replicas set")
+    @control("replica set")
     async def set_replicas(
         self, topic: TopicName, partition: PartitionIndex, replicas: Annotated[Sequence[int], "ids of nodes; the first one is preferred"]
     ) -> None:
@@ -110,7 +110,7 @@ class ReplicaControls(NodeControls, TopicControls):
         with self._server.control(f"changing the replicas of {found}"):
             self._server.cluster.replica_control.replace(found, list(replicas))
 
-    @control("reassignments hold")
+    @control("reassignment hold")
     async def hold_reassignments(self) -> None:
         """Keeps reassignments in progress, also those that clients start, until `release_reassignments`.
 
@@ -119,7 +119,7 @@ class ReplicaControls(NodeControls, TopicControls):
         with self._server.control("holding reassignments"):
             self._server.cluster.replica_control.hold_reassignments()
 
-    @control("reassignments release")
+    @control("reassignment release")
     async def release_reassignments(self) -> None:
         """Completes the reassignments that were held, and lets new ones complete by themselves again."""
         with self._server.control("releasing reassignments"):
@@ -135,7 +135,7 @@ class ReplicaControls(NodeControls, TopicControls):
         node: NodeId,
         records: Annotated[int, "the distance at which the replica follows; with 0 it stops where it is"] = 0,
     ) -> None:
-        """Makes a follower stop, or follow at a distance of `records`, until `catch_up`.
+        """Makes a follower stop, or follow at a distance of `records`, until `catch_up` or until it is elected leader.
 
         The high watermark waits for it while it is in sync. It leaves the in-sync replicas after replica.lag.time.max.ms.
         """

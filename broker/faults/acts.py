@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Hashable
 from typing import TYPE_CHECKING
 
 from ...protocol.errors import KafkaError
-from ...protocol.frame import Buffer, encode_response_in_slices
+from ...protocol.frame import LENGTH, Buffer, encode_request, encode_response_in_slices
 from ...protocol.schema import EncodedItems, Message, specs
 from ..context import Context
 from ..failure import failure
@@ -100,6 +100,8 @@ class Chain:
         if (hit := self._next_hit(self._asked, request, faults)) is not None:
             return (yield from self._through(hit, request))
         asked = self._asked
+        if request is not asked.request:
+            asked.context.frame = _frame_of(asked, request)
         try:
             answer = asked.rule(request, asked.context)
             return (yield from answer) if isinstance(answer, Generator) else answer
@@ -111,3 +113,10 @@ class Chain:
             yield from self._acts[act].deliver(self._asked, parts, lambda rest: self._deliver(act + 1, rest))
         elif parts:
             self._asked.channel.write(parts)
+
+
+def _frame_of(asked: Asked, request: Message) -> memoryview:
+    """Returns the bytes of a request that an act has changed, because a handler may look at both."""
+    header = asked.header
+    parts = encode_request(header.api, header.version, header.correlation_id, header.client_id or "", request)
+    return memoryview(b"".join(parts))[LENGTH.size :]

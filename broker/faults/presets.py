@@ -50,7 +50,7 @@ class NoLeader(Act):
 def leader_election(faults: Faults, topic: Topic, takes_ms: int) -> Fault:
     """Elects other leaders for the partitions of a topic where possible, and adds a fault as if that took some time of the cluster."""
     for partition in topic.partitions:
-        elect_another(faults.cluster, partition)
+        move_leader(faults.cluster, partition)
     criteria = Criteria(
         apis=(METADATA.name, *_LED),
         topic=escape(topic.name),
@@ -69,13 +69,22 @@ def coordinator_moves(faults: Faults, group: str) -> Fault:
     cluster.ensure_internal(CONSUMER_OFFSETS)
     partition = cluster.coordinator(group, CONSUMER_OFFSETS)
     if partition is not None:
-        elect_another(cluster, partition)
+        move_anywhere(cluster, partition)
     options = {"api": [api.name for api in _COORDINATED], "group": escape(group), "times": 1, "error": "COORDINATOR_LOAD_IN_PROGRESS"}
     return add_fault(faults, options | ({} if partition is None else {"node": partition.leader}))
 
 
-def elect_another(cluster: ClusterState, partition: Partition) -> None:
-    """Makes another in-sync replica the leader. If there is none, the leader stays and begins a new epoch."""
+def move_leader(cluster: ClusterState, partition: Partition) -> None:
+    """Makes another in-sync replica the leader. If there is none, the leader stays."""
     others = [node_id for node_id in partition.isr if node_id != partition.leader and node_id in cluster.running]
-    partition.elect(others[0] if others else partition.leader)
-    cluster.replica_control.changed(partition)
+    if others:
+        cluster.replica_control.move_leader(partition, others[0])
+
+
+def move_anywhere(cluster: ClusterState, partition: Partition) -> None:
+    """Makes another node the leader, which copies the records if it is no replica. If no other node is running, the leader stays."""
+    former = partition.leader
+    move_leader(cluster, partition)
+    others = [node_id for node_id in cluster.running if node_id != former]
+    if partition.leader == former and others:
+        cluster.replica_control.replace(partition, [others[0]])

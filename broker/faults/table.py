@@ -69,6 +69,15 @@ class Faults:
         self.cluster.wake(fault)
         self._on_change()
 
+    def replace(self, former: Faults, faults: Iterable[Fault]) -> None:
+        """Takes the place of the faults of a cluster whose state was replaced. Only `faults` remain; those that were removed return."""
+        self._numbers = former._numbers
+        for fault in former.active:
+            former.remove(fault)
+        for fault in faults:
+            fault.removed = False
+            self.add(fault)
+
     def settle(self) -> None:
         """Brings the misses of all faults up to date."""
         for channel in self._channels():

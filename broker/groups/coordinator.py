@@ -30,7 +30,7 @@ class Groups:
     """
 
     def __init__(self, timers: Timers, randomness: random.Random, settings: GroupSettings, cluster: ClusterView) -> None:
-        self._table = GroupTable(timers, randomness, settings, cluster, self._expire_offsets)
+        self._table = GroupTable(timers, randomness, settings, cluster, self.expire_offsets)
         self.classic = ClassicRequests(self._table)
         self.consumer = ConsumerRequests(self._table)
         self.offsets = OffsetRequests(self._table)
@@ -66,7 +66,7 @@ class Groups:
         log.info("Group %s is deleted", group_id)
         return ErrorCode.NONE
 
-    def _expire_offsets(self) -> None:
+    def expire_offsets(self) -> None:
         """Deletes expired offsets, and groups that have neither offsets nor members left."""
         self._table.set_retention_timer()
         now_ms, may_expire = self._table.timers.now_ms, self.offsets.may_expire

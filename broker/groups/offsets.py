@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from itertools import count
 from typing import NamedTuple
 
 
@@ -37,7 +36,7 @@ class PendingOffsets:
         self._producers: dict[int, dict[tuple[str, int], PendingOffset | None]] = {}
         self._waiting: dict[str, dict[int, set[int]]] = {}
         """Topic -> partition -> ids of the producers that have a commit for it."""
-        self._numbers = count()
+        self._next_number = 0
 
     def __contains__(self, producer_id: int) -> bool:
         return producer_id in self._producers
@@ -54,7 +53,8 @@ class PendingOffsets:
         return topic in self._waiting
 
     def add(self, producer_id: int, topic: str, partition: int, committed: CommittedOffset) -> None:
-        self._producers.setdefault(producer_id, {})[topic, partition] = PendingOffset(committed, next(self._numbers))
+        self._producers.setdefault(producer_id, {})[topic, partition] = PendingOffset(committed, self._next_number)
+        self._next_number += 1
         self._waiting.setdefault(topic, {}).setdefault(partition, set()).add(producer_id)
 
     def of(self, producer_id: int) -> Collection[tuple[str, int]]:

@@ -36,7 +36,7 @@ class Acceptor:
 
     def __init__(self, server: Server, broker: Broker, listener: Listener) -> None:
         self._server = server
-        self.broker = broker
+        self._node_id = broker.node_id
         self._listener = listener
         self.name = listener.name
         self._loop = asyncio.get_running_loop()
@@ -56,6 +56,11 @@ class Acceptor:
         self._socket.setblocking(False)
         self._paused = True
         self.resume()
+
+    @property
+    def broker(self) -> Broker:
+        """The node in the present cluster, which a restored state replaces."""
+        return self._server.cluster.brokers[self._node_id]
 
     async def close(self) -> None:
         """Stops listening. Connections that have been accepted are open when this returns; unfinished TLS handshakes are aborted."""
@@ -137,6 +142,13 @@ class Acceptor:
         self._delayed = True
         timers.set(accepted, wait_ms, partial(self._admit_held, accepted, address))
         return False
+
+    def drop_held(self) -> None:
+        """Closes the connections that wait, and ends a delay, because a restored state has ended the timers of both."""
+        for held in self._held:
+            held.close()
+        self._held.clear()
+        self._delayed = False
 
     def _refuse_held(self, accepted: socket.socket) -> None:
         del self._held[accepted]

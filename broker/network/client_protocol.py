@@ -71,7 +71,9 @@ class ClientProtocol(asyncio.BufferedProtocol):
             self.server.opened(self)
         except Exception as error:
             self.connection.abort(error, "opening it")
-        if self.connection.closing is not None:
+        if self.connection.core is not self.server.core:
+            self.reset("the state of the cluster was replaced")
+        elif self.connection.closing is not None:
             self._close(self._transport)
         elif self.broker.silence is not None:
             self.silence()
@@ -127,8 +129,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
     def _close(self, transport: asyncio.Transport) -> None:
         """Closes the transport once all output is written, or aborts it after CLOSE_MS, because the peer may not read."""
         if self.connection.resets:
-            with suppress(OSError):  # raised if the peer has closed the connection already
-                transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
+            _send_reset_on_close(transport)
         timers = self.server.core.timers
         if self not in timers:
             timers.set(self, CLOSE_MS, transport.abort)
@@ -171,6 +172,12 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self.connection.lost(reason)
         self._abort_transport()
 
+    def reset(self, reason: str) -> None:
+        """Closes the connection at once with RST, so that the client discards what it has received and connects again."""
+        if self._transport is not None:
+            _send_reset_on_close(self._transport)
+        self.abort(reason)
+
     def _abort_transport(self) -> None:
         if self._transport is not None:
             self._transport.abort()
@@ -193,3 +200,11 @@ class ClientProtocol(asyncio.BufferedProtocol):
         finally:
             self.server.closed(self)
             self.server.after_turn()
+
+
+def _send_reset_on_close(transport: asyncio.Transport) -> None:
+    """Makes a transport send RST when it is closed. Has no effect if the connection is closed already."""
+    connection: socket.socket | None = transport.get_extra_info("socket")
+    if connection is not None:  # as it is for a TLS connection that the peer has closed
+        with suppress(OSError):
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)

@@ -23,7 +23,7 @@ class KeySets:
     """Keeps `cluster.accounts.key_sets` current until `stop`."""
 
     def __init__(self, cluster: ClusterState) -> None:
-        self._found = cluster.accounts.key_sets
+        self.found = cluster.accounts.key_sets
         self._refreshing: list[asyncio.Task[None]] = []
         self._intervals_ms = {url: ms for broker in cluster.brokers.values() for url, ms in broker.sasl.key_set_urls().items()}
 
@@ -32,14 +32,14 @@ class KeySets:
         if self._intervals_ms:
             demand_cryptography("sasl.oauthbearer.jwks.endpoint.url")
         for url, interval_ms in self._intervals_ms.items():
-            self._found[url] = await asyncio.to_thread(_read, url)
+            self.found[url] = await asyncio.to_thread(_read, url)
             self._refreshing.append(asyncio.create_task(self._refresh(url, interval_ms / 1000)))
 
     async def _refresh(self, url: str, interval_s: float) -> None:
         while True:
             await asyncio.sleep(interval_s)
             try:
-                self._found[url] = await asyncio.to_thread(_read, url)
+                self.found[url] = await asyncio.to_thread(_read, url)
             except InvalidConfig as error:
                 log.warning("keeping the former keys: %s", error)
 

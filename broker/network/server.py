@@ -4,7 +4,7 @@ Every callback of the event loop is one turn: `begin_turn` sets the cluster's ti
 `after_turn` resumes woken requests, writes output, sets the alarm and schedules the next turn. The rules themselves are in `core.py`,
 without I/O.
 
-A node that is stopped keeps its ports: `_reserve` binds them without listening for as long as the cluster exists.
+A node that is stopped keeps its ports: `ports.py` binds them without listening for as long as the node exists.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from math import inf
 from random import Random, SystemRandom
 from types import ModuleType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
+from ...storage.memory import LogMemory
 from ..cluster.broker import Broker, Silence
 from ..cluster.state import ClusterState
 from ..connection import Connection
@@ -34,11 +35,15 @@ from ..scheduling.timers import Timers
 from ..scheduling.turns import Turns
 from ..settings.cluster_config import ClusterConfig, NodeConfig, TopicSpec
 from ..settings.endpoints import WILDCARDS
-from ..settings.listeners import SASL_PROTOCOLS, TLS_PROTOCOLS, Listener
-from .acceptor import Acceptor, bind
+from ..settings.listeners import SASL_PROTOCOLS, TLS_PROTOCOLS
+from .acceptor import Acceptor
 from .client_protocol import ClientProtocol
+from .ports import ReservedPorts
 
 if TYPE_CHECKING:
+    from ..faults.fault import Fault
+    from ..snapshots.cluster import State
+    from ..snapshots.table import Snapshots
     from ..tls.contexts import TlsContexts
     from ..tls.generated import GeneratedTls
     from .key_sets import KeySets
@@ -51,6 +56,8 @@ except ImportError:  # on Windows, or without the extra; asyncio works too, but 
 
 log = logging.getLogger("kafka.server.KafkaServer")
 
+R = TypeVar("R")
+
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
     """Returns a uvloop event loop if uvloop is installed, unless ODRADEK_LOOP=asyncio is set, and otherwise one of asyncio."""
@@ -61,25 +68,35 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
 
 
 class Server:
-    """A cluster on the running event loop. With a `seed`, ids and the placement of replicas are reproducible."""
+    """A cluster on the running event loop. It begins with a saved `state` if there is one.
 
-    def __init__(self, config: ClusterConfig, topics: Sequence[TopicSpec] = (), *, seed: int | None = None) -> None:
+    With a `seed`, ids and the placement of replicas are reproducible.
+    """
+
+    def __init__(
+        self, config: ClusterConfig, topics: Sequence[TopicSpec] = (), *, seed: int | None = None, state: State | None = None
+    ) -> None:
         self.config = config
         self._topics = topics
-        self._random: Random = SystemRandom() if seed is None else Random(seed)
+        self._state = state if state is None or seed is None else {**state, "random": None}
+        self._random = _generator(seed, state)
+        self._log_memory: LogMemory | None = None
+        self._snapshots: Snapshots | None = None
         self._loop = asyncio.get_running_loop()
         # The wall clock at start plus the monotonic clock: timers and record timestamps use one time, and it never jumps.
         self.clock = Clock(time.time() * 1000, time.monotonic)
         self.generated_tls: GeneratedTls | None = None
         self.tls: TlsContexts | None = None
         self._key_sets: KeySets | None = None
-        self._reserved: dict[Listener, socket.socket] = {}
+        self._ports = ReservedPorts()
         self._acceptors: dict[int, list[Acceptor]] = {}
         self._clients: set[ClientProtocol] = set()
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_ms: float = inf
         self._next_turn: asyncio.Handle | None = None
         self._change_waiters: list[asyncio.Future[None]] = []
+        self._nodes_change = asyncio.Lock()
+        """Held by controls that close or open listeners, because they wait in between, and the cluster must not be replaced meanwhile."""
 
     @property
     def now_ms(self) -> int:
@@ -94,22 +111,100 @@ class Server:
     async def start(self) -> None:
         """Binds all listeners, creates the cluster and accepts connections. Raises OSError if an address is in use."""
         try:
-            self.config = replace(self.config, nodes=tuple(self._reserve(node) for node in self.config.nodes))
-            turns = Turns[Parked](Timers(self.now_ms), time.monotonic)
-            self.cluster = ClusterState(self.config, turns, self._random)
-            self.core = Core(self.cluster, turns)
-            self.core.on_gate_change.append(self._refuse_or_listen)
+            self.config = replace(self.config, nodes=tuple(map(self._ports.reserve, self.config.nodes)))
+            self.core = self._new_core(self.config, self._state)
+            self._log_memory = self.cluster.log_memory
             await self._prepare_security()
             for topic in self._topics:
-                self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
-            for node in self.config.nodes:
-                self._listen(node.node_id)
+                if topic.name not in self.cluster.topics:
+                    self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
+            await self._follow_nodes()
             self._warn_of_open_listeners()
             self._warn_of_missing_users()
             self.after_turn()
         except BaseException:
             await self.stop()
             raise
+
+    @property
+    def cluster(self) -> ClusterState:
+        """The present cluster, which `restore` replaces."""
+        return self.core.cluster
+
+    @property
+    def snapshots(self) -> Snapshots:
+        """The snapshots, and the state after start.
+
+        That state is taken before the first connection, control or timer, which may change it. Until then, the modules of snapshots need
+        not be imported.
+        """
+        if self._snapshots is None:
+            from ..snapshots.table import Snapshots
+
+            self._snapshots = Snapshots(self.cluster)
+        return self._snapshots
+
+    def _keep_state_after_start(self) -> None:
+        assert self.snapshots.initial
+
+    def _new_core(self, config: ClusterConfig, state: State | None) -> Core:
+        turns = Turns[Parked](Timers(self.now_ms), time.monotonic)
+        if state is None:
+            cluster = ClusterState(config, turns, self._random)
+        else:
+            from ..snapshots.cluster import read_cluster
+
+            cluster = read_cluster(state, config, turns, self._random, self._log_memory)
+        if self.tls is not None:
+            cluster.check_tls = self.tls.check
+        if self._key_sets is not None:
+            cluster.accounts.key_sets = self._key_sets.found
+        core = Core(cluster, turns)
+        core.on_gate_change.append(self._refuse_or_listen)
+        return core
+
+    async def restore(self, state: State, faults: Sequence[Fault] = ()) -> None:
+        """Replaces the cluster by one with a state that it had before, and closes all connections with RST. The ports stay.
+
+        Of the faults, only `faults` remain; those of them that were removed are added again. Raises OSError, and changes nothing, if a node
+        that has been removed cannot get its port again.
+        """
+        from ..snapshots.cluster import nodes_of
+
+        async with self._nodes_change:
+            with self.control("restoring a state"):
+                known = {node.listeners: node for node in self.config.nodes}
+                nodes = tuple(known.get(node.listeners, node) for node in nodes_of(state))
+                config, before = replace(self.config, nodes=nodes), self.core
+                core = self._new_core(config, state)
+                self._ports.reserve_again(config.nodes)
+                self.config, self.core = config, core
+                for client in list(self._clients):
+                    client.reset("the state of the cluster was replaced")
+                if faults or "faults" in vars(before):
+                    core.faults.replace(before.faults, faults)
+                if self._log_memory is None:
+                    core.turns.background(before.cluster.discard())
+                else:  # at once, because the bytes count until they are released
+                    deque(before.cluster.discard(), maxlen=0)
+                await self._follow_nodes()
+
+    async def _follow_nodes(self) -> None:
+        """Opens the listeners of nodes that are running, closes those of the others, and releases the ports of nodes that are gone."""
+        brokers = self.cluster.brokers
+        for node_id in [each for each in self._acceptors if each not in brokers or not brokers[each].running]:
+            await self._close_node(node_id)
+        for broker in brokers.values():
+            if broker.running and broker.node_id not in self._acceptors:
+                self._listen(broker.node_id)
+            for acceptor in self._acceptors.get(broker.node_id, ()):
+                acceptor.drop_held()
+                acceptor.resume() if broker.silence is None else acceptor.pause()
+        self._ports.release_all_but(brokers)
+
+    async def in_thread(self, work: Callable[[], R]) -> R:
+        """Runs work that takes long, such as writing a file, without delaying the cluster, and returns its result."""
+        return await self._loop.run_in_executor(None, work)
 
     async def _prepare_security(self) -> None:
         """Builds the TLS contexts of all listeners and reads the key sets for tokens. Raises InvalidConfig.
@@ -138,9 +233,7 @@ class Server:
         """Closes every listener and connection."""
         for node_id in list(self._acceptors):
             await self._close_node(node_id)
-        for reserved in self._reserved.values():
-            reserved.close()
-        self._reserved.clear()
+        self._ports.release_all_but(())
         if self.generated_tls is not None:
             self.generated_tls.close()
         if self._key_sets is not None:
@@ -157,21 +250,23 @@ class Server:
 
         Does nothing if the node is stopped. Raises ValueError for an unknown id.
         """
-        if self._broker(node_id).running:
-            with self.control(f"stopping node {node_id}"):
-                await self._close_node(node_id)
-                self.cluster.stop_node(node_id, graceful=graceful)
+        async with self._nodes_change:
+            if self._broker(node_id).running:
+                with self.control(f"stopping node {node_id}"):
+                    await self._close_node(node_id)
+                    self.cluster.stop_node(node_id, graceful=graceful)
 
     async def start_node(self, node_id: int) -> None:
         """Starts a node on the same ports as before. Does nothing if the node is running. Raises ValueError for an unknown id."""
-        if not self._broker(node_id).running:
-            with self.control(f"starting node {node_id}"):
-                try:
-                    self._listen(node_id)
-                    self.cluster.start_node(node_id)
-                except BaseException:
-                    await self._close_node(node_id)
-                    raise
+        async with self._nodes_change:
+            if not self._broker(node_id).running:
+                with self.control(f"starting node {node_id}"):
+                    try:
+                        self._listen(node_id)
+                        self.cluster.start_node(node_id)
+                    except BaseException:
+                        await self._close_node(node_id)
+                        raise
 
     def silence_node(self, node_id: int, kind: Silence) -> None:
         """Pauses or isolates a running node: its connections stay open, but they are neither read nor answered."""
@@ -193,30 +288,33 @@ class Server:
 
     async def add_node(self, node: NodeConfig) -> None:
         """Adds a node to the cluster, on ports that the kernel chooses. Raises OSError if it cannot listen."""
-        with self.control(f"adding node {node.node_id}"):
-            bound = self._reserve(node)
-            try:
-                self.cluster.nodes.add(bound)
-                self._listen(bound.node_id)
-            except BaseException:
-                await self._close_node(bound.node_id)
-                self.cluster.brokers.pop(bound.node_id, None)
-                self._release(bound)
-                raise
-            self.config = replace(self.config, nodes=(*self.config.nodes, bound))
+        async with self._nodes_change:
+            with self.control(f"adding node {node.node_id}"):
+                bound = self._ports.reserve(node)
+                try:
+                    self.cluster.nodes.add(bound)
+                    self._listen(bound.node_id)
+                except BaseException:
+                    await self._close_node(bound.node_id)
+                    self.cluster.brokers.pop(bound.node_id, None)
+                    self._ports.release([bound])
+                    raise
+                self.config = replace(self.config, nodes=(*self.config.nodes, bound))
 
     async def remove_node(self, node_id: int) -> None:
         """Moves a node's replicas to other nodes, closes its listeners and connections, and removes it."""
-        with self.control(f"removing node {node_id}"):
-            await self._close_node(node_id)
-            self.cluster.nodes.remove(node_id)
-            (removed,) = (node for node in self.config.nodes if node.node_id == node_id)
-            self._release(removed)
-            self.config = replace(self.config, nodes=tuple(node for node in self.config.nodes if node is not removed))
+        async with self._nodes_change:
+            with self.control(f"removing node {node_id}"):
+                await self._close_node(node_id)
+                self.cluster.nodes.remove(node_id)
+                (removed,) = (node for node in self.config.nodes if node.node_id == node_id)
+                self._ports.release([removed])
+                self.config = replace(self.config, nodes=tuple(node for node in self.config.nodes if node is not removed))
 
     @contextmanager
     def control(self, doing: str) -> Iterator[None]:
         """Makes the body of the `with` a turn of its own, for a control. Any exception but a ControlError is logged."""
+        self._keep_state_after_start()
         self.begin_turn()
         try:
             yield
@@ -232,20 +330,6 @@ class Server:
         if node_id not in self.cluster.brokers:
             raise ValueError(f"there is no node {node_id!r}; the nodes are {sorted(self.cluster.brokers)}")
         return self.cluster.brokers[node_id]
-
-    def _reserve(self, node: NodeConfig) -> NodeConfig:
-        """Binds a node's ports without listening, so that no other process gets them while the node is stopped."""
-        bound = []
-        for listener in node.listeners:
-            reserved = bind(listener)
-            bound.append(listener.bound(reserved.getsockname()[1]))
-            self._reserved[bound[-1]] = reserved
-        return node.bound(bound)
-
-    def _release(self, node: NodeConfig) -> None:
-        """Stops listening on a node's ports and releases them."""
-        for listener in node.listeners:
-            self._reserved.pop(listener).close()
 
     def _listen(self, node_id: int) -> None:
         broker = self.cluster.brokers[node_id]
@@ -338,6 +422,7 @@ class Server:
 
     def _ring(self) -> None:
         self._alarm, self._alarm_ms = None, inf
+        self._keep_state_after_start()
         self.begin_turn()
         self.after_turn()
 
@@ -365,6 +450,7 @@ class Server:
         return sorted(connections, key=lambda connection: connection.client.connection_id)
 
     def opened(self, client: ClientProtocol) -> None:
+        self._keep_state_after_start()
         self._clients.add(client)
 
     def closed(self, client: ClientProtocol) -> None:
@@ -376,3 +462,10 @@ class Server:
         broker.connections.release(host)
         for acceptor in self._acceptors.get(broker.node_id, ()):
             acceptor.resume()
+
+
+def _generator(seed: int | None, state: State | None) -> Random:
+    """Returns the system's random numbers, or reproducible ones with a seed or with a state that has been saved with a seed."""
+    if seed is not None:
+        return Random(seed)
+    return SystemRandom() if state is None or state["random"] is None else Random()

@@ -41,6 +41,11 @@ class Timers:
     def __len__(self) -> int:
         return len(self._armed)
 
+    def remaining(self) -> list[tuple[Hashable, int]]:
+        """Returns the key of each timer and the time (ms) until its deadline, in the order in which the timers will fire."""
+        entries = sorted((deadline_ms, order, key) for key, (deadline_ms, order, _) in self._armed.items())
+        return [(key, deadline_ms - self.now_ms) for deadline_ms, _, key in entries]
+
     def set(self, key: Hashable, delay_ms: int, action: Callable[[], None]) -> None:
         """Runs `action` once after `delay_ms`, unless `key` is set again or cancelled before that."""
         if self._replaced is not None:

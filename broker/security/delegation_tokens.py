@@ -20,6 +20,7 @@ from ..settings.values import BrokerConfig
 from .scram_credentials import MECHANISMS, SALT_BITS, ScramCredential, salt_of
 
 USER_TYPE = "User"
+_TIMER = "delegation tokens"
 
 
 @dataclass(slots=True)
@@ -82,8 +83,8 @@ class DelegationTokens:
         expiry_ms = min(max_ms, now_ms + self._renew_ms)
         token = DelegationToken(token_id, owner, requester, tuple(renewers), now_ms, max_ms, expiry_ms, mac, credentials)
         self._tokens[token_id] = self._by_hmac[mac] = token
-        if self not in self._timers:
-            self._timers.set(self, self._check_interval_ms, self._remove_expired)
+        if _TIMER not in self._timers:
+            self._timers.set(_TIMER, self._check_interval_ms, self.remove_expired)
         return token
 
     def renew(self, mac: bytes, principal: str, period_ms: int) -> int:
@@ -124,11 +125,11 @@ class DelegationTokens:
         if not self._secret:
             raise KafkaError(ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED)
 
-    def _remove_expired(self) -> None:
+    def remove_expired(self) -> None:
         now_ms = self._timers.now_ms
         self._remove([token for token in self._tokens.values() if token.expiry_ms < now_ms])
         if self._tokens:
-            self._timers.set(self, self._check_interval_ms, self._remove_expired)
+            self._timers.set(_TIMER, self._check_interval_ms, self.remove_expired)
 
     def _remove(self, tokens: Iterable[DelegationToken]) -> None:
         for token in tokens:

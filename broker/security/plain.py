@@ -11,10 +11,10 @@ _KEY = b"odradek"  # makes digests of equal length, which compare_digest compare
 
 
 class PlainUsers:
-    """The users of PLAIN. Passwords are kept as digests, so that no representation of this object contains them."""
+    """The users of PLAIN with the digests of their passwords."""
 
-    def __init__(self, passwords: Mapping[str, str]) -> None:
-        self._digests = {user: _digest(password) for user, password in passwords.items()}
+    def __init__(self, digests: Mapping[str, bytes]) -> None:
+        self._digests = digests
         self._unknown = _digest("")
 
     def __len__(self) -> int:
@@ -24,6 +24,11 @@ class PlainUsers:
         """Returns whether the password is the user's. Unknown users take the same time as known ones."""
         expected = self._digests.get(user, self._unknown)
         return hmac.compare_digest(_digest(password), expected) and user in self._digests
+
+
+def digests_of(passwords: Mapping[str, str]) -> dict[str, bytes]:
+    """Returns digests by user. They are kept instead of the passwords, so that logs and snapshots contain no passwords."""
+    return {user: _digest(password) for user, password in passwords.items()}
 
 
 def _digest(password: str) -> bytes:

@@ -22,7 +22,7 @@ from .jws import KeySet
 from .mechanism import Mechanism
 from .oauthbearer import OAuthBearerServer, TokenValidator
 from .oauthbearer_settings import OAUTHBEARER, key_set_url, validator_of
-from .plain import PlainServer, PlainUsers
+from .plain import PlainServer, PlainUsers, digests_of
 from .sasl import SaslSession
 from .scram import Account, ScramServer
 from .scram_credentials import MECHANISMS, SALT_BITS, ScramCredentials, ScramMechanism, salt_of
@@ -37,7 +37,7 @@ class Accounts:
     """The users of a cluster: those with a password for PLAIN, given at start-up, those with SCRAM credentials, and delegation tokens."""
 
     def __init__(self, passwords: Mapping[str, str], config: BrokerConfig, timers: Timers, random: Random) -> None:
-        self._passwords = dict(passwords)
+        self._plain_digests = digests_of(passwords)
         self.timers = timers
         self.random = random
         self.scram_credentials = ScramCredentials(random)
@@ -49,7 +49,7 @@ class Accounts:
 
     def plain_users(self, more: Mapping[str, str]) -> PlainUsers:
         """Returns the users of PLAIN together with those of a listener."""
-        return PlainUsers({**self._passwords, **more})
+        return PlainUsers({**self._plain_digests, **digests_of(more)})
 
     def scram_account(self, name: str, mechanism: ScramMechanism, by_token: bool) -> Account:
         """Returns the account of a user or, if `by_token`, of the owner of the delegation token with this id.

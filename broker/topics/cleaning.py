@@ -58,11 +58,11 @@ class LogCleaner:
         self._background = background
         self._running = False
         if config.booleans["log.cleaner.enable"]:
-            timers.set("log cleaner", config.integers["log.cleaner.backoff.ms"], self._start_pass)
+            timers.set("log cleaner", config.integers["log.cleaner.backoff.ms"], self.start_pass)
 
-    def _start_pass(self) -> None:
+    def start_pass(self) -> None:
         # The delay is at least 1 ms, because a timer that sets itself again with a delay of 0 would fire endlessly at the same time.
-        self._timers.set("log cleaner", max(1, self._config.integers["log.cleaner.backoff.ms"]), self._start_pass)
+        self._timers.set("log cleaner", max(1, self._config.integers["log.cleaner.backoff.ms"]), self.start_pass)
         if not self._running:
             self._running = True
             work = self._scheduled_pass()

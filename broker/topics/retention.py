@@ -31,9 +31,9 @@ class LogRetention:
         self._schedule(config.integers["log.initial.task.delay.ms"])
 
     def _schedule(self, delay_ms: int) -> None:
-        self._timers.set("log retention", delay_ms, self._run)
+        self._timers.set("log retention", delay_ms, self.run)
 
-    def _run(self) -> None:
+    def run(self) -> None:
         self._schedule(self._config.integers["log.retention.check.interval.ms"])
         self.delete_expired()
 

@@ -16,7 +16,8 @@ Three timers per id, named by a tuple, act without a request:
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from ...protocol.errors import ErrorCode
@@ -225,7 +226,7 @@ class Transactions:
         except Exception:
             log.exception("Failed to write the transaction markers of %s; retrying later", transaction.transactional_id)
             delay_ms = self._settings.transaction_abort_timed_out_transaction_cleanup_interval_ms
-            self._timers.set(("markers", transaction.transactional_id), delay_ms, lambda: self._write_markers(transaction))
+            self._set_timer("markers", transaction, delay_ms)
 
     def _try_to_write_markers(self, transaction: Transaction) -> None:
         if transaction.state not in PREPARED:
@@ -253,8 +254,15 @@ class Transactions:
 
     def _set_expiry(self, transaction: Transaction) -> None:
         """Sets the timer after which the id expires. The id must not have an open transaction."""
-        delay_ms = self._settings.transactional_id_expiration_ms
-        self._timers.set(("transactional id", transaction.transactional_id), delay_ms, lambda: self._expire(transaction))
+        self._set_timer("transactional id", transaction, self._settings.transactional_id_expiration_ms)
 
     def _set_timeout(self, transaction: Transaction, delay_ms: int) -> None:
-        self._timers.set(("transaction", transaction.transactional_id), delay_ms, lambda: self._on_timeout(transaction))
+        self._set_timer("transaction", transaction, delay_ms)
+
+    def _set_timer(self, kind: str, transaction: Transaction, delay_ms: int) -> None:
+        self._timers.set((kind, transaction.transactional_id), delay_ms, self.timer_action(kind, transaction))
+
+    def timer_action(self, kind: str, transaction: Transaction) -> Callable[[], None]:
+        """Returns the action of the timer (kind, id) of a transactional id."""
+        actions = {"transaction": self._on_timeout, "transactional id": self._expire, "markers": self._write_markers}
+        return partial(actions[kind], transaction)

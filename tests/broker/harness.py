@@ -8,6 +8,7 @@ changes a cluster and then asks for Metadata verifies that the change has discar
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
@@ -25,6 +26,7 @@ from odradek.broker.scheduling.turns import Turns
 from odradek.broker.security.startup import Security
 from odradek.broker.settings.cluster_config import cluster_of
 from odradek.broker.slices import Slices
+from odradek.broker.snapshots.cluster import State, nodes_of, read_cluster
 from odradek.broker.topic_descriptions import Description, TopicDescriber
 from odradek.broker.topics.topic import Topic
 from odradek.protocol.frame import decode_response, encode_request
@@ -78,7 +80,8 @@ class World:
         self.turns = Turns[Parked](self.timers, lambda: self.seconds)
         properties = security.settings(listeners | dict(settings or {}), settings or {})
         config = security.applied_to(cluster_of([properties], nodes=nodes))
-        self.cluster = ClusterState(replace(config, max_memory_bytes=max_memory_bytes), self.turns, Random(1))
+        self.config = replace(config, max_memory_bytes=max_memory_bytes)
+        self.cluster = ClusterState(self.config, self.turns, Random(1))
         self.seconds = 0.0
         """The value of the core's clock, which only tests change, so that no time passes within a turn."""
         self.core = Core(self.cluster, self.turns)
@@ -96,6 +99,16 @@ class World:
         """Advances the clock, fires the timers that are due, and writes."""
         self.core.advance(self.timers.now_ms + milliseconds)
         self.end_turn()
+
+    def restore(self, state: State) -> None:
+        """Replaces the cluster by one with a former state, as `Server.restore` does. Clients of the present cluster must not be used."""
+        before, now_ms = self.cluster, self.timers.now_ms
+        self.timers = Timers(now_ms)
+        self.turns = Turns[Parked](self.timers, lambda: self.seconds)
+        self.config = replace(self.config, nodes=nodes_of(state))
+        self.cluster = read_cluster(state, self.config, self.turns, Random(), before.log_memory)
+        self.core = Core(self.cluster, self.turns)
+        deque(before.discard(), maxlen=0)
 
     def turn(self) -> None:
         """Runs one turn of the event loop: deferred work, then output."""

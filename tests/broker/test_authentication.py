@@ -333,6 +333,16 @@ def test_re_authentication_as_another_user_closes(limited: World) -> None:
     assert (bool(client.closed), principal_of(client)) == (True, "User:alice")
 
 
+@pytest.mark.parametrize("max_ms", [0, REAUTH_MS])
+def test_produce_shortcut_serves_sessions_that_do_not_expire(max_ms: int) -> None:
+    world = secured(**{"connections.max.reauth.ms": str(max_ms)})
+    client = world.client()
+    plain(client)
+    world.cluster.create_topic("t", 1, 1)
+    client.call(PRODUCE, 9, produce_request("t", a_batch(b"v")))
+    assert (client.connection._shortcut is None) == bool(max_ms)
+
+
 def test_expired_session_is_closed_in_the_produce_shortcut(limited: World) -> None:
     client = limited.client()
     plain(client)

@@ -16,8 +16,6 @@ from hypothesis import strategies as st
 
 from odradek.broker.connection import (
     FRAME_START_BYTES,
-    LARGE_FRAME_BYTES,
-    MOST_TOUCHED_BYTES,
     OUTPUT_LIMIT_BYTES,
     TURN_REQUESTS,
 )
@@ -25,6 +23,7 @@ from odradek.broker.context import Context
 from odradek.broker.core import STAGING_BYTES
 from odradek.broker.handlers import HANDLERS
 from odradek.broker.handlers.api_versions import HIDDEN
+from odradek.broker.large_frame import LARGE_FRAME_BYTES, MOST_TOUCHED_BYTES
 from odradek.broker.network.client_protocol import WRITE_BYTES
 from odradek.broker.registry import CloseConnection, Handler
 from odradek.broker.scheduling.waiting import Wait

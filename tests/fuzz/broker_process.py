@@ -22,12 +22,14 @@ LOGGED_ERROR = re.compile(rb"Traceback|\] ERROR |Logging error|Task exception|ne
 class BrokerProcess:
     """A cluster in a separate process. The end of the `with` block stops it, and kills it if it does not end."""
 
-    def __init__(self, settings: Mapping[str, str], *, nodes: int = 2, topics: Sequence[str] = ()) -> None:
+    def __init__(
+        self, settings: Mapping[str, str], *, topics: Sequence[str] = (), options: Sequence[str] = ("--nodes=2", "--port=0")
+    ) -> None:
         self._log = TemporaryFile()  # noqa: SIM115 (closed with the cluster)
-        options = [f"--topic={topic}" for topic in topics] + [f"--set={name}={value}" for name, value in settings.items()]
+        options = [*options, *(f"--topic={topic}" for topic in topics)] + [f"--set={name}={value}" for name, value in settings.items()]
         environ = {name: value for name, value in os.environ.items() if not name.startswith("KAFKA_")}
         environ["PYTHONPATH"] = str(ROOT / ".dev")
-        command = [*COMMAND, "serve", f"--nodes={nodes}", "--port=0", *options]
+        command = [*COMMAND, "serve", *options]
         self.process = subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=self._log, text=True)
         assert self.process.stdout is not None
         first_line = self.process.stdout.readline()

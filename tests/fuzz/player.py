@@ -15,11 +15,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from odradek.broker.snapshots.cluster import State, write_cluster
 from odradek.protocol.messages.consumer_group_heartbeat import CONSUMER_GROUP_HEARTBEAT
 from odradek.protocol.messages.list_transactions import LIST_TRANSACTIONS
 from tests.broker.harness import Client, World
+from tests.state import changes, everything
 
 from .answers import DecodedAnswer, Ledger, Request, WrongAnswer
 from .facts import TOPICS
@@ -72,7 +74,15 @@ class Disconnect(NamedTuple):
     client: int
 
 
-Step = Feed | Advance | StopNode | StartNode | Disconnect
+class TakeSnapshot(NamedTuple):
+    """Keeps the state of the cluster in place of the state that was kept before."""
+
+
+class Restore(NamedTuple):
+    """Returns to the kept state, which must be the same as before in all attributes. All clients are replaced by new ones."""
+
+
+Step = Feed | Advance | StopNode | StartNode | Disconnect | TakeSnapshot | Restore
 
 
 class Violation(AssertionError):
@@ -127,9 +137,9 @@ class Setting(NamedTuple):
 
 
 class Player:
-    """Executes steps on a cluster and its clients."""
+    """Executes steps on a cluster and its clients. Unless `timed` is set, a frame may take any time."""
 
-    def __init__(self, setting: Setting, logged_errors: LoggedErrors, *, memory: bool = False) -> None:
+    def __init__(self, setting: Setting, logged_errors: LoggedErrors, *, memory: bool = False, timed: bool = True) -> None:
         self.world = World(nodes=setting.nodes, settings=setting.settings)
         for topic in TOPICS[:3]:
             self.world.cluster.create_topic(topic, PARTITIONS, min(2, setting.nodes))
@@ -137,12 +147,16 @@ class Player:
         self.running = set(range(1, setting.nodes + 1))
         self.slowest_ms = 0.0
         self.largest_bytes_beyond_frame = 0
-        self._memory = memory
+        self._memory, self._timed = memory, timed
+        self._kept = self._state()
         self.clients: list[Client] = []
         self.ledgers: list[Ledger] = []
         for index in range(setting.clients):
             self.clients.append(self._client(index))
             self.ledgers.append(Ledger())
+
+    def _state(self) -> tuple[State, dict[str, Any]]:
+        return write_cluster(self.world.cluster), everything(self.world.cluster)
 
     def _client(self, index: int) -> Client:
         node_ids = sorted(self.running)
@@ -164,6 +178,10 @@ class Player:
                     self.world.advance(0)
                 case Disconnect(index):
                     self.clients[index].connection.lost("the client has disconnected")
+                case TakeSnapshot():
+                    self._kept = self._state()
+                case Restore():
+                    self._restore()
             if self.logged_errors.found is not None:
                 (error, message), self.logged_errors.found = self.logged_errors.found, None
                 request = re.search(r"(\w+) v\d+", message)
@@ -193,7 +211,7 @@ class Player:
         if self._memory:
             self._check_memory(step, requests, before)
         self.slowest_ms = max(self.slowest_ms, took_ms)
-        if took_ms > MOST_CPU_MS + CPU_MS_PER_BYTE * len(step.data):
+        if self._timed and took_ms > MOST_CPU_MS + CPU_MS_PER_BYTE * len(step.data):
             raise Slow("slow", f"{took_ms:.0f} ms for {len(step.data)} bytes")
 
     def _check_memory(self, step: Feed, requests: list[Request], before: int) -> None:
@@ -216,6 +234,15 @@ class Player:
                 client.connection.lost("the node is stopped")
         self.world.cluster.stop_node(node_id)
         self.world.advance(0)
+
+    def _restore(self) -> None:
+        state, expected = self._kept
+        for client in self.clients:
+            client.connection.lost("the state is restored")
+        self.world.restore(state)
+        if different := list(changes(expected, everything(self.world.cluster))):
+            raise Violation(f"restored another state: {different[0].partition(':')[0]}", "\n".join(different[:20]))
+        self.running = {node_id for node_id, broker in self.world.cluster.brokers.items() if broker.running}
 
     def _answers(self) -> list[tuple[int, DecodedAnswer]]:
         answers = []

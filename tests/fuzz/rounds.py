@@ -25,11 +25,13 @@ from .player import (
     Disconnect,
     Feed,
     Player,
+    Restore,
     Setting,
     Slow,
     StartNode,
     Step,
     StopNode,
+    TakeSnapshot,
     Violation,
     captured_errors,
     without_garbage_collection,
@@ -100,7 +102,7 @@ class Round:
         self._batches = batches
         self._generators = [self._generator() for _ in range(CLIENTS)]
         self.steps: list[Step] = []
-        self._answered: Counter[str] = Counter()
+        self.answered: Counter[str] = Counter()
 
     def _generator(self) -> FrameGenerator:
         return FrameGenerator(self._random, self._facts, self._batches)
@@ -119,18 +121,12 @@ class Round:
                 tracemalloc.stop()
         rss_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         played = frames - max(self._frames_left, 0)
-        return Outcome(played, self._answered, player.slowest_ms, player.largest_bytes_beyond_frame, rss_kib, found)
+        return Outcome(played, self.answered, player.slowest_ms, player.largest_bytes_beyond_frame, rss_kib, found)
 
     def _play(self, player: Player) -> Found | None:
         while self._frames_left > 0:
-            step = self._next_step(player)
-            self.steps.append(step)
             try:
-                for index, answered in player.play(step):
-                    self._answered[answered.api.name] += 1
-                    known = self._generators[index].sources.pop(answered.correlation_id, None)
-                    if known is not None:
-                        self._facts.learn(answered.api, known, answered.answer)
+                self.play(player, self.next_step(player))
             except Slow as slow:
                 if self._is_slow():
                     return self._found(slow)
@@ -142,6 +138,15 @@ class Round:
             return self._found(violation)
         return None
 
+    def play(self, player: Player, step: Step) -> None:
+        """Executes a step and learns from the answers. Raises Violation."""
+        self.steps.append(step)
+        for index, answered in player.play(step):
+            self.answered[answered.api.name] += 1
+            known = self._generators[index].sources.pop(answered.correlation_id, None)
+            if known is not None:
+                self._facts.learn(answered.api, known, answered.answer)
+
     def _found(self, violation: Violation) -> Found:
         return Found(self.number, violation.signature, str(violation), self.steps)
 
@@ -149,13 +154,16 @@ class Round:
         """Returns whether the last step is slow in each of three repetitions; other programs can slow down a single one."""
         return all(signature_of(self.setting, self.steps) == "slow" for _ in range(3))
 
-    def _next_step(self, player: Player) -> Step:
+    def next_step(self, player: Player) -> Step:
+        """Returns a random step that the player can execute now."""
         dice = self._random.random()
         if dice < 0.03:
             return Advance(self._random.choice((0, 1, 5, 100, 500, 3000, 10_000, 60_000, 700_000)))
         if dice < 0.031:
             return self._node_step(player)
-        if dice < 0.034:
+        if dice < 0.033:
+            return TakeSnapshot() if self._random.random() < 0.7 else Restore()
+        if dice < 0.036:
             return Disconnect(self._random.randrange(CLIENTS))
         free = [index for index, client in enumerate(player.clients) if not client.connection.busy and client.connection.wants_data]
         if not free:

@@ -33,6 +33,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from ....protocol.errors import ErrorCode
 from ...scheduling.timers import Timers
@@ -72,6 +73,8 @@ class RebalancingGroup:
         self._subscribed: frozenset[str] | None = None
         self._initial_rebalance = False
         self._arrived_in_delay = False
+        self._delay_ms = self._remaining_ms = 0
+        """During the initial rebalance: the current delay, and how much longer further delays may take."""
         self._timers, self._random, self.settings, self._write = timers, randomness, settings, write
 
     @property
@@ -124,13 +127,14 @@ class RebalancingGroup:
                 self._renew_session(member)
 
     def _await_more_members(self, delay_ms: int, remaining_ms: int) -> None:
-        self._timers.set(("rebalance", self.group_id), delay_ms, lambda: self._end_initial_delay(delay_ms, remaining_ms))
+        self._delay_ms, self._remaining_ms = delay_ms, remaining_ms
+        self._set_timer("rebalance", delay_ms)
 
-    def _end_initial_delay(self, delay_ms: int, remaining_ms: int) -> None:
-        if self._arrived_in_delay and remaining_ms:
+    def _end_initial_delay(self) -> None:
+        if self._arrived_in_delay and self._remaining_ms:
             self._arrived_in_delay = False
-            next_ms = min(self.settings.group_initial_rebalance_delay_ms, remaining_ms)
-            self._await_more_members(next_ms, max(remaining_ms - delay_ms, 0))
+            next_ms = min(self.settings.group_initial_rebalance_delay_ms, self._remaining_ms)
+            self._await_more_members(next_ms, max(self._remaining_ms - self._delay_ms, 0))
         else:
             self._complete_rebalance()
 
@@ -176,7 +180,7 @@ class RebalancingGroup:
         self._subscribed = subscriptions(self.protocol_type, self.protocol_name, self.members.values())
         self.state = GroupState.COMPLETING_REBALANCE
         self.unsynced = set(self.members)
-        self._timers.set(("sync", self.group_id), self._rebalance_timeout_ms(), self._expire_unsynced)
+        self._set_timer("sync", self._rebalance_timeout_ms())
         log.info("Group %s starts generation %d with %d members", self.group_id, self.generation_id, len(self.members))
         for member in self.members.values():
             member.is_new = False
@@ -268,11 +272,22 @@ class RebalancingGroup:
         self._set_session_timer(member.member_id, member.session_timeout_ms)
 
     def _set_session_timer(self, member_id: str, delay_ms: int) -> None:
-        self._timers.set(("session", self.group_id, member_id), delay_ms, lambda: self._expire_session(member_id))
+        self._set_timer("session", delay_ms, member_id)
 
     def _rebalance_timeout_ms(self) -> int:
         """Returns the longest rebalance timeout of the members, at least 1, because with 0 the timer would fire again at the same time."""
         return max([1, *(member.rebalance_timeout_ms for member in self.members.values())])
 
     def _set_rebalance_timer(self) -> None:
-        self._timers.set(("rebalance", self.group_id), self._rebalance_timeout_ms(), self._complete_rebalance)
+        self._set_timer("rebalance", self._rebalance_timeout_ms())
+
+    def _set_timer(self, kind: str, delay_ms: int, *member_id: str) -> None:
+        self._timers.set((kind, self.group_id, *member_id), delay_ms, self.timer_action(kind, *member_id))
+
+    def timer_action(self, kind: str, *member_id: str) -> Callable[[], None]:
+        """Returns the action of the timer (kind, group, ...), which depends only on its key and the state of the group."""
+        if kind == "session":
+            return partial(self._expire_session, *member_id)
+        if kind == "sync":
+            return self._expire_unsynced
+        return self._end_initial_delay if self._initial_rebalance else self._complete_rebalance

@@ -44,7 +44,7 @@ def join(group: ConsumerGroup, join: Join, topics: Mapping[str, Topic]) -> JoinR
     group.subscribe(member, heartbeat, ClassicProtocols(join.session_timeout_ms, join.protocols), owned)
     group.timers.cancel("join", member)
     group.renew_session(member)
-    group.timers.set("sync", member, join.rebalance_timeout_ms, "has not synced in time")
+    group.timers.set("sync", member, join.rebalance_timeout_ms)
     return JoinResult(ErrorCode.NONE, member_id, member.epoch, CONSUMER_PROTOCOL_TYPE, join.protocols[0].name)
 
 
@@ -133,7 +133,7 @@ def _check_generation(member: ConsumerMember, generation_id: int) -> None:
 
 def _expect_join(group: ConsumerGroup, member: ConsumerMember) -> None:
     if not group.timers.is_set("join", member):
-        group.timers.set("join", member, member.rebalance_timeout_ms, "has not joined in time")
+        group.timers.set("join", member, member.rebalance_timeout_ms)
 
 
 def _waits_for_others(group: ConsumerGroup, member: ConsumerMember) -> bool:

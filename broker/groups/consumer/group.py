@@ -304,6 +304,10 @@ class ConsumerGroup:
             timeout_ms = self._setting("consumer.session.timeout.ms", self.settings.group_consumer_session_timeout_ms)
         self.timers.set_session(member, timeout_ms)
 
+    def timer_action(self, kind: str, member_id: str) -> Callable[[], None]:
+        """Returns the action of the timer (kind, group, member)."""
+        return self.timers.action(kind, member_id)
+
     def _expire(self, member_id: str, reason: str) -> None:
         log.info("Group %s: member %s %s and is removed", self.group_id, member_id, reason)
         self._remove_members(self, [self.members[member_id]])

@@ -9,11 +9,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from ...scheduling.timers import Timers
 from .member import ConsumerMember, MemberState
 
-KINDS = ("session", "revocation", "join", "sync")
+REASONS = {
+    "session": "has been silent for too long",
+    "revocation": "has not revoked its partitions in time",
+    "join": "has not joined in time",
+    "sync": "has not synced in time",
+}
+"""The reasons for the log, by the kind of timer."""
 
 
 class MemberTimers:
@@ -22,10 +29,14 @@ class MemberTimers:
     def __init__(self, timers: Timers, group_id: str, expire: Callable[[str, str], None]) -> None:
         self._timers, self._group_id, self._expire = timers, group_id, expire
 
-    def set(self, kind: str, member: ConsumerMember, delay_ms: int, reason: str) -> None:
+    def set(self, kind: str, member: ConsumerMember, delay_ms: int) -> None:
         """Sets a timer that removes the member after `delay_ms`."""
         member_id = member.member_id
-        self._timers.set((kind, self._group_id, member_id), delay_ms, lambda: self._expire(member_id, reason))
+        self._timers.set((kind, self._group_id, member_id), delay_ms, self.action(kind, member_id))
+
+    def action(self, kind: str, member_id: str) -> Callable[[], None]:
+        """Returns the action of the timer (kind, group, member)."""
+        return partial(self._expire, member_id, REASONS[kind])
 
     def is_set(self, kind: str, member: ConsumerMember) -> bool:
         return (kind, self._group_id, member.member_id) in self._timers
@@ -34,11 +45,11 @@ class MemberTimers:
         self._timers.cancel((kind, self._group_id, member.member_id))
 
     def cancel_all(self, member: ConsumerMember) -> None:
-        for kind in KINDS:
+        for kind in REASONS:
             self.cancel(kind, member)
 
     def set_session(self, member: ConsumerMember, timeout_ms: int) -> None:
-        self.set("session", member, timeout_ms, "has been silent for too long")
+        self.set("session", member, timeout_ms)
 
     def update_revocation(self, member: ConsumerMember) -> None:
         """Sets or cancels the revocation timer according to the member's state.
@@ -48,6 +59,6 @@ class MemberTimers:
         if member.classic is not None:
             return
         if member.state is MemberState.UNREVOKED_PARTITIONS:
-            self.set("revocation", member, member.rebalance_timeout_ms, f"has not left epoch {member.epoch} in time")
+            self.set("revocation", member, member.rebalance_timeout_ms)
         else:
             self.cancel("revocation", member)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Consumer, Producer
 
 from odradek import AsyncCluster, Cluster
 from odradek.broker.control_errors import InvalidControl
@@ -95,10 +95,10 @@ def test_leader_election_takes_its_time() -> None:
             cluster.leader_election("order", takes=1)
 
 
-def test_coordinator_moves_to_another_node() -> None:
-    from confluent_kafka import Consumer
-
-    with Cluster(nodes=2, topics={"orders": 1}, settings={"group.initial.rebalance.delay.ms": 0}) as cluster:
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_coordinator_moves_to_another_node(replicas: int) -> None:
+    settings = {"group.initial.rebalance.delay.ms": 0, "offsets.topic.replication.factor": replicas}
+    with Cluster(nodes=2, topics={"orders": 1}, settings=settings) as cluster:
         config = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": "g", "auto.offset.reset": "earliest", "log_level": 0}
         consumer = Consumer(config | {"heartbeat.interval.ms": 100})
         consumer.subscribe(["orders"])

@@ -123,6 +123,18 @@ def test_error_of_a_topic_with_ids_serves_the_others(world: World) -> None:
     assert [topic.topic_id for topic in response.responses] == [topic.topic_id for topic in request.topic_data]
 
 
+@pytest.mark.parametrize("version", range(PRODUCE.versions.first, 13))
+def test_request_without_its_failing_part_is_consistent(world: World, version: int) -> None:
+    """The handler looks at the bytes of the request, which are those of the part that is served."""
+    world.fault(api="Produce", topic="payments", error="INVALID_RECORD")
+    client = world.client()
+    for places in ([("orders", 0), ("payments", 0)], [("payments", 0), ("orders", 0)]):
+        response = client.call(PRODUCE, version, batches(*places))
+        assert codes(response) == {("orders", 0): 0, ("payments", 0): ErrorCode.INVALID_RECORD}
+    assert client.closed is None
+    assert end_offsets(world, "orders") == [2, 0]
+
+
 def test_errors_of_two_faults_are_merged(world: World) -> None:
     first = world.fault(api="Produce", topic="orders", error="INVALID_RECORD")
     second = world.fault(api="Produce", topic="payments", error="NOT_LEADER_OR_FOLLOWER")

@@ -130,7 +130,7 @@ def test_shortcut_is_not_learned_while_a_fault_may_still_hit(world: World, passi
     assert produce(client) == ErrorCode.INVALID_RECORD
 
 
-def test_shortcut_of_other_requests_does_not_learn_one_that_is_hit(world: World) -> None:
+def test_shortcut_of_other_requests_does_not_learn_a_hit_one(world: World) -> None:
     world.cluster.create_topic("slow", 1)
     fault = world.fault(api="Produce", topic="slow", delay_ms=5)
     client = world.client()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from odradek.broker.security.mechanism import AuthenticationFailed, Identity
-from odradek.broker.security.plain import PlainServer, PlainUsers
+from odradek.broker.security.plain import PlainServer, PlainUsers, digests_of
 
-USERS = PlainUsers({"alice": "secret", "bob": "hunter2", "émile": "pässword"})
+USERS = PlainUsers(digests_of({"alice": "secret", "bob": "hunter2", "émile": "pässword"}))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,84 @@
+"""Controls of the state: snapshots, the state after start, and saving to a file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+from ..control_errors import InvalidControl, unknown
+from ..snapshots.handle import Snapshot
+from .declaration import Controls, control
+from .parameters import SnapshotId
+
+
+class StateControls(Controls):
+    """Returning a cluster to a former state, and saving its state."""
+
+    @control("state snapshot")
+    async def snapshot(self) -> Snapshot:
+        """Keeps the present state of the cluster and returns a handle for `restore`.
+
+        A snapshot contains topics, records, groups, offsets, transactions, producers, ACLs, credentials, quotas, features, settings,
+        and the states of nodes and replicas. It shares the memory of the records, and is kept until it is closed.
+        """
+        server = self._server
+        with server.control("taking a snapshot"):
+            faults = () if server.core.gate is None else server.core.faults.active
+            return server.snapshots.take(server.cluster, faults)
+
+    @control("state restore")
+    async def restore(self, snapshot: SnapshotId) -> None:
+        """Returns the cluster to the state of a snapshot, and closes all connections with RST.
+
+        Time does not go back: sessions, time-outs and expiries have the same time left as they had. Records keep their timestamps, and
+        ports stay. Of the faults, those that the snapshot had remain or return. Raises ValueError for an unknown or closed snapshot.
+        """
+        server, snapshot_id = self._server, self._known(snapshot)
+        await server.restore(server.snapshots[snapshot_id], server.snapshots.faults(snapshot_id))
+
+    @control("state close")
+    async def close_snapshot(self, snapshot: SnapshotId) -> None:
+        """Releases a snapshot and the memory that only it uses. Raises ValueError for an unknown or closed snapshot."""
+        self._server.snapshots.close(self._known(snapshot))
+
+    @control("state list", reads=True)
+    async def snapshots(self) -> list[Snapshot]:
+        """Returns the snapshots that are not closed, oldest first."""
+        return list(self._server.snapshots)
+
+    @control("state reset")
+    async def reset(self) -> None:
+        """Returns the cluster to the state after its start, and closes all connections with RST.
+
+        The time passes at the speed of the wall clock again, but does not go back. Faults are removed. Ports and snapshots stay.
+        """
+        server = self._server
+        await server.restore(server.snapshots.initial)
+        server.clock.run(1)
+        server.clock_changed()
+
+    @control("state save")
+    async def save(self, file: Annotated[str | os.PathLike[str], "the path of the file"]) -> int:
+        """Saves the present state to a file, which replaces an existing one, and returns the size of the file in bytes.
+
+        `Cluster.load(file)` and `odradek serve --load file` start a cluster with this state. Raises ValueError if the file cannot be
+        written.
+        """
+        from ..snapshots.cluster import write_cluster  # not imported at start, because few clusters are saved
+        from ..snapshots.state_file import save
+
+        server, path = self._server, Path(file)
+        with server.control("saving the state"):
+            state = write_cluster(server.cluster)
+        try:
+            return await server.in_thread(lambda: save(state, path))
+        except OSError as error:
+            raise InvalidControl("file", f"file: cannot write {path}: {error.strerror or error}") from None
+
+    def _known(self, snapshot: Snapshot | int) -> int:
+        """Returns the id of a snapshot. Raises InvalidControl if there is none with this id."""
+        snapshot_id = snapshot.id if isinstance(snapshot, Snapshot) else snapshot
+        if snapshot_id not in self._server.snapshots:
+            raise unknown("snapshot", "snapshot", snapshot_id, [each.id for each in self._server.snapshots])
+        return snapshot_id

@@ -1,0 +1,229 @@
+"""The state of a whole cluster as a plain value, and a new cluster with such a state.
+
+`write_cluster` returns the state at one moment between two requests. `read_cluster` builds a new `ClusterState` from it, which replaces the
+present one with all its connections. A new object cannot keep anything of the state before by mistake.
+
+Everything that a restart of all brokers would lose is not part of the state: connections and waiting requests, fetch sessions, and the
+instances of client telemetry. Static settings and listeners are part of the nodes, so that a cluster can be loaded from a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from random import Random
+from types import ModuleType
+from typing import Any
+
+from ...storage.memory import LogMemory
+from ..cluster.broker import Broker, Silence
+from ..cluster.coordinator_log import CoordinatorLog
+from ..cluster.features import Features
+from ..cluster.metadata_log import MetadataLog
+from ..cluster.node_control import NodeControl
+from ..cluster.producer_ids import ProducerIds
+from ..cluster.quotas import ClientQuotas
+from ..cluster.replica_control import ReplicaControl
+from ..cluster.state import ClusterState
+from ..scheduling.turns import Turns
+from ..security.acls import Acl, Operation, PatternType, Permission, ResourceType
+from ..security.authorizer import Authorizer
+from ..settings.cluster_config import ClusterConfig, NodeConfig
+from ..settings.listeners import Listener
+from ..settings.values import GroupConfig
+from ..topics.cleaning import LogCleaner
+from ..topics.names import TopicNames
+from ..topics.retention import LogRetention
+from .coordinators import fill_coordinators, write_coordinators
+from .forms import MOMENT, PLAIN, Form, Plain, Record, Within, coded, mapped, optional, ordered
+from .timers import set_timers, write_timers
+from .topics import OVERRIDES, TOPIC, read_topic
+
+State = dict[str, Plain]
+"""The state of a cluster as a plain value (`forms.py`)."""
+
+_PAIRS = mapped(PLAIN, PLAIN)
+FEATURES = Record(Features, {"levels": _PAIRS})
+METADATA_LOG = Record(MetadataLog, {"_start_ms": MOMENT, "_records": PLAIN}, apart=("_timers", "_config"))
+PRODUCER_IDS = Record(ProducerIds, {"next_id": PLAIN}, apart=("_timers", "_config", "_partitions"))
+_ENTITY = Form(lambda entity: list(map(list, entity)), lambda plain, shift_ms: tuple(map(tuple, plain)))
+NODES = Record(NodeControl, {"silent": ordered()}, apart=("_cluster",))
+REPLICA_CONTROL = Record(ReplicaControl, {"reassignments_held": PLAIN}, apart=("_cluster",))
+QUOTAS = Record(ClientQuotas, {"_quotas": mapped(_ENTITY, _PAIRS)}, apart=("on_change",))
+
+# Classes that are written separately, or that have no state.
+AUTHORIZER = Record(Authorizer, {}, apart=("super_users", "_if_no_acl_found", "_acls", "_longest_prefix", "_patterns"))
+TOPIC_NAMES = Record(TopicNames, {}, apart=("_by_metric_name",))
+COORDINATOR_LOG = Record(CoordinatorLog, {}, apart=("_topics", "_timers", "_wake", "_hash"))
+LOG_RETENTION = Record(LogRetention, {}, apart=("_topics", "_wake", "_timers", "_config"))
+LOG_CLEANER = Record(LogCleaner, {}, apart=("_topics", "_timers", "_config", "_background", "_running"))
+
+CLUSTER = Record(
+    ClusterState,
+    {
+        "cluster_id": PLAIN,
+        "topics_version": PLAIN,
+        "metadata_log": Within(METADATA_LOG),
+        "producer_ids": Within(PRODUCER_IDS),
+        "replica_control": Within(REPLICA_CONTROL),
+        "features": Within(FEATURES),
+        "quotas": Within(QUOTAS),
+    },
+    apart=(
+        # Written separately, because their objects refer to the cluster.
+        *("brokers", "nodes", "topics", "groups", "group_configs", "transactions", "accounts", "authorizer", "random", "timers"),
+        # References, and indexes that follow from the state.
+        *(
+            "wake",
+            "background",
+            "config",
+            "log_memory",
+            "blocks",
+            "_users",
+            "check_tls",
+            "shortcut_allowed",
+            "topics_by_id",
+            "_names",
+            "regexes",
+        ),
+        *("coordinator_log", "log_retention", "log_cleaner", "transaction_log", "coordinator_moves"),
+    ),
+)
+
+BROKER = Record(
+    Broker,
+    {"node_id": PLAIN, "rack": PLAIN, "running": PLAIN, "registered": PLAIN, "fenced": PLAIN, "silence": optional(coded(Silence))},
+    apart=(
+        *("cluster", "listeners", "config", "request_max_bytes", "max_idle_ms", "request_memory", "connections", "rack_aware", "sasl"),
+        # Lost in a restart.
+        *("client_metrics", "fetch_sessions"),
+    ),
+)
+_LISTENER_FIELDS = [field.name for field in fields(Listener)]
+
+
+def write_cluster(cluster: ClusterState) -> State:
+    """Returns the state of a cluster. It shares the memory of the logs and does not change afterwards."""
+    authorizer = cluster.authorizer
+    # Coordinators are created, and their modules imported, when they are first used.
+    groups, transactions, accounts = (vars(cluster).get(name) for name in ("groups", "transactions", "accounts"))
+    return {
+        "now_ms": cluster.timers.now_ms,
+        "random": _random_state(cluster.random),
+        "nodes": [_write_node(broker) for broker in cluster.brokers.values()],
+        "silent": NODES.write(cluster.nodes),
+        "cluster": CLUSTER.write(cluster),
+        "coordinators": write_coordinators(cluster),
+        "topics": [TOPIC.write(topic) for topic in cluster.topics.values()],
+        "group_configs": mapped(PLAIN, OVERRIDES).write(cluster.group_configs),
+        "groups": None if groups is None else _groups().write_groups(groups),
+        "transactions": None if transactions is None else _transactions().TRANSACTIONS.write(transactions),
+        "accounts": None if accounts is None else _accounts().write_accounts(accounts),
+        "acls": None if authorizer is None else [list(map(_code, acl)) for acl in authorizer._acls],
+        "timers": write_timers(cluster),
+    }
+
+
+def _groups() -> ModuleType:
+    from . import groups
+
+    return groups
+
+
+def _accounts() -> ModuleType:
+    from . import accounts
+
+    return accounts
+
+
+def _transactions() -> ModuleType:
+    from . import transactions
+
+    return transactions
+
+
+def _write_node(broker: Broker) -> Plain:
+    return {
+        "state": BROKER.write(broker),
+        "listeners": [[getattr(listener, name) for name in _LISTENER_FIELDS] for listener in broker.listeners.values()],
+        "static": _PAIRS.write(broker.config.static),
+        "own": _PAIRS.write(broker.config.own),
+        "cluster_wide": _PAIRS.write(broker.config.cluster_wide),
+    }
+
+
+def _code(value: Any) -> Plain:
+    return value if isinstance(value, str) else int(value)
+
+
+def _random_state(random: Random) -> Plain:
+    """Returns the state of a seeded generator, None for the system's, which has no state."""
+    try:
+        version, numbers, gauss = random.getstate()
+    except NotImplementedError:
+        return None
+    return [version, list(numbers), gauss]
+
+
+def nodes_of(state: State) -> tuple[NodeConfig, ...]:
+    """Returns the nodes of a written state, with their listeners and static settings."""
+    return tuple(
+        NodeConfig(
+            node["state"]["node_id"],
+            node["state"]["rack"],
+            tuple(Listener(*values) for values in node["listeners"]),
+            _PAIRS.read(node["static"], 0),
+            _protocol_for_clients(node["listeners"][0]),
+        )
+        for node in state["nodes"]
+    )
+
+
+def _protocol_for_clients(listener: Sequence[Any]) -> str:
+    protocol: str = Listener(*listener).security_protocol
+    return "" if protocol == "PLAINTEXT" else protocol
+
+
+def read_cluster(state: State, config: ClusterConfig, turns: Turns[Any], random: Random, memory: LogMemory | None) -> ClusterState:
+    """Returns a new cluster with a written state and the nodes of `config`.
+
+    `memory` counts the bytes of the logs. Raises an exception if the state was not written by `write_cluster`.
+    """
+    shift_ms = turns.timers.now_ms - state["now_ms"]
+    users = config.users if state["accounts"] is None else {}
+    acls = config.acls if state["acls"] is None else ()
+    config = replace(config, cluster_id=state["cluster"]["cluster_id"], users=users, acls=acls)
+    cluster = ClusterState(config, turns, random, memory)
+    _fill_nodes(cluster, state["nodes"], shift_ms)
+    NODES.fill(cluster.nodes, state["silent"], shift_ms)  # before the topics, which refer to it
+    for written in state["topics"]:
+        cluster.add_topic(read_topic(written, cluster.config, cluster.log_memory, cluster.blocks, cluster.nodes.silent, shift_ms))
+    CLUSTER.fill(cluster, state["cluster"], shift_ms)
+    fill_coordinators(cluster, state["coordinators"])
+    cluster.group_configs |= {name: GroupConfig(cluster.config, dict(overrides)) for name, overrides in state["group_configs"]}
+    if state["groups"] is not None:
+        _groups().fill_groups(cluster.groups, state["groups"], shift_ms)
+    if state["transactions"] is not None:
+        _transactions().TRANSACTIONS.fill(cluster.transactions, state["transactions"], shift_ms)
+    if state["accounts"] is not None:
+        _accounts().fill_accounts(cluster.accounts, state["accounts"], shift_ms)
+    entries = [_acl(*written) for written in state["acls"] or ()]
+    if cluster.authorizer is not None:
+        for entry in entries:
+            cluster.authorizer.add(entry)
+    set_timers(cluster, state["timers"])
+    if state["random"] is not None:
+        version, numbers, gauss = state["random"]
+        random.setstate((version, tuple(numbers), gauss))
+    return cluster
+
+
+def _fill_nodes(cluster: ClusterState, nodes: Plain, shift_ms: int) -> None:
+    for node in nodes:
+        broker = cluster.brokers[node["state"]["node_id"]]
+        BROKER.fill(broker, node["state"], shift_ms)
+        broker.config.alter(own=_PAIRS.read(node["own"], shift_ms), cluster_wide=_PAIRS.read(node["cluster_wide"], shift_ms))
+
+
+def _acl(kind: int, name: str, pattern: int, principal: str, host: str, operation: int, permission: int) -> Acl:
+    return Acl(ResourceType(kind), name, PatternType(pattern), principal, host, Operation(operation), Permission(permission))

@@ -1,0 +1,124 @@
+"""The state of groups and their committed offsets.
+
+A written state contains no waiting JoinGroup and SyncGroup requests, because they belong to connections. Members whose request waited stay
+in the group without it, as after a coordinator has failed over: they join again, or a timer removes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..groups.classic.group import ClassicGroup
+from ..groups.classic.member import Member
+from ..groups.classic.members import Members
+from ..groups.classic_requests import ClassicRequests
+from ..groups.consumer.group import ConsumerGroup
+from ..groups.consumer_requests import ConsumerRequests
+from ..groups.coordinator import Group, Groups
+from ..groups.offset_index import OffsetIndex
+from ..groups.offset_requests import OffsetRequests
+from ..groups.offsets import CommittedOffset, CommittedOffsets, PendingOffset, PendingOffsets
+from ..groups.states import GroupState
+from ..groups.table import GroupTable
+from .consumer_groups import CONSUMER_GROUP, PROTOCOLS
+from .forms import KEYS, MOMENT, PLAIN, TUPLE, Form, Plain, Record, coded, mapped, named, optional, ordered
+
+
+def _new_member() -> Member:
+    member = Member.__new__(Member)
+    member.join_reply = member.sync_reply = None
+    return member
+
+
+MEMBER = Record(
+    Member,
+    {
+        "assignment": PLAIN,
+        "client_host": PLAIN,
+        "client_id": PLAIN,
+        "group_instance_id": PLAIN,
+        "is_new": PLAIN,
+        "member_id": PLAIN,
+        "protocols": PROTOCOLS,
+        "rebalance_timeout_ms": PLAIN,
+        "session_timeout_ms": PLAIN,
+    },
+    apart=("join_reply", "sync_reply"),
+    make=_new_member,
+)
+
+MEMBERS = Form(
+    lambda members: [MEMBER.write(member) for member in members.values()],
+    lambda plain, shift_ms: Members([MEMBER.read(member, shift_ms) for member in plain]),
+)
+"""The members of a classic group, whose counts and indexes follow from them."""
+
+CLASSIC_GROUP = Record(
+    ClassicGroup,
+    {
+        "group_id": PLAIN,
+        "state": coded(GroupState),
+        "empty_since_ms": MOMENT,
+        "generation_id": PLAIN,
+        "protocol_type": PLAIN,
+        "protocol_name": PLAIN,
+        "leader": PLAIN,
+        "members": MEMBERS,
+        "pending": ordered(),
+        "unsynced": ordered(),
+        "_subscribed": optional(ordered(kind=frozenset)),
+        "_initial_rebalance": PLAIN,
+        "_arrived_in_delay": PLAIN,
+        "_delay_ms": PLAIN,
+        "_remaining_ms": PLAIN,
+    },
+    apart=("_timers", "_random", "_write", "settings"),
+)
+
+_COMMITTED = named(CommittedOffset, commit_timestamp_ms=MOMENT, expire_timestamp_ms=MOMENT)
+
+PENDING_OFFSETS = Record(
+    PendingOffsets,
+    {
+        "_producers": mapped(PLAIN, mapped(TUPLE, optional(named(PendingOffset, committed=_COMMITTED)))),
+        "_waiting": mapped(PLAIN, mapped(PLAIN, ordered())),
+        "_next_number": PLAIN,
+    },
+)
+
+COMMITTED_OFFSETS = Record(CommittedOffsets, {"_topics": mapped(PLAIN, mapped(PLAIN, _COMMITTED)), "pending": PENDING_OFFSETS})
+
+OFFSET_INDEX = Record(OffsetIndex, {"_topics": mapped(PLAIN, KEYS), "_producers": mapped(PLAIN, KEYS)})
+
+OFFSETS = Record(
+    OffsetRequests, {"_offsets": mapped(PLAIN, COMMITTED_OFFSETS), "_index": OFFSET_INDEX}, apart=("_table", "_unexpired_until_ms")
+)
+
+# Classes whose attributes follow from the members and groups, or that have no state.
+MEMBERS_OF_GROUP = Record(Members, {}, apart=("joined", "_members", "_static_ids", "_supporters"))
+GROUPS = Record(Groups, {}, apart=("classic", "consumer", "offsets", "_table"))
+GROUP_TABLE = Record(GroupTable, {}, apart=("timers", "settings", "cluster", "_random", "_expire_offsets", "_groups"))
+CLASSIC_REQUESTS = Record(ClassicRequests, {}, apart=("_table",))
+CONSUMER_REQUESTS = Record(ConsumerRequests, {}, apart=("_table",))
+
+
+def write_groups(groups: Groups) -> Plain:
+    """Returns the state of all groups and offsets."""
+    written = [{"type": group.type, "group": _record_of(group).write(group)} for group in groups]
+    return {"groups": written, "offsets": OFFSETS.write(groups.offsets)}
+
+
+def _record_of(group: Group) -> Record[Any]:
+    return CONSUMER_GROUP if isinstance(group, ConsumerGroup) else CLASSIC_GROUP
+
+
+def fill_groups(groups: Groups, plain: Mapping[str, Plain], shift_ms: int) -> None:
+    """Adds the groups and offsets of a written state to the groups of a new cluster, without their timers."""
+    table = groups._table
+    for each in plain["groups"]:
+        new_group = table.new_classic_group if each["type"] == ClassicGroup.type else table.new_consumer_group
+        group: Group = new_group(each["group"]["group_id"])
+        _record_of(group).fill(group, each["group"], shift_ms)
+        table.store(group)
+    OFFSETS.fill(groups.offsets, plain["offsets"], shift_ms)

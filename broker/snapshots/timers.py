@@ -1,0 +1,75 @@
+"""The timers of a cluster: the time that remains until each of them fires.
+
+The keys of timers of the state are texts, or tuples that begin with a text. Other timers belong to connections or to faults and are not
+part of the state. The action of a timer follows from its key, so that it need not be stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any
+
+from ..cluster.state import ClusterState
+from ..topics.partition import Partition
+from .forms import Plain
+
+_GROUP_TIMERS = ("session", "rebalance", "sync", "revocation", "join")
+_TRANSACTION_TIMERS = ("transaction", "transactional id", "markers")
+
+
+def write_timers(cluster: ClusterState) -> Plain:
+    """Returns [key, remaining ms] for each timer of the state, in the order in which they will fire."""
+    return [[_written(key), left_ms] for key, left_ms in cluster.timers.remaining() if is_of_state(key)]
+
+
+def is_of_state(key: Any) -> bool:
+    """Returns whether the timer with this key is part of the state of a cluster."""
+    return isinstance(key[0] if isinstance(key, tuple) else key, str)
+
+
+def _written(key: Any) -> Plain:
+    if isinstance(key, tuple):
+        return [[part.topic.name, part.index] if isinstance(part, Partition) else part for part in key]
+    return key
+
+
+def set_timers(cluster: ClusterState, written: Iterable[tuple[Plain, int]]) -> None:
+    """Replaces the timers of a new cluster by written ones. Raises LookupError or ValueError for a timer that cannot exist."""
+    for key, _ in cluster.timers.remaining():
+        cluster.timers.cancel(key)
+    for plain, left_ms in written:
+        key, action = _timer(cluster, plain)
+        cluster.timers.set(key, left_ms, action)
+
+
+def _timer(cluster: ClusterState, plain: Plain) -> tuple[Hashable, Callable[[], None]]:
+    match plain:
+        case "log retention":
+            return plain, cluster.log_retention.run
+        case "log cleaner":
+            return plain, cluster.log_cleaner.start_pass
+        case "producer expiration":
+            return plain, cluster.producer_ids.expire
+        case "offsets retention":
+            return plain, cluster.groups.expire_offsets
+        case "delegation tokens":
+            return plain, cluster.accounts.tokens.remove_expired
+        case "leader rebalance":
+            return plain, cluster.replica_control.rebalance_leaders
+        case ["reassignment", [topic, index]]:
+            partition = cluster.topics[topic].partitions[index]
+            return ("reassignment", partition), lambda: cluster.replica_control.catch_up(partition)
+        case ["replica lag", [topic, index], node_id]:
+            partition = cluster.topics[topic].partitions[index]
+            return ("replica lag", partition, node_id), lambda: cluster.replica_control.check_follower(partition, node_id)
+        case ["broker session", node_id] if node_id in cluster.brokers:
+            return tuple(plain), lambda: cluster.nodes.fence(node_id)
+        case [kind, group_id, *member_id] if kind in _GROUP_TIMERS:
+            group = cluster.groups.get(group_id)
+            if group is not None:
+                return tuple(plain), group.timer_action(kind, *member_id)
+        case [kind, transactional_id] if kind in _TRANSACTION_TIMERS:
+            transaction = cluster.transactions.get(transactional_id)
+            if transaction is not None:
+                return tuple(plain), cluster.transactions.timer_action(kind, transaction)
+    raise ValueError(f"there is no timer {plain!r}")

@@ -1,0 +1,69 @@
+"""The state of topics and their partitions, with replicas and leaders."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from ...storage.blocks import Blocks
+from ...storage.memory import LogMemory
+from ..settings.values import BrokerConfig, TopicConfig
+from ..topics.partition import Partition
+from ..topics.replication import Hold
+from ..topics.topic import Topic
+from .forms import PLAIN, Form, Plain, Record, Within, listed, mapped, named
+from .logs import LOG, PRODUCERS, UNTIMED_APPENDS, VIRTUAL_SEGMENTS
+
+PARTITION = Record(
+    Partition,
+    {
+        "index": PLAIN,
+        "replicas": listed(),
+        "isr": listed(),
+        "adding": listed(),
+        "removing": listed(),
+        "elr": listed(),
+        "last_known_elr": listed(),
+        "lagging": mapped(PLAIN, PLAIN),
+        "leader": PLAIN,
+        "leader_epoch": PLAIN,
+        "held": mapped(PLAIN, named(Hold)),
+        "held_offset": PLAIN,
+        "lag_marks": mapped(PLAIN, listed()),
+        "log": Within(LOG),
+        "producers": PRODUCERS,
+        "untimed": UNTIMED_APPENDS,
+        "virtual_segments": VIRTUAL_SEGMENTS,
+        "cleaned_until": PLAIN,
+        "settled_end": PLAIN,
+    },
+    apart=("topic",),
+)
+
+OVERRIDES = Form(lambda config: [list(item) for item in config.overrides.items()], lambda plain, shift_ms: dict(plain))
+"""The settings of a topic or a group that differ from those of the broker."""
+
+TOPIC = Record(
+    Topic,
+    {"name": PLAIN, "id": PLAIN, "config": OVERRIDES, "partitions": listed(PARTITION)},
+    apart=("memory", "silent_nodes", "blocks", "descriptions"),
+)
+
+
+def read_topic(
+    plain: Mapping[str, Plain],
+    config: BrokerConfig,
+    memory: LogMemory | None,
+    blocks: Blocks,
+    silent_nodes: Collection[int],
+    shift_ms: int,
+) -> Topic:
+    """Returns the topic with a state that `TOPIC` wrote. `config` contains the settings that the topic inherits.
+
+    `silent_nodes` is a live view of the nodes that do not fetch.
+    """
+    topic = Topic(plain["name"], plain["id"], TopicConfig(config, OVERRIDES.read(plain["config"], shift_ms)), memory, blocks, silent_nodes)
+    for index, written in enumerate(plain["partitions"]):
+        partition = Partition(topic, index, (), ())
+        PARTITION.fill(partition, written, shift_ms)
+        topic.partitions.append(partition)
+    return topic

@@ -1,0 +1,59 @@
+"""The configuration of a cluster that is started with a saved state."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from odradek.broker.cluster.state import ClusterState
+from odradek.broker.scheduling.timers import Timers
+from odradek.broker.scheduling.turns import Turns
+from odradek.broker.settings.cluster_config import NodeConfig, cluster_of
+from odradek.broker.settings.properties import InvalidConfig
+from odradek.broker.snapshots.cluster import State, nodes_of, write_cluster
+from odradek.broker.snapshots.loading import any_ports, loaded_config
+
+LISTENERS = "INTERNAL://127.0.0.1:29092,EXTERNAL://127.0.0.1:9092"
+SETTINGS = {
+    "listeners": LISTENERS,
+    "advertised.listeners": "INTERNAL://kafka:29092,EXTERNAL://localhost:9092",
+    "listener.security.protocol.map": "INTERNAL:PLAINTEXT,EXTERNAL:PLAINTEXT",
+    "broker.rack": "a",
+    "num.partitions": "7",
+}
+
+
+def saved(nodes: int = 2) -> tuple[State, tuple[NodeConfig, ...]]:
+    config = cluster_of([SETTINGS], nodes=nodes, cluster_id="id")
+    config = replace(config, nodes=tuple(node.bound(node.listeners) for node in config.nodes))
+    cluster = ClusterState(config, Turns(Timers(0), lambda: 0.0), Random(1))
+    return write_cluster(cluster), config.nodes
+
+
+def test_loaded_config_without_changes_is_the_saved_one() -> None:
+    state, nodes = saved()
+    config = loaded_config(state, [{}, {}])
+    assert (config.cluster_id, config.nodes) == ("id", nodes)
+    assert nodes_of(state) == nodes
+
+
+def test_loaded_config_on_any_ports_keeps_names_and_hosts() -> None:
+    state, nodes = saved()
+    config = loaded_config(state, [any_ports(node.listeners) for node in nodes])
+    listeners = [(each.name, each.host, each.port, each.advertised) for each in config.nodes[1].listeners]
+    assert listeners == [("INTERNAL", "127.0.0.1", 0, "127.0.0.1:0"), ("EXTERNAL", "127.0.0.1", 0, "127.0.0.1:0")]
+    assert [node.rack for node in config.nodes] == ["a", "a"]
+
+
+def test_loaded_config_with_changed_settings_keeps_the_others() -> None:
+    state, _ = saved(1)
+    (node,) = loaded_config(state, [{"num.partitions": "9", "log.retention.ms": "5"}]).nodes
+    assert (node.properties["num.partitions"], node.properties["log.retention.ms"], node.properties["broker.rack"]) == ("9", "5", "a")
+
+
+def test_loaded_config_with_another_node_id_is_refused() -> None:
+    state, _ = saved(1)
+    with pytest.raises(InvalidConfig, match=r"the saved cluster has the nodes \[1\], not \[7\]; do not set node.id"):
+        loaded_config(state, [{"node.id": "7", "broker.id": "7"}])
