@@ -45,6 +45,8 @@ from ..topics.partition import Partition
 from .read import NO_FOLLOWER, READ_COMMITTED
 
 MAX_TEMPLATES = 100
+MOST_FRAME_BYTES = 4096
+"""The size of the largest request of which a template is stored, so that the templates of a connection need little memory."""
 SINCE = 5  # the first version with the log start offset beside the other two offsets
 MOST_CANDIDATES = 16
 _INT32, _INT64 = Struct(">i"), Struct(">q")
@@ -67,10 +69,11 @@ def learn(request: FetchRequest, partition: Partition, context: Context) -> None
 
 
 def _is_plain(request: FetchRequest, context: Context) -> bool:
-    """Returns whether the response to the request depends on nothing but its offset and the partition's log."""
+    """Returns whether the request is small, and its response depends on nothing but its offset and the partition's log."""
     follower = request.replica_id if request.replica_state is None else request.replica_state.replica_id
     return (
         context.version >= SINCE
+        and len(context.frame) <= MOST_FRAME_BYTES
         and request.session_id == 0
         and request.session_epoch == FINAL_EPOCH
         and follower == NO_FOLLOWER

@@ -209,6 +209,14 @@ def test_shortcut_is_not_learned_with_racks_or_authorizer() -> None:
         assert not isinstance(client.connection._shortcut, FetchShortcut)
 
 
+def test_shortcut_is_not_learned_from_large_requests(world: World) -> None:
+    room = fetch_shortcut.MOST_FRAME_BYTES + 4 - len(request(world, 0, client_id=""))
+    for excess, learns in ((1, False), (0, True)):
+        client = world.client()
+        response(client, request(world, 0, client_id="c" * (room + excess)))
+        assert isinstance(client.connection._shortcut, FetchShortcut) is learns
+
+
 def test_shortcut_of_produce_is_not_replaced(world: World) -> None:
     client = world.leader_of("t")
     client.call(PRODUCE, 9, produce_request("t", a_batch(b"x")))
