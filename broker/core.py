@@ -52,7 +52,7 @@ class Core:
         """Functions that are called when the faults have changed."""
         self._connection_rates: dict[int, ConnectionRates] = {}
         cluster.quotas.on_change.append(self._set_gate)
-        if cluster.quotas:  # those of a restored state
+        if cluster.quotas:  # a restored state may have some
             self._set_gate()
 
     @cached_property

@@ -17,13 +17,16 @@ from ..control_interface.command_help import help_of
 from ..control_interface.command_line import control_named, pairs_of
 from ..control_interface.signatures import bound_texts
 from ..controls import cluster_controls  # noqa: F401  (declares the controls)
+from ..settings.properties import parse_properties
 from .ctl_client import NoAnswer, send
 from .ctl_output import as_table
 from .options import address
 
 FAILED, MISTAKEN = 1, 2
-OPTIONS = {"--control": "ODRADEK_CONTROL", "--control-token": "ODRADEK_CONTROL_TOKEN", "--output": ""}
+OPTIONS = {"--control": "ODRADEK_CONTROL", "--control-token": "ODRADEK_CONTROL_TOKEN", "--output": "", "--command-config": ""}
 """The options of every command that have a value, each with the environment variable that replaces it."""
+PROPERTIES = {"--control": "odradek.control", "--control-token": "odradek.control.token"}
+"""The settings in the file of --command-config. Others, such as those of Kafka's programs, are ignored."""
 OUTPUTS = ("table", "json")
 
 
@@ -85,11 +88,23 @@ def _options(arguments: Sequence[str], environ: Mapping[str, str]) -> tuple[dict
             tokens += [token, *rest]
         else:
             tokens.append(token)
+    options = _command_config(options.get("--command-config")) | options
     if options["--output"] not in OUTPUTS:
         raise unknown("--output", "format", options["--output"], OUTPUTS)
     if not re.fullmatch("[!-~]*", options.get("--control-token", "")):
         raise InvalidControl("--control-token", "--control-token: use printable ASCII characters without spaces")
     return options, tokens
+
+
+def _command_config(name: str | None) -> dict[str, str]:
+    """Returns the options in a properties file. Raises InvalidControl if it cannot be read."""
+    if name is None:
+        return {}
+    try:
+        properties = parse_properties(Path(name).read_text(encoding="latin-1"))
+    except OSError as error:
+        raise InvalidControl("--command-config", f"--command-config: cannot read {name}: {error.strerror or error}") from None
+    return {option: properties[setting] for option, setting in PROPERTIES.items() if setting in properties}
 
 
 def _fail(code: int, message: str) -> int:

@@ -15,6 +15,7 @@ WIDTH = 100
 COMMON_OPTIONS = (
     ("--control HOST:PORT", "the control listener of the cluster (default: ODRADEK_CONTROL)"),
     ("--control-token TOKEN", "its token (default: ODRADEK_CONTROL_TOKEN)"),
+    ("--command-config FILE", "a properties file with odradek.control and odradek.control.token"),
     ("--output table|json", "the format of the result (default: table)"),
     ("--help", "print this help"),
 )

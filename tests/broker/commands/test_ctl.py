@@ -161,6 +161,15 @@ def test_main_passes_the_arguments_on(capsys: pytest.CaptureFixture[str]) -> Non
     assert "ctl" in capsys.readouterr().out
 
 
+def test_command_config_names_the_cluster_and_its_token(cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    properties = tmp_path / "client.properties"
+    properties.write_text(f"security.protocol=PLAINTEXT\nodradek.control={cluster.control}\nodradek.control.token=s3cret\n")
+    assert ctl.run(["clock", "show", "--command-config", str(properties)], {}) == 0
+    assert ctl.run(["clock", "show", "--command-config", str(properties), "--control-token", "wrong"], {}) == 2
+    assert ctl.run(["clock", "show", "--command-config", str(tmp_path / "none")], {}) == 2
+    assert "--command-config: cannot read" in capsys.readouterr().err
+
+
 def test_table_with_a_closed_reader_exits_quietly(cluster: Cluster) -> None:
     command = [*COMMAND, "ctl", "topic", "list", "--control", str(cluster.control), "--control-token", "s3cret"]
     with subprocess.Popen(command, env=CLEAN, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
