@@ -84,28 +84,28 @@ Start = Callable[[], AbstractContextManager[Broker]]
 def odradek() -> Iterator[Broker]:
     """Runs `odradek serve`, as users start it."""
     command = [str(Path(sys.executable).with_name("odradek")), "serve", "--nodes", "1", "--port", "0"]
-    with _process(ODRADEK, command, odradek) as broker:
+    with start_process(ODRADEK, command, odradek) as broker:
         yield broker
 
 
 @contextmanager
 def with_fault() -> Iterator[Broker]:
     """Runs odradek with a fault that hits no request."""
-    with _process(ODRADEK, [sys.executable, "-m", "benchmarks.faults", "fault"], with_fault) as broker:
+    with start_process(ODRADEK, [sys.executable, "-m", "benchmarks.faults", "fault"], with_fault) as broker:
         yield broker
 
 
 @contextmanager
 def without_fault() -> Iterator[Broker]:
     """Runs odradek in the same way without a fault."""
-    with _process(ODRADEK, [sys.executable, "-m", "benchmarks.faults"], without_fault) as broker:
+    with start_process(ODRADEK, [sys.executable, "-m", "benchmarks.faults"], without_fault) as broker:
         yield broker
 
 
 @contextmanager
 def mock() -> Iterator[Broker]:
     """Runs librdkafka's mock cluster."""
-    with _process(MOCK, [sys.executable, "-m", "benchmarks.mock"], mock) as broker:
+    with start_process(MOCK, [sys.executable, "-m", "benchmarks.mock"], mock) as broker:
         yield broker
 
 
@@ -120,14 +120,14 @@ def kafka() -> Iterator[Broker]:
 @contextmanager
 def floor() -> Iterator[Broker]:
     """Runs the broker that only receives."""
-    with _process(FLOOR, [sys.executable, "-m", "benchmarks.floor"], floor) as broker:
+    with start_process(FLOOR, [sys.executable, "-m", "benchmarks.floor"], floor) as broker:
         yield broker
 
 
 @contextmanager
 def kfake() -> Iterator[Broker]:
     """Runs franz-go's kfake."""
-    with _process(KFAKE, [str(_KFAKE)], kfake) as broker:
+    with start_process(KFAKE, [str(_KFAKE)], kfake) as broker:
         yield broker
 
 
@@ -176,7 +176,7 @@ def _required(module: str) -> str:
 
 
 @contextmanager
-def _process(name: str, command: list[str], start: Start) -> Iterator[Broker]:
+def start_process(name: str, command: list[str], start: Start) -> Iterator[Broker]:
     """Starts a process whose first line of output is `bootstrap.servers=...`."""
     # pip compiles the packages that it installs. Ours is compiled at its first start, unless this variable prevents that.
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Mapping
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 from confluent_kafka import cimpl
@@ -23,6 +23,7 @@ BEGINNING, END = -2, -1
 DELIVERY_REPORTS = 1
 BATCH = 10_000
 TIMEOUT_MS = 60_000
+NO_SETTINGS: Mapping[str, object] = MappingProxyType({})
 
 
 class Message(ctypes.Structure):
@@ -118,8 +119,8 @@ class BulkProducer(Client):
 
     kind = PRODUCER
 
-    def __init__(self, bootstrap_servers: str, topic: str, size: int) -> None:
-        super().__init__(bootstrap_servers, topic, {"acks": 1})
+    def __init__(self, bootstrap_servers: str, topic: str, size: int, settings: Mapping[str, object] = NO_SETTINGS) -> None:
+        super().__init__(bootstrap_servers, topic, {"acks": 1, **settings})
         self._payload = ctypes.create_string_buffer(size)
         self._messages = (Message * BATCH)()
         self._size = size
@@ -152,8 +153,8 @@ class SingleProducer(Client):
     kind = PRODUCER
     events = DELIVERY_REPORTS
 
-    def __init__(self, bootstrap_servers: str, topic: str, size: int) -> None:
-        super().__init__(bootstrap_servers, topic, {"acks": 1, "linger.ms": 0})
+    def __init__(self, bootstrap_servers: str, topic: str, size: int, settings: Mapping[str, object] = NO_SETTINGS) -> None:
+        super().__init__(bootstrap_servers, topic, {"acks": 1, "linger.ms": 0, **settings})
         self._reports = _lib.rd_kafka_queue_get_main(self._client)
         self._payload = ctypes.create_string_buffer(size)
         self._size = size
@@ -181,10 +182,10 @@ class Reader(Client):
 
     kind = CONSUMER
 
-    def __init__(self, bootstrap_servers: str, topic: str, offset: int) -> None:
+    def __init__(self, bootstrap_servers: str, topic: str, offset: int, settings: Mapping[str, object] = NO_SETTINGS) -> None:
         # With its default queue limits the client would pause for a second whenever it has fetched ahead.
         unlimited = {"fetch.queue.backoff.ms": 0, "queued.min.messages": 10_000_000, "queued.max.messages.kbytes": 2_000_000}
-        super().__init__(bootstrap_servers, topic, unlimited)
+        super().__init__(bootstrap_servers, topic, {**unlimited, **settings})
         self._queue = _lib.rd_kafka_queue_new(self._client)
         _lib.rd_kafka_consume_start_queue(self._topic, 0, offset, self._queue)
 

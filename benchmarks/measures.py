@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from statistics import quantiles
 
 from confluent_kafka import Consumer
 from kafka import KafkaConsumer
 
-from . import bulk
+from . import bulk, secured
 from .brokers import KFAKE, MOCK, ODRADEK, Broker, with_fault, without_fault
 from .fairness import quiet_p99_s
 from .formation import formation_s
+from .latency import percentiles
 from .librdkafka import BEGINNING, KafkaFailure, Reader, SingleProducer
 from .metadata import metadata_s
 from .pipeline import Pipeline, batch, varied_batches
@@ -32,8 +32,8 @@ def acknowledgement(broker: Broker) -> Figures:
             producer.wait()
 
         cpu_s, count = broker.cpu_s(), 3000
-        percentiles = _percentiles("acknowledgement", once, count)
-        return percentiles | {"acknowledgement: CPU": (broker.cpu_s() - cpu_s) / (count + count // 10) * 1e6}
+        figures = percentiles("acknowledgement", once, count)
+        return figures | {"acknowledgement: CPU": (broker.cpu_s() - cpu_s) / (count + count // 10) * 1e6}
 
 
 def delivery(broker: Broker) -> Figures:
@@ -49,21 +49,9 @@ def delivery(broker: Broker) -> Figures:
                 reader.one()
                 producer.wait()
 
-            return _percentiles(
+            return percentiles(
                 "to a waiting consumer", once, 10 if broker.name == MOCK else 2000
             )  # the mock does not answer waiting fetches early
-
-
-def _percentiles(name: str, once: Callable[[], None], count: int) -> Figures:
-    """Returns percentiles of `count` calls in microseconds; a tenth as many calls before them warm up."""
-    times = []
-    for i in range(count + count // 10):
-        began = time.perf_counter()
-        once()
-        if i >= count // 10:
-            times.append((time.perf_counter() - began) * 1e6)
-    percentiles = quantiles(times, n=100)
-    return {f"{name}, p50": percentiles[49], f"{name}, p99": percentiles[98]}
 
 
 def new_group_confluent(broker: Broker) -> Figures:
@@ -199,6 +187,7 @@ def _per_stored_byte(name: str, records: bytes, count: int) -> Measure:
 
 MEASURES = (
     *bulk.MEASURES,
+    *secured.MEASURES,
     Measure(
         (
             Row("acknowledgement, p50", "us", (Target(1.1, MOCK),)),

@@ -32,6 +32,8 @@ CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the cluster id of Apache's image
 SERVER, CLIENTS, TOOLS = "kafka_2.13", "kafka-clients", "kafka-tools"  # Maven's names; TOOLS are the command line programs
 # These options make the JVM start fast; in short runs it is also faster than with the stock 1 GB heap and G1.
 JVM = ["-Xms64m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
+# The options of Kafka's own scripts. TLS needs the second compiler, without which AES takes twenty times as long.
+STOCK_JVM = ["-Xms1g", "-Xmx1g", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35"]
 
 # One copy of every internal topic, because a cluster of one node cannot have more.
 SINGLE_COPIES = {
@@ -101,13 +103,13 @@ def jars(artifact: str = SERVER, version: str = VERSION) -> Path:
     return home / "lib"
 
 
-def command(main: str, *arguments: str, libraries: Sequence[Path] = ()) -> list[str]:
+def command(main: str, *arguments: str, libraries: Sequence[Path] = (), jvm: Sequence[str] = JVM) -> list[str]:
     """Returns the command line that runs a Java class, by default of Kafka's broker. Raises RuntimeError when there is no Java."""
     binary, (first, *others) = java(), libraries or (jars(),)
     if binary is None:
         raise RuntimeError("no Java found: set JAVA_HOME")
     classpath = os.pathsep.join(f"{lib}/*" for lib in (first, *others))
-    return [binary, *JVM, f"-Dlog4j2.configurationFile={first.parent / 'log4j2.properties'}", "-cp", classpath, main, *arguments]
+    return [binary, *jvm, f"-Dlog4j2.configurationFile={first.parent / 'log4j2.properties'}", "-cp", classpath, main, *arguments]
 
 
 def _home(artifact: str = SERVER, version: str = VERSION) -> Path:
@@ -163,7 +165,7 @@ class Node:
 
     def start(self) -> None:
         """Starts the JVM and returns immediately; `ApacheKafka.wait_until_ready` waits until it is ready."""
-        kafka = command("kafka.Kafka", str(self.directory / "server.properties"))
+        kafka = command("kafka.Kafka", str(self.directory / "server.properties"), jvm=self.cluster.jvm)
         with (self.directory / "server.log").open("ab") as log:
             shell = ["sh", "-c", _BOUND_TO_STDIN, "sh", *kafka]
             self._shell = subprocess.Popen(shell, stdin=subprocess.PIPE, stdout=log, stderr=log, cwd=self.directory)
@@ -224,10 +226,17 @@ class Node:
 class ApacheKafka:
     """A cluster in a temporary directory, as a context manager. `settings` are server.properties of every node.
 
-    `listeners` maps names of listeners beside CLIENT to their security protocols.
+    `listeners` maps names of listeners beside CLIENT to their security protocols; `jvm` are the options of the JVMs.
     """
 
-    def __init__(self, nodes: int = 1, settings: Mapping[str, str] | None = None, listeners: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        nodes: int = 1,
+        settings: Mapping[str, str] | None = None,
+        listeners: Mapping[str, str] | None = None,
+        jvm: Sequence[str] = JVM,
+    ) -> None:
+        self.jvm = jvm
         self.settings = dict(settings or {})
         self.listeners = dict(listeners or {})
         self.directory = Path(tempfile.mkdtemp(prefix="apache-kafka-"))

@@ -5,34 +5,28 @@ Refused clients, and transactions during which clients authenticate again, are a
 
 from __future__ import annotations
 
-import asyncio
-import gc
+import json
 import shutil
 import subprocess
-import time
-import warnings
+import sys
 from base64 import b64decode
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from traceback import clear_frames
 from typing import Any
 
-import aiokafka
-import aiokafka.errors
-import kafka
-import kafka.errors
 import pytest
-from confluent_kafka import Consumer, KafkaError, Producer
+from confluent_kafka import KafkaError
 from confluent_kafka.admin import AdminClient
 
 from odradek.broker.tls.generated import GeneratedTls
 from tests import apache_kafka as oracle
 from tests.clients import secured
-from tests.clients.secured import ACCESSES, MECHANISMS, OAUTHBEARER, PATIENCE_S, SCRAM, SESSION_MS, WRONG, Secured
+from tests.clients.secured import ACCESSES, MECHANISMS, OAUTHBEARER, PATIENCE_S, SCRAM, WRONG, Secured
+from tests.clients.secured_clients import EXCHANGES, PAUSE_MS, RECORDS, TRANSACTIONS
 
 pytestmark = pytest.mark.clients
 
+ROOT = Path(__file__).parents[2]
 JAVA_VERSIONS = (oracle.VERSION, "3.9.2", "2.8.2")
 REFUSALS = {
     "PLAIN": "Authentication failed: Invalid username or password",
@@ -45,7 +39,6 @@ UNREPORTED = {
     **{("kafka-python", mechanism): "Unable to bootstrap" for mechanism in MECHANISMS},  # an error before the end of the stream may be lost
 }
 """The errors of clients that do not show the broker's."""
-RECORDS, PAUSE_MS = 6, SESSION_MS // 2
 
 
 @pytest.fixture(scope="module")
@@ -74,131 +67,6 @@ def either(request: pytest.FixtureRequest) -> Secured:
     return cluster
 
 
-# librdkafka
-
-
-def librdkafka(config: dict[str, Any], value: bytes) -> bytes:
-    """Writes a record and returns what a new consumer reads."""
-    producer = Producer(config)
-    producer.produce("t", value, partition=0)
-    assert producer.flush(PATIENCE_S) == 0
-    consumer = Consumer({**config, "group.id": value.decode(), "auto.offset.reset": "earliest"})
-    try:
-        consumer.subscribe(["t"])
-        while True:
-            message = consumer.poll(PATIENCE_S)
-            assert message is not None and message.error() is None
-            if message.value() == value:
-                return value
-    finally:
-        consumer.close()
-
-
-def librdkafka_refusal(config: dict[str, Any]) -> str:
-    errors: list[KafkaError] = []
-    admin = AdminClient(config | {"error_cb": errors.append})
-    while not errors:
-        admin.poll(1)
-    assert errors[0].code() == KafkaError._AUTHENTICATION
-    return errors[0].str()
-
-
-def librdkafka_transaction(config: dict[str, Any]) -> int:
-    producer = Producer(config | {"transactional.id": "librdkafka"})
-    producer.init_transactions(PATIENCE_S)
-    producer.begin_transaction()
-    delivered: list[KafkaError | None] = []
-    for _ in range(RECORDS):
-        producer.produce("t", b"v", on_delivery=lambda error, message: delivered.append(error))
-        producer.flush(PATIENCE_S)
-        time.sleep(PAUSE_MS / 1000)
-    producer.commit_transaction(PATIENCE_S)
-    return delivered.count(None)
-
-
-# kafka-python
-
-
-def kafka_python(config: dict[str, Any], value: bytes) -> bytes:
-    producer = kafka.KafkaProducer(**config)
-    producer.send("t", value, partition=0).get(PATIENCE_S)
-    producer.close()
-    options = {"group_id": value.decode(), "auto_offset_reset": "earliest", "consumer_timeout_ms": PATIENCE_S * 1000}
-    consumer = kafka.KafkaConsumer("t", **config, **options)
-    try:
-        return next(bytes(record.value) for record in consumer if record.value == value)
-    finally:
-        consumer.close()
-
-
-def kafka_python_refusal(config: dict[str, Any]) -> str:
-    with pytest.raises(kafka.errors.KafkaError) as raised:
-        kafka.KafkaProducer(**config, bootstrap_timeout_ms=1000)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)  # the client leaves sockets open when its constructor raises
-        clear_frames(raised.tb)
-        gc.collect()
-    return str(raised.value)
-
-
-def kafka_python_transaction(config: dict[str, Any]) -> int:
-    producer = kafka.KafkaProducer(**config, transactional_id="kafka-python")
-    producer.init_transactions()
-    producer.begin_transaction()
-    for _ in range(RECORDS):
-        producer.send("t", b"v").get(PATIENCE_S)
-        time.sleep(PAUSE_MS / 1000)
-    producer.commit_transaction()
-    producer.close()
-    return RECORDS
-
-
-# aiokafka
-
-
-def aiokafka_client(config: dict[str, Any], value: bytes) -> bytes:
-    async def exchange() -> bytes:
-        async with aiokafka.AIOKafkaProducer(**config) as producer:
-            await producer.send_and_wait("t", value, partition=0)
-        async with aiokafka.AIOKafkaConsumer("t", **config, group_id=value.decode(), auto_offset_reset="earliest") as consumer:
-            async for record in consumer:
-                if record.value == value:
-                    return bytes(record.value)
-        raise AssertionError("the consumer has ended")
-
-    return asyncio.run(asyncio.wait_for(exchange(), PATIENCE_S))
-
-
-def aiokafka_refusal(config: dict[str, Any]) -> str:
-    async def start() -> None:
-        producer = aiokafka.AIOKafkaProducer(**config)
-        try:
-            await producer.start()
-        finally:
-            await producer.stop()
-
-    with suppress(aiokafka.errors.KafkaError):
-        asyncio.run(start())
-    return ""
-
-
-def aiokafka_transaction(config: dict[str, Any]) -> int:
-    async def transaction() -> None:
-        async with aiokafka.AIOKafkaProducer(**config, transactional_id="aiokafka") as producer, producer.transaction():
-            for _ in range(RECORDS):
-                await producer.send_and_wait("t", b"v")
-                await asyncio.sleep(PAUSE_MS / 1000)
-
-    asyncio.run(asyncio.wait_for(transaction(), PATIENCE_S))
-    return RECORDS
-
-
-Exchange = Callable[[dict[str, Any], bytes], bytes]
-EXCHANGES: dict[str, Exchange] = {"librdkafka": librdkafka, "kafka-python": kafka_python, "aiokafka": aiokafka_client}
-REFUSED = {"librdkafka": librdkafka_refusal, "kafka-python": kafka_python_refusal, "aiokafka": aiokafka_refusal}
-TRANSACTIONS = {"librdkafka": librdkafka_transaction, "kafka-python": kafka_python_transaction, "aiokafka": aiokafka_transaction}
-
-
 @pytest.mark.parametrize("client", EXCHANGES)
 @pytest.mark.parametrize(("listener", "mechanism"), ACCESSES)
 def test_client_writes_and_reads_on_secured_listener(odradek: Secured, client: str, listener: str, mechanism: str) -> None:
@@ -206,12 +74,24 @@ def test_client_writes_and_reads_on_secured_listener(odradek: Secured, client: s
     assert EXCHANGES[client](odradek.config(client, listener, mechanism), value) == value
 
 
-@pytest.mark.parametrize("client", REFUSED)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_client_is_refused_with_the_error_of_kafka(either: Secured, client: str, mechanism: str, caplog: pytest.LogCaptureFixture) -> None:
-    """The password is wrong, or the token has ended. aiokafka only logs the reason."""
-    text = REFUSED[client](either.config(client, "SASL_SSL", mechanism, WRONG, -60))
-    assert UNREPORTED.get((client, mechanism), REFUSALS[mechanism]) in text + caplog.text
+def test_librdkafka_is_refused_with_the_error_of_kafka(either: Secured, mechanism: str) -> None:
+    """The password is wrong, or the token has ended."""
+    errors: list[KafkaError] = []
+    admin = AdminClient(either.config("librdkafka", "SASL_SSL", mechanism, WRONG, -60) | {"error_cb": errors.append})
+    while not errors:
+        admin.poll(1)
+    assert errors[0].code() == KafkaError._AUTHENTICATION
+    assert REFUSALS[mechanism] in errors[0].str()
+
+
+@pytest.mark.parametrize("client", ["kafka-python", "aiokafka"])
+def test_python_client_is_refused_as_by_kafka(either: Secured, client: str) -> None:
+    arguments = json.dumps({"address": either.addresses["SASL_SSL"], "ca_file": either.tls.ca_file})
+    command = [sys.executable, "-m", "tests.clients.refused_clients", client, arguments]
+    printed = json.loads(subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, cwd=ROOT).stdout)
+    expected = {mechanism: UNREPORTED.get((client, mechanism), REFUSALS[mechanism]) for mechanism in MECHANISMS}
+    assert {mechanism: expected[mechanism] in text for mechanism, text in printed.items()} == dict.fromkeys(MECHANISMS, True)
 
 
 @pytest.mark.parametrize("client", TRANSACTIONS)
