@@ -36,7 +36,7 @@ def durations_ms() -> dict[str, float]:
 
 
 def advance_ms() -> float:
-    """Returns the time that an advance over a week takes with 1,000 groups."""
+    """Returns the time that an advance over a week takes in a cluster of 1,000 groups."""
     with Cluster(nodes=2, topics={"bench": 10}) as cluster:
         cluster.clock.freeze()
 

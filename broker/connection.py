@@ -22,7 +22,7 @@ Errors. A request that cannot be parsed closes the connection, as in Kafka. A Ka
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Hashable
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING
 
 from ..protocol.errors import KafkaError
@@ -36,10 +36,11 @@ from .failure import failure
 from .gate import Answering, Asked, Sparing
 from .handlers import load_handler, unsupported_version
 from .large_frame import LARGE_FRAME_BYTES, LargeFrame
+from .parked import Parked, Undecoded
 from .protocol_sniffing import sniff_protocol
 from .registry import HANDLERS, CloseConnection
 from .scheduling.turns import TURN_S
-from .scheduling.waiting import NEXT_TURN, Wait
+from .scheduling.waiting import NEXT_TURN
 from .short_repr import short_repr
 
 if TYPE_CHECKING:
@@ -53,22 +54,6 @@ OUTPUT_LIMIT_BYTES = 1024 * 1024
 TURN_REQUESTS = 100
 
 network_log = logging.getLogger("kafka.network.SocketServer")
-
-
-class Parked:
-    """A request whose handler has not returned yet. `in_slices` is set once the handler has yielded NEXT_TURN."""
-
-    __slots__ = ("connection", "context", "generator", "header", "in_slices", "keys", "request", "wait")
-
-    def __init__(self, connection: Connection, header: RequestHeader, request: Message, context: Context, generator: Answering) -> None:
-        self.connection = connection
-        self.header = header
-        self.request = request
-        self.context = context
-        self.generator = generator
-        self.wait: Wait | None = None
-        self.keys: tuple[Hashable, ...] = ()
-        self.in_slices = False
 
 
 class Connection:
@@ -278,15 +263,17 @@ class Connection:
             response = shortcut.answer(data, position, size, owns_buffer)
             if gate is not None and response is not None:
                 self.sparing.count += 1
+            if isinstance(response, bytes):
+                if response:
+                    if not self.output:
+                        self.ask_for_flush()
+                    self.output.append(response)
+                    self.output_bytes += len(response)
+                return
             if isinstance(response, list):
                 return self.write(response)
-            if response:
-                if not self.output:
-                    self.ask_for_flush()
-                self.output.append(response)
-                self.output_bytes += len(response)
             if response is not None:
-                return
+                return self.resume(Undecoded(self, bytes(data[position : position + size]), response))
         self._handle(data[position : position + size], owns_buffer)
 
     def _handle(self, frame: memoryview, owns_buffer: bool) -> None:
@@ -308,13 +295,13 @@ class Connection:
         try:
             rule = (HANDLERS.get(api.key) or load_handler(api.key)).rule
             answer = rule(request, context) if gate is None else gate.serve(Asked(self, header, request, context, rule))
+            # The end of a session must be noticed at the next request, which the shortcut would not do.
+            if self._authentication is None or not self._authentication.expires:
+                self._shortcut = context.shortcut
             if isinstance(answer, Generator):
                 self.resume(Parked(self, header, request, context, answer))
             else:
                 self._send(header, answer)
-                # The end of a session must be noticed at the next request, which the shortcut would not do.
-                if self._authentication is None or not self._authentication.expires:
-                    self._shortcut = context.shortcut
         except Exception as error:
             self._refuse(header, request, error)
 
@@ -360,6 +347,8 @@ class Connection:
             response = done.value
         else:
             return self.core.park(parked, wait)
+        if isinstance(response, list):
+            return self.write(response)
         if parked.in_slices and response is not None:
             parked.generator = self._send_in_slices(parked.header, response)
             return self._continue(parked)

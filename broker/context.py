@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..protocol.errors import KafkaError
 from ..protocol.frame import Buffer
-from .scheduling.waiting import Reply
+from ..protocol.schema import Message
+from .scheduling.waiting import Reply, Wait
 from .security.acls import ACCESS_DENIED_ERRORS, ANONYMOUS, CLUSTER_NAME, OPERATIONS, Operation, ResourceType
 
 if TYPE_CHECKING:
     from .cluster.broker import Broker
     from .security.mechanism import Identity
+
+
+Waiting = Generator[Wait, None, Message | list[Buffer] | None]
+"""A request that waits: it yields `Wait`s and returns the response, the parts of its frame, or None if there is none to write."""
 
 
 class Client:
@@ -56,11 +61,11 @@ class Client:
 class Shortcut(Protocol):
     """Serves requests of a connection without decoding them (appending/produce_shapes.py, fetching/fetch_shortcut.py)."""
 
-    def answer(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> bytes | list[Buffer] | None:
+    def answer(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> bytes | list[Buffer] | Waiting | None:
         """Serves the request in `size` bytes of `data` from `position` on, which do not include its length.
 
-        Returns the frame of the response, or a list of its parts; it is empty if the request has no response. Returns None, without
-        having changed anything, if the request has to be decoded.
+        Returns the frame of the response, or a list of its parts; it is empty if the request has no response. Returns a generator if the
+        response has to wait. Returns None, without having changed anything, if the request has to be decoded.
         """
 
 

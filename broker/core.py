@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 
 from .cluster.broker import Broker
 from .cluster.state import ClusterState
-from .connection import Connection, Parked
+from .connection import Connection
 from .context import Client
 from .gate import Gate
+from .parked import Parked
 from .registry import CloseConnection
 from .scheduling.turns import Turns
 from .scheduling.waiting import NEXT_TURN, Wait

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 from ..protocol.frame import Buffer, RequestHeader
 from ..protocol.schema import Message
 from .cluster.broker import Broker
-from .context import Client, Context
+from .context import Client, Context, Waiting
 from .registry import Rule
 from .scheduling.waiting import Wait
 
@@ -38,7 +38,7 @@ class InFlight(Protocol):
     header: RequestHeader
     request: Message
     context: Context
-    generator: Answering
+    generator: Waiting
 
     @property
     def connection(self) -> Channel:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...protocol.schema import Message
-from ..context import Context
+from ..context import Context, Waiting
 from ..gate import Answering, Asked, Channel
 from .acts import Act, Delivering, Serve, kept_open
 from .fault import Fault
@@ -19,9 +19,9 @@ class Hang(Act):
         yield from self._wait(asked.channel, asked.context, fault)
         return (yield from rest(request))
 
-    def hold(self, answering: Answering, channel: Channel, context: Context, fault: Fault) -> Answering:
+    def hold(self, waiting: Waiting, channel: Channel, context: Context, fault: Fault) -> Waiting:
         """Returns the response of a request that was in flight when the fault was added, and holds it back as well."""
-        response = yield from answering
+        response = yield from waiting
         yield from self._wait(channel, context, fault)
         return response
 

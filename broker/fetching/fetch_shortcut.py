@@ -1,7 +1,7 @@
 """Serves repeated Fetch requests from their bytes, without decoding the request or encoding the response.
 
 A consumer that reads one partition without a fetch session sends the same request again and again, each time with another offset. So after
-such a request has been answered with records, `learn` stores a `FetchTemplate` on the connection. It consists of the request's bytes around
+such a request has been read without an error, `learn` stores a `FetchTemplate` on the connection. It consists of the request's bytes around
 the offset, and of the response's bytes around the numbers that differ:
 
     request   key, version | correlation id | client id ... leader epoch | offset | limits, rack, tagged fields
@@ -14,8 +14,12 @@ the offset, and of the response's bytes around the numbers that differ:
               stored                                       written               read      stored
 
 A frame is served by a template only if all compared bytes are equal, so that decoding it would give the same request apart from correlation
-id and offset. If the response needs anything else than records, such as an error, aborted transactions or waiting for more bytes, `answer`
-returns None without having changed anything, and the connection decodes the request as usual.
+id and offset. If the response needs anything else than records, such as an error or aborted transactions, `answer` returns None without
+having changed anything, and the connection decodes the request as usual.
+
+A request that has to wait for more bytes is kept as its bytes. The template answers it when its partition is woken or `max_wait_ms` has
+passed. If the template does not apply any more, for example because the leader has changed, the request is then decoded and passed to the
+handler with the rest of its `max_wait_ms`. So the handler decides everything unusual, whether it happens before the wait or during it.
 
 Templates are not used with an authorizer, because a permission may be withdrawn between two requests, for followers, and for clients that
 name a rack, because a nearer replica may become available.
@@ -25,6 +29,7 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Generator
 from itertools import islice
 from struct import Struct
 
@@ -33,11 +38,15 @@ from ...protocol.messages.fetch import FETCH, FetchableTopicResponse, FetchReque
 from ...protocol.schema import ProtocolError
 from ...protocol.varints import put_uvarint
 from ..cluster.fetch_sessions import FINAL_EPOCH
-from ..context import Context
+from ..context import Context, Waiting
+from ..registry import HANDLERS
+from ..scheduling.waiting import Wait
 from ..topics.partition import Partition
 from .read import NO_FOLLOWER, READ_COMMITTED
 
 MAX_TEMPLATES = 100
+MOST_FRAME_BYTES = 4096
+"""The size of the largest request of which a template is stored, so that the templates of a connection need little memory."""
 SINCE = 5  # the first version with the log start offset beside the other two offsets
 MOST_CANDIDATES = 16
 _INT32, _INT64 = Struct(">i"), Struct(">q")
@@ -46,7 +55,7 @@ _CLIENT_ID_POSITION = 8
 
 
 def learn(request: FetchRequest, partition: Partition, context: Context) -> None:
-    """Stores a template of a request for records of one partition, which has just been answered with records."""
+    """Stores a template of a request for records of one partition, which has just been read without an error."""
     shortcut = FetchShortcut() if context.shortcut is None else context.shortcut
     if not isinstance(shortcut, FetchShortcut) or not _is_plain(request, context):
         return  # a connection has one kind of shortcut, and the one for Produce saves more
@@ -60,16 +69,17 @@ def learn(request: FetchRequest, partition: Partition, context: Context) -> None
 
 
 def _is_plain(request: FetchRequest, context: Context) -> bool:
-    """Returns whether the response to the request depends on nothing but its offset and the partition's log."""
+    """Returns whether the request is small, and its response depends on nothing but its offset and the partition's log."""
     follower = request.replica_id if request.replica_state is None else request.replica_state.replica_id
     return (
         context.version >= SINCE
+        and len(context.frame) <= MOST_FRAME_BYTES
         and request.session_id == 0
         and request.session_epoch == FINAL_EPOCH
         and follower == NO_FOLLOWER
         and not (context.broker.rack_aware and request.rack_id)
         and request.topics[0].partitions[0].last_fetched_epoch < 0
-        and context.cluster.authorizer is None
+        and context.cluster.shortcut_allowed
     )
 
 
@@ -114,11 +124,38 @@ class FetchShortcut:
                 return template
         return None
 
-    def answer(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> list[Buffer] | None:
-        """Returns the parts of the response to the request of `size` bytes at `position`, or None if the request has to be decoded."""
+    def answer(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> list[Buffer] | Waiting | None:
+        """Returns the parts of the response to the request of `size` bytes at `position`, or a generator if the response has to wait.
+
+        Returns None if the request has to be decoded.
+        """
         frame = data[position : position + size]
         template = self.find(frame)
-        return None if template is None else template.answer(frame)
+        if template is None:
+            return None
+        parts = template.answer(frame, incomplete=template.max_wait_ms <= 0)
+        return parts if parts or parts is None else self._wait(template, bytes(frame))
+
+    def _wait(self, template: FetchTemplate, frame: bytes) -> Waiting:
+        """Waits until the response is complete, the template does not apply any more, or `max_wait_ms` has passed."""
+        cluster = template.broker.cluster
+        deadline_ms = cluster.timers.now_ms + template.max_wait_ms
+        wait = Wait((template.partition,), deadline_ms)
+        parts: list[Buffer] | None = []
+        while parts is not None and not parts:
+            yield wait
+            timed_out = cluster.timers.now_ms >= deadline_ms
+            parts = template.answer(memoryview(frame), incomplete=timed_out) if cluster.shortcut_allowed else None
+        return (yield from self._decode(template, memoryview(frame), deadline_ms)) if parts is None else parts
+
+    def _decode(self, template: FetchTemplate, frame: memoryview, deadline_ms: int) -> Waiting:
+        """Returns the response of the handler, which waits until `deadline_ms` at most."""
+        header = read_request_header(frame)
+        request = FETCH.request.decoders[header.version](frame, header.position)[0]
+        context = Context(header.version, template.client, template.broker, frame, False, self)
+        request.max_wait_ms = deadline_ms - context.now_ms
+        answer = HANDLERS[FETCH.key].rule(request, context)
+        return (yield from answer) if isinstance(answer, Generator) else answer
 
 
 class FetchTemplate:
@@ -128,8 +165,10 @@ class FetchTemplate:
         (topic,) = request.topics
         (wanted,) = topic.partitions
         frame = context.frame
-        self._partition = partition
-        self._broker = context.broker
+        self.partition = partition
+        self.broker = context.broker
+        self.client = context.client
+        self.max_wait_ms = request.max_wait_ms
         self._leader_epoch = partition.leader_epoch
         self._read_committed = request.isolation_level == READ_COMMITTED
         self._min_bytes, self._max_bytes, self._partition_max_bytes = request.min_bytes, request.max_bytes, wanted.partition_max_bytes
@@ -146,23 +185,28 @@ class FetchTemplate:
 
     def is_current(self, partition: Partition) -> bool:
         """Returns whether this is the template's partition, its leader being the same as before."""
-        return partition is self._partition and partition.leader == self._broker.node_id and partition.leader_epoch == self._leader_epoch
+        return partition is self.partition and partition.leader == self.broker.node_id and partition.leader_epoch == self._leader_epoch
 
-    def answer(self, frame: memoryview) -> list[Buffer] | None:
-        """Returns the parts of the response to a request that fits, or None if it needs anything else than records."""
-        partition = self._partition
+    def answer(self, frame: memoryview, *, incomplete: bool) -> list[Buffer] | None:
+        """Returns the parts of the response to a request that fits, or None if it needs anything else than records.
+
+        The list is empty if there are fewer than `min_bytes` and the response may not be `incomplete`.
+        """
+        partition = self.partition
         if not self.is_current(partition):
             return None
         (offset,) = _INT64.unpack_from(frame, self.position)
         log, high_watermark, last_stable_offset = partition.log, partition.high_watermark, partition.last_stable_offset
         end_offset = last_stable_offset if self._read_committed else high_watermark
-        if not log.start_offset <= offset < end_offset or (self._read_committed and partition.producers.aborted(offset, end_offset)):
+        if not log.start_offset <= offset <= end_offset or (self._read_committed and partition.producers.aborted(offset, end_offset)):
             return None
-        limit = min(self._max_bytes, self._broker.config.integers["fetch.max.bytes"])
-        records = log.read(offset, min(limit, self._partition_max_bytes), end_offset, at_least_one=True)
-        size = sum(map(len, records))
-        if size < min(self._min_bytes, limit):
-            return None
+        limit = min(self._max_bytes, self.broker.config.integers["fetch.max.bytes"])
+        records, size = [], 0
+        if offset < end_offset:
+            records = log.read(offset, min(limit, self._partition_max_bytes), end_offset, at_least_one=True)
+            size = sum(map(len, records))
+        if not incomplete and size < min(self._min_bytes, limit):
+            return []
         return self._response(frame, size, _OFFSETS.pack(high_watermark, last_stable_offset, log.start_offset), records)
 
     def _response(self, frame: memoryview, size: int, offsets: bytes, records: list[memoryview]) -> list[Buffer]:
@@ -180,7 +224,7 @@ class FetchTemplate:
 
         def encoded(offset: int) -> bytes:
             data = PartitionData(
-                partition_index=self._partition.index,
+                partition_index=self.partition.index,
                 high_watermark=offset,
                 last_stable_offset=offset,
                 log_start_offset=offset,

@@ -92,8 +92,8 @@ class FetchRead:
 
     @property
     def only_partition(self) -> Partition | None:
-        """The partition, if the request is for one only and there are records in the response."""
-        if self.bytes and len(self.partitions) == len(self.request.topics) == len(self.request.topics[0].partitions) == 1:
+        """The partition, if the request is for one only and there is no error."""
+        if not self.failed and 1 == len(self.partitions) == len(self.request.topics) == len(self.request.topics[0].partitions):
             return next(iter(self.partitions))
         return None
 

@@ -48,7 +48,7 @@ def fetch(request: FetchRequest, context: Context) -> FetchResponse | Generator[
         except KafkaError as error:
             return FetchResponse(error_code=error.code, responses=[])
     read = FetchRead(request, context, request.topics) if session is None else _read_session(request, context, session)
-    if read.only_partition is not None and read.complete:
+    if read.only_partition is not None:
         learn(request, read.only_partition, context)
     return _response(read, session) if read.complete or request.max_wait_ms <= 0 else _wait(read, session)
 

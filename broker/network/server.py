@@ -26,9 +26,10 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from ...storage.memory import LogMemory
 from ..cluster.broker import Broker, Silence
 from ..cluster.state import ClusterState
-from ..connection import Connection, Parked
+from ..connection import Connection
 from ..control_errors import ControlError
 from ..core import Core
+from ..parked import Parked
 from ..scheduling.clock import Clock
 from ..scheduling.timers import Timers
 from ..scheduling.turns import Turns

@@ -16,10 +16,11 @@ from random import Random
 from typing import Any
 
 from odradek.broker.cluster.state import ClusterState
-from odradek.broker.connection import Connection, Parked
+from odradek.broker.connection import Connection
 from odradek.broker.core import Core
 from odradek.broker.faults.fault import Fault
 from odradek.broker.faults.options import add_fault
+from odradek.broker.parked import Parked
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.turns import Turns
 from odradek.broker.security.startup import Security

@@ -107,10 +107,8 @@ def test_shortcut_returns_new_records_and_offsets(world: World) -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        {"offset": 4},  # the end of the log
         {"offset": 5},
         {"offset": -1},
-        {"offset": 1, "min_bytes": 1 << 20},
         {"offset": 1, "partition": 1},
         {"offset": 1, "client_id": "tesu"},
         {"offset": 1, "version": 13},
@@ -188,7 +186,8 @@ def test_shortcut_leaves_aborted_transactions_to_decoding() -> None:
         (12, {"last_fetched_epoch": 0}),
         (12, {"replica_id": 1}),
         (15, {"replica_state": ReplicaState(replica_id=1)}),
-        (12, {"min_bytes": 1 << 20, "max_wait_ms": 0}),  # is not complete
+        (12, {"max_bytes": -1}),
+        (12, {"current_leader_epoch": 5}),
     ],
     ids=str,
 )
@@ -208,6 +207,14 @@ def test_shortcut_is_not_learned_with_racks_or_authorizer() -> None:
         client = world.client()
         assert b"a" in response(client, request(world, 0, rack_id="b"))
         assert not isinstance(client.connection._shortcut, FetchShortcut)
+
+
+def test_shortcut_is_not_learned_from_large_requests(world: World) -> None:
+    room = fetch_shortcut.MOST_FRAME_BYTES + 4 - len(request(world, 0, client_id=""))
+    for excess, learns in ((1, False), (0, True)):
+        client = world.client()
+        response(client, request(world, 0, client_id="c" * (room + excess)))
+        assert isinstance(client.connection._shortcut, FetchShortcut) is learns
 
 
 def test_shortcut_of_produce_is_not_replaced(world: World) -> None:
