@@ -1,4 +1,4 @@
-"""What Python clients do on a secured listener: write and read a record, and write a transaction that outlives their sessions."""
+"""The actions of Python clients on a secured listener: they write and read a record, and write a transaction that outlives sessions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from confluent_kafka import Consumer, KafkaError, Producer
 
 from tests.clients.secured import PATIENCE_S, SESSION_MS
 
-SESSIONS = 2
+SESSIONS = 1.5
 """The number of sessions that a transaction lasts."""
 
 
