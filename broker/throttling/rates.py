@@ -11,6 +11,7 @@ operation may take more tokens than there are; further ones are refused until th
 
 from __future__ import annotations
 
+from math import isnan
 from typing import NamedTuple
 
 LONGEST_MS = 2**31 - 1
@@ -110,5 +111,7 @@ class TokenBucket:
 
 
 def rounded(milliseconds: float) -> int:
-    """Returns the nearest integer that fits into a throttle time, as Java's Math.round and toInt do; halves are rounded up."""
-    return min(int(milliseconds + 0.5), LONGEST_MS)
+    """Returns the nearest integer that fits into a throttle time, as Java's Math.round and toInt do: halves are rounded up, NaN is 0."""
+    if isnan(milliseconds):  # Kafka accepts a quota that is not a number
+        return 0
+    return int(min(milliseconds + 0.5, LONGEST_MS))

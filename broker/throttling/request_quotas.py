@@ -123,7 +123,7 @@ class RequestQuotas:
     def cap_fetch(self, max_bytes: int) -> int:
         """Returns the number of bytes that a fetch may return at most, so that a single response does not exceed the quota."""
         limit = self._limits.fetching
-        return max_bytes if limit is None else min(max_bytes, int(limit.most_per_window))
+        return int(limit.most_per_window) if limit is not None and limit.most_per_window < max_bytes else max_bytes
 
     def admit_fetch(self, size: int) -> bool:
         """Counts the bytes of a response (consumer_byte_rate). Returns False, and does not count them, if the client is throttled."""

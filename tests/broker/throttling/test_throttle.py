@@ -205,3 +205,15 @@ def test_quota_and_fault_act_on_the_same_request(world: World) -> None:
     assert not client.sent
     world.advance(50)
     assert client.receive().throttle_time_ms > 0
+
+
+@pytest.mark.parametrize("value", [float("nan"), 1e300, 5e-324])
+def test_extreme_quotas_disturb_no_request(world: World, value: float) -> None:
+    for key in ("request_percentage", "controller_mutation_rate"):
+        limit(world, key, value)
+    if value != 1e300:  # byte rates have to fit into a long
+        for key in ("producer_byte_rate", "consumer_byte_rate"):
+            world.cluster.quotas._quotas.setdefault((("client-id", "test"),), {})[key] = value
+    assert produced(world.client()).responses[0].partition_responses[0].error_code == ErrorCode.NONE
+    assert world.client().call(FETCH, 12, fetch_request("t", max_wait_ms=0)).error_code == ErrorCode.NONE
+    assert create(world.client(), "new", 1).topics[0].error_code == ErrorCode.NONE
