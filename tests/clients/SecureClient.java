@@ -23,7 +23,7 @@ import org.apache.kafka.common.serialization.StringSerializer;
  */
 public class SecureClient {
     static final int PATIENCE_S = 50;
-    static final int THREADS = 4;
+    static final int THREADS = 12;
 
     public static void main(String[] arguments) throws Exception {
         PrintStream answers = System.out;

@@ -1,6 +1,6 @@
 """One secured cluster for all clients, ours or Apache Kafka's: its listeners, and the settings with which a client uses each of them.
 
-Both clusters get the same settings. The listener MTLS demands client certificates, and sessions on the listener REAUTH end after a second.
+Both clusters get the same settings. The listener MTLS demands client certificates. On the listener REAUTH, sessions end after two seconds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ OAUTHBEARER = "OAUTHBEARER"
 MECHANISMS = ("PLAIN", *SCRAM, OAUTHBEARER)
 ACCESSES = [("SSL", ""), ("MTLS", ""), *((listener, mechanism) for listener in SASL_PROTOCOLS for mechanism in MECHANISMS)]
 """Every listener with every mechanism that it supports."""
-SESSION_MS = 1000
+SESSION_MS = 2000  # brokers refuse to authenticate a client again within a second
 MODULES = "org.apache.kafka.common.security"
 
 

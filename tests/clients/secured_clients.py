@@ -1,10 +1,11 @@
-"""What Python clients do on a secured listener: write and read a record, and write a transaction that outlives their sessions."""
+"""The actions of Python clients on a secured listener: they write and read a record, and write a transaction that outlives sessions."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any
 
 import aiokafka
@@ -13,8 +14,18 @@ from confluent_kafka import Consumer, KafkaError, Producer
 
 from tests.clients.secured import PATIENCE_S, SESSION_MS
 
-RECORDS, PAUSE_MS = 6, SESSION_MS // 2
-"""The records of a transaction, and the pause after each of them."""
+SESSIONS = 1.5
+"""The number of sessions that a transaction lasts."""
+
+
+def until_sessions_have_ended() -> Iterator[int]:
+    """Yields numbers for as long as SESSIONS sessions last."""
+    end_s = time.monotonic() + SESSIONS * SESSION_MS / 1000
+    for number in count():
+        if time.monotonic() > end_s:
+            return
+        yield number
+
 
 # librdkafka
 
@@ -36,17 +47,17 @@ def librdkafka(config: dict[str, Any], value: bytes) -> bytes:
         consumer.close()
 
 
-def librdkafka_transaction(config: dict[str, Any]) -> int:
+def librdkafka_transaction(config: dict[str, Any]) -> bool:
+    """Returns whether all records of the transaction were delivered."""
     producer = Producer(config | {"transactional.id": "librdkafka"})
     producer.init_transactions(PATIENCE_S)
     producer.begin_transaction()
     delivered: list[KafkaError | None] = []
-    for _ in range(RECORDS):
+    for _ in until_sessions_have_ended():
         producer.produce("t", b"v", on_delivery=lambda error, message: delivered.append(error))
         producer.flush(PATIENCE_S)
-        time.sleep(PAUSE_MS / 1000)
     producer.commit_transaction(PATIENCE_S)
-    return delivered.count(None)
+    return set(delivered) == {None}
 
 
 # kafka-python
@@ -64,16 +75,15 @@ def kafka_python(config: dict[str, Any], value: bytes) -> bytes:
         consumer.close()
 
 
-def kafka_python_transaction(config: dict[str, Any]) -> int:
+def kafka_python_transaction(config: dict[str, Any]) -> bool:
     producer = kafka.KafkaProducer(**config, transactional_id="kafka-python")
     producer.init_transactions()
     producer.begin_transaction()
-    for _ in range(RECORDS):
+    for _ in until_sessions_have_ended():
         producer.send("t", b"v").get(PATIENCE_S)
-        time.sleep(PAUSE_MS / 1000)
     producer.commit_transaction()
     producer.close()
-    return RECORDS
+    return True
 
 
 # aiokafka
@@ -92,15 +102,14 @@ def aiokafka_client(config: dict[str, Any], value: bytes) -> bytes:
     return asyncio.run(asyncio.wait_for(exchange(), PATIENCE_S))
 
 
-def aiokafka_transaction(config: dict[str, Any]) -> int:
+def aiokafka_transaction(config: dict[str, Any]) -> bool:
     async def transaction() -> None:
         async with aiokafka.AIOKafkaProducer(**config, transactional_id="aiokafka") as producer, producer.transaction():
-            for _ in range(RECORDS):
+            for _ in until_sessions_have_ended():
                 await producer.send_and_wait("t", b"v")
-                await asyncio.sleep(PAUSE_MS / 1000)
 
     asyncio.run(asyncio.wait_for(transaction(), PATIENCE_S))
-    return RECORDS
+    return True
 
 
 Exchange = Callable[[dict[str, Any], bytes], bytes]
