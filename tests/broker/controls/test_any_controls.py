@@ -11,7 +11,7 @@ import time
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random, SystemRandom
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -146,6 +146,7 @@ def _of_type(annotation: Any, random: Random) -> Any:
         str: random.choice(("orders", "x", "")),
         bytes: b"x",
         timedelta: timedelta(seconds=2),
+        datetime: random.choice((datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC))),
     }
     assert annotation in simple, f"add values of the type {annotation} or of the parameter's name"
     return simple[annotation]
