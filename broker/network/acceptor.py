@@ -37,7 +37,7 @@ class Acceptor:
     def __init__(self, server: Server, broker: Broker, listener: Listener) -> None:
         self._server = server
         self._node_id = broker.node_id
-        self._listener = listener
+        self.listener = listener
         self.name = listener.name
         self._loop = asyncio.get_running_loop()
         self._opening: set[asyncio.Task[object]] = set()
@@ -47,12 +47,12 @@ class Acceptor:
         self._listen()
 
     def _listen(self) -> None:
-        self._socket = bind(self._listener)
+        self._socket = bind(self.listener)
         try:
             self._socket.listen(BACKLOG)
         except OSError as error:
             self._socket.close()
-            raise _explained(error, self._listener) from error
+            raise _explained(error, self.listener) from error
         self._socket.setblocking(False)
         self._paused = True
         self.resume()
@@ -65,7 +65,7 @@ class Acceptor:
     async def close(self) -> None:
         """Stops listening. Connections that have been accepted are open when this returns; unfinished TLS handshakes are aborted."""
         self._stop_listening()
-        if self._listener.security_protocol in TLS_PROTOCOLS:
+        if self.listener.security_protocol in TLS_PROTOCOLS:
             for opening in self._opening:
                 opening.cancel()
         for held in self._held:
@@ -101,7 +101,8 @@ class Acceptor:
     def pause(self) -> None:
         """Accepts no connections until `resume` is called."""
         self._paused = True
-        self._loop.remove_reader(self._socket)
+        if self._listens:
+            self._loop.remove_reader(self._socket)
 
     def _accept(self) -> None:
         """Accepts up to ACCEPTS_PER_TURN connections. The event loop calls it again while there are more."""
@@ -182,7 +183,7 @@ class Acceptor:
 
     def _open(self, accepted: socket.socket, host: str, port: int) -> None:
         accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        context = None if self._server.tls is None else self._server.tls.get(self.broker, self._listener)
+        context = None if self._server.tls is None else self._server.tls.get(self.broker, self.listener)
         protocol = ClientProtocol(self._server, self.broker, self.name, host, port)
         timeout_s = None if context is None else HANDSHAKE_TIMEOUT_S
         opening = self._loop.connect_accepted_socket(lambda: protocol, accepted, ssl=context, ssl_handshake_timeout=timeout_s)
@@ -199,7 +200,7 @@ class Acceptor:
             # A failed or unfinished TLS handshake. `tls/handshakes.py` has logged the reason of a failed one.
             level = logging.DEBUG if isinstance(error, ssl.SSLError) else logging.INFO
             text = "[KafkaServer id=%d] TLS handshake with %s on listener %s has ended: %s"
-            network_log.log(level, text, self.broker.node_id, protocol.host, self._listener.name, str(error) or type(error).__name__)
+            network_log.log(level, text, self.broker.node_id, protocol.host, self.listener.name, str(error) or type(error).__name__)
         elif error is not None:
             text = "[KafkaServer id=%d] could not open a connection from %s"
             network_log.error(text, self.broker.node_id, protocol.host, exc_info=error)

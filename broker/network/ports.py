@@ -40,7 +40,7 @@ class ReservedPorts:
         for listener in [listener for node in nodes for listener in node.listeners if listener in self._sockets]:
             self._sockets.pop(listener).close()
 
-    def release_all_but(self, node_ids: Container[int]) -> None:
-        """Releases the ports of all nodes except these."""
-        for listener in [listener for listener in self._sockets if listener.node_id not in node_ids]:
+    def release_all_but(self, listeners: Container[Listener]) -> None:
+        """Releases all ports except those of these listeners."""
+        for listener in [listener for listener in self._sockets if listener not in listeners]:
             self._sockets.pop(listener).close()

@@ -190,17 +190,22 @@ class Server:
                 await self._follow_nodes()
 
     async def _follow_nodes(self) -> None:
-        """Opens the listeners of nodes that are running, closes those of the others, and releases the ports of nodes that are gone."""
+        """Opens the listeners of nodes that are running, closes all others, and releases the ports that no node has any more.
+
+        A node that was removed and added again had other ports than a state from before has.
+        """
         brokers = self.cluster.brokers
-        for node_id in [each for each in self._acceptors if each not in brokers or not brokers[each].running]:
-            await self._close_node(node_id)
+        listening = {broker.node_id: list(broker.listeners.values()) for broker in brokers.values() if broker.running}
+        for node_id, acceptors in list(self._acceptors.items()):
+            if [acceptor.listener for acceptor in acceptors] != listening.get(node_id):
+                await self._close_node(node_id)
         for broker in brokers.values():
             if broker.running and broker.node_id not in self._acceptors:
                 self._listen(broker.node_id)
             for acceptor in self._acceptors.get(broker.node_id, ()):
                 acceptor.drop_held()
                 acceptor.resume() if broker.silence is None else acceptor.pause()
-        self._ports.release_all_but(brokers)
+        self._ports.release_all_but({listener for node in self.config.nodes for listener in node.listeners})
 
     async def in_thread(self, work: Callable[[], R]) -> R:
         """Runs work that takes long, such as writing a file, without delaying the cluster, and returns its result."""

@@ -290,6 +290,34 @@ def test_reset_beside_a_node_that_stops_keeps_both_consistent() -> None:
     asyncio.run(scenario())
 
 
+def test_reset_returns_the_ports_of_a_node_that_was_removed_and_added_again(cluster: Cluster) -> None:
+    before = addresses(cluster)
+    cluster.remove_node(2)
+    cluster.add_node(2)
+    again = addresses(cluster)
+    snapshot = cluster.snapshot()
+    assert again[1] != before[1]
+    cluster.reset()
+    assert addresses(cluster) == before
+    assert [_refuses(address) for address in [*before, again[1]]] == [False, False, True]
+    cluster.restore(snapshot)
+    assert addresses(cluster) == again
+    assert [_refuses(address) for address in [*again, before[1]]] == [False, False, True]
+
+
+@pytest.mark.usefixtures("loop_factory")
+def test_node_that_refuses_connections_can_be_paused() -> None:
+    with Cluster(nodes=2) as cluster:
+        refusal = cluster.fault(refuse=True, node=2)
+        cluster.pause_node(2)
+        assert _refuses(addresses(cluster)[1])
+        refusal.remove()
+        assert not _refuses(addresses(cluster)[1])
+        cluster.resume_node(2)
+        with connect(addresses(cluster)[1]) as client:
+            assert len(ask(client, METADATA, 12, MetadataRequest(topics=None)).brokers) == 2
+
+
 def test_reset_removes_faults_and_restore_returns_them(cluster: Cluster) -> None:
     kept = cluster.fault(api="Metadata", error="UNKNOWN_SERVER_ERROR")
     snapshot = cluster.snapshot()
