@@ -23,11 +23,12 @@ from random import Random, SystemRandom
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from ...protocol.errors import KafkaError
 from ...storage.memory import LogMemory
 from ..cluster.broker import Broker, Silence
 from ..cluster.state import ClusterState
 from ..connection import Connection
-from ..control_errors import ControlError
+from ..control_errors import ControlError, ControlRefused
 from ..core import Core
 from ..parked import Parked
 from ..scheduling.clock import Clock
@@ -318,13 +319,18 @@ class Server:
 
     @contextmanager
     def control(self, doing: str) -> Iterator[None]:
-        """Makes the body of the `with` a turn of its own, for a control. Any exception but a ControlError is logged."""
+        """Makes the body of the `with` a turn of its own, for a control.
+
+        A KafkaError is raised as ControlRefused. Any other exception but a ControlError is logged.
+        """
         self._keep_state_after_start()
         self.begin_turn()
         try:
             yield
         except ControlError:
             raise
+        except KafkaError as error:
+            raise ControlRefused(error.code.name, error.message or "") from None
         except Exception:
             log.exception("an internal error while %s", doing)
             raise

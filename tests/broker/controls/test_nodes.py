@@ -8,7 +8,7 @@ import pytest
 
 from odradek import Cluster
 from odradek.broker.cluster.startup_topics import TopicOptions
-from odradek.broker.control_errors import InvalidControl
+from odradek.broker.control_errors import ControlRefused, InvalidControl
 
 pytestmark = pytest.mark.sockets
 
@@ -91,6 +91,15 @@ def test_node_state_is_shown_by_repr(cluster: Cluster) -> None:
     cluster.pause_node(2)
     cluster.isolate(3)
     assert [part.rpartition(" (")[2].rstrip(">") for part in repr(cluster).split(", ")] == ["stopped)", "paused)", "isolated)"]
+
+
+def test_coordinator_cannot_move_if_its_topic_cannot_be_created() -> None:
+    with Cluster(nodes=3) as cluster:
+        cluster.remove_node(3)
+        with pytest.raises(ControlRefused, match="INVALID_REPLICATION_FACTOR"):
+            cluster.coordinator_moves("g")
+        with pytest.raises(ControlRefused, match="INVALID_REPLICATION_FACTOR"):
+            cluster.move_coordinator(2, group="g")
 
 
 def test_removed_node_leaves_its_records_to_others(cluster: Cluster) -> None:

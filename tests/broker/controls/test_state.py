@@ -290,7 +290,7 @@ def test_reset_beside_a_node_that_stops_keeps_both_consistent() -> None:
     asyncio.run(scenario())
 
 
-def test_reset_returns_the_ports_of_a_node_that_was_removed_and_added_again(cluster: Cluster) -> None:
+def test_reset_returns_the_ports_of_a_node_that_was_replaced(cluster: Cluster) -> None:
     before = addresses(cluster)
     cluster.remove_node(2)
     cluster.add_node(2)
