@@ -35,10 +35,10 @@ from ..scheduling.clock import Clock
 from ..scheduling.timers import Timers
 from ..scheduling.turns import Turns
 from ..settings.cluster_config import ClusterConfig, NodeConfig, TopicSpec
-from ..settings.endpoints import WILDCARDS
 from ..settings.listeners import SASL_PROTOCOLS, TLS_PROTOCOLS
 from .acceptor import Acceptor
 from .client_protocol import ClientProtocol
+from .listener_warnings import warn_of_listeners
 from .ports import ReservedPorts
 
 if TYPE_CHECKING:
@@ -120,8 +120,7 @@ class Server:
                 if topic.name not in self.cluster.topics:
                     self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
             await self._follow_nodes()
-            self._warn_of_open_listeners()
-            self._warn_of_missing_users()
+            warn_of_listeners(self.config, self.cluster.brokers.values())
             self.after_turn()
         except BaseException:
             await self.stop()
@@ -359,22 +358,6 @@ class Server:
     def _refuses(self, acceptor: Acceptor) -> bool:
         gate = self.core.gate
         return gate is not None and gate.refuses(acceptor.broker, acceptor.name)
-
-    def _warn_of_open_listeners(self) -> None:
-        listeners = [listener for node in self.config.nodes for listener in node.listeners]
-        if any(listener.host in WILDCARDS and listener.security_protocol == "PLAINTEXT" for listener in listeners):
-            log.warning(
-                "listening on all addresses without encryption and authentication: every host that reaches this machine can read and "
-                "change all data; listen on 127.0.0.1 to serve this machine only"
-            )
-
-    def _warn_of_missing_users(self) -> None:
-        for broker in self.cluster.brokers.values():
-            for name in broker.listeners:
-                sasl = broker.sasl_listener(name)
-                if sasl is not None and "PLAIN" in sasl.enabled and not sasl.plain_users:
-                    text = "[KafkaServer id=%d] listener %s enables PLAIN but has no users; set listener.name.%s.plain.sasl.jaas.config"
-                    log.warning(text, broker.node_id, name, name.lower())
 
     async def _close_node(self, node_id: int) -> None:
         for acceptor in self._acceptors.pop(node_id, ()):
