@@ -123,12 +123,6 @@ def test_cluster_runs_on_the_callers_loop(loop_factory: Callable[[], asyncio.Abs
         runner.run(scenario())
 
 
-def test_plain_listener_without_users_is_reported(caplog: pytest.LogCaptureFixture) -> None:
-    settings = {"listeners": "SASL_PLAINTEXT://127.0.0.1:0", "sasl.enabled.mechanisms": "PLAIN"}
-    with Cluster(nodes=1, settings=settings):
-        assert "listener SASL_PLAINTEXT enables PLAIN but has no users" in caplog.text
-
-
 def test_stopped_node_restarts_on_its_port(loop_factory: object) -> None:
     with Cluster(nodes=2, topics={"t": 2}) as cluster:
         addresses = cluster.bootstrap_servers.split(",")
@@ -306,16 +300,6 @@ def test_failing_control_call_is_logged_and_raised(
         assert alive(cluster.bootstrap_servers.split(",")[1])
     errors = [entry for entry in caplog.records if entry.exc_info]
     assert [entry.getMessage() for entry in errors] == [f"an internal error while {doing} node 2" for doing in ("stopping", "starting")]
-
-
-@pytest.mark.parametrize(("host", "warnings"), [("0.0.0.0", 1), ("127.0.0.1", 0)])
-def test_listening_on_all_addresses_logs_one_warning(host: str, warnings: int, caplog: pytest.LogCaptureFixture) -> None:
-    settings = {"listeners": f"PLAINTEXT://{host}:0", "advertised.listeners": "PLAINTEXT://127.0.0.1:0"}
-    with Cluster(nodes=3, settings=settings):
-        pass
-    texts = [entry.getMessage() for entry in caplog.records if entry.levelname == "WARNING"]
-    assert len(texts) == warnings
-    assert all("listening on all addresses without encryption and authentication" in text for text in texts)
 
 
 def test_malformed_frame_closes_only_its_connection(loop_factory: object) -> None:
