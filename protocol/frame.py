@@ -17,6 +17,8 @@ from .schema import Api, Message, ProtocolError
 from .varints import put_uvarint, uvarint_rest
 
 LENGTH = Struct(">i")
+CLIENT_ID_POSITION = 8
+"""The position of the client id in the header of a request, behind the key, the version and the correlation id."""
 _REQUEST_HEADER = Struct(">hhih")
 _RESPONSE_HEADER = Struct(">ii")
 

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.serialization.pkcs12 import PKCS12KeyAndCertificates
 
 JAVA_MAGIC = (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce")
 CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
@@ -44,7 +47,32 @@ def demand_cryptography(purpose: str) -> None:
         raise MissingExtra(f"{purpose} needs the package cryptography; install it with pip install 'odradek[tls]'") from None
 
 
-def read_store(prefix: str, kind: str, location: str) -> bytes:
+def key_store(chain: str, key: str, *, kind: str, location: str, password: str, key_password: str) -> KeyStore | None:
+    """Returns the key store in the PEM texts `chain` and `key`, otherwise that in the file at `location`; None if there is neither.
+
+    `password` opens a PKCS12 store, and `key_password` decrypts the key of a PEM store.
+    """
+    if chain or key:
+        return _pem_key_store(f"{chain}\n{key}".encode(), key_password or None)
+    if not location:
+        return None
+    content = _read(KEY_STORE, kind, location)
+    if kind == "PEM":
+        return _pem_key_store(content, key_password or None)
+    return _pkcs12_key_store(content, location, password)
+
+
+def trusted_certificates(certificates: str, *, kind: str, location: str, password: str) -> str | None:
+    """Returns the certificates in a PEM text, otherwise those of the trust store at `location`, as PEM; None if there is neither."""
+    if certificates:
+        return _pem_certificates(certificates.encode())
+    if not location:
+        return None
+    content = _read(TRUST_STORE, kind, location)
+    return _pem_certificates(content if kind == "PEM" else _pkcs12_certificates(content, location, password))
+
+
+def _read(prefix: str, kind: str, location: str) -> bytes:
     """Returns the content of a store file after a check of its type."""
     if kind not in STORE_TYPES:
         raise InvalidStore(f"{prefix}.type is {kind}; use PEM or PKCS12")
@@ -60,7 +88,7 @@ def read_store(prefix: str, kind: str, location: str) -> bytes:
     return content
 
 
-def pem_key_store(content: bytes, password: str | None) -> KeyStore:
+def _pem_key_store(content: bytes, password: str | None) -> KeyStore:
     """Returns the certificates and the private key in some PEM text. `password` is that of the key."""
     chain, key = CERTIFICATE.findall(content), PRIVATE_KEY.search(content)
     if not chain:
@@ -72,7 +100,7 @@ def pem_key_store(content: bytes, password: str | None) -> KeyStore:
     return KeyStore(b"\n".join(chain), key[0], password)
 
 
-def pem_certificates(content: bytes) -> str:
+def _pem_certificates(content: bytes) -> str:
     """Returns the certificates in some PEM text, one after the other."""
     found = CERTIFICATE.findall(content)
     if not found:
@@ -80,29 +108,32 @@ def pem_certificates(content: bytes) -> str:
     return b"\n".join(found).decode("ascii", "replace")
 
 
-def pkcs12_key_store(content: bytes, location: str, password: str) -> KeyStore:
+def _pkcs12_key_store(content: bytes, location: str, password: str) -> KeyStore:
     """Returns the certificates and the private key of a PKCS12 store. Raises MissingExtra without the package cryptography."""
-    demand_cryptography(f"the PKCS12 store {location}")
-    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, pkcs12
+    store = _opened_pkcs12(KEY_STORE, content, location, password)
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
-    try:
-        store = pkcs12.load_pkcs12(content, password.encode() or None)
-    except ValueError:
-        raise InvalidStore(f"cannot open {location}: it is no PKCS12 store, or {KEY_STORE}.password is wrong") from None
     if store.key is None or store.cert is None:
         raise InvalidStore(f"{location} contains no private key with its certificate")
     chain = b"".join(each.certificate.public_bytes(Encoding.PEM) for each in (store.cert, *store.additional_certs))
     return KeyStore(chain, store.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), None)
 
 
-def pkcs12_certificates(content: bytes, location: str, password: str) -> bytes:
+def _pkcs12_certificates(content: bytes, location: str, password: str) -> bytes:
     """Returns the certificates of a PKCS12 store as PEM. Raises MissingExtra without the package cryptography."""
-    demand_cryptography(f"the PKCS12 store {location}")
-    from cryptography.hazmat.primitives.serialization import Encoding, pkcs12
+    store = _opened_pkcs12(TRUST_STORE, content, location, password)
+    from cryptography.hazmat.primitives.serialization import Encoding
 
-    try:
-        store = pkcs12.load_pkcs12(content, password.encode() or None)
-    except ValueError:
-        raise InvalidStore(f"cannot open {location}: it is no PKCS12 store, or {TRUST_STORE}.password is wrong") from None
     certificates = [*([store.cert] if store.cert else []), *store.additional_certs]
     return b"".join(each.certificate.public_bytes(Encoding.PEM) for each in certificates)
+
+
+def _opened_pkcs12(prefix: str, content: bytes, location: str, password: str) -> PKCS12KeyAndCertificates:
+    """Returns the opened store. Raises MissingExtra without the package cryptography."""
+    demand_cryptography(f"the PKCS12 store {location}")
+    from cryptography.hazmat.primitives.serialization import pkcs12
+
+    try:
+        return pkcs12.load_pkcs12(content, password.encode() or None)
+    except ValueError:
+        raise InvalidStore(f"cannot open {location}: it is no PKCS12 store, or {prefix}.password is wrong") from None

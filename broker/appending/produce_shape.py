@@ -12,10 +12,11 @@ from operator import itemgetter
 from struct import Struct
 from typing import Any, NamedTuple
 
+from ...protocol.frame import CLIENT_ID_POSITION
 from ...protocol.record_checks.scan import read_varint
 from ...protocol.records import CRC_START, HEADER
 from .batch_checks import AppendRules
-from .produce_target import CLIENT_ID_POSITION, Target
+from .produce_target import Target
 
 FieldsOf = Callable[[tuple[Any, ...]], Any]
 """A function that returns some of the fields that were unpacked."""

@@ -43,6 +43,7 @@ from __future__ import annotations
 from struct import Struct
 
 from ...protocol import records
+from ...protocol.frame import CLIENT_ID_POSITION
 from ...protocol.messages.produce import ProduceRequest
 from ...protocol.record_checks import MAX_LONG
 from ...protocol.records import CRC_START
@@ -50,7 +51,7 @@ from ...storage.producer_state import MAX_SEQUENCE
 from ..context import Context
 from .batch_checks import AppendRules
 from .produce_shape import NUMBERS, FieldsOf, Shape, may_have_shape, shape_of, value_fits
-from .produce_target import CLIENT_ID_POSITION, Target, prefix_end
+from .produce_target import Target, prefix_end
 
 MOST_TARGETS, MOST_SHAPES, LONGEST_SHAPE = 1000, 1024, 16 * 1024
 _unpack_correlation_id = Struct(">4xi").unpack_from

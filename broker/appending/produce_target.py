@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from ...protocol.frame import encode_response, read_request_header
+from ...protocol.frame import CLIENT_ID_POSITION, encode_response, read_request_header
 from ...protocol.messages.produce import (
     PRODUCE,
     PartitionProduceResponse,
@@ -33,7 +33,6 @@ from ..topics.partition import Partition
 from .append import ALL_REPLICAS, ATTRIBUTES_POSITION, append, one_batch
 from .error_codes import APPEND_REFUSALS
 
-CLIENT_ID_POSITION = 8
 LOG_START_SINCE = 5
 _INT32 = Struct(">i")
 _EMPTY_TAGS = b"\0\0\0"  # after the records in flexible versions: the tagged fields of the partition, the topic and the request

@@ -19,15 +19,16 @@ from pathlib import Path
 from typing import Any
 
 from ..control_errors import InvalidControl
-from ..controls.parameters import duration_ms
+from ..controls.parameters import UNITS_MS, duration_ms
 
 Schema = dict[str, Any]
 
 INT64 = 1 << 63
 _SHOWN_CHARACTERS = 80
 _SHOWN_ITEMS = 10
-_UNITS_OF_NAMES = {"ms": 1, "s": 1000}
-_DURATION = r"^ *([0-9]+(\.[0-9]*)?|\.[0-9]+) *(ms|s|m|h|d|w)? *$"
+_UNITS_OF_NAMES = ("ms", "s")
+_DURATION = rf"^ *([0-9]+(\.[0-9]*)?|\.[0-9]+) *({'|'.join(UNITS_MS)})? *$"
+"""The texts that `duration_ms` accepts, as a pattern for JSON schemas."""
 _BOOLEANS = {"true": True, "false": False}
 
 
@@ -222,7 +223,7 @@ class Duration(Shape):
             "description": "A number of seconds, or a number with one of the units ms, s, m, h, d and w.",
             "oneOf": [
                 {"type": "number", "minimum": 0},
-                {"type": "string", "pattern": r"^ *([0-9]+(\.[0-9]*)?|\.[0-9]+) *(ms|s|m|h|d|w)? *$"},
+                {"type": "string", "pattern": _DURATION},
             ],
         }
         return {"$ref": "#/components/schemas/Duration"}
@@ -290,7 +291,7 @@ def unit_hint(place: str, value: Any) -> str:
     if unit not in _UNITS_OF_NAMES or not isinstance(value, str):
         return ""
     try:
-        number = duration_ms(place, value) / _UNITS_OF_NAMES[unit]
+        number = duration_ms(place, value) / UNITS_MS[unit]
     except InvalidControl:
         return ""
     return f"; the unit is {unit}, so write {number:g}"

@@ -48,7 +48,7 @@ class FaultControls(Controls):
         times: Annotated[int | None, "how many requests are hit at most"] = None,
         probability: Annotated[float | None, "the probability with which a matching request is hit"] = None,
         after: Annotated[
-            datetime | int | None, "the time of the cluster from which on requests are hit; a number is milliseconds since 1970"
+            Moment | None, "the time of the cluster from which on requests are hit; a number is milliseconds since 1970"
         ] = None,
         until: Annotated[Moment | None, "the time of the cluster until which requests are hit"] = None,
         when: Annotated[Callable[[Any], object] | None, PythonOnly, "a function of the decoded request"] = None,

@@ -47,10 +47,15 @@ def acts_of(options: Options, apis: list[Api], faults: Faults) -> list[Act]:
     return acts
 
 
+def check_least(options: Options, least: Mapping[str, int]) -> None:
+    """Raises InvalidControl for an option that is below its least value."""
+    for name, value in least.items():
+        if options.get(name, value) < value:
+            raise InvalidControl(name, f"{name}: must be at least {value}, not {options[name]}")
+
+
 def _check(options: Options) -> None:
-    for name, least in _LEAST.items():
-        if options.get(name, least) < least:
-            raise InvalidControl(name, f"{name}: must be at least {least}, not {options[name]}")
+    check_least(options, _LEAST)
     for name, choices in _CHOICES.items():
         if name in options and options[name] not in choices:
             raise unknown(name, name, options[name], choices)

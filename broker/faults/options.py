@@ -6,7 +6,7 @@ is changed: names that do not exist, numbers out of range, criteria that no requ
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +14,7 @@ from ...protocol.messages import APIS
 from ...protocol.messages.fetch import FETCH
 from ...protocol.schema import Api, specs
 from ..control_errors import InvalidControl, unknown
-from .act_options import acts_of
+from .act_options import Options, acts_of, check_least
 from .corrupt import BATCH_KINDS
 from .elements import subjects
 from .fault import Fault, Schedule
@@ -29,8 +29,6 @@ _CLOSED = (*_SILENT, "close")
 """The options of faults of new connections, by mode."""
 _SUBJECTS = ("topic", "partitions", "group", "transactional_id")
 _LEAST = {"skip": 0, "every": 1, "times": 1, "min_version": 0, "max_version": 0}
-
-Options = Mapping[str, Any]
 
 
 def add_fault(faults: Faults, options: Options) -> Fault:
@@ -107,9 +105,7 @@ def _listed_partitions(api: Api) -> frozenset[str]:
 
 
 def _schedule(options: Options) -> Schedule:
-    for name, least in _LEAST.items():
-        if options.get(name, least) < least:
-            raise InvalidControl(name, f"{name}: must be at least {least}, not {options[name]}")
+    check_least(options, _LEAST)
     if not 0 < options.get("probability", 1) <= 1:
         raise InvalidControl("probability", f"probability: must be above 0 and at most 1, not {options['probability']}")
     return Schedule(**{name: options[name] for name in ("skip", "every", "times", "probability") if name in options})

@@ -33,7 +33,7 @@ from collections.abc import Generator
 from itertools import islice
 from struct import Struct
 
-from ...protocol.frame import Buffer, encode_response, read_request_header
+from ...protocol.frame import CLIENT_ID_POSITION, Buffer, encode_response, read_request_header
 from ...protocol.messages.fetch import FETCH, FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
 from ...protocol.schema import ProtocolError
 from ...protocol.varints import put_uvarint
@@ -51,7 +51,6 @@ SINCE = 5  # the first version with the log start offset beside the other two of
 MOST_CANDIDATES = 16
 _INT32, _INT64 = Struct(">i"), Struct(">q")
 _OFFSETS = Struct(">qqq")
-_CLIENT_ID_POSITION = 8
 
 
 def learn(request: FetchRequest, partition: Partition, context: Context) -> None:
@@ -86,7 +85,7 @@ def _is_plain(request: FetchRequest, context: Context) -> bool:
 def _offset_position(request: FetchRequest, context: Context) -> int | None:
     """Returns the position of the offset in the frame of a request, which is found by decoding changed copies; None if it is not found."""
     frame, offset = bytes(context.frame), _INT64.pack(request.topics[0].partitions[0].fetch_offset)
-    candidates = (found.start() for found in re.compile(b"(?=" + re.escape(offset) + b")").finditer(frame, _CLIENT_ID_POSITION))
+    candidates = (found.start() for found in re.compile(b"(?=" + re.escape(offset) + b")").finditer(frame, CLIENT_ID_POSITION))
     return next((position for position in islice(candidates, MOST_CANDIDATES) if _is_offset(position, frame, request, context)), None)
 
 
@@ -119,7 +118,7 @@ class FetchShortcut:
     def find(self, frame: memoryview) -> FetchTemplate | None:
         """Returns the template whose bytes are equal to those of a request."""
         for position, templates in self._templates.items():
-            template = templates.get(bytes(frame[_CLIENT_ID_POSITION:position]))
+            template = templates.get(bytes(frame[CLIENT_ID_POSITION:position]))
             if template is not None and template.fits(frame):
                 return template
         return None
@@ -173,7 +172,7 @@ class FetchTemplate:
         self._read_committed = request.isolation_level == READ_COMMITTED
         self._min_bytes, self._max_bytes, self._partition_max_bytes = request.min_bytes, request.max_bytes, wanted.partition_max_bytes
         self.position = position
-        self.prefix = bytes(frame[_CLIENT_ID_POSITION:position])
+        self.prefix = bytes(frame[CLIENT_ID_POSITION:position])
         self._key_and_version = bytes(frame[:4])
         self._suffix = bytes(frame[position + _INT64.size :])
         self._flexible = context.version >= FETCH.request.flexible_from
@@ -239,4 +238,4 @@ class FetchTemplate:
         # Empty records are a length only. In flexible versions the tagged fields of partition, topic and response follow it.
         after = len(one) - 4
         self._tail = b"\0\0\0" if self._flexible else b""
-        self._head, self._middle = one[_CLIENT_ID_POSITION:position], one[position + _OFFSETS.size : after]
+        self._head, self._middle = one[CLIENT_ID_POSITION:position], one[position + _OFFSETS.size : after]

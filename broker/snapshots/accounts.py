@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ..security.delegation_tokens import DelegationToken, DelegationTokens
 from ..security.sasl_listener import Accounts
 from ..security.scram_credentials import ScramCredential, ScramCredentials
-from .forms import MOMENT, PLAIN, Form, Plain, Record, Within, listed, mapped, named
+from .forms import MOMENT, PLAIN, Plain, Record, Within, keyed, listed, mapped, named
 
 _CREDENTIALS = mapped(PLAIN, named(ScramCredential))
 
@@ -26,11 +26,6 @@ DELEGATION_TOKEN = Record(
     },
 )
 
-_TOKENS = Form(
-    lambda tokens: [DELEGATION_TOKEN.write(token) for token in tokens.values()],
-    lambda plain, shift_ms: {token["token_id"]: DELEGATION_TOKEN.read(token, shift_ms) for token in plain},
-)
-
 
 def _index_tokens(tokens: DelegationTokens) -> None:
     tokens._by_hmac = {token.hmac: token for token in tokens._tokens.values()}
@@ -38,7 +33,7 @@ def _index_tokens(tokens: DelegationTokens) -> None:
 
 DELEGATION_TOKENS = Record(
     DelegationTokens,
-    {"_tokens": _TOKENS},
+    {"_tokens": keyed(DELEGATION_TOKEN, "token_id")},
     apart=("_secret", "_max_lifetime_ms", "_renew_ms", "_check_interval_ms", "_timers", "_random", "_by_hmac"),
     complete=_index_tokens,
 )

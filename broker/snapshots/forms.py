@@ -64,6 +64,14 @@ def mapped(key: Form, value: Form, kind: Callable[[Iterable[Any]], Any] = dict) 
     )
 
 
+def keyed(item: Form, key: str) -> Form:
+    """Returns the form of a dictionary of objects by their attribute `key`, which is written as a list of the objects in order."""
+    return Form(
+        lambda values: [item.write(value) for value in values.values()],
+        lambda plain, shift_ms: {value[key]: item.read(value, shift_ms) for value in plain},
+    )
+
+
 def optional(form: Form) -> Form:
     """Returns the form of a value that may be None."""
     return Form(

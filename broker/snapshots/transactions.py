@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..transactions.coordinator import Transactions
 from ..transactions.transaction import Producer, TopicPartition, Transaction, TransactionState
-from .forms import KEYS, MOMENT, PLAIN, Form, Record, coded, named
+from .forms import KEYS, MOMENT, PLAIN, Form, Record, coded, keyed, named
 
 _PARTITIONS = Form(lambda partitions: list(map(list, partitions)), lambda plain, shift_ms: {TopicPartition(*each): None for each in plain})
 
@@ -25,19 +25,13 @@ TRANSACTION = Record(
 )
 
 
-_TRANSACTIONS = Form(
-    lambda by_id: [TRANSACTION.write(transaction) for transaction in by_id.values()],
-    lambda plain, shift_ms: {each["transactional_id"]: TRANSACTION.read(each, shift_ms) for each in plain},
-)
-
-
 def _find_unfinished(transactions: Transactions) -> None:
     transactions._unfinished = {name: transactions._transactions[name] for name in transactions._unfinished}
 
 
 TRANSACTIONS = Record(
     Transactions,
-    {"_transactions": _TRANSACTIONS, "_unfinished": KEYS},
+    {"_transactions": keyed(TRANSACTION, "transactional_id"), "_unfinished": KEYS},
     apart=("_timers", "_settings", "_cluster"),
     complete=_find_unfinished,
 )

@@ -10,17 +10,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TypeVar
 
-from ...protocol.key_stores import (
-    KEY_STORE,
-    TRUST_STORE,
-    InvalidStore,
-    KeyStore,
-    pem_certificates,
-    pem_key_store,
-    pkcs12_certificates,
-    pkcs12_key_store,
-    read_store,
-)
+from ...protocol.key_stores import InvalidStore, KeyStore, key_store, trusted_certificates
 from ..settings.listener_settings import ListenerSettings
 from ..settings.properties import InvalidConfig
 
@@ -43,34 +33,24 @@ def _names_the_listener(read: Callable[[ListenerSettings], T]) -> Callable[[List
 @_names_the_listener
 def key_store_of(settings: ListenerSettings) -> KeyStore | None:
     """Returns the key store that a listener's settings describe, None if they describe none. Raises InvalidConfig."""
-    password = settings.text("ssl.key.password") or None
-    chain, key = settings.text("ssl.keystore.certificate.chain"), settings.text("ssl.keystore.key")
-    if chain or key:
-        if settings.text("ssl.keystore.type") != "PEM":
-            raise InvalidStore("ssl.keystore.certificate.chain and ssl.keystore.key need ssl.keystore.type=PEM")
-        return pem_key_store(chain.encode() + b"\n" + key.encode(), password)
-    location = settings.text("ssl.keystore.location")
-    if not location:
-        return None
-    kind = settings.text("ssl.keystore.type")
-    content = read_store(KEY_STORE, kind, location)
-    return (
-        pem_key_store(content, password) if kind == "PEM" else pkcs12_key_store(content, location, settings.text("ssl.keystore.password"))
+    chain, key, kind = (settings.text(f"ssl.keystore.{name}") for name in ("certificate.chain", "key", "type"))
+    if (chain or key) and kind != "PEM":
+        raise InvalidStore("ssl.keystore.certificate.chain and ssl.keystore.key need ssl.keystore.type=PEM")
+    return key_store(
+        chain,
+        key,
+        kind=kind,
+        location=settings.text("ssl.keystore.location"),
+        password=settings.text("ssl.keystore.password"),
+        key_password=settings.text("ssl.key.password"),
     )
 
 
 @_names_the_listener
 def trusted_certificates_of(settings: ListenerSettings) -> str | None:
     """Returns the certificates of the trust store as PEM, None if the settings describe none. Raises InvalidConfig."""
-    content = settings.text("ssl.truststore.certificates").encode()
-    location = settings.text("ssl.truststore.location")
-    if content and settings.text("ssl.truststore.type") != "PEM":
+    certificates, kind = settings.text("ssl.truststore.certificates"), settings.text("ssl.truststore.type")
+    if certificates and kind != "PEM":
         raise InvalidStore("ssl.truststore.certificates needs ssl.truststore.type=PEM")
-    if not content and not location:
-        return None
-    if not content:
-        kind = settings.text("ssl.truststore.type")
-        content = read_store(TRUST_STORE, kind, location)
-        if kind != "PEM":
-            content = pkcs12_certificates(content, location, settings.text("ssl.truststore.password"))
-    return pem_certificates(content)
+    location, password = settings.text("ssl.truststore.location"), settings.text("ssl.truststore.password")
+    return trusted_certificates(certificates, kind=kind, location=location, password=password)

@@ -7,17 +7,7 @@ import ssl
 import tempfile
 from pathlib import Path
 
-from ..key_stores import (
-    KEY_STORE,
-    TRUST_STORE,
-    InvalidStore,
-    KeyStore,
-    pem_certificates,
-    pem_key_store,
-    pkcs12_certificates,
-    pkcs12_key_store,
-    read_store,
-)
+from ..key_stores import InvalidStore, KeyStore, key_store, trusted_certificates
 from .settings import TlsSettings
 
 
@@ -39,26 +29,23 @@ def tls_context(settings: TlsSettings) -> ssl.SSLContext:
 
 
 def _trusted(settings: TlsSettings) -> str | None:
-    if settings.truststore_certificates:
-        return pem_certificates(settings.truststore_certificates.encode())
-    if not settings.truststore_location:
-        return None
-    content = read_store(TRUST_STORE, settings.truststore_type, settings.truststore_location)
-    if settings.truststore_type != "PEM":
-        content = pkcs12_certificates(content, settings.truststore_location, settings.truststore_password)
-    return pem_certificates(content)
+    return trusted_certificates(
+        settings.truststore_certificates,
+        kind=settings.truststore_type,
+        location=settings.truststore_location,
+        password=settings.truststore_password,
+    )
 
 
 def _key_store(settings: TlsSettings) -> KeyStore | None:
-    password = settings.key_password or None
-    if settings.keystore_certificate_chain or settings.keystore_key:
-        return pem_key_store(f"{settings.keystore_certificate_chain}\n{settings.keystore_key}".encode(), password)
-    if not settings.keystore_location:
-        return None
-    content = read_store(KEY_STORE, settings.keystore_type, settings.keystore_location)
-    if settings.keystore_type == "PEM":
-        return pem_key_store(content, password)
-    return pkcs12_key_store(content, settings.keystore_location, settings.keystore_password)
+    return key_store(
+        settings.keystore_certificate_chain,
+        settings.keystore_key,
+        kind=settings.keystore_type,
+        location=settings.keystore_location,
+        password=settings.keystore_password,
+        key_password=settings.key_password,
+    )
 
 
 def _load(context: ssl.SSLContext, store: KeyStore) -> None:
