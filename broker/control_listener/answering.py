@@ -1,16 +1,15 @@
 """Answers one request: finds what it is for, converts its arguments, carries out the control, and encodes the result.
 
-Large bodies are decoded and documents rendered in a thread, and long results are encoded in slices, so that no turn of the event loop is
-long.
+Large bodies are decoded and documents rendered in a thread, and long results and reports are written in slices, so that no turn of the
+event loop is long.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
-from typing import Any
 
 from ..control_errors import ControlError
 from ..control_interface.results import json_pieces
@@ -21,19 +20,22 @@ from ..scheduling.turns import TURN_S
 from .problems import Problem, problem_of
 from .requests import Request
 from .responses import Response, response_of
-from .routes import JSON, Resource, arguments_of, route
+from .routes import JSON, Document, Report, Resource, arguments_of, route
 
 log = logging.getLogger("odradek.control")
 
 LARGE_BODY_BYTES = 64 * 1024
 
 
-async def answer(request: Request, controls: ClusterControls, resources: Mapping[str, Resource]) -> Response:
+async def answer(request: Request, controls: ClusterControls, resources: Mapping[str, Document]) -> Response:
     """Returns the response to a request. An internal error is logged, and its details stay in the log."""
     try:
         found = route(request, resources)
         if isinstance(found, Resource):
             return Response(HTTPStatus.OK, found.content_type, await asyncio.to_thread(found.render))
+        if isinstance(found, Report):
+            status, pieces = found.render()
+            return Response(status, found.content_type, (await _joined(pieces)).encode())
         return await _carried_out(found, request, controls)
     except Problem as problem:
         return response_of(problem)
@@ -51,16 +53,16 @@ async def _carried_out(control: Control, request: Request, controls: ClusterCont
     result = await control.method(owner, **arguments)
     if result is None and result_of(control) is type(None):
         return Response(HTTPStatus.NO_CONTENT)
-    return Response(HTTPStatus.OK, JSON, await _encoded(result))
+    return Response(HTTPStatus.OK, JSON, (await _joined(json_pieces(result)) + "\n").encode())
 
 
-async def _encoded(result: Any) -> bytes:
-    """Returns a result as JSON. Other work gets turns in between."""
+async def _joined(pieces: Iterable[str]) -> str:
+    """Returns the pieces as one text. Other work gets turns in between."""
     loop = asyncio.get_running_loop()
-    pieces, end_s = [], loop.time() + TURN_S
-    for piece in json_pieces(result):
-        pieces.append(piece)
+    joined, end_s = [], loop.time() + TURN_S
+    for piece in pieces:
+        joined.append(piece)
         if loop.time() > end_s:
             await asyncio.sleep(0)
             end_s = loop.time() + TURN_S
-    return "".join([*pieces, "\n"]).encode()
+    return "".join(joined)

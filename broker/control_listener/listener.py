@@ -13,7 +13,8 @@ from .access import Access
 from .address import ControlAddress
 from .connection import ControlConnection
 from .openapi import OPENAPI_PATH, document
-from .routes import JSON, Resource
+from .reports import reports
+from .routes import JSON, Document, Resource
 
 MAX_CONNECTIONS = 256
 
@@ -24,7 +25,8 @@ class ControlListener:
     def __init__(self, controls: ClusterControls, configured: ControlAddress) -> None:
         self.controls = controls
         self.access = Access(configured.host, configured.token)
-        self.resources = {OPENAPI_PATH: Resource(JSON, cache(lambda: json.dumps(document(configured.token is not None)).encode()))}
+        openapi = Resource(JSON, cache(lambda: json.dumps(document(configured.token is not None)).encode()))
+        self.resources: dict[str, Document] = {OPENAPI_PATH: openapi, **reports(controls)}
         self.connections: set[ControlConnection] = set()
         self.tasks: set[asyncio.Task[None]] = set()
         self._configured = configured

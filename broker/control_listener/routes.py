@@ -1,4 +1,4 @@
-"""The routes of the control listener: one for each control, the OpenAPI document, and static resources.
+"""The routes of the control listener: one for each control, the OpenAPI document, static resources, and reports.
 
 The control `node stop` has the route `POST /node/stop` with its parameters as a JSON object. The control `record list`, which only reads,
 has the route `GET /record/list` with its parameters in the query.
@@ -6,7 +6,7 @@ has the route `GET /record/list` with its parameters in the query.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
@@ -30,16 +30,33 @@ class Resource(NamedTuple):
     public: bool = False
 
 
+Rendered = tuple[HTTPStatus, Iterable[str]]
+
+
+class Report(NamedTuple):
+    """A text about the present state of the cluster that a GET returns. It is made on the event loop, one piece after the other.
+
+    `render` returns the status and the pieces, each of which takes at most about a millisecond.
+    """
+
+    content_type: str
+    render: Callable[[], Rendered]
+    public: bool = False
+
+
+Document = Resource | Report
+
+
 def path_of(control: Control) -> str:
     return "/" + "/".join(control.words)
 
 
-def resource_of(request: Request, resources: Mapping[str, Resource]) -> Resource | None:
+def resource_of(request: Request, resources: Mapping[str, Document]) -> Document | None:
     """Returns the document that a request is for, None if it is for something else."""
     return resources.get(request.target.partition("?")[0])
 
 
-def route(request: Request, resources: Mapping[str, Resource]) -> Resource | Control:
+def route(request: Request, resources: Mapping[str, Document]) -> Document | Control:
     """Returns the document or the control that a request is for.
 
     Raises Problem for an unknown path, and for another method than that of the path.
@@ -49,7 +66,7 @@ def route(request: Request, resources: Mapping[str, Resource]) -> Resource | Con
     if found is None:
         error = unknown("path", "path", path[:MAX_SHOWN_CHARACTERS], [*resources, *map(path_of, CONTROLS.values())])
         raise Problem(HTTPStatus.NOT_FOUND, str(error).partition(": ")[2])
-    reads = isinstance(found, Resource) or found.reads
+    reads = not isinstance(found, Control) or found.reads
     allowed = ("GET", "HEAD") if reads else ("POST",)
     if request.method not in allowed:
         raise Problem(HTTPStatus.METHOD_NOT_ALLOWED, f"use {allowed[0]} {path}", {"Allow": ", ".join(allowed)})
