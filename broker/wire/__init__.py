@@ -1,0 +1,1 @@
+"""The record of what was on the wire, and everything that shows it."""
