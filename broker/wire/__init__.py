@@ -1,1 +1,1 @@
-"""The record of what was on the wire, and everything that shows it."""
+"""Shows the wire: the exchanges of clients and brokers, from the broker's record or from a capture file."""

@@ -19,6 +19,7 @@ from ...protocol.frame import decode_response, read_request_header
 from ...protocol.messages import load_api
 from ...protocol.schema import Api, Message, ProtocolError, specs
 from ..faults.elements import Element, NamedElements
+from .redaction import redacted
 
 HEAD_BYTES = 4096
 MOST_DECODED_BYTES = 2 * 1024 * 1024
@@ -202,25 +203,6 @@ class Event:
 
 
 Entry = Exchange | Event
-
-_SECRET_MESSAGES = frozenset(
-    (
-        "SaslAuthenticateRequest",
-        "SaslAuthenticateResponse",
-        "AlterUserScramCredentialsRequest",
-        "AlterConfigsRequest",
-        "IncrementalAlterConfigsRequest",
-        "CreateDelegationTokenResponse",
-        "RenewDelegationTokenRequest",
-        "ExpireDelegationTokenRequest",
-        "DescribeDelegationTokenResponse",
-    )
-)
-
-
-def redacted(message: Message) -> Message | None:
-    """Returns a message without secrets: None for those that contain any."""
-    return None if type(message).__name__ in _SECRET_MESSAGES else message
 
 
 def client_id_of(frame: Frame) -> str | None:

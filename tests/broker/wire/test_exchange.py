@@ -101,9 +101,9 @@ def test_sasl_token_without_header_shows_nothing() -> None:
     assert (found.api, found.client_id, found.request, found.response) == (TOKEN_API, None, None, None)
 
 
-def test_secret_of_authentication_is_not_decoded() -> None:
+def test_secret_of_authentication_is_not_shown() -> None:
     found = exchange(SASL_AUTHENTICATE, 2, SaslAuthenticateRequest(auth_bytes=b"\0alice\0secret"))
-    assert "secret" not in repr(found.request)
+    assert found.request == SaslAuthenticateRequest(auth_bytes=b"*" * 13)
 
 
 @pytest.mark.parametrize("cut", range(0, 60, 3))
