@@ -1,0 +1,1 @@
+"""Sequence diagrams of a list of entries: as text, Mermaid, SVG and HTML."""

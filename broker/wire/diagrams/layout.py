@@ -1,0 +1,149 @@
+"""The layout of a sequence diagram, which all formats share: lifelines of clients and nodes, and arrows and notes in the order of time.
+
+An exchange is an arrow for the request, notes for the faults that hit it and for what it waited for, an arrow for the response, and a note
+for the end of its connection. If a client repeats the same exchange with the same node, such as empty fetches, the repetitions are marked,
+and a note with their number comes after the first one. A format shows either the repetitions or these notes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from ..exchange import Entry, Event, Exchange, Moment
+from .labels import request_label, response_label, shortened
+from .lifelines import Lifeline, Lifelines
+
+REPETITIONS = 2
+"""The number of equal exchanges after the first one from which on they are marked."""
+
+
+class Tone(Enum):
+    """The meaning of a step, which formats show by a colour or a sign."""
+
+    PLAIN = "plain"
+    WAIT = "wait"
+    FAULT = "fault"
+    ERROR = "error"
+    EVENT = "event"
+    FOLD = "fold"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A part of an entry, at a time. `lifelines` are the numbers of those that an arrow leads from and to, or that a note covers.
+
+    A `repeated` step is one that a note with the tone FOLD stands for.
+    """
+
+    at: Moment
+    sequence: int
+    lifelines: tuple[int, int]
+    text: str
+    tone: Tone = Tone.PLAIN
+    is_note: bool = False
+    is_response: bool = False
+    repeated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Diagram:
+    """The lifelines from left to right and the steps from top to bottom."""
+
+    lifelines: Sequence[Lifeline]
+    steps: Sequence[Step]
+
+    @property
+    def folded(self) -> list[Step]:
+        """The steps without repetitions."""
+        return [step for step in self.steps if not step.repeated]
+
+
+def diagram_of(entries: Iterable[Entry]) -> Diagram:
+    """Returns the layout of a diagram of some entries."""
+    in_order = sorted(entries, key=lambda entry: entry.sequence)
+    lifelines = Lifelines(in_order)
+    parts = [_steps(entry, lifelines) for entry in in_order]
+    steps = [step for part in _marked(parts) for step in part]
+    return Diagram(lifelines.all, sorted(steps, key=lambda step: step.at.wall_ms))
+
+
+def _steps(entry: Entry, lifelines: Lifelines) -> list[Step]:
+    if isinstance(entry, Exchange):
+        return list(_exchange_steps(entry, lifelines))
+    return list(_event_steps(entry, lifelines))
+
+
+def _exchange_steps(exchange: Exchange, lifelines: Lifelines) -> Iterator[Step]:
+    client, node = lifelines.client(exchange.connection), lifelines.node(exchange)
+    assert client is not None and node is not None, "the lifelines are those of other entries"
+
+    def note(at: Moment, text: str, tone: Tone, first: int = node) -> Step:
+        return Step(at, exchange.sequence, (min(first, node), max(first, node)), shortened(text), tone, is_note=True)
+
+    yield Step(exchange.received, exchange.sequence, (client, node), shortened(request_label(exchange)))
+    for fault in exchange.faults:
+        yield note(exchange.received, f"fault: {fault}", Tone.FAULT)
+    end = exchange.answered or exchange.received
+    if exchange.waits:
+        yield note(end, f"waited {_duration(exchange)} for {', '.join(exchange.waits)}", Tone.WAIT)
+    if exchange.response_frame is not None:
+        tone = Tone.ERROR if exchange.errors else Tone.PLAIN
+        yield Step(end, exchange.sequence, (node, client), shortened(response_label(exchange)), tone, is_response=True)
+    elif exchange.answered is None and not exchange.ended:
+        yield note(end, "not answered yet", Tone.WAIT)
+    if exchange.ended:
+        yield note(end, exchange.ended, Tone.ERROR, client)
+
+
+def _duration(exchange: Exchange) -> str:
+    return "until now" if exchange.answered is None else f"{exchange.answered.cluster_ms - exchange.received.cluster_ms:.0f} ms"
+
+
+def _event_steps(event: Event, lifelines: Lifelines) -> Iterator[Step]:
+    """Yields a note over the node and the client of an event, or over all lifelines if it has none."""
+    found = [number for number in (lifelines.client(event.connection), lifelines.node(event)) if number is not None]
+    if found or lifelines.all:
+        covered = found or [0, len(lifelines.all) - 1]
+        text = event.text if event.kind in event.text else f"{event.kind}: {event.text}" if event.text else event.kind
+        yield Step(event.at, event.sequence, (min(covered), max(covered)), shortened(text), Tone.EVENT, is_note=True)
+
+
+def _marked(parts: Sequence[list[Step]]) -> list[list[Step]]:
+    """Returns the steps of each entry, with repetitions marked and their number noted.
+
+    An entry repeats another one if it has the same arrows and notes, and its client and node had no other exchange in between.
+    """
+    marked = list(parts)
+    runs: dict[tuple[int, ...], list[int]] = {}
+    for number, steps in enumerate(parts):
+        if not steps or steps[0].is_note:
+            continue
+        pair = tuple(sorted(steps[0].lifelines))
+        run = runs.get(pair)
+        if run is not None and _looks(parts[run[0]]) == _looks(steps):
+            run.append(number)
+            continue
+        if run is not None:
+            _mark(marked, run)
+        runs[pair] = [number]
+    for run in runs.values():
+        _mark(marked, run)
+    return marked
+
+
+def _mark(marked: list[list[Step]], run: Sequence[int]) -> None:
+    first, *others = run
+    if len(others) < REPETITIONS:
+        return
+    for number in others:
+        marked[number] = [replace(step, repeated=True) for step in marked[number]]
+    last = marked[first][-1]
+    covered = (min(marked[first][0].lifelines), max(marked[first][0].lifelines))
+    marked[first] = [*marked[first], Step(last.at, last.sequence, covered, f"the same {len(others)} more times", Tone.FOLD, is_note=True)]
+
+
+def _looks(steps: Sequence[Step]) -> list[tuple[tuple[int, int], str]]:
+    """Returns what a reader sees of an exchange, without the durations of waits."""
+    return [(step.lifelines, "" if step.tone is Tone.WAIT else step.text) for step in steps]
