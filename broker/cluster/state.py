@@ -30,7 +30,7 @@ from ..settings.properties import InvalidConfig
 from ..settings.validation import validate_topic_configs
 from ..settings.values import BrokerConfig, GroupConfig, TopicConfig
 from ..topics.cleaning import LogCleaner
-from ..topics.names import CONSUMER_OFFSETS, TopicNames
+from ..topics.names import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TopicNames
 from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER
 from ..topics.retention import LogRetention
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from ...protocol.coordinator_records import CoordinatorRecord
     from ..groups.consumer.regex_resolutions import Resolutions
     from ..groups.coordinator import Groups
+    from ..groups.share.partitions.states import ShareStates
     from ..security.sasl_listener import Accounts
     from ..transactions.coordinator import Transactions
     from ..transactions.transaction import Producer
@@ -245,8 +246,13 @@ class ClusterState:
             partition.delete_before(partition.log.end_offset)
             self.wake(partition)
         self.groups.offsets.topic_deleted(topic.name)
+        self._delete_share_states(topic)
         self.transactions.write_missing_markers()
         log.info("deleted topic %s", topic.name)
+
+    def _delete_share_states(self, topic: Topic) -> None:
+        if SHARE_GROUP_STATE in self.topics:
+            self.share_states.topic_deleted(topic.id)
 
     def ensure_internal(self, name: str) -> bool:
         """Creates the internal topic `name` if it does not exist and a node is running. Returns False if the name is not internal.
@@ -294,6 +300,14 @@ class ClusterState:
         from ..transactions.settings import TransactionSettings
 
         return Transactions(self.timers, TransactionSettings.of(self.config), self.transaction_log)
+
+    @cached_property
+    def share_states(self) -> ShareStates:
+        """The stored states of the partitions that share groups read, from `__share_group_state`."""
+        from ..groups.share.partitions.states import ShareStates
+        from .share_state_log import ShareStateLog
+
+        return ShareStates(ShareStateLog(self))
 
     def coordinator(self, key: str, topic_name: str) -> Partition | None:
         """Returns the partition whose leader coordinates a group or transactional id; None if the internal topic does not exist."""

@@ -32,7 +32,7 @@ from ..settings.cluster_config import ClusterConfig, NodeConfig
 from ..settings.listeners import Listener
 from ..settings.values import GroupConfig
 from ..topics.cleaning import LogCleaner
-from ..topics.names import TopicNames
+from ..topics.names import SHARE_GROUP_STATE, TopicNames
 from ..topics.retention import LogRetention
 from .coordinators import fill_coordinators, write_coordinators
 from .forms import MOMENT, PLAIN, Form, Plain, Record, Within, coded, mapped, optional, ordered
@@ -86,7 +86,7 @@ CLUSTER = Record(
             "_names",
             "regexes",
         ),
-        *("coordinator_log", "log_retention", "log_cleaner", "transaction_log", "coordinator_moves"),
+        *("share_states", "coordinator_log", "log_retention", "log_cleaner", "transaction_log", "coordinator_moves"),
     ),
 )
 
@@ -211,6 +211,8 @@ def read_cluster(state: State, config: ClusterConfig, turns: Turns[Any], random:
     if cluster.authorizer is not None:
         for entry in entries:
             cluster.authorizer.add(entry)
+    if SHARE_GROUP_STATE in cluster.topics:
+        assert cluster.share_states is not None  # read back from its log now, because its timers belong to the state
     set_timers(cluster, state["timers"])
     if state["random"] is not None:
         version, numbers, gauss = state["random"]
