@@ -12,7 +12,7 @@ share partition. Older ones are fenced.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from .....protocol.coordinator_records import CoordinatorRecord, ShareSnapshotValue, ShareUpdateValue
@@ -26,6 +26,9 @@ from .stored_state import StoredState
 
 log = logging.getLogger("org.apache.kafka.coordinator.share.ShareCoordinatorShard")
 
+UPDATES_PER_SNAPSHOT = "share.coordinator.snapshot.update.records.per.snapshot"
+COLD_SNAPSHOT_INTERVAL_MS = "share.coordinator.cold.partition.snapshot.interval.ms"
+PRUNE_INTERVAL_MS = "share.coordinator.state.topic.prune.interval.ms"
 NO_EPOCH = -1
 """An epoch that is not compared."""
 COLD_SNAPSHOTS_TIMER, PRUNING_TIMER = "cold share snapshots", "share state pruning"
@@ -59,9 +62,9 @@ class ShareStates:
     def __iter__(self) -> Iterator[SharePartitionKey]:
         return iter(self._states)
 
-    def _setting(self, name: str) -> int:
-        value: int = self._log.config.integers[f"share.coordinator.{name}"]
-        return value
+    @property
+    def _settings(self) -> Mapping[str, int]:
+        return self._log.config.integers
 
     # The group coordinator
 
@@ -167,7 +170,7 @@ class ShareStates:
         delivery_complete_count: int,
         batches: Sequence[StateBatch],
     ) -> None:
-        if state.updates < self._setting("snapshot.update.records.per.snapshot"):
+        if state.updates < self._settings[UPDATES_PER_SNAPSHOT]:
             update = ShareUpdateValue(
                 snapshot_epoch=state.snapshot_epoch,
                 leader_epoch=leader_epoch,
@@ -208,20 +211,20 @@ class ShareStates:
         if isinstance(value, ShareUpdateValue):
             state.update(value)
         else:
-            state.snapshot(value, offset, self._setting("snapshot.update.records.per.snapshot"))
+            state.snapshot(value, offset, self._settings[UPDATES_PER_SNAPSHOT])
 
     # Timers
 
     def _set_timers(self) -> None:
         timers = self._log.timers
         if COLD_SNAPSHOTS_TIMER not in timers:
-            timers.set(COLD_SNAPSHOTS_TIMER, self._setting("cold.partition.snapshot.interval.ms"), self.snapshot_cold_partitions)
+            timers.set(COLD_SNAPSHOTS_TIMER, self._settings[COLD_SNAPSHOT_INTERVAL_MS], self.snapshot_cold_partitions)
         if PRUNING_TIMER not in timers:
-            timers.set(PRUNING_TIMER, self._setting("state.topic.prune.interval.ms"), self.prune)
+            timers.set(PRUNING_TIMER, self._settings[PRUNE_INTERVAL_MS], self.prune)
 
     def snapshot_cold_partitions(self) -> None:
         """Writes a snapshot of each state whose last one is old, in the partitions of the log in which some states are not cold yet."""
-        now_ms, interval_ms = self._log.timers.now_ms, self._setting("cold.partition.snapshot.interval.ms")
+        now_ms, interval_ms = self._log.timers.now_ms, self._settings[COLD_SNAPSHOT_INTERVAL_MS]
         active = {self._locations[key] for key, state in self._states.items() if state.created_ms == state.written_ms}
         for key, state in list(self._states.items()):
             if self._locations[key] in active and now_ms - state.written_ms >= interval_ms:
