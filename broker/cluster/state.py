@@ -51,6 +51,7 @@ from .transaction_log import TransactionLog
 
 if TYPE_CHECKING:
     from ...protocol.coordinator_records import CoordinatorRecord
+    from ...protocol.schema import Api, Versions
     from ..groups.consumer.regex_resolutions import Resolutions
     from ..groups.coordinator import Groups
     from ..groups.share.partitions.states import ShareStates
@@ -75,6 +76,8 @@ class ClusterState:
         configs = {node.node_id: BrokerConfig(node.properties, nodes=len(config.nodes)) for node in config.nodes}
         self.config = next(iter(configs.values()))
         self._users = config.users
+        self.release = config.release
+        """The release of Kafka that clients see, None for 4.3."""
         self.check_tls: Callable[[Broker, BrokerConfig], None] = lambda broker, config: None
         """Raises InvalidConfig if the TLS listeners of a node could not work with new settings. Set by the edge, which does TLS."""
         self.brokers = {node.node_id: Broker(self, node, configs[node.node_id]) for node in config.nodes}
@@ -103,7 +106,7 @@ class ClusterState:
         self.transaction_log = TransactionLog(self)
         self.producer_ids = ProducerIds(timers, self.config, self.partitions)
         self.replica_control = ReplicaControl(self)
-        self.features = Features(config.transaction_version)
+        self.features = Features(config.transaction_version, config.release)
         self.quotas = ClientQuotas()
         self.authorizer = authorizer_of(self.config, config.acls)
         self.shortcut_allowed = self.authorizer is None
@@ -119,6 +122,10 @@ class ClusterState:
     def _blocks_kept(self) -> None:
         """Frees the memory that is kept for reuse once no more was given back for a while."""
         self.timers.set(self.blocks, BLOCKS_KEPT_MS, self.blocks.clear)
+
+    def serves(self, api: Api) -> Versions:
+        """Returns the versions of an API that clients may use; the range is empty if the emulated release lacks the API."""
+        return api.versions if self.release is None else self.release.serves(api)
 
     # Nodes
 

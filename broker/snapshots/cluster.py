@@ -43,7 +43,7 @@ State = dict[str, Plain]
 """The state of a cluster as a plain value (`forms.py`)."""
 
 _PAIRS = mapped(PLAIN, PLAIN)
-FEATURES = Record(Features, {"levels": _PAIRS})
+FEATURES = Record(Features, {"levels": _PAIRS}, apart=("supported",))
 METADATA_LOG = Record(MetadataLog, {"_start_ms": MOMENT, "_records": PLAIN}, apart=("_timers", "_config"))
 PRODUCER_IDS = Record(ProducerIds, {"next_id": PLAIN}, apart=("_timers", "_config", "_partitions"))
 _ENTITY = Form(lambda entity: list(map(list, entity)), lambda plain, shift_ms: tuple(map(tuple, plain)))
@@ -81,6 +81,7 @@ CLUSTER = Record(
             "blocks",
             "_users",
             "check_tls",
+            "release",
             "shortcut_allowed",
             "topics_by_id",
             "_names",
@@ -109,6 +110,7 @@ def write_cluster(cluster: ClusterState) -> State:
     groups, transactions, accounts = (vars(cluster).get(name) for name in ("groups", "transactions", "accounts"))
     return {
         "now_ms": cluster.timers.now_ms,
+        "as_version": None if cluster.release is None else cluster.release.name,
         "random": _random_state(cluster.random),
         "nodes": [_write_node(broker) for broker in cluster.brokers.values()],
         "silent": NODES.write(cluster.nodes),
@@ -199,6 +201,7 @@ def read_cluster(state: State, config: ClusterConfig, turns: Turns[Any], random:
     for written in state["topics"]:
         cluster.add_topic(read_topic(written, cluster.config, cluster.log_memory, cluster.blocks, cluster.nodes.silent, shift_ms))
     CLUSTER.fill(cluster, state["cluster"], shift_ms)
+    cluster.features.limit()
     fill_coordinators(cluster, state["coordinators"])
     cluster.group_configs |= {name: GroupConfig(cluster.config, dict(overrides)) for name, overrides in state["group_configs"]}
     if state["groups"] is not None:
