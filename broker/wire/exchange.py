@@ -118,17 +118,17 @@ class Exchange:
     @property
     def request(self) -> Message | None:
         """The decoded request without secrets. None if it is not complete in the record, damaged, or of an unknown API or version."""
-        return self._decoded_request() if self.request_frame.is_complete else None
+        return self.partial_request if self.request_frame.is_complete else None
 
     @property
     def response(self) -> Message | None:
         """The decoded response without secrets. None if there is none, if it is not complete in the record, damaged or unknown."""
-        return self._decoded_response() if self.response_frame is not None and self.response_frame.is_complete else None
+        return self.partial_response if self.response_frame is not None and self.response_frame.is_complete else None
 
     @property
     def errors(self) -> tuple[str, ...]:
         """The names of the error codes in the response, without NONE and duplicates, in order."""
-        response = self._decoded_response()
+        response = self.partial_response
         return () if response is None else error_names(response)
 
     @property
@@ -143,7 +143,7 @@ class Exchange:
 
     def elements(self) -> list[Element]:
         """Returns the topics, partitions, groups and transactional ids that the request names."""
-        request = self._decoded_request()
+        request = self.partial_request
         return [] if request is None else NamedElements(self.topic_names.get).named(request)
 
     @property
@@ -159,7 +159,9 @@ class Exchange:
     def _declared(self) -> Api | None:
         return load_api(self.api_key)
 
-    def _decoded_request(self) -> Message | None:
+    @property
+    def partial_request(self) -> Message | None:
+        """The decoded request without secrets, with zeros in place of bytes that the record does not contain."""
         api, frame = self._declared, self.request_frame
         if api is None or self.version not in api.versions or frame.size > MOST_DECODED_BYTES:
             return None
@@ -170,7 +172,9 @@ class Exchange:
             return None
         return redacted(message)
 
-    def _decoded_response(self) -> Message | None:
+    @property
+    def partial_response(self) -> Message | None:
+        """The decoded response without secrets, with zeros in place of bytes that the record does not contain."""
         return None if self.response_frame is None else decoded_response(self._declared, self.version, self.response_frame)
 
 

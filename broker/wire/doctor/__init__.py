@@ -1,0 +1,1 @@
+"""Finds mistakes of clients in a list of entries, and says which setting to change."""

@@ -1,0 +1,97 @@
+"""Connections that are opened again and again: reconnect loops, and producers that are created for each message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..exchange import Entry
+from .finding import Finding, densest, shown, span_s
+from .history import Connection, History
+
+WITHIN_MS = 30_000.0
+MANY_REFUSED = 5
+"""The number of connections, closed by the broker before any work was done, that makes a loop."""
+MANY_GIVEN_UP = 20
+"""The same for those that the client closes. Clients close the connection by which they found the cluster, so this number is higher."""
+MANY_MESSAGES = 5
+"""The number of connections with one Produce each, one after the other."""
+OVERLAP_MS = 100.0
+"""How much later than the opening of the next connection a connection may be closed, because clients close in the background."""
+
+
+def reconnect_loops(history: History) -> Iterable[Finding]:
+    """Finds clients that connect, achieve nothing and connect again."""
+    for client in history.clients:
+        idle = [each for each in client.connections if each.opened is not None and each.closed is not None and not each.work]
+        refused = _dense([each for each in idle if each.ended_by_broker])
+        given_up = _dense([each for each in idle if not each.ended_by_broker])
+        if len(refused) >= MANY_REFUSED:
+            advice, settings = _cure(refused[-1].reason)
+            problem = f"{_count(refused)}, which the broker closed: {refused[-1].reason}"
+            yield Finding("reconnect loop", str(client), problem, advice, settings, _shown(refused))
+        elif len(given_up) >= MANY_GIVEN_UP:
+            problem = f"{_count(given_up)}, which it closed without having done any work"
+            advice = "look into the client's log for the reason; if the program creates a client for each call, create it once"
+            yield Finding("reconnect loop", str(client), problem, advice, ("reconnect.backoff.ms",), _shown(given_up))
+
+
+def _cure(reason: str) -> tuple[str, tuple[str, ...]]:
+    """Returns what to change so that the broker does not close the connection for this reason."""
+    words = reason.lower()
+    if "looks like" in words:
+        return "the client and the listener use different protocols; set that of the listener", ("security.protocol",)
+    if "sasl" in words or "authenticat" in words or "credential" in words:
+        return "the client cannot authenticate; compare its credentials and mechanism with those of the listener", (
+            "sasl.mechanism",
+            "sasl.username",
+            "sasl.password",
+            "security.protocol",
+        )
+    if "socket.request.max.bytes" in words:
+        return "the client sends what the broker cannot read as a request; compare the protocols", ("security.protocol", "max.request.size")
+    return "remove the reason that the broker names; until then, let the client wait longer", ("reconnect.backoff.max.ms",)
+
+
+def connections_per_message(history: History) -> Iterable[Finding]:
+    """Finds producers that are created, send one message and are closed, one after the other."""
+    for client in history.clients:
+        single = [each for each in client.connections if each.closed is not None and _messages(each) == 1 and not each.ended_by_broker]
+        row = _dense(_one_after_the_other(single))
+        if len(row) >= MANY_MESSAGES:
+            problem = f"{_count(row)}, each for one Produce request"
+            advice = (
+                "create the producer once, send all records with it and close it at the end; it keeps its connections and builds batches"
+            )
+            settings = ("linger.ms", "batch.size", "connections.max.idle.ms")
+            yield Finding("a connection per message", str(client), problem, advice, settings, _shown(row))
+
+
+def _messages(connection: Connection) -> int:
+    return sum(exchange.api == "Produce" for exchange in connection.exchanges)
+
+
+def _one_after_the_other(connections: Sequence[Connection]) -> list[Connection]:
+    """Returns connections that were closed before the next one was opened. Several producers at the same time are no mistake."""
+    row: list[Connection] = []
+    for connection in sorted(connections, key=_opened_ms):
+        if not row or (row[-1].closed_ms or 0.0) <= _opened_ms(connection) + OVERLAP_MS:
+            row.append(connection)
+    return row
+
+
+def _dense(connections: Sequence[Connection]) -> Sequence[Connection]:
+    return densest(sorted(connections, key=_opened_ms), _opened_ms, WITHIN_MS)
+
+
+def _opened_ms(connection: Connection) -> float:
+    if connection.opened_ms is not None:
+        return connection.opened_ms
+    return connection.exchanges[0].received.wall_ms if connection.exchanges else 0.0
+
+
+def _count(connections: Sequence[Connection]) -> str:
+    return f"{len(connections)} connections within {span_s(_opened_ms(connections[0]), _opened_ms(connections[-1]))}"
+
+
+def _shown(connections: Sequence[Connection]) -> tuple[Entry, ...]:
+    return shown([entry for connection in connections for entry in connection.entries])

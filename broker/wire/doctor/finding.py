@@ -1,0 +1,64 @@
+"""A mistake of a client, with the entries that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from ..exchange import Entry
+
+if TYPE_CHECKING:
+    from .history import History
+
+T = TypeVar("T")
+
+MOST_SHOWN = 8
+"""The most entries that a finding shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A mistake. `client` has made it, `problem` says what happened, `advice` what to change, and `settings` are the names to look up.
+
+    `entries` are those that show it: the first and the last ones if there are more than MOST_SHOWN.
+    """
+
+    name: str
+    client: str
+    problem: str
+    advice: str
+    settings: tuple[str, ...]
+    entries: tuple[Entry, ...]
+
+
+Check = Callable[["History"], Iterable[Finding]]
+"""A function that finds the mistakes of one kind."""
+
+
+def shown(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """Returns the entries that a finding shows, without duplicates, in order."""
+    by_sequence = {entry.sequence: entry for entry in entries}
+    found = [by_sequence[sequence] for sequence in sorted(by_sequence)]
+    if len(found) <= MOST_SHOWN:
+        return tuple(found)
+    half = MOST_SHOWN // 2
+    return (*found[:half], *found[-half:])
+
+
+def densest(items: Sequence[T], time_of: Callable[[T], float], within_ms: float) -> Sequence[T]:
+    """Returns the longest run of items, which are in the order of time, whose times differ by at most `within_ms`."""
+    first = 0
+    best: Sequence[T] = ()
+    for last, item in enumerate(items):
+        while time_of(item) - time_of(items[first]) > within_ms:
+            first += 1
+        if last - first + 1 > len(best):
+            best = items[first : last + 1]
+    return best
+
+
+def span_s(first_ms: float, last_ms: float) -> str:
+    """Returns a duration in words, such as "2.5 s"."""
+    seconds = (last_ms - first_ms) / 1000
+    return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"

@@ -1,0 +1,150 @@
+"""A list of entries by clients and connections, as the checks look at it.
+
+A client is all connections with the same client id, software and host (as in `diagrams/lifelines.py`). A connection without any request
+belongs to a client that has only an address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from ..exchange import Entry, Event, Exchange
+
+PRELIMINARY = frozenset(
+    (
+        "ApiVersions",
+        "Metadata",
+        "SaslHandshake",
+        "SaslAuthenticate",
+        "SaslToken",
+        "FindCoordinator",
+        "GetTelemetrySubscriptions",
+        "PushTelemetry",
+        "DescribeCluster",
+    )
+)
+"""The APIs by which a client finds its way. The other requests are its work."""
+
+
+class Connection:
+    """A connection. `opened` and `closed` are None if the record does not contain these events."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.opened: Event | None = None
+        self.closed: Event | None = None
+        self.exchanges: list[Exchange] = []
+
+    @property
+    def node(self) -> int | None:
+        return next((entry.node for entry in (self.opened, *self.exchanges, self.closed) if entry is not None), None)
+
+    @property
+    def entries(self) -> list[Entry]:
+        """All entries of the connection in order."""
+        found = (self.opened, *self.exchanges, self.closed)
+        return [entry for entry in found if entry is not None]
+
+    @property
+    def host(self) -> str:
+        """The address of the client without its port."""
+        return self.peer.rpartition(":")[0]
+
+    @cached_property
+    def peer(self) -> str:
+        if self.exchanges:
+            return self.exchanges[0].peer
+        return next((str(event.fields["peer"]) for event in (self.opened, self.closed) if event and "peer" in event.fields), "")
+
+    @property
+    def opened_ms(self) -> float | None:
+        """When it was opened, by the wall clock."""
+        return None if self.opened is None else self.opened.at.wall_ms
+
+    @property
+    def closed_ms(self) -> float | None:
+        """When it was closed, by the wall clock."""
+        return None if self.closed is None else self.closed.at.wall_ms
+
+    @property
+    def work(self) -> list[Exchange]:
+        """The requests for which the connection was opened."""
+        return [exchange for exchange in self.exchanges if exchange.api not in PRELIMINARY]
+
+    @property
+    def ended_by_broker(self) -> bool:
+        """Whether the broker has closed the connection."""
+        return self.closed is not None and (self.closed.fields.get("by") == "broker" or "by the broker" in self.closed.text)
+
+    @property
+    def reason(self) -> str:
+        """Why the broker has closed the connection, as far as it is known."""
+        return "" if self.closed is None else str(self.closed.fields.get("reason", "")) or self.closed.text
+
+
+class Client:
+    """A client. Its name is its client id or, without one, its address."""
+
+    def __init__(self, name: str, software: str, host: str) -> None:
+        self.name = name
+        self.software = software
+        self.host = host
+        self.connections: list[Connection] = []
+
+    def __str__(self) -> str:
+        software = f" ({self.software})" if self.software else ""
+        return f"{self.name}{software} at {self.host}"
+
+    @cached_property
+    def exchanges(self) -> list[Exchange]:
+        """The requests of all its connections in order."""
+        found = [exchange for connection in self.connections for exchange in connection.exchanges]
+        return sorted(found, key=lambda exchange: exchange.sequence)
+
+    def of(self, *apis: str) -> list[Exchange]:
+        """Returns the requests of some APIs in order."""
+        return [exchange for exchange in self.exchanges if exchange.api in apis]
+
+
+class History:
+    """The clients of some entries, in the order in which they appear. `end_ms` is the time of the last entry by the wall clock."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self.entries = sorted(entries, key=lambda entry: entry.sequence)
+        self.connections: dict[int, Connection] = {}
+        for entry in self.entries:
+            if entry.connection is not None:
+                self._add(entry, self.connections.setdefault(entry.connection, Connection(entry.connection)))
+        self.clients = list(_clients(self.connections.values()))
+        self.end_ms = max((_last_ms(entry) for entry in self.entries), default=0.0)
+
+    def _add(self, entry: Entry, connection: Connection) -> None:
+        if isinstance(entry, Exchange):
+            connection.exchanges.append(entry)
+        elif entry.kind == "connection opened":
+            connection.opened = entry
+        elif entry.kind == "connection closed":
+            connection.closed = entry
+
+
+def _clients(connections: Iterable[Connection]) -> Iterable[Client]:
+    clients: dict[tuple[str, str, str], Client] = {}
+    for connection in connections:
+        name = software = ""
+        for exchange in connection.exchanges:
+            name, software = exchange.client_id or name, exchange.software or software
+        key = name or connection.host, software, connection.host
+        clients.setdefault(key, Client(*key)).connections.append(connection)
+    return clients.values()
+
+
+def _last_ms(entry: Entry) -> float:
+    if isinstance(entry, Event):
+        return entry.at.wall_ms
+    return max(moment.wall_ms for moment in (entry.received, entry.answered, entry.written) if moment is not None)
+
+
+def received_ms(exchange: Exchange) -> float:
+    """Returns when a request was received, by the wall clock."""
+    return exchange.received.wall_ms

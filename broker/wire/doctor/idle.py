@@ -1,0 +1,62 @@
+"""Connections that the broker closed because they were idle, some of which their client had given up long before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..exchange import Entry
+from .finding import Finding, shown
+from .history import Client, Connection, History
+
+SETTING = "connections.max.idle.ms"
+LONG_MS = 9 * 60_000.0
+"""Where a capture does not contain the broker's reason, a close after this time without a request counts as one for idleness."""
+
+
+def idle_closes(history: History) -> Iterable[Finding]:
+    """Finds connections that had worked and were closed as idle; separately those that their client had replaced while they were open."""
+    for client in history.clients:
+        idle = [each for each in client.connections if each.work and _was_idle(each)]
+        replaced = [each for each in idle if _successor(each, client) is not None]
+        ended = [each for each in idle if each not in replaced]
+        if replaced:
+            problem = (
+                f"the client replaced {len(replaced)} connections that were still open for the broker, "
+                "which closed them later as idle: a firewall or NAT between them drops packets silently"
+            )
+            advice = "let connections be used or closed before the firewall forgets them, and let the system probe them"
+            settings: tuple[str, ...] = ("connections.max.idle.ms", "socket.keepalive.enable", "socket.timeout.ms", "request.timeout.ms")
+            entries = [entry for each in replaced for entry in _evidence(each, client)]
+            yield Finding("half-open connections", str(client), problem, advice, settings, shown(entries))
+        if ended:
+            problem = f"the broker closed {len(ended)} connections that had been idle: {ended[-1].reason}"
+            advice = "harmless if the client connects again; to avoid it, let the client close idle connections before the broker does"
+            settings = ("connections.max.idle.ms", "log.connection.close")
+            entries = [entry for each in ended for entry in each.entries[-2:]]
+            yield Finding("idle connections", str(client), problem, advice, settings, shown(entries))
+
+
+def _was_idle(connection: Connection) -> bool:
+    if not connection.ended_by_broker or connection.closed is None:
+        return False
+    if "reason" in connection.closed.fields or "." in connection.closed.text:
+        return SETTING in connection.reason
+    return connection.closed.at.cluster_ms - connection.exchanges[-1].received.cluster_ms >= LONG_MS
+
+
+def _successor(connection: Connection, client: Client) -> Connection | None:
+    """Returns the connection that took over the work of another one before the broker closed that."""
+    last, closed = connection.exchanges[-1].sequence, connection.closed
+    apis = {exchange.api for exchange in connection.work}
+    for other in client.connections:
+        after = [exchange for exchange in other.work if exchange.api in apis]
+        begins = other.opened is not None and other.opened.sequence > last
+        if other.node == connection.node and begins and after and closed is not None and after[0].sequence < closed.sequence:
+            return other
+    return None
+
+
+def _evidence(connection: Connection, client: Client) -> list[Entry]:
+    """Returns the last request of a connection, the opening of the one that replaced it, and its end."""
+    successor = _successor(connection, client)
+    return [connection.exchanges[-1], *(successor.entries[:1] if successor else []), *connection.entries[-1:]]
