@@ -62,11 +62,19 @@ class Diagram:
 
 def diagram_of(entries: Iterable[Entry]) -> Diagram:
     """Returns the layout of a diagram of some entries."""
-    in_order = sorted(entries, key=lambda entry: entry.sequence)
+    in_order = list(_told_once(sorted(entries, key=lambda entry: entry.sequence)))
     lifelines = Lifelines(in_order)
     parts = [_steps(entry, lifelines) for entry in in_order]
     steps = [step for part in _marked(parts) for step in part]
     return Diagram(lifelines.all, sorted(steps, key=lambda step: step.at.wall_ms))
+
+
+def _told_once(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """Yields the entries without those ends of connections that an exchange contains."""
+    ended = {(entry.connection, entry.ended) for entry in entries if isinstance(entry, Exchange)}
+    for entry in entries:
+        if not isinstance(entry, Event) or (entry.connection, entry.text) not in ended:
+            yield entry
 
 
 def _steps(entry: Entry, lifelines: Lifelines) -> list[Step]:
@@ -106,7 +114,7 @@ def _event_steps(event: Event, lifelines: Lifelines) -> Iterator[Step]:
     found = [number for number in (lifelines.client(event.connection), lifelines.node(event)) if number is not None]
     if found or lifelines.all:
         covered = found or [0, len(lifelines.all) - 1]
-        text = event.text if event.kind in event.text else f"{event.kind}: {event.text}" if event.text else event.kind
+        text = event.text if event.kind.startswith("connection") else f"{event.kind}: {event.text}"
         yield Step(event.at, event.sequence, (min(covered), max(covered)), shortened(text), Tone.EVENT, is_note=True)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ..exchange import Entry, Exchange
 from .labels import shortened
 
-LONGEST_NAME = 40
+LONGEST_NAME = 48
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..exchange import Entry
+from .addresses import searches_nodes
 from .finding import Finding, densest, shown, span_s
-from .history import Connection, History
+from .history import Connection, History, families
 
 WITHIN_MS = 30_000.0
 MANY_REFUSED = 5
@@ -21,10 +22,10 @@ OVERLAP_MS = 100.0
 
 def reconnect_loops(history: History) -> Iterable[Finding]:
     """Finds clients that connect, achieve nothing and connect again."""
-    for client in history.clients:
+    for client in families(history.clients):
         idle = [each for each in client.connections if each.opened is not None and each.closed is not None and not each.work]
         refused = _dense([each for each in idle if each.ended_by_broker])
-        given_up = _dense([each for each in idle if not each.ended_by_broker])
+        given_up = _dense([each for each in idle if not each.ended_by_broker and not searches_nodes(each)])
         if len(refused) >= MANY_REFUSED:
             advice, settings = _cure(refused[-1].reason)
             problem = f"{_count(refused)}, which the broker closed: {refused[-1].reason}"
@@ -54,7 +55,7 @@ def _cure(reason: str) -> tuple[str, tuple[str, ...]]:
 
 def connections_per_message(history: History) -> Iterable[Finding]:
     """Finds producers that are created, send one message and are closed, one after the other."""
-    for client in history.clients:
+    for client in families(history.clients):
         single = [each for each in client.connections if each.closed is not None and _messages(each) == 1 and not each.ended_by_broker]
         row = _dense(_one_after_the_other(single))
         if len(row) >= MANY_MESSAGES:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from ..exchange import Entry
 from .finding import Finding, densest, shown, span_s
-from .history import Client, History
+from .history import Client, History, families
 from .memberships import End, Membership, memberships_of
 
 MANY_RETURNS, WITHIN_MS = 3, 60_000.0
@@ -72,7 +72,7 @@ def _shown(membership: Membership) -> tuple[Entry, ...]:
 
 def rebalance_storms(history: History) -> Iterable[Finding]:
     """Finds groups whose members go and come back MANY_RETURNS times within WITHIN_MS. Each return makes the group rebalance twice."""
-    for client in history.clients:
+    for client in families(history.clients):
         memberships = memberships_of(client)
         for group in dict.fromkeys(each.group for each in memberships):
             returns = _returns([each for each in memberships if each.group == group])

@@ -6,6 +6,7 @@ belongs to a client that has only an address.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import cached_property
 
@@ -25,6 +26,9 @@ PRELIMINARY = frozenset(
     )
 )
 """The APIs by which a client finds its way. The other requests are its work."""
+
+
+_NUMBER = re.compile(r"[-_#]\d+$")
 
 
 class Connection:
@@ -105,6 +109,18 @@ class Client:
     def of(self, *apis: str) -> list[Exchange]:
         """Returns the requests of some APIs in order."""
         return [exchange for exchange in self.exchanges if exchange.api in apis]
+
+
+def families(clients: Iterable[Client]) -> list[Client]:
+    """Returns clients whose names differ only by a number at the end, such as "producer-7", as one client.
+
+    Java's and other clients number their instances, so that a program that creates them again and again has many names.
+    """
+    found: dict[tuple[str, str, str], Client] = {}
+    for client in clients:
+        key = _NUMBER.sub("", client.name), client.software, client.host
+        found.setdefault(key, Client(client.name, client.software, client.host)).connections.extend(client.connections)
+    return list(found.values())
 
 
 class History:

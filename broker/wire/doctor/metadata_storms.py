@@ -8,14 +8,22 @@ from ..exchange import Exchange
 from .finding import Finding, densest, shown, span_s
 from .history import Client, History, received_ms
 
-MANY, WITHIN_MS = 20, 10_000.0
+MANY, MANY_FAILED, WITHIN_MS = 20, 10, 10_000.0
+MANY_PER_CONNECTION = 4
+"""Below this number, it is many clients that start, not one that asks again and again."""
 
 
 def metadata_storms(history: History) -> Iterable[Finding]:
-    """Finds clients with MANY requests for metadata within WITHIN_MS."""
+    """Finds clients with MANY requests for metadata within WITHIN_MS, or MANY_FAILED that are answered with errors."""
     for client in history.clients:
-        storm = densest(client.of("Metadata"), received_ms, WITHIN_MS)
-        if len(storm) >= MANY:
+        asked = client.of("Metadata")
+        storm = densest(asked, received_ms, WITHIN_MS)
+        failed = densest([exchange for exchange in asked if exchange.errors], received_ms, WITHIN_MS)
+        if len(failed) >= MANY_FAILED:
+            storm = failed
+        elif len(storm) < MANY:
+            continue
+        if len(storm) >= MANY_PER_CONNECTION * len({exchange.connection for exchange in storm}):
             advice, settings = _advice(storm)
             problem = f"{len(storm)} Metadata requests within {span_s(received_ms(storm[0]), received_ms(storm[-1]))}"
             yield Finding("metadata storm", str(client), problem + _errors(storm, client), advice, settings, shown(storm))
@@ -34,8 +42,6 @@ def _advice(storm: Sequence[Exchange]) -> tuple[str, tuple[str, ...]]:
         return text, ("auto.create.topics.enable", "allow.auto.create.topics")
     if "LEADER_NOT_AVAILABLE" in errors:
         return "partitions of the topic have no leader; start the nodes with its replicas", ("retry.backoff.ms",)
-    if len({exchange.connection for exchange in storm}) > len(storm) // 3:
-        return "the client is created again and again; create it once and use it for all records", ("bootstrap.servers",)
     if not any(exchange.topics for exchange in storm):
         return "the program lists all topics in a loop; keep the result, or ask for one topic", ("topic.metadata.refresh.interval.ms",)
     text = "the client refreshes its metadata too often; raise the interval, whose default is 5 minutes"

@@ -97,6 +97,14 @@ def test_waits_of_different_lengths_are_repetitions() -> None:
     assert texts(entries)[-1] == "the same 2 more times"
 
 
+def test_end_of_a_connection_is_told_once() -> None:
+    text = "FIN by the broker: message.max.bytes is 1048588"
+    closed = [
+        Event(sequence=9, at=at(702), kind="connection closed", node=1, connection=1, text=each) for each in (text, "FIN by the client")
+    ]
+    assert texts([*story()[5:6], *closed]) == ["Produce v11 orders-0 acks=all", text, "FIN by the client"]
+
+
 def test_event_without_lifelines_is_left_out() -> None:
     assert texts([Event(sequence=1, at=at(0), kind="clock", text="frozen")]) == []
 
