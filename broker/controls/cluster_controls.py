@@ -9,6 +9,7 @@ from __future__ import annotations
 from .clock import AsyncClock, Clock
 from .connections import ConnectionControls
 from .declaration import blocking
+from .doctor import DoctorControls
 from .fault_handles import AsyncFaultHandle, FaultHandle, blocking_fault
 from .fault_presets import FaultPresetControls
 from .faults import FaultControls, fault_handles
@@ -28,6 +29,7 @@ class ClusterControls(
     GroupControls,
     TransactionControls,
     ConnectionControls,
+    DoctorControls,
     StateControls,
     WaitControls,
 ):
@@ -88,6 +90,7 @@ class BlockingControls(BlockingWaitControls):
 
     transactions = blocking(TransactionControls.transactions)
     connections = blocking(ConnectionControls.connections)
+    doctor = blocking(DoctorControls.doctor)
 
     fault = blocking_fault(FaultControls.fault)
     list_faults = blocking(FaultControls.list_faults)

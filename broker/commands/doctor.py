@@ -1,0 +1,68 @@
+"""`odradek doctor`: looks for mistakes of clients in the record of a running cluster, or in a capture file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from argparse import ArgumentTypeError
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from .options import address, refuse
+
+if TYPE_CHECKING:
+    from ..wire.doctor.report import Description
+
+FOUND = 1
+EXAMPLES = """\
+examples:
+  odradek doctor --control 127.0.0.1:9099     mistakes in the last exchanges of a running cluster
+  odradek doctor session.pcapng               mistakes in a capture file
+  odradek doctor session.pcapng --json        the same for programs
+
+The exit code is 0 without findings, 1 with findings, and 2 if the examination was impossible.
+"""
+
+
+def add_options(doctor: argparse.ArgumentParser) -> None:
+    doctor.add_argument("file", nargs="?", metavar="FILE", help="a capture file (pcap or pcapng), instead of a running cluster")
+    doctor.add_argument("--control", metavar="HOST:PORT", help="the control listener of the cluster (default: ODRADEK_CONTROL)")
+    doctor.add_argument("--control-token", metavar="TOKEN", help="its token (default: ODRADEK_CONTROL_TOKEN)")
+    doctor.add_argument("--json", action="store_true", help="print the findings as JSON")
+
+
+def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Prints the findings. Returns 0 without any, 1 with some, and 2 if there was nothing to examine."""
+    try:
+        findings = _in_file(options.file) if options.file is not None else _in_cluster(options, environ)
+    except (ArgumentTypeError, ValueError) as error:
+        return refuse(str(error))
+    from ..wire.doctor.report import as_text
+
+    sys.stdout.write(json.dumps(findings, indent=2) + "\n" if options.json else as_text(findings))
+    return FOUND if findings else 0
+
+
+def _in_cluster(options: argparse.Namespace, environ: Mapping[str, str]) -> list[Description]:
+    """Returns the findings of a running cluster. Raises ValueError if it does not answer."""
+    from ..controls import doctor  # noqa: F401  (declares the control)
+    from ..controls.declaration import CONTROLS
+    from .ctl_client import NoAnswer, send
+
+    configured = options.control or environ.get("ODRADEK_CONTROL")
+    if not configured:
+        raise ValueError("give a capture file, or the address of the cluster with --control HOST:PORT or ODRADEK_CONTROL")
+    token = options.control_token or environ.get("ODRADEK_CONTROL_TOKEN")
+    try:
+        answer = send(*address(configured), token, CONTROLS["doctor",], [], {})
+    except NoAnswer as error:
+        raise ValueError(str(error)) from None
+    if answer.status >= 400:
+        raise ValueError(answer.detail)
+    findings: list[Description] = json.loads(answer.body)
+    return findings
+
+
+def _in_file(name: str) -> list[Description]:
+    raise NotImplementedError(name)
