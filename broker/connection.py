@@ -153,9 +153,7 @@ class Connection(Output):
         """Serves the requests that are complete with `n` more bytes in `buffer()`. Raises no exception."""
         if self.closing is not None:
             return
-        self._used_ms = now_ms = self.core.timers.now_ms
-        if self.recording is not None:
-            self.recording.received_ms, self.recording.received_s = now_ms, self.core.clock()
+        self._used_ms = self.core.timers.now_ms
         try:
             if self._large is not None:
                 self._receive_large(self._large, n)
@@ -167,6 +165,8 @@ class Connection(Output):
                     self._unparsed = bytes(data[parsed:])
                 if self._large is None:
                     self._staging = self.core.staging
+                if self._held and self.recording is not None:
+                    self.recording.received = self.core.timers.now_ms, self.core.now_s
         except Exception as error:
             self.fail(error, "serving its requests")
         self.core.run_ready()
@@ -194,6 +194,8 @@ class Connection(Output):
             data = memoryview(self._unparsed)
             rest = data[self._parse(data) :]
             self._unparsed = rest if self._held else bytes(rest)  # a small view would keep its whole memory block alive
+            if not self._held and self.recording is not None:
+                self.recording.received = None
         except Exception as error:
             self.fail(error, "serving requests that were held back")
         if not self.output:
@@ -206,8 +208,10 @@ class Connection(Output):
         """
         position, end, served, end_s = 0, len(data), 0, 0.0
         clock, recording = self.core.clock, self.recording
-        # The last `run` requests, from `first` on, are not recorded yet. Their responses are the last of the output.
-        run, first, earlier, earlier_bytes = 0, 0, len(self.output), self.output_bytes
+        # The last `run` requests, from `first` on, are not recorded yet. Their responses are those of the output from `earlier` on.
+        run = first = earlier = 0
+        if self.output and recording is not None:
+            earlier = recording.settle(self.output)
         refused: int | None = None
         while end - position >= LENGTH_BYTES and self.closing is None:
             (size,) = _unpack_length(data, position)
@@ -220,7 +224,7 @@ class Connection(Output):
             following = position + LENGTH_BYTES + size
             if following > end:
                 if LENGTH_BYTES + size > LARGE_FRAME_BYTES and self._begin_large(data[position:], LENGTH_BYTES + size):
-                    return end
+                    end = position
                 break
             if served:
                 if served == TURN_REQUESTS or clock() >= end_s:
@@ -235,15 +239,18 @@ class Connection(Output):
                 run += 1
             else:
                 if run and recording is not None:
-                    recording.run(data[first:position], run, self.output[earlier:], self.output_bytes - earlier_bytes)
+                    recording.run(data[first:position], run, self.output[earlier:], earlier or 1)
                 self._serve(data[position + LENGTH_BYTES : following], response, owns_buffer=False)
-                run, first, earlier, earlier_bytes = 0, following, len(self.output), self.output_bytes
+                run, first, earlier = 0, following, len(self.output)
             position = following
         if run and recording is not None:
-            recording.run(data[first:position], run, self.output[earlier:], self.output_bytes - earlier_bytes)
+            if earlier or first or position > recording.small_bytes or recording.received is not None or not self.output:
+                recording.run(data[first:position], run, self.output[earlier:], earlier)
+            else:
+                recording.pending = data[:position].tobytes(), run, self.core.timers.now_ms, self.core.now_s
         if refused is not None:
             self._refuse_frame(refused, data[position:])
-        return position if self.closing is None else end
+        return position if self.closing is None and end > position else len(data)
 
     def _refuse_frame(self, size: int, data: memoryview) -> None:
         other = sniff_protocol(bytes(data[:LENGTH_BYTES]))
@@ -282,12 +289,12 @@ class Connection(Output):
     # Requests
 
     def _serve_large(self, data: memoryview) -> None:
-        earlier, earlier_bytes = len(self.output), self.output_bytes
+        earlier = 0 if self.recording is None else self.recording.settle(self.output)
         response = self._answer_at_once(data, LENGTH_BYTES, len(data) - LENGTH_BYTES, True)
         if not isinstance(response, bytes):
             self._serve(data[LENGTH_BYTES:], response, owns_buffer=True)
         elif self.recording is not None:
-            self.recording.run(data, 1, self.output[earlier:], self.output_bytes - earlier_bytes)
+            self.recording.run(data, 1, self.output[earlier:], earlier)
 
     def _answer_at_once(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> Answer:
         """Tries the shortcut for the request in `size` bytes of `data` from `position` on. Every request passes here.

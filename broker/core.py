@@ -49,6 +49,8 @@ class Core:
         self.turns = turns
         self.timers = turns.timers
         self.clock = turns.clock
+        self.now_s = turns.clock()
+        """What the clock showed at the beginning of this turn."""
         # All connections share this receive buffer, because received bytes are parsed before another connection receives any.
         self.staging = memoryview(bytearray(STAGING_BYTES))
         self.unflushed: list[Connection] = []
@@ -98,7 +100,7 @@ class Core:
             return None
         from .wire.recording import Recording
 
-        return Recording(record, client, broker, self.timers, self.clock)
+        return Recording(record, client, broker, self)
 
     def connection_rates(self, broker: Broker) -> ConnectionRates:
         """Returns the rates at which connections to a broker are created."""

@@ -35,14 +35,32 @@ class Output:
         self.output += parts
         self.output_bytes += sum(map(len, parts))
 
+    def take_joined(self) -> bytes:
+        """Removes and returns all output."""
+        joined = b"".join(self.output)
+        self.output, self.output_bytes = [], 0
+        recording = self.recording
+        if recording is not None:
+            if recording.unwritten:
+                recording.taken([joined])
+            elif (served := recording.pending) is not None:
+                recording.pending = None
+                record, core = recording.record, self.core
+                record.latest.append((recording.peer, served, joined, core.timers.now_ms, core.clock()))
+                if len(record.latest) >= record.max_latest:
+                    record.seal()
+        return joined
+
     def take_output(self, limit: int | None = None) -> list[Buffer]:
         """Removes and returns the next bytes to write, in order: all of them, or at most `limit` bytes."""
         output = self.output
-        if self.recording is not None:
-            self.recording.taken(0 if limit is None else self.output_bytes - limit)
         if limit is None or self.output_bytes <= limit:
             self.output, self.output_bytes = [], 0
+            if self.recording is not None:
+                self.recording.taken(output)
             return output
+        if self.recording is not None:
+            self.recording.taken(output, self.output_bytes - limit)
         taken, room, number = [], limit, 0
         while len(output[number]) <= room:
             taken.append(output[number])

@@ -375,7 +375,8 @@ class Server:
     def begin_turn(self) -> None:
         """Sets the cluster's time to the current time and runs the timers that are due."""
         core, clock = self.core, self.clock
-        now_ms = int(clock.offset_ms + time.monotonic() * clock.ms_per_s)  # as `clock.now_ms`, without a call, because each turn reads it
+        core.now_s = now_s = time.monotonic()
+        now_ms = int(clock.offset_ms + now_s * clock.ms_per_s)  # as `clock.now_ms`, without a call, because each turn reads it
         if now_ms > core.timers.now_ms:
             core.advance(now_ms)
 

@@ -3,13 +3,13 @@
 What is kept is what costs least to write down; `Exchange`s are made from it when someone looks.
 
 * A `Flight` is a request that a handler serves. It is added when the request arrives, and completed as it is answered and written.
-* A run is a number of requests in a row that a shortcut answered at once: the bytes of the requests as they were received together, and the
-  responses. It is a plain list, because one is written down for each small Produce, or for several that a client has pipelined. Its fields
-  are named by the constants below.
+* A `Run` is a number of requests in a row that a shortcut answered at once: the bytes of the requests as they were received together, and
+  those of the responses as they were written together. It is a plain tuple, because one is added for each small Produce, or for several
+  that a client has pipelined.
 * An `Event` is kept as it is.
 
-Every entry has a number, of which a run takes one for each of its requests. The oldest entries are dropped when there are more than
-`max_exchanges` of them, or when the bytes kept exceed `max_bytes`.
+Everything is first added to `latest`, at the cost of an append. When `latest` is full or someone looks, `seal` gives its entries their
+numbers, of which a run takes one for each request, and drops the oldest entries as a whole until the limits are kept.
 
 Two times are kept of each moment: milliseconds of the cluster, and seconds of the monotonic clock, from which the wall clock's follow.
 """
@@ -28,14 +28,13 @@ from .redaction import redact_request, redact_response
 if TYPE_CHECKING:
     from ..topics.topic import Topic
 
-EVENT_BYTES = 200
-"""What an event counts towards the bytes that are kept, and each request or response in addition to its own bytes."""
+OVERHEAD_BYTES = 200
+"""What an entry counts towards the bytes that are kept, in addition to its own bytes."""
+MOST_LATEST = 64
+LATEST_BYTES = 1024 * 1024
+"""About the most bytes that `latest` contains."""
 MOST_FORMER_NAMES = 10_000
-_CORRELATION_ID = slice(4, 8)
-
-Run = list[Any]
-SEQUENCE, COUNT, PEER, REQUESTS, RESPONSES, BYTES, RECEIVED_MS, RECEIVED_S, ANSWERED_S, WRITTEN_MS, WRITTEN_S = range(11)
-"""The fields of a run. REQUESTS are the bytes of all requests with their lengths, or a list of `Frame`s; RESPONSES are whole frames too."""
+_REQUEST_ID, _RESPONSE_ID = slice(4, 8), slice(0, 4)  # the correlation id in the frames
 
 
 class Peer(NamedTuple):
@@ -49,6 +48,12 @@ class Peer(NamedTuple):
     principal: str
 
 
+Served = tuple[bytes, int, int, float]
+"""The bytes of requests with their lengths, the number of requests, and when they were received, by the cluster and the monotonic clock."""
+Run = tuple[Peer, Served, bytes, int, float]
+"""A client, its requests, the responses, which are empty if there are none, and when they were written."""
+
+
 class Flight:
     """A request that is being served, or has been. Its response and the times are set as they become known.
 
@@ -58,7 +63,6 @@ class Flight:
 
     __slots__ = (
         "answered",
-        "bytes",
         "ended",
         "faults",
         "head",
@@ -67,20 +71,17 @@ class Flight:
         "received",
         "response",
         "response_bytes",
-        "sequence",
         "size",
         "waits",
         "written",
     )
 
-    def __init__(self, sequence: int, peer: Peer, received: tuple[float, float], head: bytes, size: int, is_token: bool) -> None:
-        self.sequence = sequence
+    def __init__(self, peer: Peer, received: tuple[float, float], head: bytes, size: int, is_token: bool) -> None:
         self.peer = peer
         self.received = received
         self.head = head
         self.size = size
         self.is_token = is_token
-        self.bytes = len(head) + EVENT_BYTES
         self.response: bytes | None = None
         self.response_bytes = 0
         self.answered: tuple[float, float] | None = None
@@ -88,6 +89,18 @@ class Flight:
         self.waits: tuple[str, ...] = ()
         self.faults: tuple[str, ...] = ()
         self.ended = ""
+
+    def respond(self, parts: list[Buffer]) -> None:
+        """Adds bytes to the response. The parts are not kept, because they may belong to large blocks of memory."""
+        known = self.response or b""
+        room = (LENGTH.size if self.is_token else LENGTH.size + HEAD_BYTES) - len(known)
+        for part in parts:
+            size = len(part)
+            self.response_bytes += size
+            if room > 0:
+                known += bytes(part) if size <= room else bytes(part[:room])
+                room -= size
+        self.response = known
 
     @property
     def is_over(self) -> bool:
@@ -119,127 +132,140 @@ class TopicNames(Mapping[bytes, str]):
             del self._former[next(iter(self._former))]
 
 
+class Told(NamedTuple):
+    """An event without its number."""
+
+    kind: str
+    at: tuple[float, float]
+    text: str
+    node: int | None
+    connection: int | None
+    fields: Mapping[str, str | int]
+
+
+Kept = Flight | Run | Told
+
+
+class Chunk(NamedTuple):
+    """Entries in order. `first` is the number of the first one, `end` that after the last one."""
+
+    first: int
+    end: int
+    bytes: int
+    kept: list[Kept]
+
+
 class Record:
-    """The entries. `wall_offset_ms` is the wall clock's time when the monotonic clock showed 0, in milliseconds."""
+    """The entries. `wall_offset_ms` is the wall clock's time when the monotonic clock showed 0, in milliseconds.
+
+    `max_latest` is how many entries `latest` should have at most; whoever appends to it then calls `seal`.
+    """
 
     def __init__(self, wall_offset_ms: float, max_exchanges: int, max_bytes: int) -> None:
         self._wall_offset_ms = wall_offset_ms
         self._max_exchanges, self._max_bytes = max_exchanges, max_bytes
-        self._kept: deque[Flight | Run | Event] = deque()
-        self.next_sequence = 1
-        self.bytes = 0
+        self.max_latest = max(1, min(MOST_LATEST, MOST_LATEST * max_bytes // (16 * LATEST_BYTES)))
+        self.latest: list[Kept] = []
+        self._large_bytes = 0
+        self._chunks: deque[Chunk] = deque()
+        self._end = 1
+        self._bytes = 0
         self.topic_names = TopicNames()
+
+    # Writing down
+
+    def add(self, kept: Kept) -> None:
+        """Adds an entry."""
+        self.latest.append(kept)
+        if len(self.latest) >= self.max_latest:
+            self.seal()
+
+    def announce(self, size: int) -> None:
+        """Makes room for an entry of many bytes that is going to be added."""
+        self._large_bytes += size
+        if self._large_bytes > min(LATEST_BYTES, self._max_bytes // 16):
+            self.seal()
+
+    def seal(self) -> None:
+        """Numbers the latest entries and drops the oldest ones beyond the limits."""
+        kept, self.latest, self._large_bytes = self.latest, [], 0
+        if kept:
+            first, size = self._end, 0
+            for each in kept:
+                size += _bytes_of(each)
+                self._end += _count_of(each)
+            self._chunks.append(Chunk(first, self._end, size, kept))
+            self._bytes += size
+            self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        chunks, first = self._chunks, self._end - self._max_exchanges
+        while chunks and (self._bytes > self._max_bytes or chunks[0].end <= first):
+            self._bytes -= chunks.popleft().bytes
+
+    # Looking
+
+    @property
+    def bytes(self) -> int:
+        """The number of bytes that are kept."""
+        self.seal()
+        return self._bytes
+
+    @property
+    def next_sequence(self) -> int:
+        """The number of the next entry."""
+        self.seal()
+        return self._end
 
     @property
     def first_sequence(self) -> int:
         """The number of the oldest entry that is kept."""
-        return _sequence_of(self._kept[0]) if self._kept else self.next_sequence
-
-    # Writing down
-
-    def add_run(
-        self, peer: Peer, data: memoryview, count: int, responses: list[Buffer], response_bytes: int, received_ms: int, received_s: float
-    ) -> Run:
-        """Adds requests that were answered at once. `data` contains them with their lengths."""
-        size = len(data)
-        requests: bytes | list[Frame]
-        if size <= HEAD_BYTES:
-            requests = data.tobytes()
-        else:
-            requests = _frames(data)
-            size = sum(len(frame.head) for frame in requests)
-        size += response_bytes + EVENT_BYTES
-        sequence = self.next_sequence
-        run = [sequence, count, peer, requests, responses, size, received_ms, received_s, 0.0, 0, None]
-        self._kept.append(run)
-        self.next_sequence = sequence + count
-        self.bytes += size
-        if self.bytes > self._max_bytes or sequence - self._max_exchanges > 0:
-            self._drop_oldest()
-        return run
-
-    def begin(self, peer: Peer, received: tuple[float, float], frame: memoryview, is_token: bool) -> Flight:
-        """Adds a request that has arrived."""
-        head = b"" if is_token else frame[:HEAD_BYTES].tobytes()
-        flight = Flight(self.next_sequence, peer, received, head, len(frame), is_token)
-        self._add(flight, flight.bytes)
-        return flight
-
-    def respond(self, flight: Flight, parts: list[Buffer]) -> None:
-        """Adds bytes to the response of a request. The parts are not kept, because they may belong to large blocks of memory."""
-        known = b"" if flight.response is None else flight.response
-        room = (LENGTH.size if flight.is_token else LENGTH.size + HEAD_BYTES) - len(known)
-        for part in parts:
-            size = len(part)
-            flight.response_bytes += size
-            if room > 0:
-                known += bytes(part) if size <= room else bytes(part[:room])
-                room -= size
-        added, flight.response = len(known) - len(flight.response or b""), known
-        if flight.sequence >= self.first_sequence:
-            flight.bytes += added
-            self.bytes += added
-            if self.bytes > self._max_bytes:
-                self._drop_oldest()
-
-    def tell(
-        self, kind: str, at: tuple[float, float], text: str, node: int | None, connection: int | None, fields: Mapping[str, str | int]
-    ) -> None:
-        """Adds an event."""
-        event = Event(
-            sequence=self.next_sequence, at=self._moment(at), kind=kind, node=node, connection=connection, text=text, fields=fields
-        )
-        self._add(event, _event_bytes(event))
-
-    def _add(self, entry: Flight | Event, size: int) -> None:
-        self._kept.append(entry)
-        self.next_sequence += 1
-        self.bytes += size
-        if self.bytes > self._max_bytes or self.next_sequence - self._max_exchanges > 1:
-            self._drop_oldest()
-
-    def _drop_oldest(self) -> None:
-        """Drops entries until the limits are kept. A run is dropped when all of its requests may be."""
-        kept, first_sequence = self._kept, self.next_sequence - self._max_exchanges
-        while kept and (self.bytes > self._max_bytes or _end_of(kept[0]) <= first_sequence):
-            self.bytes -= _bytes_of(kept.popleft())
-
-    # Looking
+        self.seal()
+        return max(self._chunks[0].first, self._end - self._max_exchanges) if self._chunks else self._end
 
     def entries(self, since: int = 0) -> Iterator[Entry]:
-        """Yields the entries with numbers from `since` on, in order. Entries must not be added meanwhile."""
-        since = max(since, self.next_sequence - self._max_exchanges)
-        for kept in self.kept_since(since):
-            yield from (entry for entry in self.resolved(kept) if entry.sequence >= since)
+        """Yields the entries with numbers from `since` on, in order."""
+        for sequence, kept in self.kept_since(since):
+            yield from (entry for entry in self.resolved(sequence, kept) if entry.sequence >= since)
 
-    def kept_since(self, since: int) -> list[Flight | Run | Event]:
-        """Returns what is kept of the entries with numbers from `since` on, in order."""
-        found = []
-        for kept in reversed(self._kept):
-            if _end_of(kept) <= since:
+    def kept_since(self, since: int) -> list[tuple[int, Kept]]:
+        """Returns what is kept of the entries with numbers from `since` on, in order, each with its first number."""
+        self.seal()
+        since = max(since, self._end - self._max_exchanges)
+        found: list[tuple[int, Kept]] = []
+        for chunk in reversed(self._chunks):
+            if chunk.end <= since:
                 break
-            found.append(kept)
+            found += reversed(_numbered(chunk, since))
         return found[::-1]
 
-    def resolved(self, kept: Flight | Run | Event) -> Iterator[Entry]:
-        """Yields the entries that something kept stands for."""
-        if isinstance(kept, Event):
-            yield kept
+    def resolved(self, sequence: int, kept: Kept) -> Iterator[Entry]:
+        """Yields the entries that something kept stands for, of which the first has the number `sequence`."""
+        if isinstance(kept, Told):
+            yield Event(
+                sequence=sequence,
+                at=self._moment(kept.at),
+                kind=kept.kind,
+                node=kept.node,
+                connection=kept.connection,
+                text=kept.text,
+                fields=kept.fields,
+            )
         elif isinstance(kept, Flight):
-            yield self._exchange_of(kept)
+            yield self._exchange_of(sequence, kept)
         else:
-            yield from self._exchanges_of(kept)
+            yield from self._exchanges_of(sequence, kept)
 
     def _moment(self, time: tuple[float, float]) -> Moment:
         return Moment(float(time[0]), self._wall_offset_ms + time[1] * 1000)
 
-    def _exchange_of(self, flight: Flight) -> Exchange:
+    def _exchange_of(self, sequence: int, flight: Flight) -> Exchange:
         response = None
         if flight.response is not None:
             size = max(flight.response_bytes - LENGTH.size, 0)
             response = Frame(b"" if flight.is_token else flight.response[LENGTH.size :], size)
         return self._exchange(
-            flight.sequence,
+            sequence,
             flight.peer,
             Frame(flight.head, flight.size),
             response,
@@ -251,21 +277,20 @@ class Record:
             ended=flight.ended,
         )
 
-    def _exchanges_of(self, run: Run) -> Iterator[Exchange]:
+    def _exchanges_of(self, sequence: int, run: Run) -> Iterator[Exchange]:
         """Yields the exchanges of a run. A request with acks=0 has no response; the others have theirs in order."""
-        received = self._moment((run[RECEIVED_MS], run[RECEIVED_S]))
-        answered = self._moment((run[RECEIVED_MS], run[ANSWERED_S]))
-        written = None if run[WRITTEN_S] is None else self._moment((run[WRITTEN_MS], run[WRITTEN_S]))
-        responses = iter(run[RESPONSES])
-        response = next(responses, None)  # a frame with its length, so that its correlation id has the place of that of a request
-        requests = run[REQUESTS] if isinstance(run[REQUESTS], list) else _frames(memoryview(run[REQUESTS]))
-        for sequence, request in enumerate(requests, run[SEQUENCE]):
+        peer, (data, _, received_ms, received_s), written_data, written_ms, written_s = run
+        received, written = self._moment((received_ms, received_s)), self._moment((written_ms, written_s))
+        responses = iter(_frames(written_data))
+        response = next(responses, None)
+        for request in _frames(data):
             own = None
-            if response is not None and response[_CORRELATION_ID] == request.head[_CORRELATION_ID]:
-                own, response = Frame(bytes(response[LENGTH.size :]), len(response) - LENGTH.size), next(responses, None)
+            if response is not None and response.head[_RESPONSE_ID] == request.head[_REQUEST_ID]:
+                own, response = response, next(responses, None)
             yield self._exchange(
-                sequence, run[PEER], request, own, received=received, answered=answered, written=None if own is None else written
+                sequence, peer, request, own, received=received, answered=written, written=None if own is None else written
             )
+            sequence += 1
 
     def _exchange(self, sequence: int, peer: Peer, request: Frame, response: Frame | None, **known: Any) -> Exchange:
         shown = request if not request.head else Frame(bytes(redact_request(request.head)), request.size)
@@ -288,33 +313,33 @@ class Record:
         )
 
 
-def _sequence_of(kept: Flight | Run | Event) -> int:
-    sequence: int = kept[SEQUENCE] if isinstance(kept, list) else kept.sequence
-    return sequence
+def _count_of(kept: Kept) -> int:
+    return 1 if isinstance(kept, Flight | Told) else kept[1][1]
 
 
-def _end_of(kept: Flight | Run | Event) -> int:
-    """Returns the number after the last entry that something kept stands for."""
-    return kept[SEQUENCE] + kept[COUNT] if isinstance(kept, list) else kept.sequence + 1
+def _bytes_of(kept: Kept) -> int:
+    if isinstance(kept, Flight):
+        return OVERHEAD_BYTES + len(kept.head) + len(kept.response or b"")
+    return OVERHEAD_BYTES + (len(kept.text) if isinstance(kept, Told) else len(kept[1][0]) + len(kept[2]))
 
 
-def _bytes_of(kept: Flight | Run | Event) -> int:
-    if isinstance(kept, list):
-        size: int = kept[BYTES]
-        return size
-    return kept.bytes if isinstance(kept, Flight) else _event_bytes(kept)
+def _numbered(chunk: Chunk, since: int) -> list[tuple[int, Kept]]:
+    """Returns the entries of a chunk with their numbers, without those that end before `since`."""
+    found, sequence = [], chunk.first
+    for kept in chunk.kept:
+        following = sequence + _count_of(kept)
+        if following > since:
+            found.append((sequence, kept))
+        sequence = following
+    return found
 
 
-def _event_bytes(event: Event) -> int:
-    return EVENT_BYTES + len(event.text)
-
-
-def _frames(data: memoryview) -> list[Frame]:
+def _frames(data: bytes) -> list[Frame]:
     """Returns the frames in bytes that contain them with their lengths."""
     frames, position = [], 0
     while position < len(data):
         (size,) = LENGTH.unpack_from(data, position)
         position += LENGTH.size
-        frames.append(Frame(data[position : position + min(size, HEAD_BYTES)].tobytes(), size))
+        frames.append(Frame(data[position : position + min(size, HEAD_BYTES)], size))
         position += size
     return frames

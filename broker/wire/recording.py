@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...protocol.frame import Buffer
+from ...protocol.frame import LENGTH, Buffer
 from ..context import Client
-from ..scheduling.timers import Timers
 from ..scheduling.waiting import NEXT_TURN, Wait
-from .record import ANSWERED_S, RESPONSES, WRITTEN_MS, WRITTEN_S, Flight, Peer, Record, Run
+from .exchange import HEAD_BYTES
+from .record import Flight, Peer, Record, Served, Told
 
 if TYPE_CHECKING:
     from ..cluster.broker import Broker
+    from ..core import Core
 
 MOST_NAMED = 3
 """How many of the things that a request waits for are named."""
@@ -22,22 +23,29 @@ _SETTING = re.compile(r"\b[a-z]+(?:\.[a-z]+){2,}\b")
 
 
 class Recording:
-    """The part of the record that belongs to one connection. `flight` is the request that is being served, or None."""
+    """The part of the record that belongs to one connection.
 
-    __slots__ = ("_client", "_clock", "_node", "_peer", "_record", "_timers", "_unwritten", "flight", "received_ms", "received_s")
+    `flight` is the request that is being served, or None. `pending` are requests that a shortcut has answered, whose responses are all of
+    the connection's output. They are added to the record when the output is taken. `received` is set while requests are served that were
+    received in an earlier turn.
+    """
 
-    def __init__(self, record: Record, client: Client, broker: Broker, timers: Timers, clock: Callable[[], float]) -> None:
-        self._record = record
+    small_bytes = HEAD_BYTES
+    """Requests of so many bytes together are made `pending` by the connection itself."""
+
+    __slots__ = ("_client", "_core", "_node", "flight", "peer", "pending", "received", "record", "unwritten")
+
+    def __init__(self, record: Record, client: Client, broker: Broker, core: Core) -> None:
+        self.record = record
         self._client = client
         self._node = broker.node_id
-        self._timers = timers
-        self._clock = clock
+        self._core = core
         self.flight: Flight | None = None
-        self.received_ms: int = timers.now_ms
-        self.received_s = clock()
-        self._unwritten: list[Flight | Run] = []
-        self._peer = self._present_peer()
-        self.tell("connection opened", f"{self._peer.address} connects to {client.listener_name}", {"peer": self._peer.address})
+        self.pending: Served | None = None
+        self.received: tuple[int, float] | None = None
+        self.unwritten: list[Flight] = []
+        self.peer = self._present_peer()
+        self.tell("connection opened", f"{self.peer.address} connects to {client.listener_name}", {"peer": self.peer.address})
 
     def _present_peer(self) -> Peer:
         client = self._client
@@ -47,35 +55,60 @@ class Recording:
 
     @property
     def _now(self) -> tuple[int, float]:
-        return self._timers.now_ms, self._clock()
+        return self._core.timers.now_ms, self._core.clock()
+
+    @property
+    def _arrival(self) -> tuple[int, float]:
+        """When the bytes that are being served were received."""
+        return self.received or (self._core.timers.now_ms, self._core.now_s)
 
     def tell(self, kind: str, text: str, fields: dict[str, str | int]) -> None:
         """Adds an event of this connection."""
-        self._record.tell(kind, self._now, text, self._node, self._client.connection_id, fields)
+        self.record.add(Told(kind, self._now, text, self._node, self._client.connection_id, fields))
 
     # Requests
 
-    def run(self, data: memoryview, count: int, responses: list[Buffer], response_bytes: int) -> None:
-        """Adds requests that a shortcut has answered at once."""
-        run = self._record.add_run(self._peer, data, count, responses, response_bytes, self.received_ms, self.received_s)
-        run[ANSWERED_S] = self._clock()
-        if responses:
-            self._unwritten.append(run)
+    def run(self, data: memoryview, count: int, responses: list[Buffer], earlier: int) -> None:
+        """Adds requests that a shortcut has answered at once. `earlier` is how many parts the output contains before the responses."""
+        size = len(data)
+        if size <= count * HEAD_BYTES and (not earlier or not responses):
+            self.record.announce(size)
+            served = data.tobytes(), count, *self._arrival
+            if responses:
+                self.pending = served
+            else:
+                self.record.add((self.peer, served, b"", *self._now))
+            return
+        for request in frames_of(data):
+            self.begin(request)
+            if responses and bytes(responses[0][4:8]) == request[4:8]:
+                self.respond([responses.pop(0)])
+            self.finish()
+
+    def settle(self, output: list[Buffer]) -> int:
+        """Adds the pending requests, whose responses are all of the output, because more is going to be added to it. Returns its length."""
+        served, self.pending = self.pending, None
+        if served is not None:
+            self.run(memoryview(served[0]), served[1], list(output), 1)
+        return len(output)
 
     def begin(self, frame: memoryview, is_token: bool = False) -> None:
         """Adds a request that is going to be served."""
-        peer, client = self._peer, self._client
+        peer, client = self.peer, self._client
         if peer.principal is not client.principal or not peer.software.endswith(client.software_version):
-            self._peer = self._present_peer()
-        self.flight = self._record.begin(self._peer, (self.received_ms, self.received_s), frame, is_token)
+            self.peer = self._present_peer()
+        head = b"" if is_token else frame[:HEAD_BYTES].tobytes()
+        self.flight = Flight(self.peer, self._arrival, head, len(frame), is_token)
+        self.record.announce(len(head) + HEAD_BYTES)
+        self.record.add(self.flight)
 
     def respond(self, parts: list[Buffer]) -> None:
         """Adds bytes to the response of the request that is being served."""
         flight = self.flight
         if flight is not None:
             if flight.response is None:
-                self._unwritten.append(flight)
-            self._record.respond(flight, parts)
+                self.unwritten.append(flight)
+            flight.respond(parts)
             flight.answered, flight.written = self._now, None
 
     def finish(self) -> None:
@@ -99,28 +132,23 @@ class Recording:
 
     # Output
 
-    def taken(self, left_bytes: int) -> None:
-        """Called when output has been passed to the socket, with the number of bytes that are left."""
-        now_ms, now_s = self._timers.now_ms, self._clock()
-        unwritten = self._unwritten
-        if left_bytes:
-            unwritten, self._unwritten = self._divided(left_bytes)
-        else:
-            self._unwritten = []
-        for each in unwritten:
-            if isinstance(each, list):
-                each[WRITTEN_MS], each[WRITTEN_S] = now_ms, now_s
-            else:
-                each.written = now_ms, now_s
+    def taken(self, output: list[Buffer], left_bytes: int = 0) -> None:
+        """Called with the output that has been passed to the socket, and the number of bytes that are left of it."""
+        served, self.pending = self.pending, None
+        if served is not None:
+            self.record.add((self.peer, served, b"".join(output), *self._now))
+        if self.unwritten:
+            now = self._now
+            written, self.unwritten = self._divided(left_bytes)
+            for flight in written:
+                flight.written = now
 
-    def _divided(self, left_bytes: int) -> tuple[list[Flight | Run], list[Flight | Run]]:
+    def _divided(self, left_bytes: int) -> tuple[list[Flight], list[Flight]]:
         """Returns the requests whose responses have been written completely, and the others, whose bytes are the last `left_bytes`."""
-        written = list(self._unwritten)
-        unwritten = []
+        written, unwritten = self.unwritten, []
         while written and left_bytes > 0:
-            each = written.pop()
-            unwritten.append(each)
-            left_bytes -= sum(map(len, each[RESPONSES])) if isinstance(each, list) else each.response_bytes
+            unwritten.append(written.pop())
+            left_bytes -= unwritten[-1].response_bytes
         return written, unwritten[::-1]
 
     # The end
@@ -131,7 +159,7 @@ class Recording:
         text = f"{how} by the client" if by_client else f"{how} by the broker: {reason}"
         if self.flight is not None:
             self.flight.ended, self.flight = text, None
-        fields: dict[str, str | int] = {"peer": self._peer.address, "by": "client" if by_client else "broker", "how": how}
+        fields: dict[str, str | int] = {"peer": self.peer.address, "by": "client" if by_client else "broker", "how": how}
         if not by_client:
             fields["reason"] = reason
             if setting := _SETTING.search(reason):
@@ -145,3 +173,12 @@ def _named(wait: Wait) -> str:
     if not names:
         return "some time"
     return f"records of {', '.join(names[:MOST_NAMED])}{' and others' if len(names) > MOST_NAMED else ''}"
+
+
+def frames_of(data: memoryview) -> Iterator[memoryview]:
+    """Yields the frames in bytes that contain them with their lengths."""
+    position = 0
+    while position < len(data):
+        (size,) = LENGTH.unpack_from(data, position)
+        position += LENGTH.size + size
+        yield data[position - size : position]
