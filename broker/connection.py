@@ -55,8 +55,10 @@ FRAME_START_BYTES = 16 * 1024
 OUTPUT_LIMIT_BYTES = 1024 * 1024
 TURN_REQUESTS = 100
 
-Answer = bytes | list[Buffer] | Waiting | None
-"""What a shortcut returns, see `Shortcut.answer`."""
+Answer = list[Buffer] | Waiting | None
+"""What a shortcut returns for a request that it has not answered at once, see `Shortcut.answer`."""
+ANSWERED: Answer = []
+"""Stands for the response to a request that is answered. Compared by identity."""
 
 network_log = logging.getLogger("kafka.network.SocketServer")
 
@@ -209,9 +211,7 @@ class Connection(Output):
         position, end, served, end_s = 0, len(data), 0, 0.0
         clock, recording = self.core.clock, self.recording
         # The last `run` requests, from `first` on, are not recorded yet. Their responses are those of the output from `earlier` on.
-        run = first = earlier = 0
-        if self.output and recording is not None:
-            earlier = recording.settle(self.output)
+        run, first, earlier = 0, 0, len(self.output)
         refused: int | None = None
         while end - position >= LENGTH_BYTES and self.closing is None:
             (size,) = _unpack_length(data, position)
@@ -235,19 +235,18 @@ class Connection(Output):
                 end_s = clock() + TURN_S
             served += 1
             response = self._answer_at_once(data, position + LENGTH_BYTES, size, False)
-            if response.__class__ is bytes:
+            if response is ANSWERED:
                 run += 1
             else:
                 if run and recording is not None:
-                    recording.run(data[first:position], run, self.output[earlier:], earlier or 1)
+                    recording.run(data[first:position], run, self.output[earlier:])
                 self._serve(data[position + LENGTH_BYTES : following], response, owns_buffer=False)
                 run, first, earlier = 0, following, len(self.output)
             position = following
         if run and recording is not None:
-            if earlier or first or position > recording.small_bytes or recording.received is not None or not self.output:
-                recording.run(data[first:position], run, self.output[earlier:], earlier)
-            else:
-                recording.pending = data[:position].tobytes(), run, self.core.timers.now_ms, self.core.now_s
+            recording.run(
+                data[first:position] if first or position != end else data, run, self.output[earlier:] if earlier else self.output
+            )
         if refused is not None:
             self._refuse_frame(refused, data[position:])
         return position if self.closing is None and end > position else len(data)
@@ -289,17 +288,17 @@ class Connection(Output):
     # Requests
 
     def _serve_large(self, data: memoryview) -> None:
-        earlier = 0 if self.recording is None else self.recording.settle(self.output)
+        earlier = len(self.output)
         response = self._answer_at_once(data, LENGTH_BYTES, len(data) - LENGTH_BYTES, True)
-        if not isinstance(response, bytes):
+        if response is not ANSWERED:
             self._serve(data[LENGTH_BYTES:], response, owns_buffer=True)
         elif self.recording is not None:
-            self.recording.run(data, 1, self.output[earlier:], earlier)
+            self.recording.run(data, 1, self.output[earlier:])
 
     def _answer_at_once(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> Answer:
         """Tries the shortcut for the request in `size` bytes of `data` from `position` on. Every request passes here.
 
-        Returns what the shortcut has returned, None without one. If it is a frame, the request is answered.
+        Returns ANSWERED if the request is answered, otherwise what the shortcut has returned, which is None if there is none.
         """
         core, shortcut = self.core, self._shortcut
         gate = core.gate
@@ -308,12 +307,14 @@ class Connection(Output):
         response = shortcut.answer(data, position, size, owns_buffer)
         if gate is not None and response is not None:
             self.sparing.count += 1
-        if response.__class__ is bytes and response:
+        if response.__class__ is not bytes:
+            return response  # type: ignore[return-value]
+        if response:
             if not self.output:
                 self.ask_for_flush()
             self.output.append(response)
             self.output_bytes += len(response)
-        return response
+        return ANSWERED
 
     def _serve(self, frame: memoryview, response: Answer, owns_buffer: bool) -> None:
         """Serves a request that is not answered yet: as the shortcut says, or by its handler if the shortcut has returned None."""
@@ -324,7 +325,7 @@ class Connection(Output):
             self._handle(frame, owns_buffer)
         elif isinstance(response, list):
             self.write(response)
-        elif not isinstance(response, bytes):
+        else:
             self.resume(Undecoded(self, bytes(frame), response))
         if recording is not None and self.parked is None:
             recording.finish()

@@ -39,16 +39,8 @@ class Output:
         """Removes and returns all output."""
         joined = b"".join(self.output)
         self.output, self.output_bytes = [], 0
-        recording = self.recording
-        if recording is not None:
-            if recording.unwritten:
-                recording.taken([joined])
-            elif (served := recording.pending) is not None:
-                recording.pending = None
-                record, core = recording.record, self.core
-                record.latest.append((recording.peer, served, joined, core.timers.now_ms, core.clock()))
-                if len(record.latest) >= record.max_latest:
-                    record.seal()
+        if self.recording is not None and self.recording.unwritten:
+            self.recording.taken()
         return joined
 
     def take_output(self, limit: int | None = None) -> list[Buffer]:
@@ -57,10 +49,10 @@ class Output:
         if limit is None or self.output_bytes <= limit:
             self.output, self.output_bytes = [], 0
             if self.recording is not None:
-                self.recording.taken(output)
+                self.recording.taken()
             return output
         if self.recording is not None:
-            self.recording.taken(output, self.output_bytes - limit)
+            self.recording.taken(self.output_bytes - limit)
         taken, room, number = [], limit, 0
         while len(output[number]) <= room:
             taken.append(output[number])

@@ -48,10 +48,10 @@ class Peer(NamedTuple):
     principal: str
 
 
-Served = tuple[bytes, int, int, float]
-"""The bytes of requests with their lengths, the number of requests, and when they were received, by the cluster and the monotonic clock."""
-Run = tuple[Peer, Served, bytes, int, float]
-"""A client, its requests, the responses, which are empty if there are none, and when they were written."""
+Run = tuple[Peer, int, int, float, int, bytes, float]
+"""A client, the number of its requests, when they were received by the cluster's and by the monotonic clock, the size of the requests,
+their bytes and those of the responses, each with its length, and when these were complete. They are written at the end of the same turn,
+so that no other time is kept."""
 
 
 class Flight:
@@ -90,8 +90,11 @@ class Flight:
         self.faults: tuple[str, ...] = ()
         self.ended = ""
 
-    def respond(self, parts: list[Buffer]) -> None:
-        """Adds bytes to the response. The parts are not kept, because they may belong to large blocks of memory."""
+    def respond(self, parts: list[Buffer]) -> int:
+        """Adds bytes to the response, and returns how many of them are kept.
+
+        The parts are not kept, because they may belong to large blocks of memory.
+        """
         known = self.response or b""
         room = (LENGTH.size if self.is_token else LENGTH.size + HEAD_BYTES) - len(known)
         for part in parts:
@@ -100,7 +103,8 @@ class Flight:
             if room > 0:
                 known += bytes(part) if size <= room else bytes(part[:room])
                 room -= size
-        self.response = known
+        added, self.response = len(known) - len(self.response or b""), known
+        return added
 
     @property
     def is_over(self) -> bool:
@@ -158,7 +162,8 @@ class Chunk(NamedTuple):
 class Record:
     """The entries. `wall_offset_ms` is the wall clock's time when the monotonic clock showed 0, in milliseconds.
 
-    `max_latest` is how many entries `latest` should have at most; whoever appends to it then calls `seal`.
+    `max_latest` is how many entries `latest` may have before `seal` has to be called, `count` the numbers that they take, and `size` their
+    bytes.
     """
 
     def __init__(self, wall_offset_ms: float, max_exchanges: int, max_bytes: int) -> None:
@@ -166,7 +171,8 @@ class Record:
         self._max_exchanges, self._max_bytes = max_exchanges, max_bytes
         self.max_latest = max(1, min(MOST_LATEST, MOST_LATEST * max_bytes // (16 * LATEST_BYTES)))
         self.latest: list[Kept] = []
-        self._large_bytes = 0
+        self.count = 0
+        self.size = 0
         self._chunks: deque[Chunk] = deque()
         self._end = 1
         self._bytes = 0
@@ -174,28 +180,33 @@ class Record:
 
     # Writing down
 
-    def add(self, kept: Kept) -> None:
-        """Adds an entry."""
+    def add(self, kept: Flight | Told, size: int) -> None:
+        """Adds an entry of `size` bytes."""
         self.latest.append(kept)
-        if len(self.latest) >= self.max_latest:
+        self.count += 1
+        self.size += size
+        if len(self.latest) >= self.max_latest or self.size > LATEST_BYTES:
             self.seal()
+
+    def tell(
+        self, kind: str, at: tuple[float, float], text: str, node: int | None, connection: int | None, fields: Mapping[str, str | int]
+    ) -> None:
+        """Adds an event."""
+        self.add(Told(kind, at, text, node, connection, fields), len(text))
 
     def announce(self, size: int) -> None:
         """Makes room for an entry of many bytes that is going to be added."""
-        self._large_bytes += size
-        if self._large_bytes > min(LATEST_BYTES, self._max_bytes // 16):
+        if self.size + size > LATEST_BYTES:
             self.seal()
 
     def seal(self) -> None:
         """Numbers the latest entries and drops the oldest ones beyond the limits."""
-        kept, self.latest, self._large_bytes = self.latest, [], 0
-        if kept:
-            first, size = self._end, 0
-            for each in kept:
-                size += _bytes_of(each)
-                self._end += _count_of(each)
-            self._chunks.append(Chunk(first, self._end, size, kept))
+        if self.latest:
+            first, self._end = self._end, self._end + self.count
+            size = self.size + OVERHEAD_BYTES * len(self.latest)
+            self._chunks.append(Chunk(first, self._end, size, self.latest))
             self._bytes += size
+            self.latest, self.count, self.size = [], 0, 0
             self._drop_oldest()
 
     def _drop_oldest(self) -> None:
@@ -279,11 +290,11 @@ class Record:
 
     def _exchanges_of(self, sequence: int, run: Run) -> Iterator[Exchange]:
         """Yields the exchanges of a run. A request with acks=0 has no response; the others have theirs in order."""
-        peer, (data, _, received_ms, received_s), written_data, written_ms, written_s = run
-        received, written = self._moment((received_ms, received_s)), self._moment((written_ms, written_s))
-        responses = iter(_frames(written_data))
+        peer, _, time_ms, received_s, size, data, written_s = run
+        received, written = self._moment((time_ms, received_s)), self._moment((time_ms, written_s))
+        responses = iter(_frames(data[size:]))
         response = next(responses, None)
-        for request in _frames(data):
+        for request in _frames(data[:size]):
             own = None
             if response is not None and response.head[_RESPONSE_ID] == request.head[_REQUEST_ID]:
                 own, response = response, next(responses, None)
@@ -314,13 +325,7 @@ class Record:
 
 
 def _count_of(kept: Kept) -> int:
-    return 1 if isinstance(kept, Flight | Told) else kept[1][1]
-
-
-def _bytes_of(kept: Kept) -> int:
-    if isinstance(kept, Flight):
-        return OVERHEAD_BYTES + len(kept.head) + len(kept.response or b"")
-    return OVERHEAD_BYTES + (len(kept.text) if isinstance(kept, Told) else len(kept[1][0]) + len(kept[2]))
+    return 1 if isinstance(kept, Flight | Told) else kept[1]
 
 
 def _numbered(chunk: Chunk, since: int) -> list[tuple[int, Kept]]:

@@ -10,7 +10,7 @@ from ...protocol.frame import LENGTH, Buffer
 from ..context import Client
 from ..scheduling.waiting import NEXT_TURN, Wait
 from .exchange import HEAD_BYTES
-from .record import Flight, Peer, Record, Served, Told
+from .record import Flight, Peer, Record
 
 if TYPE_CHECKING:
     from ..cluster.broker import Broker
@@ -25,15 +25,11 @@ _SETTING = re.compile(r"\b[a-z]+(?:\.[a-z]+){2,}\b")
 class Recording:
     """The part of the record that belongs to one connection.
 
-    `flight` is the request that is being served, or None. `pending` are requests that a shortcut has answered, whose responses are all of
-    the connection's output. They are added to the record when the output is taken. `received` is set while requests are served that were
-    received in an earlier turn.
+    `flight` is the request that is being served, or None. `received` is set while requests are served that were received in an earlier
+    turn. `unwritten` are the requests whose responses have not been passed to the socket.
     """
 
-    small_bytes = HEAD_BYTES
-    """Requests of so many bytes together are made `pending` by the connection itself."""
-
-    __slots__ = ("_client", "_core", "_node", "flight", "peer", "pending", "received", "record", "unwritten")
+    __slots__ = ("_client", "_core", "_node", "flight", "peer", "received", "record", "unwritten")
 
     def __init__(self, record: Record, client: Client, broker: Broker, core: Core) -> None:
         self.record = record
@@ -41,7 +37,6 @@ class Recording:
         self._node = broker.node_id
         self._core = core
         self.flight: Flight | None = None
-        self.pending: Served | None = None
         self.received: tuple[int, float] | None = None
         self.unwritten: list[Flight] = []
         self.peer = self._present_peer()
@@ -64,33 +59,35 @@ class Recording:
 
     def tell(self, kind: str, text: str, fields: dict[str, str | int]) -> None:
         """Adds an event of this connection."""
-        self.record.add(Told(kind, self._now, text, self._node, self._client.connection_id, fields))
+        self.record.tell(kind, self._now, text, self._node, self._client.connection_id, fields)
 
     # Requests
 
-    def run(self, data: memoryview, count: int, responses: list[Buffer], earlier: int) -> None:
-        """Adds requests that a shortcut has answered at once. `earlier` is how many parts the output contains before the responses."""
+    def run(self, data: memoryview, count: int, responses: list[Buffer]) -> None:
+        """Adds requests that a shortcut has answered at once, as bytes that contain them with their lengths. Not all need have responses."""
         size = len(data)
-        if size <= count * HEAD_BYTES and (not earlier or not responses):
-            self.record.announce(size)
-            served = data.tobytes(), count, *self._arrival
-            if responses:
-                self.pending = served
-            else:
-                self.record.add((self.peer, served, b"", *self._now))
-            return
+        if size > HEAD_BYTES or self.received is not None:
+            return self._long_run(data, responses)
+        core, record = self._core, self.record
+        responses.insert(0, data)
+        entry = b"".join(responses)
+        del responses[0]
+        record.latest.append((self.peer, count, core.timers.now_ms, core.now_s, size, entry, core.clock()))
+        record.count += count
+        record.size += len(entry)
+        if len(record.latest) >= record.max_latest:
+            record.seal()
+
+    def _long_run(self, data: memoryview, responses: list[Buffer]) -> None:
+        """Adds requests one by one, because single ones may have to be shortened."""
+        rest = iter(responses)
+        response = next(rest, b"")
         for request in frames_of(data):
             self.begin(request)
-            if responses and bytes(responses[0][4:8]) == request[4:8]:
-                self.respond([responses.pop(0)])
+            if response[4:8] == request[4:8]:
+                self.respond([response])
+                response = next(rest, b"")
             self.finish()
-
-    def settle(self, output: list[Buffer]) -> int:
-        """Adds the pending requests, whose responses are all of the output, because more is going to be added to it. Returns its length."""
-        served, self.pending = self.pending, None
-        if served is not None:
-            self.run(memoryview(served[0]), served[1], list(output), 1)
-        return len(output)
 
     def begin(self, frame: memoryview, is_token: bool = False) -> None:
         """Adds a request that is going to be served."""
@@ -99,8 +96,7 @@ class Recording:
             self.peer = self._present_peer()
         head = b"" if is_token else frame[:HEAD_BYTES].tobytes()
         self.flight = Flight(self.peer, self._arrival, head, len(frame), is_token)
-        self.record.announce(len(head) + HEAD_BYTES)
-        self.record.add(self.flight)
+        self.record.add(self.flight, len(head))
 
     def respond(self, parts: list[Buffer]) -> None:
         """Adds bytes to the response of the request that is being served."""
@@ -108,7 +104,7 @@ class Recording:
         if flight is not None:
             if flight.response is None:
                 self.unwritten.append(flight)
-            flight.respond(parts)
+            self.record.size += flight.respond(parts)
             flight.answered, flight.written = self._now, None
 
     def finish(self) -> None:
@@ -132,11 +128,8 @@ class Recording:
 
     # Output
 
-    def taken(self, output: list[Buffer], left_bytes: int = 0) -> None:
-        """Called with the output that has been passed to the socket, and the number of bytes that are left of it."""
-        served, self.pending = self.pending, None
-        if served is not None:
-            self.record.add((self.peer, served, b"".join(output), *self._now))
+    def taken(self, left_bytes: int = 0) -> None:
+        """Called when output has been passed to the socket, with the number of bytes that are left of it."""
         if self.unwritten:
             now = self._now
             written, self.unwritten = self._divided(left_bytes)
