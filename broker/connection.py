@@ -47,7 +47,6 @@ from .short_repr import short_repr
 if TYPE_CHECKING:
     from .authentication import Authentication
     from .core import Core
-    from .wire.recording import Recording
 
 LENGTH_BYTES, _unpack_length = LENGTH.size, LENGTH.unpack_from
 FRAME_START_BYTES = 16 * 1024
@@ -70,16 +69,8 @@ class Connection(Output):
     FIN. `parked` is the request in flight, or None.
     """
 
-    def __init__(
-        self,
-        core: Core,
-        broker: Broker,
-        client: Client,
-        recording: Recording | None,
-        on_output: Callable[[], None],
-        on_abort: Callable[[], None],
-    ) -> None:
-        super().__init__(core, recording, on_output)
+    def __init__(self, core: Core, broker: Broker, client: Client, on_output: Callable[[], None], on_abort: Callable[[], None]) -> None:
+        super().__init__(core, core.recording(broker, client), on_output)
         self.broker = broker
         self.client = client
         self.parked: Parked | None = None
@@ -209,7 +200,8 @@ class Connection(Output):
         Returns the number of bytes that need not be kept.
         """
         position, end, served, end_s = 0, len(data), 0, 0.0
-        clock, recording = self.core.clock, self.recording
+        core, recording = self.core, self.recording
+        clock = core.clock
         # The last `run` requests, from `first` on, are not recorded yet. Their responses are those of the output from `earlier` on.
         run, first, earlier = 0, 0, len(self.output)
         refused: int | None = None
@@ -244,9 +236,7 @@ class Connection(Output):
                 run, first, earlier = 0, following, len(self.output)
             position = following
         if run and recording is not None:
-            recording.run(
-                data[first:position] if first or position != end else data, run, self.output[earlier:] if earlier else self.output
-            )
+            recording.run(data[first:position] if first else data[:position], run, self.output[earlier:] if earlier else self.output)
         if refused is not None:
             self._refuse_frame(refused, data[position:])
         return position if self.closing is None and end > position else len(data)

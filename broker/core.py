@@ -95,7 +95,8 @@ class Core:
             self._record.topic_names.topics = self.cluster.topics_by_id
         return self._record
 
-    def _recording(self, broker: Broker, client: Client) -> Recording | None:
+    def recording(self, broker: Broker, client: Client) -> Recording | None:
+        """Returns what a new connection writes down in the record, None if the record is switched off."""
         if (record := self.record) is None:
             return None
         from .wire.recording import Recording
@@ -126,8 +127,7 @@ class Core:
         `on_output` is called at the end of a turn in which there is output to write or the connection is to be closed. `on_abort` is
         called when the transport has to be closed at once because writing failed.
         """
-        client = Client(listener_name, host, port, next(self._connection_ids))
-        connection = Connection(self, broker, client, self._recording(broker, client), on_output, on_abort)
+        connection = Connection(self, broker, Client(listener_name, host, port, next(self._connection_ids)), on_output, on_abort)
         self.connections[connection] = None
         if self.gate is not None:
             try:

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 OVERHEAD_BYTES = 200
 """What an entry counts towards the bytes that are kept, in addition to its own bytes."""
-MOST_LATEST = 64
+MOST_LATEST = 250
 LATEST_BYTES = 1024 * 1024
-"""About the most bytes that `latest` contains."""
+"""About the most bytes that `latest` contains. They are not counted in `_bytes` yet."""
 MOST_FORMER_NAMES = 10_000
 _REQUEST_ID, _RESPONSE_ID = slice(4, 8), slice(0, 4)  # the correlation id in the frames
 
@@ -48,10 +48,10 @@ class Peer(NamedTuple):
     principal: str
 
 
-Run = tuple[Peer, int, int, float, int, bytes, float]
-"""A client, the number of its requests, when they were received by the cluster's and by the monotonic clock, the size of the requests,
-their bytes and those of the responses, each with its length, and when these were complete. They are written at the end of the same turn,
-so that no other time is kept."""
+Run = tuple[Peer, int, bytes, bytes, int, float, float]
+"""A client, the number of its requests, their bytes and those of the responses, each with its length, when the requests were received by
+the cluster's and by the monotonic clock, and when the responses were complete. They are written in the same turn, so that no other time is
+kept."""
 
 
 class Flight:
@@ -162,14 +162,13 @@ class Chunk(NamedTuple):
 class Record:
     """The entries. `wall_offset_ms` is the wall clock's time when the monotonic clock showed 0, in milliseconds.
 
-    `max_latest` is how many entries `latest` may have before `seal` has to be called, `count` the numbers that they take, and `size` their
-    bytes.
+    `latest` are entries without numbers. `count` is how many numbers they take, and `size` their bytes; `seal` has to be called when there
+    are more than MOST_LATEST.
     """
 
     def __init__(self, wall_offset_ms: float, max_exchanges: int, max_bytes: int) -> None:
         self._wall_offset_ms = wall_offset_ms
         self._max_exchanges, self._max_bytes = max_exchanges, max_bytes
-        self.max_latest = max(1, min(MOST_LATEST, MOST_LATEST * max_bytes // (16 * LATEST_BYTES)))
         self.latest: list[Kept] = []
         self.count = 0
         self.size = 0
@@ -185,7 +184,7 @@ class Record:
         self.latest.append(kept)
         self.count += 1
         self.size += size
-        if len(self.latest) >= self.max_latest or self.size > LATEST_BYTES:
+        if self.count > MOST_LATEST or self.size > LATEST_BYTES:
             self.seal()
 
     def tell(
@@ -193,11 +192,6 @@ class Record:
     ) -> None:
         """Adds an event."""
         self.add(Told(kind, at, text, node, connection, fields), len(text))
-
-    def announce(self, size: int) -> None:
-        """Makes room for an entry of many bytes that is going to be added."""
-        if self.size + size > LATEST_BYTES:
-            self.seal()
 
     def seal(self) -> None:
         """Numbers the latest entries and drops the oldest ones beyond the limits."""
@@ -236,13 +230,13 @@ class Record:
 
     def entries(self, since: int = 0) -> Iterator[Entry]:
         """Yields the entries with numbers from `since` on, in order."""
+        since = max(since, self.first_sequence)
         for sequence, kept in self.kept_since(since):
             yield from (entry for entry in self.resolved(sequence, kept) if entry.sequence >= since)
 
     def kept_since(self, since: int) -> list[tuple[int, Kept]]:
         """Returns what is kept of the entries with numbers from `since` on, in order, each with its first number."""
         self.seal()
-        since = max(since, self._end - self._max_exchanges)
         found: list[tuple[int, Kept]] = []
         for chunk in reversed(self._chunks):
             if chunk.end <= since:
@@ -290,11 +284,11 @@ class Record:
 
     def _exchanges_of(self, sequence: int, run: Run) -> Iterator[Exchange]:
         """Yields the exchanges of a run. A request with acks=0 has no response; the others have theirs in order."""
-        peer, _, time_ms, received_s, size, data, written_s = run
+        peer, _, requests, answers, time_ms, received_s, written_s = run
         received, written = self._moment((time_ms, received_s)), self._moment((time_ms, written_s))
-        responses = iter(_frames(data[size:]))
+        responses = iter(_frames(answers))
         response = next(responses, None)
-        for request in _frames(data[:size]):
+        for request in _frames(requests):
             own = None
             if response is not None and response.head[_RESPONSE_ID] == request.head[_REQUEST_ID]:
                 own, response = response, next(responses, None)

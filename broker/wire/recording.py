@@ -10,7 +10,7 @@ from ...protocol.frame import LENGTH, Buffer
 from ..context import Client
 from ..scheduling.waiting import NEXT_TURN, Wait
 from .exchange import HEAD_BYTES
-from .record import Flight, Peer, Record
+from .record import MOST_LATEST, Flight, Peer, Record
 
 if TYPE_CHECKING:
     from ..cluster.broker import Broker
@@ -64,18 +64,15 @@ class Recording:
     # Requests
 
     def run(self, data: memoryview, count: int, responses: list[Buffer]) -> None:
-        """Adds requests that a shortcut has answered at once, as bytes that contain them with their lengths. Not all need have responses."""
+        """Adds requests that a shortcut has answered at once, as bytes that contain them with their lengths. Some may have no response."""
         size = len(data)
         if size > HEAD_BYTES or self.received is not None:
             return self._long_run(data, responses)
-        core, record = self._core, self.record
-        responses.insert(0, data)
-        entry = b"".join(responses)
-        del responses[0]
-        record.latest.append((self.peer, count, core.timers.now_ms, core.now_s, size, entry, core.clock()))
+        core, record, answers = self._core, self.record, b"".join(responses)
+        record.latest.append((self.peer, count, data.tobytes(), answers, core.timers.now_ms, core.now_s, core.clock()))
         record.count += count
-        record.size += len(entry)
-        if len(record.latest) >= record.max_latest:
+        record.size += size + len(answers)
+        if record.count > MOST_LATEST:
             record.seal()
 
     def _long_run(self, data: memoryview, responses: list[Buffer]) -> None:

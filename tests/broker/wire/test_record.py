@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from odradek.broker.wire.exchange import Entry, Event, Exchange
+from odradek.broker.settings.cluster_config import RecordLimits
+from odradek.broker.wire.exchange import Event, Exchange
 from odradek.broker.wire.record import Record
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
@@ -151,32 +152,29 @@ def test_request_in_flight_is_not_answered_yet() -> None:
 
 
 def test_number_of_exchanges_is_bounded() -> None:
-    world = a_world()
-    record = Record(0.0, 10, 1 << 20)
-    world.core._record = record
+    world = a_world(record=RecordLimits(exchanges=10))
     client = world.client()
     for _ in range(5):
         pipelined(client, 7)
-    entries: list[Entry] = list(record.entries())
-    assert sequences(entries) == list(range(27, 37))
-    assert record.next_sequence == 37
+    record = record_of(world)
+    assert (record.first_sequence, record.next_sequence) == (27, 37)
+    assert sequences(list(record.entries())) == list(range(27, 37))
+    assert sequences(list(record.entries(35))) == [35, 36]
+    assert list(record.entries(37)) == []
 
 
 def test_bytes_of_exchanges_are_bounded() -> None:
-    world = a_world()
-    record = Record(0.0, 10_000, 50_000)
-    world.core._record = record
+    world = a_world(record=RecordLimits(bytes=50_000))
     client = world.client()
     for size in (10, 3000, 6000, 40_000) * 20:
         pipelined(client, 3, size=size)
-        assert record.bytes <= 50_000
-    kept = sum(len(each.request_frame.head) for each in record.entries() if isinstance(each, Exchange))
-    assert 25_000 < kept <= 50_000
+        assert record_of(world).bytes <= 50_000
+    kept = sum(len(each.request_frame.head) for each in exchanges(world))
+    assert 20_000 < kept <= 50_000
 
 
 def test_record_that_is_switched_off_keeps_nothing() -> None:
-    world = a_world()
-    world.core._limits = world.core._limits._replace(exchanges=0)
+    world = a_world(record=RecordLimits(exchanges=0))
     produce(world, "orders", b"x")
     assert world.core.record is None
 
@@ -198,10 +196,9 @@ def test_partly_written_output_completes_the_first_responses() -> None:
     world = a_world()
     client = world.client()
     client.connection.on_output = lambda: None
-    pipelined(client, 1)
-    pipelined(client, 1)
-    size = client.connection.output_bytes
-    client.connection.take_output(size - 1)
+    for _ in range(2):
+        client.send(METADATA, 9, MetadataRequest(topics=None))
+    client.connection.take_output(client.connection.output_bytes - 1)
     assert [each.written is None for each in exchanges(world)] == [False, True]
 
 
