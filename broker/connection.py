@@ -55,7 +55,7 @@ OUTPUT_LIMIT_BYTES = 1024 * 1024
 TURN_REQUESTS = 100
 
 Answer = list[Buffer] | Waiting | None
-"""What a shortcut returns for a request that it has not answered at once, see `Shortcut.answer`."""
+"""The result of a shortcut for a request that it has not answered at once, see `Shortcut.answer`."""
 ANSWERED: Answer = []
 """Stands for the response to a request that is answered. Compared by identity."""
 
@@ -327,10 +327,10 @@ class Connection(Output):
         try:
             header = read_request_header(frame)
             api, version = header.api, header.version
-            if version not in api.versions:
+            if version not in self.core.cluster.serves(api):
                 if api is not API_VERSIONS:
                     raise ProtocolError(f"{api.name} v{version} is not served")
-                return self._send(header._replace(version=0), unsupported_version())
+                return self._send(header._replace(version=0), unsupported_version(self.core.cluster))
             request = api.request.decoders[version](frame, header.position)[0]
         except ProtocolError as error:
             return self.close(str(error))

@@ -50,7 +50,7 @@ class Core:
         self.timers = turns.timers
         self.clock = turns.clock
         self.now_s = turns.clock()
-        """What the clock showed at the beginning of this turn."""
+        """The time of the clock at the beginning of this turn."""
         # All connections share this receive buffer, because received bytes are parsed before another connection receives any.
         self.staging = memoryview(bytearray(STAGING_BYTES))
         self.unflushed: list[Connection] = []

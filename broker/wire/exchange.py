@@ -129,7 +129,7 @@ class Exchange:
     def errors(self) -> tuple[str, ...]:
         """The names of the error codes in the response, without NONE and duplicates, in order."""
         response = self._decoded_response()
-        return () if response is None else tuple(dict.fromkeys(map(_error_name, _error_codes(response))))
+        return () if response is None else error_names(response)
 
     @property
     def topics(self) -> tuple[str, ...]:
@@ -171,18 +171,25 @@ class Exchange:
         return redacted(message)
 
     def _decoded_response(self) -> Message | None:
-        api, frame = self._declared, self.response_frame
-        if api is None or frame is None or frame.size > MOST_DECODED_BYTES:
-            return None
-        # The answer to an ApiVersions of a version that is not served is written in version 0 (KIP-511).
-        versions = [version for version in ((self.version, 0) if api.key == 18 else (self.version,)) if version in api.versions]
-        for version in versions:
+        return None if self.response_frame is None else decoded_response(self._declared, self.version, self.response_frame)
+
+
+def decoded_response(api: Api | None, version: int, frame: Frame) -> Message | None:
+    """Returns the response to a request of an API and version, without secrets, None if it is damaged, very long, or of an unknown API.
+
+    A response that is not complete is decoded with zeros in place of the missing bytes.
+    """
+    if api is None or frame.size > MOST_DECODED_BYTES:
+        return None
+    # The answer to an ApiVersions of a version that is not served is written in version 0 (KIP-511).
+    for possible in (version, 0) if api.key == 18 else (version,):
+        if possible in api.versions:
             try:
-                message: Message = decode_response(api, version, frame.padded())[1]
+                message: Message = decode_response(api, possible, frame.padded())[1]
             except ProtocolError:
                 continue
             return redacted(message)
-        return None
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,6 +219,11 @@ def client_id_of(frame: Frame) -> str | None:
         return None
     (length,) = _LENGTH.unpack_from(head, _START.size)
     return None if length < 0 or start + length > len(head) else head[start : start + length].decode("utf-8", "replace")
+
+
+def error_names(response: Message) -> tuple[str, ...]:
+    """Returns the names of the error codes in a response, without NONE and duplicates, in order."""
+    return tuple(dict.fromkeys(map(_error_name, _error_codes(response))))
 
 
 def _error_name(code: int) -> str:

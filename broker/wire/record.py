@@ -1,6 +1,6 @@
 """The record: the latest exchanges and events of a cluster, bounded in number and bytes.
 
-What is kept is what costs least to write down; `Exchange`s are made from it when someone looks.
+Entries are kept in the form that costs least; `Exchange`s are made from them when someone looks.
 
 * A `Flight` is a request that a handler serves. It is added when the request arrives, and completed as it is answered and written.
 * A `Run` is a number of requests in a row that a shortcut answered at once: the bytes of the requests as they were received together, and
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..topics.topic import Topic
 
 OVERHEAD_BYTES = 200
-"""What an entry counts towards the bytes that are kept, in addition to its own bytes."""
+"""The bytes that an entry counts in addition to its frames."""
 MOST_LATEST = 250
 LATEST_BYTES = 1024 * 1024
 """About the most bytes that `latest` contains. They are not counted in `_bytes` yet."""

@@ -1,4 +1,4 @@
-"""What one connection writes down in the record: its requests, their responses, what they wait for, and how the connection ends."""
+"""Adds the requests of one connection to the record, with their responses, what they wait for, and how the connection ends."""
 
 from __future__ import annotations
 

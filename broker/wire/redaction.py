@@ -24,13 +24,13 @@ SECRET_FIELDS = {"auth_bytes", "hmac", "salted_password"}
 _TYPES_WITHOUT_SECRETS = {ConfigResourceType.BROKER_LOGGER, ConfigResourceType.CLIENT_METRICS}
 """The resources whose settings, levels of loggers and names of metrics, have no rows and are never secret."""
 _KEY_BYTES, _HEADER_BYTES, _CORRELATION_ID_BYTES = 2, 8, 4
-_GREATEST_VERSION = 31
+MAX_VERSION = 31
 """No API has as many versions, and no printable character is as small: a greater version means that the frame is text."""
 
 
 def redacted(message: M) -> M:
     """Returns the message with asterisks in place of its secrets; the message itself if its class cannot contain any."""
-    return _redacted(message, ConfigResourceType.TOPIC) if _holds_secrets(type(message)) else message
+    return _redacted(message, ConfigResourceType.TOPIC) if holds_secrets(type(message)) else message
 
 
 def redact_request(frame: Buffer) -> Buffer:
@@ -39,8 +39,8 @@ def redact_request(frame: Buffer) -> Buffer:
     try:
         header = read_request_header(view)
     except ProtocolError:
-        return blanked(view, _plausible_bytes(view))
-    if header.version > _GREATEST_VERSION or header.version < 0:
+        return blanked(view, shown_bytes(view))
+    if header.version > MAX_VERSION or header.version < 0:
         return blanked(view, _KEY_BYTES)
     return _redact_frame(view, header.position, header.api.request, header.version)
 
@@ -61,13 +61,13 @@ def blanked(frame: Buffer, start: int = 0) -> bytes:
     return bytes(frame[:start]) + b"*" * (len(frame) - start)
 
 
-def _plausible_bytes(frame: memoryview) -> int:
-    """Returns how many bytes of an unreadable frame are shown: key, version and correlation id, or the key only if it may be text."""
-    return _HEADER_BYTES if int.from_bytes(frame[2:4], "big") <= _GREATEST_VERSION else _KEY_BYTES
+def shown_bytes(frame: Buffer) -> int:
+    """Returns how many bytes of an unreadable request are shown: key, version and correlation id, or the key only if it may be text."""
+    return _HEADER_BYTES if int.from_bytes(frame[2:4], "big") <= MAX_VERSION else _KEY_BYTES
 
 
 def _redact_frame(frame: memoryview, position: int, message: type[Message], version: int) -> Buffer:
-    if not _holds_secrets(message):
+    if not holds_secrets(message):
         return frame
     try:
         decoded = message.decoders[version](frame, position)[0]
@@ -80,17 +80,17 @@ def _redact_frame(frame: memoryview, position: int, message: type[Message], vers
 
 
 _known: dict[type[Any], bool] = {}
-"""Whether messages of a class can contain secrets."""
 
 
-def _holds_secrets(message: type[Message]) -> bool:
+def holds_secrets(message: type[Message]) -> bool:
+    """Returns whether messages of a class can contain secrets."""
     if message not in _known:
         _known[message] = _is_setting(message) or any(spec.name in SECRET_FIELDS or _holds_inside(spec) for spec in specs(message))
     return _known[message]
 
 
 def _holds_inside(spec: Spec) -> bool:
-    return isinstance(spec.kind, type) and _holds_secrets(spec.kind)
+    return isinstance(spec.kind, type) and holds_secrets(spec.kind)
 
 
 def _is_setting(message: type[Message]) -> bool:
