@@ -118,17 +118,27 @@ class Exchange:
     @property
     def request(self) -> Message | None:
         """The decoded request without secrets. None if it is not complete in the record, damaged, or of an unknown API or version."""
-        return self.partial_request if self.request_frame.is_complete else None
+        return self._decoded_request() if self.request_frame.is_complete else None
 
     @property
     def response(self) -> Message | None:
         """The decoded response without secrets. None if there is none, if it is not complete in the record, damaged or unknown."""
-        return self.partial_response if self.response_frame is not None and self.response_frame.is_complete else None
+        return self._decoded_response() if self.response_frame is not None and self.response_frame.is_complete else None
+
+    @property
+    def partial_request(self) -> Message | None:
+        """The request, with zeros in place of the bytes that are not in the record."""
+        return self._decoded_request()
+
+    @property
+    def partial_response(self) -> Message | None:
+        """The response, with zeros in place of the bytes that are not in the record."""
+        return self._decoded_response()
 
     @property
     def errors(self) -> tuple[str, ...]:
         """The names of the error codes in the response, without NONE and duplicates, in order."""
-        response = self.partial_response
+        response = self._decoded_response()
         return () if response is None else error_names(response)
 
     @property
@@ -143,7 +153,7 @@ class Exchange:
 
     def elements(self) -> list[Element]:
         """Returns the topics, partitions, groups and transactional ids that the request names."""
-        request = self.partial_request
+        request = self._decoded_request()
         return [] if request is None else NamedElements(self.topic_names.get).named(request)
 
     @property
@@ -159,9 +169,7 @@ class Exchange:
     def _declared(self) -> Api | None:
         return load_api(self.api_key)
 
-    @property
-    def partial_request(self) -> Message | None:
-        """The decoded request without secrets, with zeros in place of bytes that the record does not contain."""
+    def _decoded_request(self) -> Message | None:
         api, frame = self._declared, self.request_frame
         if api is None or self.version not in api.versions or frame.size > MOST_DECODED_BYTES:
             return None
@@ -172,9 +180,7 @@ class Exchange:
             return None
         return redacted(message)
 
-    @property
-    def partial_response(self) -> Message | None:
-        """The decoded response without secrets, with zeros in place of bytes that the record does not contain."""
+    def _decoded_response(self) -> Message | None:
         return None if self.response_frame is None else decoded_response(self._declared, self.version, self.response_frame)
 
 

@@ -13,6 +13,8 @@ from .history import Client, History
 _UNDECIDED = {"REQUEST_TIMED_OUT", "NOT_ENOUGH_REPLICAS_AFTER_APPEND"}
 """The errors with which a broker answers although it has appended the batch."""
 _NO_PRODUCER_ID = -1
+SHORTEST_TIME_OUT_MS = 1000.0
+"""No client waits less for a response before it sends a request again on another connection."""
 
 
 class Attempt(NamedTuple):
@@ -30,7 +32,7 @@ class Attempt(NamedTuple):
 def duplicates(history: History) -> Iterable[Finding]:
     """Finds batches that were appended, of which the producer did not learn, and which it has sent again."""
     for client in history.clients:
-        pairs = list(_repeated(client, history))
+        pairs = list(_repeated(client))
         if pairs:
             records = sum(second.batch.header.records_count for _, second in pairs)
             where = ", ".join(dict.fromkeys(f"{second.batch.topic}-{second.batch.partition}" for _, second in pairs))
@@ -41,7 +43,7 @@ def duplicates(history: History) -> Iterable[Finding]:
             yield Finding("duplicates for lack of idempotence", str(client), problem, advice, settings, shown(entries))
 
 
-def _repeated(client: Client, history: History) -> Iterator[tuple[Attempt, Attempt]]:
+def _repeated(client: Client) -> Iterator[tuple[Attempt, Attempt]]:
     """Yields pairs of attempts to write the same batch, of which both were successful."""
     first: dict[tuple[object, ...], Attempt] = {}
     for exchange in client.of("Produce"):
@@ -50,21 +52,20 @@ def _repeated(client: Client, history: History) -> Iterator[tuple[Attempt, Attem
             if batch.header.producer_id != _NO_PRODUCER_ID or not _may_be_appended(exchange):
                 continue
             before = first.setdefault(attempt.identity, attempt)
-            if before is not attempt and _was_lost(before.exchange, exchange, history):
+            if before is not attempt and _was_lost(before.exchange, exchange):
                 yield before, attempt
 
 
 def _may_be_appended(exchange: Exchange) -> bool:
-    """Returns whether the records of a request are in the log, as far as its answer says."""
-    return not exchange.errors or bool(_UNDECIDED.intersection(exchange.errors))
+    """Returns whether the records of a request are in the log, as far as its answer says. With acks=0, no client sends them again."""
+    return getattr(exchange.partial_request, "acks", 0) != 0 and (not exchange.errors or bool(_UNDECIDED.intersection(exchange.errors)))
 
 
-def _was_lost(first: Exchange, second: Exchange, history: History) -> bool:
+def _was_lost(first: Exchange, second: Exchange) -> bool:
     """Returns whether the client did not learn in time that the first request was successful, before it sent the second one.
 
-    Records with the same contents and times in two batches are no repetition: their client has got the first acknowledgement.
+    Records with the same contents and times in two batches are no repetition if their client sent both at about the same time.
     """
-    if first.errors or first.faults:
+    if first.errors or first.faults or first.response_frame is None:
         return True
-    connection = history.connections[first.connection]
-    return first.connection != second.connection and connection.exchanges[-1] is first
+    return first.connection != second.connection and second.received.wall_ms - first.received.wall_ms >= SHORTEST_TIME_OUT_MS
