@@ -9,7 +9,7 @@ from __future__ import annotations
 from http import HTTPStatus
 
 from ..controls.cluster_controls import ClusterControls
-from ..controls.reports import metrics_of, nodes_in_service
+from ..controls.reports import Metrics, nodes_in_service
 from ..metrics.openmetrics import CONTENT_TYPE
 from .routes import Rendered, Report
 
@@ -18,8 +18,9 @@ _TEXT = "text/plain; charset=utf-8"
 
 def reports(controls: ClusterControls) -> dict[str, Report]:
     """Returns the reports by their paths."""
+    metrics = Metrics(controls)
     return {
-        "/metrics": Report(CONTENT_TYPE, lambda: (HTTPStatus.OK, metrics_of(controls))),
+        "/metrics": Report(CONTENT_TYPE, lambda: (HTTPStatus.OK, metrics.pieces())),
         "/healthz": Report(_TEXT, lambda: (HTTPStatus.OK, ["ok\n"]), public=True),
         "/readyz": Report(_TEXT, lambda: _readiness(controls), public=True),
     }

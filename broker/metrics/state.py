@@ -18,7 +18,8 @@ PARKED = gauge("odradek_parked_requests", "Requests that wait for their response
 GROUPS = gauge("odradek_groups", "Groups in a state.")
 FAULT_HITS = counter("odradek_fault_hits", "Requests and connections that a fault has hit.")
 MEMORY = gauge(
-    "odradek_memory_bytes", "Memory of record batches (logs), of large requests that arrive (requests), and of both to be reused (reuse)."
+    "odradek_memory_bytes",
+    "Memory of record batches (logs), of large requests that arrive (requests), of both to be reused (reuse), and of the wire (record).",
 )
 MEMORY_LIMIT = gauge("odradek_memory_limit_bytes", "The limit of the memory of all logs (--max-memory).")
 
@@ -60,7 +61,8 @@ def _memory(core: Core) -> Iterator[str]:
         logs += sum(partition.log.size for partition in some)
         yield ""
     requests = sum(node.request_memory.used_bytes for node in cluster.brokers.values())
-    kinds = {"logs": logs, "requests": requests, "reuse": cluster.blocks.kept_bytes}
+    record = 0 if core.record is None else core.record.bytes
+    kinds = {"logs": logs, "requests": requests, "reuse": cluster.blocks.kept_bytes, "record": record}
     yield MEMORY.head + samples(MEMORY.name, ((labels(kind=kind), size) for kind, size in kinds.items()))
     if cluster.log_memory is not None:
         yield MEMORY_LIMIT.head + samples(MEMORY_LIMIT.name, [("", cluster.log_memory.limit_bytes)])

@@ -17,7 +17,7 @@ Two times are kept of each moment: milliseconds of the cluster, and seconds of t
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...protocol.frame import LENGTH, Buffer
@@ -176,6 +176,8 @@ class Record:
         self._end = 1
         self._bytes = 0
         self.topic_names = TopicNames()
+        self.on_drop: Callable[[Chunk], None] | None = None
+        """A function that is called with entries that are dropped."""
 
     # Writing down
 
@@ -206,7 +208,10 @@ class Record:
     def _drop_oldest(self) -> None:
         chunks, first = self._chunks, self._end - self._max_exchanges
         while chunks and (self._bytes > self._max_bytes or chunks[0].end <= first):
-            self._bytes -= chunks.popleft().bytes
+            dropped = chunks.popleft()
+            self._bytes -= dropped.bytes
+            if self.on_drop is not None:
+                self.on_drop(dropped)
 
     # Looking
 
