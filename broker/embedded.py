@@ -16,7 +16,7 @@ from .cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
 from .controls.cluster_controls import BlockingControls, ClusterControls
 from .network.server import Server, new_event_loop
 from .security.startup import Security, security_of
-from .settings.cluster_config import ClusterConfig, cluster_of, release_named
+from .settings.cluster_config import DEFAULT_LIMITS, ClusterConfig, RecordLimits, cluster_of, release_named
 from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
 
@@ -55,12 +55,19 @@ class AsyncCluster(ClusterControls):
         seed: int | None = None,
         transaction_version: int = 2,
         as_version: str | None = None,
+        record_exchanges: int = DEFAULT_LIMITS.exchanges,
+        record_bytes: int = DEFAULT_LIMITS.bytes,
         control: str | None = None,
         control_token: str | None = None,
     ) -> None:
         security = security_of(tls, users, acls)
         config = _cluster_config(nodes, settings or {}, security)
-        self._config = replace(config, transaction_version=_known_version(transaction_version), release=release_named(as_version))
+        self._config = replace(
+            config,
+            transaction_version=_known_version(transaction_version),
+            release=release_named(as_version),
+            record=_record_limits(record_exchanges, record_bytes),
+        )
         self._topics = topic_specs_of({} if topics is None else topics)
         check_topics(self._topics, nodes)
         self._seed = seed
@@ -197,6 +204,8 @@ class Cluster(BlockingControls):
     With `tls=True` clients connect by TLS; a CA and certificates are created (`tls.ca_file`). `users` maps names to passwords, with which
     clients authenticate by PLAIN or SCRAM. `acls` restrict access, such as "User:alice:allow:read,describe:topic:orders".
 
+    The last `record_exchanges` requests, with `record_bytes` of their bytes, are recorded (`requests`, `wire`); 0 switches that off.
+
     `control="127.0.0.1:0"` serves the controls over HTTP too; an address that is not a loopback address needs a `control_token`.
 
     Raises TypeError or ValueError for an invalid argument, including a misspelt setting.
@@ -214,6 +223,8 @@ class Cluster(BlockingControls):
         seed: int | None = None,
         transaction_version: int = 2,
         as_version: str | None = None,
+        record_exchanges: int = DEFAULT_LIMITS.exchanges,
+        record_bytes: int = DEFAULT_LIMITS.bytes,
         control: str | None = None,
         control_token: str | None = None,
     ) -> None:
@@ -227,6 +238,8 @@ class Cluster(BlockingControls):
             seed=seed,
             transaction_version=transaction_version,
             as_version=as_version,
+            record_exchanges=record_exchanges,
+            record_bytes=record_bytes,
             control=control,
             control_token=control_token,
         )
@@ -373,3 +386,10 @@ def _known_version(version: int) -> int:
     if version not in TRANSACTION_VERSIONS:
         raise ValueError(f"transaction_version must be 0, 1 or 2, not {version!r}")
     return version
+
+
+def _record_limits(exchanges: int, size: int) -> RecordLimits:
+    for name, value in (("record_exchanges", exchanges), ("record_bytes", size)):
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise ValueError(f"{name} must be a number from 0 on, not {value!r}")
+    return RecordLimits(exchanges, size)

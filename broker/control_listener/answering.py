@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from http import HTTPStatus
 
 from ..control_errors import ControlError
@@ -19,15 +19,15 @@ from ..controls.declaration import Control
 from ..scheduling.turns import TURN_S
 from .problems import Problem, problem_of
 from .requests import Request
-from .responses import Response, response_of
-from .routes import JSON, Document, Report, Resource, arguments_of, route
+from .responses import Response, Streaming, response_of
+from .routes import JSON, Report, Resource, Resources, Stream, arguments_of, route
 
 log = logging.getLogger("odradek.control")
 
 LARGE_BODY_BYTES = 64 * 1024
 
 
-async def answer(request: Request, controls: ClusterControls, resources: Mapping[str, Document]) -> Response:
+async def answer(request: Request, controls: ClusterControls, resources: Resources) -> Response | Streaming:
     """Returns the response to a request. An internal error is logged, and its details stay in the log."""
     try:
         found = route(request, resources)
@@ -36,6 +36,8 @@ async def answer(request: Request, controls: ClusterControls, resources: Mapping
         if isinstance(found, Report):
             status, pieces = found.render()
             return Response(status, found.content_type, (await _joined(pieces)).encode())
+        if isinstance(found, Stream):
+            return Streaming(found.content_type, found.open(request, controls))
         return await _carried_out(found, request, controls)
     except Problem as problem:
         return response_of(problem)

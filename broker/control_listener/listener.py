@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncGenerator
 from functools import cache
 
 from ..controls.cluster_controls import ClusterControls
@@ -14,9 +15,11 @@ from .address import ControlAddress
 from .connection import ControlConnection
 from .openapi import OPENAPI_PATH, document
 from .reports import reports
-from .routes import JSON, Document, Resource
+from .requests import Request
+from .routes import JSON, Report, Resource, Stream
 
 MAX_CONNECTIONS = 256
+STREAM_PATH, EVENT_STREAM = "/wire/stream", "text/event-stream"
 
 
 class ControlListener:
@@ -25,8 +28,11 @@ class ControlListener:
     def __init__(self, controls: ClusterControls, configured: ControlAddress) -> None:
         self.controls = controls
         self.access = Access(configured.host, configured.token)
-        openapi = Resource(JSON, cache(lambda: json.dumps(document(configured.token is not None)).encode()))
-        self.resources: dict[str, Document] = {OPENAPI_PATH: openapi, **reports(controls)}
+        self.resources: dict[str, Resource | Report | Stream] = {
+            OPENAPI_PATH: Resource(JSON, cache(lambda: json.dumps(document(configured.token is not None)).encode())),
+            STREAM_PATH: Stream(EVENT_STREAM, _wire_stream),
+            **reports(controls),
+        }
         self.connections: set[ControlConnection] = set()
         self.tasks: set[asyncio.Task[None]] = set()
         self._configured = configured
@@ -51,3 +57,9 @@ class ControlListener:
     @property
     def is_full(self) -> bool:
         return len(self.connections) > MAX_CONNECTIONS
+
+
+def _wire_stream(request: Request, controls: ClusterControls) -> AsyncGenerator[bytes, None]:
+    from .stream import stream  # imported when it is first needed, with the modules that show the wire
+
+    return stream(request, controls._server)

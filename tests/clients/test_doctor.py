@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 from kafka import KafkaConsumer, KafkaProducer
 
 from odradek import Cluster
@@ -245,7 +246,9 @@ def test_commit_per_record_is_explained(cluster: Cluster) -> None:
     with closing(consumer(cluster, enable_auto_commit=False)) as reader:
         reader.subscribe(["orders"])
         for _ in range(20):
-            reader.commit(reader.poll(PATIENCE_S), asynchronous=False)
+            message = reader.poll(PATIENCE_S)
+            assert message is not None
+            reader.commit(message, asynchronous=False)
         found = diagnosis(cluster, "a commit per record")
         assert "group billing" in found.problem
 

@@ -1,0 +1,161 @@
+"""Writes docs/walk.md: a librdkafka client and two brokers, from the first connection to the end of the partitions.
+
+`make docs` runs it. The diagrams show what really happened, made comparable between runs: librdkafka uses several threads, so that the
+order of what it does at the same time, and the number of repetitions, differ each time. Therefore each exchange is shown once for each
+node, in the order of `STEPS`, without times and ports.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import confluent_kafka
+from confluent_kafka import Consumer, KafkaError, Producer
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from odradek import Cluster
+from odradek.broker.wire.diagrams.labels import request_label, response_label
+from odradek.broker.wire.diagrams.layout import diagram_of
+from odradek.broker.wire.diagrams.mermaid import as_mermaid
+from odradek.broker.wire.exchange import Entry, Event, Exchange, Moment
+
+PAGE = Path(__file__).parents[1] / "docs" / "walk.md"
+PATIENCE_S = 60.0
+STEPS = (
+    "connection opened",
+    "ApiVersions",
+    "Metadata",
+    "CreateTopics",
+    "InitProducerId",
+    "Produce",
+    "FindCoordinator",
+    "JoinGroup",
+    "SyncGroup",
+    "OffsetFetch",
+    "ListOffsets",
+    "Fetch",
+    "OffsetCommit",
+    "LeaveGroup",
+)
+"""What is shown, in this order. Heartbeats are left out, because their number depends on the time."""
+VERSION = confluent_kafka.libversion()[0]
+
+TEXT = """\
+# A walk along the wire
+
+Two brokers and a librdkafka client, which creates a topic, writes to the leaders of both partitions, and reads to the end of both. This
+page is generated from the record of such a session with librdkafka {version} (`make docs`), and a test repeats the session and compares it.
+Exchanges that librdkafka repeats are shown once, and heartbeats are left out. [wire.md](wire.md) explains how to see your own client like
+this.
+
+## Creating a topic
+
+The client connects to the bootstrap server and asks which versions of each API the broker serves. The Metadata response lists the nodes
+and the controller, to which CreateTopics has to go.
+
+```mermaid
+{created}```
+
+## Writing to both leaders
+
+The producer learns from Metadata which node leads which partition, and connects to both. Each batch goes to the leader of its partition.
+The response contains the offset of the first record.
+
+```mermaid
+{written}```
+
+## Reading until the end
+
+The consumer asks which node coordinates its group, joins, and gets both partitions. The group has no commit yet, so it asks for the first
+offset of each partition and fetches from there. When a fetch returns no records, because none came while it waited, the consumer is at the
+end of the partition and reports `_PARTITION_EOF`; the broker has no such error. Closing the consumer commits its offsets and leaves the
+group.
+
+```mermaid
+{read}```
+"""
+
+
+def page() -> str:
+    """Returns the page of a new session."""
+    with Cluster(nodes=2, settings={"group.initial.rebalance.delay.ms": 0}, seed=1) as cluster:
+        names = {"bootstrap.servers": cluster.bootstrap_servers.split(",")[0], "log_level": 0}
+        entries: list[list[Entry]] = []
+        for phase in (_create, _write, _read):
+            mark = cluster.wire.mark()
+            phase(names)
+            cluster.wait_until(lambda: not cluster.connections(), timeout_s=PATIENCE_S)
+            entries.append(cluster.wire.since(mark))
+    created, written, read = (as_mermaid(diagram_of(list(comparable(each)))) for each in entries)
+    return TEXT.format(version=VERSION, created=created, written=written, read=read)
+
+
+def _create(names: dict[str, Any]) -> None:
+    admin = AdminClient(names | {"client.id": "admin"})
+    admin.create_topics([NewTopic("orders", 2, replica_assignment=[[1], [2]])])["orders"].result(PATIENCE_S)
+
+
+def _write(names: dict[str, Any]) -> None:
+    producer = Producer(names | {"client.id": "producer"})
+    for partition in range(2):
+        producer.produce("orders", b"hello", partition=partition)
+        assert producer.flush(PATIENCE_S) == 0
+
+
+def _read(names: dict[str, Any]) -> None:
+    group = {"group.id": "readers", "auto.offset.reset": "earliest", "enable.partition.eof": True}
+    with closing(Consumer(names | group | {"client.id": "consumer"})) as consumer:
+        consumer.subscribe(["orders"])
+        read, ends = 0, set()
+        while read < 2 or len(ends) < 2:
+            message = consumer.poll(PATIENCE_S)
+            assert message is not None
+            error = message.error()
+            if error is None:
+                read += 1
+            else:
+                assert error.code() == KafkaError._PARTITION_EOF, error
+                ends.add(message.partition())
+
+
+def comparable(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """Yields the entries as every session has them: each once, in the order of STEPS and of the nodes, one after the other."""
+    clients = {entry.connection: entry.client_id or "" for entry in entries if isinstance(entry, Exchange)}
+    shown: dict[tuple[object, ...], Entry] = {}
+    for entry in entries:
+        if _name(entry) in STEPS and entry.connection in clients:
+            shown.setdefault((_name(entry), clients[entry.connection], entry.node, *_labels(entry)), entry)
+    ranked = sorted(shown.values(), key=lambda entry: (STEPS.index(_name(entry)), entry.node or 0, _is_empty(entry)))
+    return map(_at_rank, range(len(ranked)), ranked)
+
+
+def _name(entry: Entry) -> str:
+    return entry.kind if isinstance(entry, Event) else entry.api
+
+
+def _labels(entry: Entry) -> Iterable[str]:
+    return () if isinstance(entry, Event) else (request_label(entry), response_label(entry))
+
+
+def _is_empty(entry: Entry) -> bool:
+    """Returns whether an exchange is a fetch without records, which comes after those with records."""
+    return isinstance(entry, Exchange) and "no records" in response_label(entry)
+
+
+def _at_rank(rank: int, entry: Entry) -> Entry:
+    """Returns an entry at a time of its own, without what differs between sessions."""
+    moment = Moment(float(rank), float(rank))
+    if isinstance(entry, Event):
+        return replace(entry, sequence=rank, at=moment, text=f"connects to node {entry.node}")
+    software = re.sub(r".*rdkafka-", "librdkafka ", entry.software)
+    return replace(entry, sequence=rank, received=moment, answered=moment, software=software, waits=(), ended="")
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
