@@ -41,6 +41,7 @@ lint: .venv/.dev ## check style, types and the direction of imports
 
 docs: .venv/.test ## write the generated parts of README.md, ARCHITECTURE.md and docs/
 	$(MODULE) tests.documents
+	$(MODULE) tests.walk
 
 differential: .venv/.test ## record Apache Kafka's answers again and compare ours; FAMILIES="fetch produce" limits it
 	$(MODULE) tests.differential $(FAMILIES)

@@ -2,7 +2,7 @@
 
 `make docs` runs it. The diagrams show what really happened, made comparable between runs: librdkafka uses several threads, so that the
 order of what it does at the same time, and the number of repetitions, differ each time. Therefore each exchange is shown once for each
-node, in the order of `STEPS`, without times and ports.
+node, in the order of `STEPS`, without times and ports. Requests that any node answers are shown at the first one.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ STEPS = (
     "LeaveGroup",
 )
 """What is shown, in this order. Heartbeats are left out, because their number depends on the time."""
+ANYWHERE = ("Metadata", "FindCoordinator")
 VERSION = confluent_kafka.libversion()[0]
 
 TEXT = """\
@@ -51,8 +52,8 @@ TEXT = """\
 
 Two brokers and a librdkafka client, which creates a topic, writes to the leaders of both partitions, and reads to the end of both. This
 page is generated from the record of such a session with librdkafka {version} (`make docs`), and a test repeats the session and compares it.
-Exchanges that librdkafka repeats are shown once, and heartbeats are left out. [wire.md](wire.md) explains how to see your own client like
-this.
+Exchanges that librdkafka repeats are shown once, those that any node may answer (Metadata, FindCoordinator) at node 1, and heartbeats are
+left out. [wire.md](wire.md) explains how to see your own client like this.
 
 ## Creating a topic
 
@@ -93,7 +94,8 @@ def page() -> str:
             cluster.wait_until(lambda: not cluster.connections(), timeout_s=PATIENCE_S)
             entries.append(cluster.wire.since(mark))
     created, written, read = (as_mermaid(diagram_of(list(comparable(each)))) for each in entries)
-    return TEXT.format(version=VERSION, created=created, written=written, read=read)
+    text = TEXT.format(version=VERSION, created=created, written=written, read=read)
+    return re.sub(r"\d+ APIs", "the APIs with their versions", text)
 
 
 def _create(names: dict[str, Any]) -> None:
@@ -126,11 +128,12 @@ def _read(names: dict[str, Any]) -> None:
 
 def comparable(entries: Sequence[Entry]) -> Iterator[Entry]:
     """Yields the entries as every session has them: each once, in the order of STEPS and of the nodes, one after the other."""
-    clients = {entry.connection: entry.client_id or "" for entry in entries if isinstance(entry, Exchange)}
+    known = {entry.connection for entry in entries if isinstance(entry, Exchange) and entry.api != "ApiVersions"}
     shown: dict[tuple[object, ...], Entry] = {}
     for entry in entries:
-        if _name(entry) in STEPS and entry.connection in clients:
-            shown.setdefault((_name(entry), clients[entry.connection], entry.node, *_labels(entry)), entry)
+        if _name(entry) in STEPS and entry.connection in known and not _is_unanswered(entry):
+            placed = replace(entry, node=1) if _name(entry) in ANYWHERE else entry
+            shown.setdefault((_name(placed), placed.node, *_labels(placed)), placed)
     ranked = sorted(shown.values(), key=lambda entry: (STEPS.index(_name(entry)), entry.node or 0, _is_empty(entry)))
     return map(_at_rank, range(len(ranked)), ranked)
 
@@ -141,6 +144,11 @@ def _name(entry: Entry) -> str:
 
 def _labels(entry: Entry) -> Iterable[str]:
     return () if isinstance(entry, Event) else (request_label(entry), response_label(entry))
+
+
+def _is_unanswered(entry: Entry) -> bool:
+    """Returns whether a request, such as the last fetch, has no response, because the client has closed its connection."""
+    return isinstance(entry, Exchange) and entry.response_frame is None
 
 
 def _is_empty(entry: Entry) -> bool:

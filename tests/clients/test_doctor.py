@@ -248,7 +248,7 @@ def test_commit_per_record_is_explained(cluster: Cluster) -> None:
         for _ in range(20):
             message = reader.poll(PATIENCE_S)
             assert message is not None
-            reader.commit(message, asynchronous=False)
+            reader.commit(message=message, asynchronous=False)
         found = diagnosis(cluster, "a commit per record")
         assert "group billing" in found.problem
 

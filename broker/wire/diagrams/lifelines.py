@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
+from ....protocol.messages.api_versions import ApiVersionsRequest
 from ..exchange import Entry, Exchange
 from .labels import shortened
 
@@ -45,10 +46,10 @@ class Lifelines:
         self.all += [Lifeline(shortened(nodes[key], LONGEST_NAME), "", True) for key in in_order]
 
     def _note_client(self, exchange: Exchange) -> None:
-        """Notes the client of a connection. Its first request, ApiVersions, comes before the broker knows its software."""
+        """Notes the client of a connection."""
         host = exchange.peer.rpartition(":")[0]
         name, software, _ = self._clients.get(exchange.connection, ("", "", host))
-        self._clients[exchange.connection] = exchange.client_id or name or exchange.peer, exchange.software or software, host
+        self._clients[exchange.connection] = exchange.client_id or name or exchange.peer, software_of(exchange) or software, host
 
     def client(self, connection: int | None) -> int | None:
         """Returns the number of the client of a connection, None if it has sent no request."""
@@ -58,6 +59,14 @@ class Lifelines:
         """Returns the number of the node of an entry, None if the entry belongs to no node."""
         key = _node_key(entry) if isinstance(entry, Exchange) else entry.node
         return self._node_numbers.get(key)
+
+
+def software_of(exchange: Exchange) -> str:
+    """Returns the software of a client. It names that in its ApiVersions request, before which the broker does not know it."""
+    request = exchange.request if exchange.api == "ApiVersions" and not exchange.software else None
+    if not isinstance(request, ApiVersionsRequest):
+        return exchange.software
+    return f"{request.client_software_name} {request.client_software_version}".strip()
 
 
 def _node_key(exchange: Exchange) -> Hashable:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 
+from ..diagrams.lifelines import software_of
 from ..exchange import Entry, Event, Exchange
 
 PRELIMINARY = frozenset(
@@ -149,7 +150,7 @@ def _clients(connections: Iterable[Connection]) -> Iterable[Client]:
     for connection in connections:
         name = software = ""
         for exchange in connection.exchanges:
-            name, software = exchange.client_id or name, exchange.software or software
+            name, software = exchange.client_id or name, software_of(exchange) or software
         key = name or connection.host, software, connection.host
         clients.setdefault(key, Client(*key)).connections.append(connection)
     return clients.values()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from odradek.broker.wire.diagrams.labels import LONGEST_TEXT, MOST_NAMES, request_label, response_label, shortened
 from odradek.broker.wire.diagrams.layout import Tone, diagram_of
 from odradek.broker.wire.exchange import Entry, Event
+from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.metadata import (
     METADATA,
     MetadataRequest,
@@ -36,6 +37,12 @@ def test_connections_of_one_client_share_a_lifeline() -> None:
     first = produced(1, 0, software="")
     entries = [first, produced(2, 1), produced(3, 2, connection=7, node=2), produced(4, 3, connection=8, peer="10.0.0.1:5")]
     assert [each.name for each in diagram_of(entries).lifelines] == ["writer", "writer", "node 1", "node 2"]
+
+
+def test_software_is_known_from_the_first_request_on() -> None:
+    request = ApiVersionsRequest(client_software_name="librdkafka", client_software_version="2.16.1")
+    asked = exchange(API_VERSIONS, 3, request, client_id="writer", connection=5)
+    assert [(each.name, each.detail) for each in diagram_of([asked, produced(2, 1)]).lifelines[:-1]] == [("writer", "librdkafka 2.16.1")]
 
 
 def test_connection_without_client_id_is_named_by_its_address() -> None:
