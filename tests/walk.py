@@ -114,7 +114,8 @@ def _read(names: dict[str, Any]) -> None:
     group = {"group.id": "readers", "auto.offset.reset": "earliest", "enable.partition.eof": True}
     with closing(Consumer(names | group | {"client.id": "consumer"})) as consumer:
         consumer.subscribe(["orders"])
-        read, ends = 0, set()
+        read = 0
+        ends: set[int | None] = set()
         while read < 2 or len(ends) < 2:
             message = consumer.poll(PATIENCE_S)
             assert message is not None
