@@ -57,7 +57,7 @@ class Broker:
             parse_overrides(settings.texts["max.connections.per.ip.overrides"]),
         )
         self.rack_aware = settings.texts.get("replica.selector.class") == RACK_AWARE_SELECTOR
-        self.client_metrics = ClientMetrics(settings.integers["telemetry.max.bytes"])
+        self.client_metrics = ClientMetrics(settings.integers["telemetry.max.bytes"], cluster.metric_subscriptions)
         self.fetch_sessions = FetchSessions(settings.integers["max.incremental.fetch.session.cache.slots"], cluster.random)
 
     def __repr__(self) -> str:

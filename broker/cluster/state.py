@@ -41,7 +41,9 @@ from .coordinator_log import CoordinatorLog
 from .coordinator_moves import CoordinatorMoves
 from .features import Features, FeatureUpdate
 from .internal_topics import internal_topic
+from .log_levels import LogLevels
 from .metadata_log import MetadataLog
+from .metric_subscriptions import MetricSubscriptions
 from .node_control import NodeControl
 from .placement import place_replicas
 from .producer_ids import ProducerIds
@@ -76,6 +78,7 @@ class ClusterState:
         self._users = config.users
         self.check_tls: Callable[[Broker, BrokerConfig], None] = lambda broker, config: None
         """Raises InvalidConfig if the TLS listeners of a node could not work with new settings. Set by the edge, which does TLS."""
+        self.metric_subscriptions = MetricSubscriptions()
         self.brokers = {node.node_id: Broker(self, node, configs[node.node_id]) for node in config.nodes}
         for broker in self.brokers.values():
             # A new Kafka cluster sets this dynamically for all brokers, which takes precedence over the static setting (KIP-966).
@@ -102,6 +105,7 @@ class ClusterState:
         self.transaction_log = TransactionLog(self)
         self.producer_ids = ProducerIds(timers, self.config, self.partitions)
         self.replica_control = ReplicaControl(self)
+        self.log_levels = LogLevels()
         self.features = Features(config.transaction_version)
         self.quotas = ClientQuotas()
         self.authorizer = authorizer_of(self.config, config.acls)
@@ -350,6 +354,10 @@ class ClusterState:
             self.group_configs[group_id] = GroupConfig(self.config, overrides)
         else:
             self.group_configs.pop(group_id, None)
+
+    def alter_client_metrics(self, name: str, overrides: Mapping[str, str]) -> None:
+        """Replaces the configs of a subscription to client metrics, which is removed without any."""
+        self.metric_subscriptions.alter(name, self.config, overrides)
 
 
 def _report_full(limit_bytes: int) -> None:

@@ -17,11 +17,13 @@ from ...protocol.served_apis import SERVED
 from ..cluster.features import SUPPORTED, Features
 from ..context import Context
 from ..registry import handles
+from ..settings.rows import JMX_REPORTER
+from ..settings.values import BrokerConfig
 
 PRODUCE = 0
-HIDDEN = (71, 72)
-"""GetTelemetrySubscriptions and PushTelemetry, which are served but not listed, so that clients collect no metrics. Kafka lists them only
-with a metrics reporter that receives client telemetry (KIP-714)."""
+TELEMETRY = (71, 72)
+"""GetTelemetrySubscriptions and PushTelemetry. Like Kafka, the broker lists them only with a metrics reporter that receives client telemetry
+(KIP-714), so that clients collect no metrics otherwise."""
 LEVEL_ZERO_SINCE = 4
 """The first version that lists features whose lowest level is 0, because older clients fail on them (KAFKA-17011)."""
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
@@ -36,7 +38,7 @@ def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsRe
             return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST, api_keys=[])
         context.client.software_name, context.client.software_version = named
     return ApiVersionsResponse(
-        api_keys=[_served(key) for key in SERVED if key not in HIDDEN],
+        api_keys=[_served(key) for key in SERVED if key not in TELEMETRY or _receives_telemetry(context.broker.config)],
         supported_features=[
             SupportedFeatureKey(name=name, min_version=lowest, max_version=highest)
             for name, (lowest, highest) in SUPPORTED.items()
@@ -51,6 +53,10 @@ def _finalized(features: Features) -> list[FinalizedFeatureKey]:
     """Returns the features above level 0. From transaction.version 2 on, clients use transactions v2 (KIP-890)."""
     levels = features.levels.items()
     return [FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level) for name, level in levels if level]
+
+
+def _receives_telemetry(config: BrokerConfig) -> bool:
+    return any(reporter not in ("", JMX_REPORTER) for reporter in config.lists["metric.reporters"])
 
 
 def _served(key: int) -> ApiVersion:

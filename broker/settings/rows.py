@@ -16,7 +16,9 @@ BOOLEAN, STRING, INT, SHORT = ConfigType.BOOLEAN, ConfigType.STRING, ConfigType.
 LONG, DOUBLE, LIST, CLASS, PASSWORD = ConfigType.LONG, ConfigType.DOUBLE, ConfigType.LIST, ConfigType.CLASS, ConfigType.PASSWORD
 UNKNOWN = ConfigType.UNKNOWN  # read by a plugin: Kafka's ConfigDef does not define it, so DescribeConfigs hides its value
 TOPIC, BROKER, GROUP = ConfigResourceType.TOPIC, ConfigResourceType.BROKER, ConfigResourceType.GROUP
+CLIENT_METRICS = ConfigResourceType.CLIENT_METRICS
 STANDARD_AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+JMX_REPORTER = "org.apache.kafka.common.metrics.JmxReporter"
 INT_MAX, LONG_MAX, DOUBLE_MAX = 2**31 - 1, 2**63 - 1, 1.7976931348623157e308
 MINUTE_MS, HOUR_MS = 60_000, 3_600_000
 REPLICAS = Matches(re.compile(r"\*|\d+:\d+"), "* or partition:broker")
@@ -359,7 +361,9 @@ SETTINGS: tuple[Setting, ...] = (
             " by changes."),
     Setting(BROKER, "metadata.max.retention.bytes", LONG, 104_857_600),
     Setting(BROKER, "metadata.max.retention.ms", LONG, 604_800_000),
-    Setting(BROKER, "metric.reporters", LIST, ("org.apache.kafka.common.metrics.JmxReporter",), dynamic=CLUSTER_WIDE),
+    Setting(BROKER, "metric.reporters", LIST, (JMX_REPORTER,), dynamic=CLUSTER_WIDE, acts=True,
+            documentation="With any other value than the default, clients are offered client telemetry (KIP-714), as by a broker with a"
+            " reporter that receives it."),
     Setting(BROKER, "metrics.num.samples", INT, 2, Range(1)),
     Setting(BROKER, "metrics.recording.level", STRING, "INFO"),
     Setting(BROKER, "metrics.sample.window.ms", LONG, 30_000, Range(1)),
@@ -636,9 +640,17 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(GROUP, "streams.initial.rebalance.delay.ms", INT, 3000, Range(0), synonyms=("group.streams.initial.rebalance.delay.ms",)),
     Setting(GROUP, "streams.num.standby.replicas", INT, 0, Range(0), synonyms=("group.streams.num.standby.replicas",)),
     Setting(GROUP, "streams.session.timeout.ms", INT, 45_000, Range(1), synonyms=("group.streams.session.timeout.ms",)),
+
+    Setting(CLIENT_METRICS, "interval.ms", INT, 300_000, acts=True,
+            documentation="Interval at which matching clients push their metrics, from 100 to 3600000."),
+    Setting(CLIENT_METRICS, "match", LIST, (), acts=True,
+            documentation="Clients of this subscription, such as client_id=billing.*; empty for all clients."),
+    Setting(CLIENT_METRICS, "metrics", LIST, (), acts=True,
+            documentation="Prefixes of the names of metrics that matching clients push, or * for all metrics."),
 )
 # fmt: on
 
 TOPIC_SETTINGS = {setting.name: setting for setting in SETTINGS if setting.scope is TOPIC}
 BROKER_SETTINGS = {setting.name: setting for setting in SETTINGS if setting.scope is BROKER}
 GROUP_SETTINGS = {setting.name: setting for setting in SETTINGS if setting.scope is GROUP}
+CLIENT_METRICS_SETTINGS = {setting.name: setting for setting in SETTINGS if setting.scope is CLIENT_METRICS}

@@ -71,7 +71,9 @@ CLUSTER = Record(
     },
     apart=(
         # Written separately, because their objects refer to the cluster.
-        *("brokers", "nodes", "topics", "groups", "group_configs", "transactions", "accounts", "authorizer", "random", "timers"),
+        *("brokers", "nodes", "topics", "groups", "group_configs", "metric_subscriptions"),
+        "log_levels",  # those of the process, which a restart of a node does not keep either
+        *("transactions", "accounts", "authorizer", "random", "timers"),
         # References, and indexes that follow from the state.
         *(
             "wake",
@@ -116,6 +118,7 @@ def write_cluster(cluster: ClusterState) -> State:
         "coordinators": write_coordinators(cluster),
         "topics": [TOPIC.write(topic) for topic in cluster.topics.values()],
         "group_configs": mapped(PLAIN, OVERRIDES).write(cluster.group_configs),
+        "client_metrics": mapped(PLAIN, OVERRIDES).write(cluster.metric_subscriptions.configs),
         "groups": None if groups is None else _groups().write_groups(groups),
         "transactions": None if transactions is None else _transactions().TRANSACTIONS.write(transactions),
         "accounts": None if accounts is None else _accounts().write_accounts(accounts),
@@ -201,6 +204,8 @@ def read_cluster(state: State, config: ClusterConfig, turns: Turns[Any], random:
     CLUSTER.fill(cluster, state["cluster"], shift_ms)
     fill_coordinators(cluster, state["coordinators"])
     cluster.group_configs |= {name: GroupConfig(cluster.config, dict(overrides)) for name, overrides in state["group_configs"]}
+    for name, overrides in state["client_metrics"]:
+        cluster.alter_client_metrics(name, dict(overrides))
     if state["groups"] is not None:
         _groups().fill_groups(cluster.groups, state["groups"], shift_ms)
     if state["transactions"] is not None:
