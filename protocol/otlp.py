@@ -1,7 +1,8 @@
-"""Reads the metrics that clients push: messages of OpenTelemetry's protocol (OTLP `MetricsData`, version 1) in the encoding of Protocol Buffers.
+"""Reads the metrics that clients push: `MetricsData` of OpenTelemetry's protocol (OTLP), in the encoding of Protocol Buffers.
 
-Only the parts are read that Kafka's clients send and a user wants to see: names, units, attributes, and the values of gauges and sums. Other
-kinds of metrics have data points without a value. The numbers below are field numbers of opentelemetry/proto/metrics/v1/metrics.proto.
+Only the parts are read that Kafka's clients send and a user wants to see: names, units, attributes, and the values of gauges and sums.
+Other kinds of metrics have data points without a value. The numbers below are field numbers of
+opentelemetry/proto/metrics/v1/metrics.proto.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ Field: TypeAlias = "tuple[int, int | memoryview]"
 
 RESOURCE_METRICS, SCOPE_METRICS, METRICS = 1, 2, 2
 NAME, UNIT, KINDS = 1, 3, {5: "gauge", 7: "sum", 9: "histogram", 10: "exponential histogram", 11: "summary"}
+NUMERIC = ("gauge", "sum")
 DATA_POINTS = 1
 TIME, AS_DOUBLE, AS_INT, ATTRIBUTES = 3, 4, 6, 7
 KEY, VALUE = 1, 2
@@ -65,11 +67,12 @@ def _metric(data: memoryview) -> Metric:
             unit = _text(value)
         elif number in KINDS:
             kind = KINDS[number]
-            points += map(_point, _messages(_bytes(value), DATA_POINTS))
+            read = _number_point if kind in NUMERIC else _other_point
+            points += map(read, _messages(_bytes(value), DATA_POINTS))
     return Metric(name, unit, kind, points)
 
 
-def _point(data: memoryview) -> DataPoint:
+def _number_point(data: memoryview) -> DataPoint:
     attributes: dict[str, Scalar] = {}
     time_ns, result = 0, None
     for number, value in _fields(data):
@@ -84,8 +87,15 @@ def _point(data: memoryview) -> DataPoint:
     return DataPoint(attributes, time_ns, result)
 
 
+def _other_point(data: memoryview) -> DataPoint:
+    """Returns a point of another kind with its time, the only field whose number is the same in all kinds."""
+    times = [_long(value) for number, value in _fields(data) if number == TIME]
+    return DataPoint({}, times[-1] if times else 0, None)
+
+
 def _attribute(data: memoryview) -> tuple[str, Scalar]:
-    key, result = "", ""
+    key: str = ""
+    result: Scalar = ""
     for number, value in _fields(data):
         if number == KEY:
             key = _text(value)

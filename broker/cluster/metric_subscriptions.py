@@ -1,4 +1,7 @@
-"""The subscriptions to client metrics, and which of them apply to a client (KIP-714; Kafka's ClientMetricsConfigs and ClientMetricsManager)."""
+"""The subscriptions to client metrics, and which of them apply to a client (KIP-714).
+
+The rules are those of Kafka's ClientMetricsConfigs and ClientMetricsManager.
+"""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class ClusterState:
         self.producer_ids = ProducerIds(timers, self.config, self.partitions)
         self.replica_control = ReplicaControl(self)
         self.log_levels = LogLevels()
-        self.features = Features(config.transaction_version, config.release)
+        self.features = Features(config.features, config.release)
         self.quotas = ClientQuotas()
         self.authorizer = authorizer_of(self.config, config.acls)
         self.shortcut_allowed = self.authorizer is None
@@ -347,6 +347,8 @@ class ClusterState:
         """Replaces the dynamic settings of one node or, with None, those of all nodes; topics and groups inherit the new values."""
         from ..groups.settings import GroupSettings
 
+        for node in self.brokers.values() if broker is None else (broker,):
+            node.log_dirs.count()
         if broker is None:
             # The settings of the cluster are those of its first node, which may have been removed.
             for settings in {id(each): each for each in (self.config, *(node.config for node in self.brokers.values()))}.values():

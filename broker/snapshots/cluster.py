@@ -19,6 +19,7 @@ from ...storage.memory import LogMemory
 from ..cluster.broker import Broker, Silence
 from ..cluster.coordinator_log import CoordinatorLog
 from ..cluster.features import Features
+from ..cluster.log_dirs import LogDirs, Move
 from ..cluster.metadata_log import MetadataLog
 from ..cluster.node_control import NodeControl
 from ..cluster.producer_ids import ProducerIds
@@ -35,7 +36,7 @@ from ..topics.cleaning import LogCleaner
 from ..topics.names import SHARE_GROUP_STATE, TopicNames
 from ..topics.retention import LogRetention
 from .coordinators import fill_coordinators, write_coordinators
-from .forms import MOMENT, PLAIN, Form, Plain, Record, Within, coded, mapped, optional, ordered
+from .forms import MOMENT, PLAIN, TUPLE, Form, Plain, Record, Within, coded, mapped, named, optional, ordered
 from .timers import set_timers, write_timers
 from .topics import OVERRIDES, TOPIC, read_topic
 
@@ -93,9 +94,22 @@ CLUSTER = Record(
     ),
 )
 
+LOG_DIRS = Record(
+    LogDirs,
+    {"placed": mapped(TUPLE, PLAIN), "moves": mapped(TUPLE, named(Move, began_ms=MOMENT, counted_ms=MOMENT)), "chosen": mapped(TUPLE, PLAIN)},
+    apart=("_broker",),
+)
 BROKER = Record(
     Broker,
-    {"node_id": PLAIN, "rack": PLAIN, "running": PLAIN, "registered": PLAIN, "fenced": PLAIN, "silence": optional(coded(Silence))},
+    {
+        "node_id": PLAIN,
+        "rack": PLAIN,
+        "running": PLAIN,
+        "registered": PLAIN,
+        "fenced": PLAIN,
+        "silence": optional(coded(Silence)),
+        "log_dirs": Within(LOG_DIRS),
+    },
     apart=(
         *("cluster", "listeners", "config", "request_max_bytes", "max_idle_ms", "request_memory", "connections", "rack_aware", "sasl"),
         # Lost in a restart.

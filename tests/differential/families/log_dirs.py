@@ -15,6 +15,8 @@ from .configs import BROKER, DELETE, SET, altered, describe
 SETTINGS = {"log.dirs": "{directory}/data,{directory}/more", "replica.fetch.max.bytes": "100", "log.dir.failure.timeout.ms": "1000"}
 DATA, MORE = "$directory/data", "$directory/more"
 RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
+QUIET = Pause(12_000)
+"""Time after which Kafka's quota has forgotten earlier moves."""
 MOVED = Pause(3000)
 """Time in which a small replica has moved, also on Apache Kafka."""
 
@@ -72,7 +74,12 @@ def _refused() -> Iterator[Case]:
     topic = Topic("log_dirs.refused")
     for word, directory in (("elsewhere", "/nowhere"), ("relative", "more"), ("empty", ""), ("above", "$directory")):
         yield Case(f"log_dirs.refused.{word}", (topic,), (move((directory, topic.name, [0])), described(topic.name)), before=placed(topic))
-    for word, name, partitions in (("topic", "nobody", [0]), ("partition", topic.name, [7]), ("other-node", topic.name, [1]), ("no-name", "", [0])):
+    for word, name, partitions in (
+        ("topic", "nobody", [0]),
+        ("partition", topic.name, [7]),
+        ("other-node", topic.name, [1]),
+        ("no-name", "", [0]),
+    ):
         for directory in (MORE, "/nowhere"):
             step = move((directory, name, partitions))
             yield Case(f"log_dirs.refused.{word}{'.elsewhere' * (directory != MORE)}", (topic,), (step, described(topic.name)))
@@ -101,7 +108,7 @@ def _throttled() -> Iterator[Case]:
             "cancelled": (move((DATA, topic.name, [0])), MOVED),
             "grows": (produce(topic.name, batch_of(b"new")),),
         }[word]
-        begun = (*placed(topic, b"x" * 80, b"y" * 80, b"z" * 80), slow)
+        begun = (*placed(topic, b"x" * 80, b"y" * 80, b"z" * 80), QUIET, slow)
         begin = (move((MORE, topic.name, [0])), Pause(1000), described(topic.name))
         yield Case(topic.name, (topic,), (*begin, *steps, described(topic.name), describe(BROKER, "1", [RATE]), fast), before=begun)
 
@@ -109,7 +116,14 @@ def _throttled() -> Iterator[Case]:
 def _cordoned() -> Iterator[Case]:
     """Cordoned directories get no new replicas (KIP-1066)."""
     topic = Topic("log_dirs.cordoned")
-    for word, value in (("one", MORE), ("both", f"{DATA},{MORE}"), ("all", "*"), ("unknown", "/nowhere"), ("relative", "more"), ("empty", "")):
+    for word, value in (
+        ("one", MORE),
+        ("both", f"{DATA},{MORE}"),
+        ("all", "*"),
+        ("unknown", "/nowhere"),
+        ("relative", "more"),
+        ("empty", ""),
+    ):
         set_to = altered(BROKER, "1", [("cordoned.log.dirs", value, SET)], validate_only=False, version=1)
         freed = altered(BROKER, "1", [("cordoned.log.dirs", None, DELETE)], validate_only=False, version=1)
         shown = describe(BROKER, "1", ["cordoned.log.dirs"])
