@@ -26,6 +26,7 @@ LOGGERS = (
     "kafka.server.KafkaServer",
     "kafka.utils.KafkaScheduler",
     "odradek.control",
+    "org.apache.kafka.coordinator.share.ShareCoordinatorShard",
 )
 LEVELS = {
     "DEBUG": logging.DEBUG,

@@ -360,11 +360,13 @@ class ClusterState:
         for topic in self.topics.values():
             self._min_isr_changed(topic)
         self.groups.reload(GroupSettings.of(self.config))
+        self.replica_control.schedule_unclean_elections(self.partitions())
 
     def alter_topic(self, topic: Topic, overrides: Mapping[str, str]) -> None:
         """Replaces the configs of a topic."""
         topic.config.alter(overrides)
         self._min_isr_changed(topic)
+        self.replica_control.schedule_unclean_elections(topic.partitions)
 
     def _min_isr_changed(self, topic: Topic) -> None:
         for partition in topic.partitions:

@@ -39,6 +39,7 @@ def get_telemetry_subscriptions(request: GetTelemetrySubscriptionsRequest, conte
         requested_metrics=[],
     )
     client, metrics = context.client, context.broker.client_metrics
+    _forget_on_close(context)
     try:
         instance = metrics.subscribe(instance_id, _attributes(client), client.connection_id, context.now_ms)
     except KafkaError as error:
@@ -57,6 +58,7 @@ def push_telemetry(request: PushTelemetryRequest, context: Context) -> PushTelem
     """Accepts metrics, which `cluster.client_metrics()` shows."""
     if request.client_instance_id in RESERVED:
         return PushTelemetryResponse(error_code=ErrorCode.INVALID_REQUEST)
+    _forget_on_close(context)
     context.broker.client_metrics.push(
         request.client_instance_id,
         _attributes(context.client),
@@ -68,6 +70,11 @@ def push_telemetry(request: PushTelemetryRequest, context: Context) -> PushTelem
         terminating=request.terminating,
     )
     return PushTelemetryResponse()
+
+
+def _forget_on_close(context: Context) -> None:
+    metrics, connection_id = context.broker.client_metrics, context.client.connection_id
+    context.client.on_close[metrics] = lambda: metrics.forget_connection(connection_id)
 
 
 def _attributes(client: Client) -> Mapping[str, str]:

@@ -96,7 +96,11 @@ CLUSTER = Record(
 
 LOG_DIRS = Record(
     LogDirs,
-    {"placed": mapped(TUPLE, PLAIN), "moves": mapped(TUPLE, named(Move, began_ms=MOMENT, counted_ms=MOMENT)), "chosen": mapped(TUPLE, PLAIN)},
+    {
+        "placed": mapped(TUPLE, PLAIN),
+        "moves": mapped(TUPLE, named(Move, began_ms=MOMENT, counted_ms=MOMENT)),
+        "chosen": mapped(TUPLE, PLAIN),
+    },
     apart=("_broker",),
 )
 BROKER = Record(
