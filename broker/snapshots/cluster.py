@@ -73,7 +73,7 @@ CLUSTER = Record(
     apart=(
         # Written separately, because their objects refer to the cluster.
         *("brokers", "nodes", "topics", "groups", "group_configs", "metric_subscriptions"),
-        "log_levels",  # those of the process, which a restart of a node does not keep either
+        "log_levels",  # the levels of the process, which a restart of a node does not keep either
         *("transactions", "accounts", "authorizer", "random", "timers"),
         # References, and indexes that follow from the state.
         *(

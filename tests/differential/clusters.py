@@ -51,7 +51,9 @@ class TargetCluster(Protocol):
     """A cluster of `nodes` nodes that cases are sent to. `texts` maps names to texts that `$name` stands for in all its cases."""
 
     nodes: int
-    texts: Mapping[str, str]
+
+    @property
+    def texts(self) -> Mapping[str, str]: ...
 
     def connect(self, node: int, host: str = LOCALHOST, listener: str = "") -> Connection: ...
 

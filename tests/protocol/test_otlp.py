@@ -52,7 +52,7 @@ def test_gauges_and_sums_are_read() -> None:
     point = values + fixed(2, pack("<Q", 1)) + fixed(3, pack("<q", 2_000_000)) + fixed(4, pack("<d", 1.5))
     gauge = field(1, "queue.time") + field(2, "described") + field(3, "ms") + field(5, field(1, point))
     total = field(1, "sent") + field(7, field(1, fixed(6, pack("<q", -7))) + field(1, fixed(6, pack("<q", 9))) + field(2, 1) + field(3, 1))
-    attributes = {"text": "a", "flag": True, "count": -5, "ratio": 0.5, "list": ""}
+    attributes: dict[str, str | int | float | bool] = {"text": "a", "flag": True, "count": -5, "ratio": 0.5, "list": ""}
     assert read_metrics(message(gauge, total)) == [
         Metric("queue.time", "ms", "gauge", [DataPoint(attributes, 2_000_000, 1.5)]),
         Metric("sent", "", "sum", [DataPoint({}, 0, -7), DataPoint({}, 0, 9)]),

@@ -174,19 +174,15 @@ def _matched() -> Iterator[Case]:
 
 def _combined() -> Iterator[Case]:
     """Several subscriptions that match one client: the union of their metrics, at the shortest interval."""
-    for number, (word, *subscriptions) in enumerate(
-        (
-            ("two", ("a,b", "1000"), ("b,c", "2000")),
-            ("many", ("org.apache.kafka.producer.,org.apache.kafka.consumer.", "500"), ("x,y,z,w,v,u,t", "700"), ("s,r,q,p,o,n", "900")),
-            ("all", ("*", "1000"), ("b,c", "2000")),
-            ("empty", ("", "1000"), ("b", "400000")),
-            (
-                "none",
-                ("", "3000000"),
-            ),
-        ),
-        200,
-    ):
+    many = ("org.apache.kafka.producer.,org.apache.kafka.consumer.", "500"), ("x,y,z,w,v,u,t", "700"), ("s,r,q,p,o,n", "900")
+    combined: dict[str, tuple[tuple[str, str], ...]] = {
+        "two": (("a,b", "1000"), ("b,c", "2000")),
+        "many": many,
+        "all": (("*", "1000"), ("b,c", "2000")),
+        "empty": (("", "1000"), ("b", "400000")),
+        "none": (("", "3000000"),),
+    }
+    for number, (word, subscriptions) in enumerate(combined.items(), 200):
         name = f"client_metrics.combined.{word}"
         begun = tuple(
             change(f"{name}.{index}", ("metrics", metrics, SET), ("interval.ms", interval, SET), ("match", f"client_id={name}", SET))

@@ -34,29 +34,55 @@ def _described() -> Iterator[Case]:
     yield Case("loggers.described.documented", (), (describe(LOGGER, "1", SHOWN, include_documentation=True),))
 
 
+Change = tuple[str, tuple[tuple[str, str | None, int], ...]]
+
+
+def _changes() -> Iterator[Change]:
+    """Yields names of cases with the configs that they change."""
+    yield "none", ()
+    for level in ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"):
+        yield f"set.{level}", ((ONE, level, SET),)
+    for level in ("OFF", "ALL", "info", "Debug", "", "10"):
+        yield f"set.bad.{level}", ((ONE, level, SET),)
+    yield (
+        "set.two",
+        (
+            (ONE, "DEBUG", SET),
+            (OTHER, "WARN", SET),
+        ),
+    )
+    yield (
+        "set.good-and-bad",
+        (
+            (ONE, "DEBUG", SET),
+            (OTHER, "x", SET),
+        ),
+    )
+    yield "set.unknown", (("no.such", "DEBUG", SET),)
+    yield "set.no-name", (("", "DEBUG", SET),)
+    yield "set.blank", ((" ", "DEBUG", SET),)
+    yield "set.null", ((ONE, None, SET),)
+    yield (
+        "set.twice",
+        (
+            (ONE, "DEBUG", SET),
+            (ONE, "INFO", SET),
+        ),
+    )
+    yield "root.bad", (("root", "x", SET),)
+    yield "root.delete", (("root", None, DELETE),)
+    yield "root.delete-with-value", (("root", "INFO", DELETE),)
+    yield "delete", ((ONE, None, DELETE),)
+    yield "delete.with-value", ((ONE, "INFO", DELETE),)
+    yield "delete.unknown", (("no.such", None, DELETE),)
+    yield "append", ((ONE, "INFO", APPEND),)
+    yield "append.unknown", (("no.such", "INFO", APPEND),)
+    yield "subtract", ((ONE, "INFO", SUBTRACT),)
+    yield "operation", ((ONE, "INFO", 9),)
+
+
 def _changed() -> Iterator[Case]:
-    for word, *configs in (
-        ("none",),
-        *((f"set.{level}", (ONE, level, SET)) for level in ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")),
-        *((f"set.bad.{level}", (ONE, level, SET)) for level in ("OFF", "ALL", "info", "Debug", "", "10")),
-        ("set.two", (ONE, "DEBUG", SET), (OTHER, "WARN", SET)),
-        ("set.good-and-bad", (ONE, "DEBUG", SET), (OTHER, "x", SET)),
-        ("set.unknown", ("no.such", "DEBUG", SET)),
-        ("set.no-name", ("", "DEBUG", SET)),
-        ("set.blank", (" ", "DEBUG", SET)),
-        ("set.null", (ONE, None, SET)),
-        ("set.twice", (ONE, "DEBUG", SET), (ONE, "INFO", SET)),
-        ("root.bad", ("root", "x", SET)),
-        ("root.delete", ("root", None, DELETE)),
-        ("root.delete-with-value", ("root", "INFO", DELETE)),
-        ("delete", (ONE, None, DELETE)),
-        ("delete.with-value", (ONE, "INFO", DELETE)),
-        ("delete.unknown", ("no.such", None, DELETE)),
-        ("append", (ONE, "INFO", APPEND)),
-        ("append.unknown", ("no.such", "INFO", APPEND)),
-        ("subtract", (ONE, "INFO", SUBTRACT)),
-        ("operation", (ONE, "INFO", 9)),
-    ):
+    for word, configs in _changes():
         for version in (0, 1):
             name = f"loggers.change.v{version}.{word}"
             ends = change((ONE, None, DELETE), (OTHER, None, DELETE))
