@@ -11,7 +11,7 @@ import logging
 from collections.abc import Mapping
 
 ROOT = "root"
-PARENTS = ("kafka", "odradek")
+PARENTS = ("kafka", "odradek", "org.apache.kafka")
 LOGGERS = (
     "kafka.controller.KafkaController",
     "kafka.coordinator.group.GroupCoordinator",
