@@ -6,6 +6,7 @@ each of its methods.
 
 from __future__ import annotations
 
+from .client_metrics import ClientMetricsControls
 from .clock import AsyncClock, Clock
 from .connections import ConnectionControls
 from .declaration import blocking
@@ -29,6 +30,7 @@ class ClusterControls(
     GroupControls,
     TransactionControls,
     ConnectionControls,
+    ClientMetricsControls,
     StateControls,
     RequestControls,
     WaitControls,
@@ -101,6 +103,7 @@ class BlockingControls(BlockingWaitControls):
     transactions = blocking(TransactionControls.transactions)
     connections = blocking(ConnectionControls.connections)
     requests = blocking(RequestControls.requests)
+    client_metrics = blocking(ClientMetricsControls.client_metrics)
 
     fault = blocking_fault(FaultControls.fault)
     list_faults = blocking(FaultControls.list_faults)

@@ -194,7 +194,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self.server.begin_turn()
         self.server.core.timers.cancel(self)
         try:
-            connection.lost("the client has disconnected")
+            connection.resets = connection.resets or isinstance(exc, ConnectionResetError)
+            connection.lost("the client has disconnected", by_client=True)
         except Exception as error:
             connection.log_failure(error, "releasing its resources")
         finally:
