@@ -6,6 +6,7 @@ each of its methods.
 
 from __future__ import annotations
 
+from .client_metrics import ClientMetricsControls
 from .clock import AsyncClock, Clock
 from .connections import ConnectionControls
 from .declaration import blocking
@@ -31,6 +32,7 @@ class ClusterControls(
     TransactionControls,
     ConnectionControls,
     DoctorControls,
+    ClientMetricsControls,
     StateControls,
     RequestControls,
     WaitControls,
@@ -104,6 +106,7 @@ class BlockingControls(BlockingWaitControls):
     connections = blocking(ConnectionControls.connections)
     doctor = blocking(DoctorControls.doctor)
     requests = blocking(RequestControls.requests)
+    client_metrics = blocking(ClientMetricsControls.client_metrics)
 
     fault = blocking_fault(FaultControls.fault)
     list_faults = blocking(FaultControls.list_faults)

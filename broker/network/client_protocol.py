@@ -191,10 +191,10 @@ class ClientProtocol(asyncio.BufferedProtocol):
         connection = self.connection
         if connection.closing is None:
             network_log.debug("[KafkaServer id=%d] %s has disconnected", self.broker.node_id, connection.client)
-            connection.resets = isinstance(exc, ConnectionResetError)
         self.server.begin_turn()
         self.server.core.timers.cancel(self)
         try:
+            connection.resets = connection.resets or isinstance(exc, ConnectionResetError)
             connection.lost("the client has disconnected", by_client=True)
         except Exception as error:
             connection.log_failure(error, "releasing its resources")

@@ -183,6 +183,7 @@ class Server:
                     client.reset("the state of the cluster was replaced")
                 if faults or "faults" in vars(before):
                     core.faults.replace(before.faults, faults)
+                before.cluster.log_levels.restore()
                 if self._log_memory is None:
                     core.turns.background(before.cluster.discard())
                 else:  # at once, because the bytes count until they are released
@@ -239,6 +240,8 @@ class Server:
         for node_id in list(self._acceptors):
             await self._close_node(node_id)
         self._ports.release_all_but(())
+        if "core" in vars(self):  # not if the start has failed before
+            self.cluster.log_levels.restore()
         if self.generated_tls is not None:
             self.generated_tls.close()
         if self._key_sets is not None:

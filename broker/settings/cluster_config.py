@@ -72,7 +72,7 @@ class NodeConfig:
 class ClusterConfig:
     """All nodes. An empty cluster id is replaced by a random one; `ignored` names the given settings that have no effect.
 
-    `transaction_version` is the finalized level of the feature transaction.version: 0, 1, or 2 for transactions v2 (KIP-890).
+    `features` are levels to which features are finalized at start; all others begin at the highest level of the release.
     `max_memory_bytes` limits the memory of all logs together; None is no limit. `users` maps names to passwords; `acls` are access control
     entries as `security/acl_texts.py` describes them. With `tls`, certificates are generated for listeners without a key store.
     `release` is the emulated release of Kafka, None for 4.3.
@@ -81,7 +81,7 @@ class ClusterConfig:
     cluster_id: str
     nodes: tuple[NodeConfig, ...]
     ignored: tuple[str, ...] = ()
-    transaction_version: int = 2
+    features: Mapping[str, int] = field(default_factory=dict)
     max_memory_bytes: int | None = None
     users: Mapping[str, str] = field(default_factory=dict, repr=False)
     acls: tuple[str, ...] = ()
