@@ -16,8 +16,6 @@ MANY_GIVEN_UP = 20
 """The same for those that the client closes. Clients close the connection by which they found the cluster, so this number is higher."""
 MANY_MESSAGES = 5
 """The number of connections with one Produce each, one after the other."""
-OVERLAP_MS = 100.0
-"""How much later than the opening of the next connection a connection may be closed, because clients close in the background."""
 
 
 def reconnect_loops(history: History) -> Iterable[Finding]:
@@ -72,10 +70,11 @@ def _messages(connection: Connection) -> int:
 
 
 def _one_after_the_other(connections: Sequence[Connection]) -> list[Connection]:
-    """Returns connections that were closed before the next one was opened. Several producers at the same time are no mistake."""
+    """Returns connections each of which was closed before the next one was used. Several producers at the same time are no mistake."""
     row: list[Connection] = []
     for connection in sorted(connections, key=_opened_ms):
-        if not row or (row[-1].closed_ms or 0.0) <= _opened_ms(connection) + OVERLAP_MS:
+        last = row[-1].closed if row else None
+        if last is None or last.sequence < connection.work[0].sequence:
             row.append(connection)
     return row
 
