@@ -26,7 +26,6 @@ The exit code is 0 without findings, 1 with findings, and 2 if the examination w
 
 
 def add_options(doctor: argparse.ArgumentParser) -> None:
-    doctor.add_argument("file", nargs="?", metavar="FILE", help="a capture file (pcap or pcapng), instead of a running cluster")
     doctor.add_argument("--control", metavar="HOST:PORT", help="the control listener of the cluster (default: ODRADEK_CONTROL)")
     doctor.add_argument("--control-token", metavar="TOKEN", help="its token (default: ODRADEK_CONTROL_TOKEN)")
     doctor.add_argument("--json", action="store_true", help="print the findings as JSON")
@@ -35,7 +34,7 @@ def add_options(doctor: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Prints the findings. Returns 0 without any, 1 with some, and 2 if there was nothing to examine."""
     try:
-        findings = _in_file(options.file) if options.file is not None else _in_cluster(options, environ)
+        findings = _in_cluster(options, environ)
     except (ArgumentTypeError, ValueError) as error:
         return refuse(str(error))
     from ..wire.doctor.report import as_text
@@ -62,7 +61,3 @@ def _in_cluster(options: argparse.Namespace, environ: Mapping[str, str]) -> list
         raise ValueError(answer.detail)
     findings: list[Description] = json.loads(answer.body)
     return findings
-
-
-def _in_file(name: str) -> list[Description]:
-    raise NotImplementedError(name)

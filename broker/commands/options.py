@@ -108,3 +108,9 @@ def add_trace_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--filter", metavar="FILTER", help="show only these, such as 'api=Produce and error'")
     command.add_argument("--verbose", action="store_true", help="show the fields of requests and responses too")
     command.add_argument("--json", action="store_true", help="print one JSON object per line")
+
+
+def add_format_option(command: argparse.ArgumentParser) -> None:
+    """Adds the option of sequence diagrams."""
+    formats = ["text", "mermaid", "svg", "html"]
+    command.add_argument("--format", choices=formats, help="print a sequence diagram at the end, instead of entries as they come")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from .options import add_trace_options, address, count, refuse
+from .options import add_format_option, add_trace_options, address, count, refuse
 
 if TYPE_CHECKING:
     from ..wire.exchange import Entry
@@ -17,6 +17,7 @@ examples:
   odradek trace
   odradek trace --filter 'api=Produce and error' --verbose
   odradek trace --since 0 --json | jq .api
+  odradek trace --format html > session.html     a sequence diagram of what happens until Ctrl-C
 """
 DEFAULT_CONTROL = "127.0.0.1:9099"
 FAILED = 1
@@ -24,14 +25,15 @@ FAILED = 1
 
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Prints entries until Ctrl-C or the end of the cluster. Returns 1 if no control listener answers, 2 for a mistake in the call."""
-    from ..wire.printing import printed_by
-    from .trace_client import Missed, NoStream, Refused
+    from .trace_client import NoStream, Refused
 
-    printing = printed_by(verbose=options.verbose, as_json=options.json, colours=sys.stdout.isatty())
+    if options.format is not None and (options.json or options.verbose):
+        return refuse("--json and --verbose have no effect on a diagram; leave out --format or these options")
     try:
-        for entry in followed(options, environ):
-            text = printing.missed(entry.entries) if isinstance(entry, Missed) else printing.of(entry)
-            print(text, flush=True)
+        if options.format is None:
+            _print(options, environ)
+        else:
+            draw(_collected(followed(options, environ)), options)
     except Refused as error:
         return refuse(str(error))
     except NoStream as error:
@@ -40,6 +42,39 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     except BrokenPipeError:
         sys.stdout = None  # so that the interpreter does not try to flush it
     return 0
+
+
+def _print(options: argparse.Namespace, environ: Mapping[str, str]) -> None:
+    from ..wire.printing import printed_by
+    from .trace_client import Missed
+
+    printing = printed_by(verbose=options.verbose, as_json=options.json, colours=sys.stdout.isatty())
+    for entry in followed(options, environ):
+        text = printing.missed(entry.entries) if isinstance(entry, Missed) else printing.of(entry)
+        print(text, flush=True)
+
+
+def _collected(entries: Iterator[Entry | Missed]) -> list[Entry]:
+    """Returns the entries until Ctrl-C or the end of the cluster."""
+    from .trace_client import Missed
+
+    found: list[Entry] = []
+    try:
+        for entry in entries:
+            if isinstance(entry, Missed):
+                print(f"odradek trace: {entry.entries} entries are missing, because they were not read in time", file=sys.stderr)
+            else:
+                found.append(entry)
+    except KeyboardInterrupt:
+        pass
+    return found
+
+
+def draw(entries: Sequence[Entry], options: argparse.Namespace) -> None:
+    """Prints a sequence diagram in the format of --format."""
+    from ..wire.diagrams.formats import FORMATS
+
+    print(FORMATS[options.format](entries), end="", flush=True)
 
 
 def followed(options: argparse.Namespace, environ: Mapping[str, str]) -> Iterator[Entry | Missed]:
@@ -64,6 +99,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--control-token", metavar="TOKEN", help="token of the control listener (default: ODRADEK_CONTROL_TOKEN)")
     add_trace_options(command)
+    add_format_option(command)
     command.add_argument(
         "--since", type=count, metavar="N", help="begin with the recorded entry of this number; 0: all (default: new ones)"
     )

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from ..control_errors import InvalidControl, unknown
-from ..controls.wire import record_of
+from ..controls.recorded import record_of
 from ..network.server import Server
 from ..scheduling.turns import TURN_S
 from ..wire.exchange import Entry, Exchange

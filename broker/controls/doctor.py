@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from ..control_errors import ControlError
-from ..scheduling.turns import TURN_S
 from .declaration import Controls, control
-
-if TYPE_CHECKING:
-    from ..wire.exchange import Entry
-    from ..wire.record import Record
+from .recorded import recorded
 
 
 @dataclass(frozen=True)
@@ -43,21 +36,5 @@ class DoctorControls(Controls):
         from ..wire.doctor.examination import examine  # imported on first use, because most clusters are not examined
         from ..wire.doctor.report import described
 
-        server = self._server
-        if server.core.record is None:
-            raise ControlError("the record of exchanges is switched off, so there is nothing to examine")
-        entries = await _entries(server.core.record)
-        return await server.in_thread(lambda: [FindingInfo(**described(finding)) for finding in examine(entries)])
-
-
-async def _entries(record: Record) -> list[Entry]:
-    """Returns the entries of a record. Other work gets turns in between."""
-    loop = asyncio.get_running_loop()
-    found: list[Entry] = []
-    end_s = loop.time() + TURN_S
-    for entry in record.entries():
-        found.append(entry)
-        if loop.time() > end_s:
-            await asyncio.sleep(0)
-            end_s = loop.time() + TURN_S
-    return found
+        entries = await recorded(self._server)
+        return await self._server.in_thread(lambda: [FindingInfo(**described(finding)) for finding in examine(entries)])

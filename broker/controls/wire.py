@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ..control_errors import ControlRefused
+from ..control_errors import unknown
 from .declaration import Blocking, Controls, Part, blocking, control
+from .recorded import record_of, recorded
 
 if TYPE_CHECKING:
-    from ..network.server import Server
     from ..wire.exchange import Entry, Exchange
-    from ..wire.record import Record
 
 Since = Annotated[int, "the number of the first entry, such as one that `mark` has returned"]
 FilterText = Annotated[str, "a filter, such as api=Produce and error"]
@@ -47,6 +46,26 @@ class AsyncWire(Part):
         selects = parsed(filter)
         found = [entry for entry in await self.since(since) if selects(entry)]
         return [json_of_entry(entry, verbose=verbose) for entry in found]
+
+    @control("wire diagram", reads=True, owner="wire")
+    async def diagram(
+        self,
+        format: Annotated[str, "text, mermaid, svg or html"] = "text",  # noqa: A002  (the name of the option of odradek trace)
+        since: Since = 0,
+        filter: FilterText = "",  # noqa: A002
+    ) -> str:
+        """Returns a sequence diagram of the exchanges and events from a number on: clients, nodes, and arrows with API and version.
+
+        Notes say where a request has waited, failed or was hit by a fault. Exchanges that a client repeats are replaced by a note.
+        """
+        from ..wire.diagrams.formats import FORMATS
+        from ..wire.filters import parsed
+
+        draw, selects = FORMATS.get(format), parsed(filter)
+        if draw is None:
+            raise unknown("format", "format", format, FORMATS)
+        entries = await recorded(self._server, since)
+        return await self._server.in_thread(lambda: draw([entry for entry in entries if selects(entry)]))
 
 
 class RequestControls(Controls):
@@ -93,15 +112,7 @@ class Wire(Blocking):
     mark = blocking(AsyncWire.mark)
     since = blocking(AsyncWire.since)
     entries = blocking(AsyncWire.entries)
-
-
-def record_of(server: Server) -> Record:
-    """Returns the record of a cluster. Raises ControlRefused if it is switched off."""
-    record = server.core.record
-    if record is None:
-        reason = "the record of exchanges is switched off; start the cluster with record_exchanges above 0"
-        raise ControlRefused("RECORD_SWITCHED_OFF", reason)
-    return record
+    diagram = blocking(AsyncWire.diagram)
 
 
 def _any_fits(names: Sequence[str], pattern: str) -> bool:

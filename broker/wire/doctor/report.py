@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypedDict
 
-from ..diagrams.labels import request_label, response_label, shortened
-from ..exchange import Entry, Event
+from ..diagrams.labels import shortened
+from ..lines import Lines
 from .finding import Finding
 
 
@@ -24,6 +24,7 @@ class Description(TypedDict):
 
 def described(finding: Finding) -> Description:
     """Returns a finding as plain values."""
+    lines = Lines()
     return Description(
         name=finding.name,
         client=shortened(finding.client, 300),
@@ -31,25 +32,8 @@ def described(finding: Finding) -> Description:
         advice=finding.advice,
         settings=list(finding.settings),
         exchanges=[entry.sequence for entry in finding.entries],
-        lines=[_line(entry) for entry in finding.entries],
+        lines=[lines.of(entry) for entry in finding.entries],
     )
-
-
-def _line(entry: Entry) -> str:
-    at = entry.at if isinstance(entry, Event) else entry.received
-    place = f"#{entry.sequence} {_time(at.wall_ms)} connection {entry.connection}"
-    if isinstance(entry, Event):
-        return f"{place}: {shortened(entry.text, 200)}"
-    node = f" node {entry.node}" if entry.node is not None else ""
-    answer = "no response" if entry.response_frame is None else response_label(entry)
-    end = f", {entry.ended}" if entry.ended else ""
-    return f"{place}{node}: {shortened(f'{request_label(entry)} -> {answer}{end}', 300)}"
-
-
-def _time(wall_ms: float) -> str:
-    """Returns a time of the day in UTC."""
-    seconds, milliseconds = divmod(int(wall_ms), 1000)
-    return f"{seconds // 3600 % 24:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{milliseconds:03}"
 
 
 def as_text(findings: Sequence[Description]) -> str:

@@ -1,0 +1,36 @@
+"""The record of exchanges, as controls read it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from ..control_errors import ControlRefused
+from ..scheduling.turns import TURN_S
+
+if TYPE_CHECKING:
+    from ..network.server import Server
+    from ..wire.exchange import Entry
+    from ..wire.record import Record
+
+
+def record_of(server: Server) -> Record:
+    """Returns the record of a cluster. Raises ControlRefused if it is switched off."""
+    record = server.core.record
+    if record is None:
+        reason = "the record of exchanges is switched off; start the cluster with record_exchanges above 0"
+        raise ControlRefused("RECORD_SWITCHED_OFF", reason)
+    return record
+
+
+async def recorded(server: Server, since: int = 0) -> list[Entry]:
+    """Returns the entries from a number on. Other work gets turns in between. Raises ControlRefused if the record is switched off."""
+    loop = asyncio.get_running_loop()
+    found: list[Entry] = []
+    end_s = loop.time() + TURN_S
+    for entry in record_of(server).entries(since):
+        found.append(entry)
+        if loop.time() > end_s:
+            await asyncio.sleep(0)
+            end_s = loop.time() + TURN_S
+    return found

@@ -1,0 +1,58 @@
+"""`odradek trace --format` and the control `wire diagram`: diagrams of a running cluster."""
+
+from __future__ import annotations
+
+import subprocess
+from xml.etree import ElementTree
+
+import pytest
+from confluent_kafka import Producer
+
+from odradek import Cluster
+from odradek.broker import cli
+from odradek.broker.control_errors import InvalidControl
+from tests.broker.test_cli import CLEAN, COMMAND
+
+pytestmark = [pytest.mark.sockets, pytest.mark.clients]
+
+
+def produce(cluster: Cluster) -> None:
+    writer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "client.id": "writer", "log_level": 0})
+    writer.produce("orders", b"a")
+    assert writer.flush(30) == 0
+
+
+def test_diagram_shows_clients_nodes_and_arrows() -> None:
+    with Cluster(nodes=1, topics={"orders": 1}) as cluster:
+        mark = cluster.wire.mark()
+        produce(cluster)
+        text = cluster.wire.diagram(since=mark)
+        assert text.splitlines()[0].split() == ["writer", "node", "1"]
+        assert "orders-0 at offset 0" in text
+        produced = cluster.wire.diagram("mermaid", filter="api=Produce")
+        assert produced.startswith("sequenceDiagram\n")
+        assert "ApiVersions" not in produced
+        assert ElementTree.fromstring(cluster.wire.diagram("svg")).tag.endswith("svg")
+        assert cluster.wire.diagram("html").startswith("<!doctype html>")
+        with pytest.raises(InvalidControl, match="there is no format 'svgg'; did you mean 'svg'"):
+            cluster.wire.diagram("svgg")
+
+
+def test_trace_draws_what_it_has_seen_when_the_cluster_ends() -> None:
+    with Cluster(nodes=1, topics={"orders": 1}, control="127.0.0.1:0") as cluster:
+        produce(cluster)
+        command = [*COMMAND, "trace", "--control", str(cluster.control), "--since", "0", "--format", "mermaid"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=CLEAN) as trace:
+            listener = cluster._cluster._listener
+            assert listener is not None
+            while not any(connection._task for connection in list(listener.connections)):  # until it has asked for the stream
+                assert trace.poll() is None
+            cluster.stop()
+            output, _ = trace.communicate(timeout=60)
+    assert output.startswith("sequenceDiagram\n    participant p0 as writer")
+    assert "Produce v" in output
+
+
+def test_format_with_options_of_lines_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["trace", "--format", "svg", "--json"]) == 2
+    assert "--json and --verbose have no effect on a diagram" in capsys.readouterr().err
