@@ -43,7 +43,7 @@ STEPS = (
     "OffsetCommit",
     "LeaveGroup",
 )
-"""What is shown, in this order. Heartbeats are left out, because their number depends on the time."""
+"""The steps that are shown, in this order. Heartbeats are left out, because their number depends on the time."""
 ANYWHERE = ("Metadata", "FindCoordinator")
 VERSION = confluent_kafka.libversion()[0]
 

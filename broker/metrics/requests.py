@@ -1,7 +1,7 @@
 """Counts of requests, from the record of exchanges: by API, version and error, their durations and bytes, and connections.
 
 The record drops its oldest entries. `RequestCounts` counts those that are dropped and those that are there when metrics are asked for, so
-that each is counted once. Nothing is counted, and no response is decoded for it, before metrics are asked for the first time.
+that each is counted once. No request is counted, and no response is decoded for it, before metrics are asked for the first time.
 
 Labels do not depend on what clients choose: an unknown API or version has one label, whatever its number.
 """

@@ -305,8 +305,7 @@ def test_session_shorter_than_a_pause_is_explained(cluster: Cluster) -> None:
         try:
             await asyncio.wait_for(reader.getone(), PATIENCE_S)
             until(lambda: not cluster.group("billing").members)
-            while not cluster.group("billing").members:
-                await asyncio.sleep(0.05)
+            await asyncio.to_thread(until, lambda: cluster.group("billing").members)
         finally:
             await reader.stop()
 
