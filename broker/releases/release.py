@@ -49,11 +49,4 @@ def release_of(name: str) -> Release | None:
     if name == LATEST:
         return None
     number = (2, 5) if name == WIRESHARK else number_of(name)
-    served = {key: _implemented(key, versions) for key, versions in versions_of(number).items() if key in SERVED}
-    served = {key: versions for key, versions in served.items() if versions.first <= versions.last}
-    return Release(name, number, served, features_of(number))
-
-
-def _implemented(key: int, versions: Versions) -> Versions:
-    _, first, last = SERVED[key]
-    return Versions(max(first, versions.first), min(last, versions.last))
+    return Release(name, number, {key: versions for key, versions in versions_of(number).items() if key in SERVED}, features_of(number))
