@@ -16,7 +16,7 @@ from .cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
 from .controls.cluster_controls import BlockingControls, ClusterControls
 from .network.server import Server, new_event_loop
 from .security.startup import Security, security_of
-from .settings.cluster_config import ClusterConfig, cluster_of, release_named
+from .settings.cluster_config import ClusterConfig, cluster_of
 from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
 
@@ -59,10 +59,10 @@ class AsyncCluster(ClusterControls):
         control_token: str | None = None,
     ) -> None:
         security = security_of(tls, users, acls)
-        config = _cluster_config(nodes, settings or {}, security)
-        self._config = replace(config, transaction_version=_known_version(transaction_version), release=release_named(as_version))
+        config = _cluster_config(nodes, settings or {}, security, as_version)
+        self._config = replace(config, transaction_version=_known_version(transaction_version))
         self._topics = topic_specs_of({} if topics is None else topics)
-        check_topics(self._topics, nodes)
+        check_topics(self._topics, nodes, config.setting_rows)
         self._seed = seed
         self._saved: State | None = None
         if control is None and control_token is not None:
@@ -349,11 +349,11 @@ class Cluster(BlockingControls):
                 started.set_exception(error)
 
 
-def _cluster_config(nodes: int, settings: Mapping[str, SettingValue], security: Security) -> ClusterConfig:
+def _cluster_config(nodes: int, settings: Mapping[str, SettingValue], security: Security, as_version: str | None) -> ClusterConfig:
     if not isinstance(nodes, int) or isinstance(nodes, bool):
         raise TypeError(f"nodes must be an int, not {nodes!r}")
     properties = {"listeners": ANY_PORT} | _texts(settings)
-    return security.applied_to(cluster_of([security.settings(properties, settings)], nodes=nodes))
+    return security.applied_to(cluster_of([security.settings(properties, settings)], nodes=nodes, as_version=as_version))
 
 
 def _texts(settings: Mapping[str, SettingValue]) -> dict[str, str]:

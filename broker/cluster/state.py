@@ -26,6 +26,7 @@ from ..scheduling.turns import Turns
 from ..scheduling.waiting import NEXT_TURN, Background
 from ..security.authorizer import authorizer_of
 from ..settings.cluster_config import ClusterConfig
+from ..settings.message_format import BATCHES, message_format
 from ..settings.properties import InvalidConfig
 from ..settings.validation import validate_topic_configs
 from ..settings.values import BrokerConfig, GroupConfig, TopicConfig
@@ -72,7 +73,8 @@ class ClusterState:
         self.background = turns.background
         self.random = random
         self.cluster_id = config.cluster_id or urlsafe_b64encode(random.randbytes(16)).decode().rstrip("=")
-        configs = {node.node_id: BrokerConfig(node.properties, nodes=len(config.nodes)) for node in config.nodes}
+        rows = config.setting_rows
+        configs = {node.node_id: BrokerConfig(node.properties, nodes=len(config.nodes), rows=rows) for node in config.nodes}
         self.config = next(iter(configs.values()))
         self._users = config.users
         self.release = config.release
@@ -109,7 +111,10 @@ class ClusterState:
         self.quotas = ClientQuotas()
         self.authorizer = authorizer_of(self.config, config.acls)
         self.shortcut_allowed = self.authorizer is None
-        """Whether connections may serve requests without decoding them (`appending/produce_shapes.py`)."""
+        """Whether connections may serve requests without decoding them (`appending/produce_shapes.py`).
+
+        It stays False once a topic has kept messages of an older format, because these are converted.
+        """
 
     @cached_property
     def accounts(self) -> Accounts:
@@ -201,10 +206,15 @@ class ClusterState:
         """Adds a topic to those that can be found."""
         self.topics[topic.name] = self.topics_by_id[topic.id] = topic
         self._names.add(topic.name)
+        self._check_format(topic)
+
+    def _check_format(self, topic: Topic) -> None:
+        if message_format(topic.config) < BATCHES:
+            self.shortcut_allowed = False
 
     def _topic_config(self, configs: Mapping[str, str | None]) -> TopicConfig:
         try:
-            validate_topic_configs(configs)
+            validate_topic_configs(configs, self.config.rows)
         except InvalidConfig as error:
             raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from None
         return TopicConfig(self.config, {name: text for name, text in configs.items() if text is not None})
@@ -345,6 +355,7 @@ class ClusterState:
         """Replaces the configs of a topic."""
         topic.config.alter(overrides)
         self._min_isr_changed(topic)
+        self._check_format(topic)
 
     def _min_isr_changed(self, topic: Topic) -> None:
         for partition in topic.partitions:
