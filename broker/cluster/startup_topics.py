@@ -8,6 +8,7 @@ from typing import TypedDict
 
 from ..settings.cluster_config import TopicSpec
 from ..settings.properties import InvalidConfig, SettingValue, as_text
+from ..settings.rows import PRESENT
 from ..settings.spelling import nearest
 from ..settings.types import SettingRows
 from ..settings.validation import validate_topic_configs
@@ -51,7 +52,7 @@ def _created(text: str) -> TopicSpec:
     return spec._replace(configs={"cleanup.policy": policy}) if policy else spec
 
 
-def check_topics(specs: Sequence[TopicSpec], nodes: int, rows: SettingRows) -> None:
+def check_topics(specs: Sequence[TopicSpec], nodes: int, rows: SettingRows = PRESENT) -> None:
     """Raises InvalidConfig for names that are illegal, repeated or colliding, too many replicas for `nodes` nodes, and invalid configs."""
     _check_names([spec.name for spec in specs])
     for spec in specs:

@@ -49,6 +49,7 @@ from .producer_ids import ProducerIds
 from .quotas import ClientQuotas, Entity
 from .replica_control import ReplicaControl
 from .transaction_log import TransactionLog
+from .zookeeper import ZooKeeper
 
 if TYPE_CHECKING:
     from ...protocol.coordinator_records import CoordinatorRecord
@@ -79,6 +80,7 @@ class ClusterState:
         self._users = config.users
         self.release = config.release
         """The release of Kafka that clients see, None for 4.3."""
+        self.zookeeper = ZooKeeper() if self.release is not None and self.release.has_zookeeper else None
         self.check_tls: Callable[[Broker, BrokerConfig], None] = lambda broker, config: None
         """Raises InvalidConfig if the TLS listeners of a node could not work with new settings. Set by the edge, which does TLS."""
         self.brokers = {node.node_id: Broker(self, node, configs[node.node_id]) for node in config.nodes}
@@ -145,9 +147,11 @@ class ClusterState:
     def controller_id(self) -> int:
         """The lowest id of a node that is alive, which is reported to clients as the controller; -1 if no node is.
 
-        Clients send requests for the controller to this node. Any node may be reported, because KRaft brokers forward such requests.
+        Clients send requests for the controller to this node. Any node may be reported, because KRaft brokers forward such requests. In a
+        cluster with ZooKeeper it is the elected controller.
         """
-        return min((node_id for node_id, broker in self.brokers.items() if not broker.fenced), default=-1)
+        alive = [node_id for node_id, broker in self.brokers.items() if not broker.fenced]
+        return min(alive, default=-1) if self.zookeeper is None else self.zookeeper.elect(alive)
 
     def stop_node(self, node_id: int, *, graceful: bool = True) -> None:
         """Stops a node, with a controlled shutdown unless it is not `graceful`, see `NodeControl.stop`."""

@@ -28,7 +28,7 @@ from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import ACCESS_DENIED_ERRORS, Operation, ResourceType
 from ..settings.types import ConfigResourceType
-from ..settings.values import ConfigEntry, GroupConfig
+from ..settings.values import ConfigEntry, ConfigSource, GroupConfig
 from ..slices import Slices, chunks
 from ..topics.names import illegal_name
 
@@ -116,6 +116,7 @@ def _config(entry: ConfigEntry, request: DescribeConfigsRequest) -> DescribeConf
         name=entry.name,
         value=entry.value,
         read_only=entry.read_only,
+        is_default=entry.source is ConfigSource.DEFAULT,
         config_source=entry.source,
         is_sensitive=entry.is_sensitive,
         synonyms=[DescribeConfigsSynonym(name=synonym.name, value=synonym.value, source=synonym.source) for synonym in synonyms],

@@ -145,6 +145,13 @@ DEFAULTS_BEFORE: Mapping[str, tuple[tuple[str, str], ...]] = {
     "transaction.partition.verification.enable": (("3.6", "false"),),
 }
 """Broker settings with another default in older releases: the text of the default before each release in which it changed."""
+BOUNDS_BEFORE: Mapping[str, tuple[str, Range]] = {
+    "flush.messages": ("3.3", Range(0)),
+    "segment.index.bytes": ("3.3", Range(0)),
+    "log.segment.bytes": ("4.0", Range(14)),
+    "segment.bytes": ("4.1", Range(14)),
+}
+"""Settings of brokers and topics with a lower bound before a release (KIP-1030)."""
 
 # fmt: off
 FORMER: tuple[Former, ...] = (

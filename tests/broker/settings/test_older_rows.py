@@ -86,6 +86,7 @@ def test_later_setting_has_the_value_that_the_release_had() -> None:
         ("3.9", "message.format.version", "0.10.2", True),
         ("4.0", "message.format.version", "0.10.2", False),
         ("2.8", "message.format.version", "banana", False),
+        ("4.0", "segment.bytes", "14", True),
         ("2.8", "local.retention.ms", "1", False),
         ("3.6", "local.retention.ms", "1", True),
         ("2.2", "max.compaction.lag.ms", "1", False),
