@@ -31,7 +31,7 @@ from ..settings.properties import InvalidConfig
 from ..settings.validation import validate_topic_configs
 from ..settings.values import BrokerConfig, GroupConfig, TopicConfig
 from ..topics.cleaning import LogCleaner
-from ..topics.names import CONSUMER_OFFSETS, TopicNames
+from ..topics.names import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TopicNames
 from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER
 from ..topics.retention import LogRetention
@@ -42,7 +42,9 @@ from .coordinator_log import CoordinatorLog
 from .coordinator_moves import CoordinatorMoves
 from .features import Features, FeatureUpdate
 from .internal_topics import internal_topic
+from .log_levels import LogLevels
 from .metadata_log import MetadataLog
+from .metric_subscriptions import MetricSubscriptions
 from .node_control import NodeControl
 from .placement import place_replicas
 from .producer_ids import ProducerIds
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from ...protocol.schema import Api, Versions
     from ..groups.consumer.regex_resolutions import Resolutions
     from ..groups.coordinator import Groups
+    from ..groups.share.partitions.states import ShareStates
     from ..security.sasl_listener import Accounts
     from ..transactions.coordinator import Transactions
     from ..transactions.transaction import Producer
@@ -83,6 +86,7 @@ class ClusterState:
         self.zookeeper = ZooKeeper() if self.release is not None and self.release.has_zookeeper else None
         self.check_tls: Callable[[Broker, BrokerConfig], None] = lambda broker, config: None
         """Raises InvalidConfig if the TLS listeners of a node could not work with new settings. Set by the edge, which does TLS."""
+        self.metric_subscriptions = MetricSubscriptions()
         self.brokers = {node.node_id: Broker(self, node, configs[node.node_id]) for node in config.nodes}
         for broker in self.brokers.values():
             # A new Kafka cluster sets this dynamically for all brokers, which takes precedence over the static setting (KIP-966).
@@ -109,7 +113,8 @@ class ClusterState:
         self.transaction_log = TransactionLog(self)
         self.producer_ids = ProducerIds(timers, self.config, self.partitions)
         self.replica_control = ReplicaControl(self)
-        self.features = Features(config.transaction_version, config.release)
+        self.log_levels = LogLevels()
+        self.features = Features(config.features, config.release)
         self.quotas = ClientQuotas()
         self.authorizer = authorizer_of(self.config, config.acls)
         self.shortcut_allowed = self.authorizer is None
@@ -266,8 +271,13 @@ class ClusterState:
             partition.delete_before(partition.log.end_offset)
             self.wake(partition)
         self.groups.offsets.topic_deleted(topic.name)
+        self._delete_share_states(topic)
         self.transactions.write_missing_markers()
         log.info("deleted topic %s", topic.name)
+
+    def _delete_share_states(self, topic: Topic) -> None:
+        if SHARE_GROUP_STATE in self.topics:
+            self.share_states.topic_deleted(topic.id)
 
     def ensure_internal(self, name: str) -> bool:
         """Creates the internal topic `name` if it does not exist and a node is running. Returns False if the name is not internal.
@@ -316,6 +326,14 @@ class ClusterState:
 
         return Transactions(self.timers, TransactionSettings.of(self.config), self.transaction_log)
 
+    @cached_property
+    def share_states(self) -> ShareStates:
+        """The stored states of the partitions that share groups read, from `__share_group_state`."""
+        from ..groups.share.partitions.states import ShareStates
+        from .share_state_log import ShareStateLog
+
+        return ShareStates(ShareStateLog(self))
+
     def coordinator(self, key: str, topic_name: str) -> Partition | None:
         """Returns the partition whose leader coordinates a group or transactional id; None if the internal topic does not exist."""
         return self.coordinator_log.partition(key, topic_name)
@@ -343,6 +361,8 @@ class ClusterState:
         """Replaces the dynamic settings of one node or, with None, those of all nodes; topics and groups inherit the new values."""
         from ..groups.settings import GroupSettings
 
+        for node in self.brokers.values() if broker is None else (broker,):
+            node.log_dirs.count()
         if broker is None:
             # The settings of the cluster are those of its first node, which may have been removed.
             for settings in {id(each): each for each in (self.config, *(node.config for node in self.brokers.values()))}.values():
@@ -354,12 +374,14 @@ class ClusterState:
         for topic in self.topics.values():
             self._min_isr_changed(topic)
         self.groups.reload(GroupSettings.of(self.config))
+        self.replica_control.schedule_unclean_elections(self.partitions())
 
     def alter_topic(self, topic: Topic, overrides: Mapping[str, str]) -> None:
         """Replaces the configs of a topic."""
         topic.config.alter(overrides)
         self._min_isr_changed(topic)
         self._check_format(topic)
+        self.replica_control.schedule_unclean_elections(topic.partitions)
 
     def _min_isr_changed(self, topic: Topic) -> None:
         for partition in topic.partitions:
@@ -372,6 +394,10 @@ class ClusterState:
             self.group_configs[group_id] = GroupConfig(self.config, overrides)
         else:
             self.group_configs.pop(group_id, None)
+
+    def alter_client_metrics(self, name: str, overrides: Mapping[str, str]) -> None:
+        """Replaces the configs of a subscription to client metrics, which is removed without any."""
+        self.metric_subscriptions.alter(name, self.config, overrides)
 
 
 def _report_full(limit_bytes: int) -> None:

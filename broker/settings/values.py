@@ -1,4 +1,4 @@
-"""The settings of brokers, topics and groups as parsed values, with their sources, as DescribeConfigs shows them.
+"""The settings of brokers, topics, groups and client metrics as parsed values, with their sources, as DescribeConfigs shows them.
 
 A value comes from the first of these layers that sets it (KIP-226):
 
@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from .listener_prefix import base_name
 from .parsing import parse, text_of
 from .properties import InvalidConfig
-from .rows import GROUP_SETTINGS, PRESENT
+from .rows import CLIENT_METRICS_SETTINGS, GROUP_SETTINGS, PRESENT
 from .types import ConfigResourceType, ConfigType, Setting, SettingRows, Value
 
 
@@ -260,3 +260,12 @@ class GroupConfig(InheritingConfig):
 
     def __init__(self, broker: BrokerConfig, overrides: Mapping[str, str]) -> None:
         super().__init__(GROUP_SETTINGS, broker, overrides)
+
+
+class ClientMetricsConfig(InheritingConfig):
+    """The settings of one subscription to client metrics (KIP-714)."""
+
+    source = ConfigSource.CLIENT_METRICS
+
+    def __init__(self, broker: BrokerConfig, overrides: Mapping[str, str]) -> None:
+        super().__init__(CLIENT_METRICS_SETTINGS, broker, overrides)
