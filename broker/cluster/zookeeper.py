@@ -1,4 +1,4 @@
-"""What a cluster keeps in ZooKeeper instead of KRaft, as far as clients see it: the elected controller, and offsets of old consumers.
+"""The state that a cluster keeps in ZooKeeper instead of KRaft, as far as clients see it: the elected controller, and old offsets.
 
 All brokers know the controller, and only the controller answers requests that change topics; it stays in office until its session ends.
 OffsetCommit and OffsetFetch v0 store offsets in ZooKeeper, apart from those of `__consumer_offsets`.

@@ -50,7 +50,7 @@ def test_down_converted_larger_first_batch_is_sent_whole() -> None:
     assert offsets(data) == list(range(100))
 
 
-def test_down_converted_later_batches_are_cut_at_the_announced_size() -> None:
+def test_down_converted_later_batches_are_cut_at_the_size() -> None:
     source = memoryview(bytes(batch(0, 100)) + bytes(batch(100, 100)) + bytes(batch(200, 100)))
     data = down_converted([source], 1, 0)
     assert len(data) == len(source)
@@ -58,7 +58,7 @@ def test_down_converted_later_batches_are_cut_at_the_announced_size() -> None:
     assert len(read_message_set(memoryview(data)).records) < 300
 
 
-def test_down_converted_shorter_records_are_followed_by_an_overflow() -> None:
+def test_down_converted_short_records_are_followed_by_overflow() -> None:
     source = [batch(0, 1), memoryview(bytes(build_marker(9, 0, 0, 1000, committed=True)))]
     data = down_converted(source, 1, 0)
     assert len(data) == sum(map(len, source))

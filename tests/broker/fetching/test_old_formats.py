@@ -66,7 +66,7 @@ def test_fetch_topic_of_older_format_returns_message_sets(format_version: str, m
     assert not cluster.cluster.shortcut_allowed
 
 
-def test_fetch_topic_of_older_format_for_older_client_is_converted() -> None:
+def test_fetch_older_format_for_older_client_is_converted() -> None:
     cluster = world(message_format_version="0.10.2")
     produce(cluster, "t", b"a")
     assert records(fetch(cluster, 1), 0) == [(0, None, b"a")]
