@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from odradek import Cluster, assert_records, formats, record
+from odradek import Cluster, formats
+from odradek.broker.handles.assertions import assert_records, record
 from odradek.broker.handles.topic import TopicRecord
 
 FOUND = [
