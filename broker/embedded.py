@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from .cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
 from .controls.cluster_controls import BlockingControls, ClusterControls
+from .handles import formats
+from .handles.formats import Format
+from .handles.group import AsyncGroup, Group
+from .handles.topic import AsyncTopic, Topic
 from .network.server import Server, new_event_loop
 from .security.startup import Security, security_of
 from .settings.cluster_config import ClusterConfig, cluster_of
@@ -161,7 +165,9 @@ class AsyncCluster(ClusterControls):
         return self._server.generated_tls
 
     def client_config(self, client: str, *, user: str | None = None, mechanism: str | None = None) -> dict[str, Any]:
-        """Returns the settings with which a client connects: "librdkafka", "java", "kafka-python" or "aiokafka".
+        """Returns the settings with which a client connects, under its own names.
+
+        `client` is "confluent-kafka" (or "librdkafka"), "kafka-python", "aiokafka", "java", "kafkajs", "franz-go" or "spark".
 
         `user` is one of `users`, by default the first one. Raises ValueError for an unknown client, user or SASL mechanism, and if the
         cluster is not running.
@@ -169,6 +175,14 @@ class AsyncCluster(ClusterControls):
         from .client_config import client_config
 
         return client_config(client, self._server, user=user, mechanism=mechanism)
+
+    def topic(self, name: str, *, key: Format = formats.raw, value: Format = formats.raw) -> AsyncTopic:
+        """Returns a handle of a topic, which need not exist yet. Keys and values have the given formats, such as `formats.json`."""
+        return AsyncTopic(self, name, key, value)
+
+    def group(self, group_id: str) -> AsyncGroup:
+        """Returns a handle of a group, which need not exist yet."""
+        return AsyncGroup(self, group_id)
 
     @property
     def control(self) -> str | None:
@@ -314,12 +328,22 @@ class Cluster(BlockingControls):
         return self._cluster.tls
 
     def client_config(self, client: str, *, user: str | None = None, mechanism: str | None = None) -> dict[str, Any]:
-        """Returns the settings with which a client connects: "librdkafka", "java", "kafka-python" or "aiokafka".
+        """Returns the settings with which a client connects, under its own names.
+
+        `client` is "confluent-kafka" (or "librdkafka"), "kafka-python", "aiokafka", "java", "kafkajs", "franz-go" or "spark".
 
         `user` is one of `users`, by default the first one. Raises ValueError for an unknown client, user or SASL mechanism, and if the
         cluster is not running.
         """
         return self._cluster.client_config(client, user=user, mechanism=mechanism)
+
+    def topic(self, name: str, *, key: Format = formats.raw, value: Format = formats.raw) -> Topic:
+        """Returns a handle of a topic, which need not exist yet. Keys and values have the given formats, such as `formats.json`."""
+        return Topic(self, name, key, value)
+
+    def group(self, group_id: str) -> Group:
+        """Returns a handle of a group, which need not exist yet."""
+        return Group(self, group_id)
 
     @property
     def control(self) -> str | None:
