@@ -176,6 +176,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         """Closes the connection at once with RST, so that the client discards what it has received and connects again."""
         if self._transport is not None:
             _send_reset_on_close(self._transport)
+        self.connection.resets = True
         self.abort(reason)
 
     def _abort_transport(self) -> None:
