@@ -65,7 +65,10 @@ def until(condition: Callable[[], Any]) -> Any:
 
 def diagnosis(cluster: Cluster, name: str) -> FindingInfo:
     """Returns the finding of this name as soon as the record shows it. No other one may be there by then, except those named with it."""
-    found: FindingInfo = until(lambda: next((each for each in cluster.doctor() if each.name == name), None))
+    try:
+        found: FindingInfo = until(lambda: next((each for each in cluster.doctor() if each.name == name), None))
+    except AssertionError:
+        raise AssertionError(f"no {name!r} in:\n{cluster.wire.diagram()}") from None
     assert found.exchanges and len(found.lines) == len(found.exchanges)
     assert found.advice and found.settings
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ..exchange import Entry
 from .addresses import searches_nodes
@@ -23,7 +23,8 @@ def reconnect_loops(history: History) -> Iterable[Finding]:
     for client in families(history.clients):
         idle = [each for each in client.connections if each.opened is not None and each.closed is not None and not each.work]
         refused = _dense([each for each in idle if each.ended_by_broker])
-        given_up = _dense([each for each in idle if not each.ended_by_broker and not searches_nodes(each)])
+        given_up = [each for each in idle if not each.ended_by_broker and not searches_nodes(each)]
+        given_up = list(_dense(_one_after_the_other(given_up, lambda each: each.entries[0])))
         if len(refused) >= MANY_REFUSED:
             advice, settings = _cure(refused[-1].reason)
             problem = f"{_count(refused)}, which the broker closed: {refused[-1].reason}"
@@ -55,7 +56,7 @@ def connections_per_message(history: History) -> Iterable[Finding]:
     """Finds producers that are created, send one message and are closed, one after the other."""
     for client in families(history.clients):
         single = [each for each in client.connections if each.closed is not None and _messages(each) == 1 and not each.ended_by_broker]
-        row = _dense(_one_after_the_other(single))
+        row = _dense(_one_after_the_other(single, lambda each: each.work[0]))
         if len(row) >= MANY_MESSAGES:
             problem = f"{_count(row)}, each for one Produce request"
             advice = (
@@ -69,12 +70,12 @@ def _messages(connection: Connection) -> int:
     return sum(exchange.api == "Produce" for exchange in connection.exchanges)
 
 
-def _one_after_the_other(connections: Sequence[Connection]) -> list[Connection]:
-    """Returns connections each of which was closed before the next one was used. Several producers at the same time are no mistake."""
+def _one_after_the_other(connections: Sequence[Connection], begin: Callable[[Connection], Entry]) -> list[Connection]:
+    """Returns connections each of which was closed before the next one began. Several at the same time are no loop."""
     row: list[Connection] = []
     for connection in sorted(connections, key=_opened_ms):
         last = row[-1].closed if row else None
-        if last is None or last.sequence < connection.work[0].sequence:
+        if last is None or last.sequence < begin(connection).sequence:
             row.append(connection)
     return row
 
