@@ -461,3 +461,6 @@ class Connection:
         self._unparsed, self._large, self._held = b"", None, False
         if self.parked is not None:
             self.core.abandon(self.parked)
+        if self.client.on_close is not None:
+            on_close, self.client.on_close = self.client.on_close, None
+            on_close()

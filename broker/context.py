@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..protocol.errors import KafkaError
@@ -25,7 +25,7 @@ class Client:
 
     `principal` is ANONYMOUS until the client is authenticated. `by_token` states that it has authenticated with a delegation token.
     `connection_id` counts the connections of the cluster from 1 on. `software_name` and `software_version` are those of the client's
-    ApiVersions request (KIP-511); they are empty before it and for older clients.
+    ApiVersions request (KIP-511); they are empty before it and for older clients. `on_close` is called when the connection closes.
     """
 
     __slots__ = (
@@ -35,6 +35,7 @@ class Client:
         "client_port",
         "connection_id",
         "listener_name",
+        "on_close",
         "principal",
         "software_name",
         "software_version",
@@ -48,6 +49,7 @@ class Client:
         self.principal = ANONYMOUS
         self.by_token = False
         self.client_id = ""
+        self.on_close: Callable[[], None] | None = None
         self.software_name = self.software_version = ""
 
     def identify(self, identity: Identity) -> None:

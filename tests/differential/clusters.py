@@ -46,6 +46,8 @@ class Connection(Protocol):
     def receive(self, patience_s: float) -> bytes | None:
         """Returns the next frame without its length, b"" if the connection was closed, None if nothing was received in time."""
 
+    def close(self) -> None: ...
+
 
 class TargetCluster(Protocol):
     """A cluster of `nodes` nodes that cases are sent to."""
@@ -76,6 +78,10 @@ class EmulatedConnection:
     def send(self, frames: bytes) -> None:
         self.world.advance(1)  # otherwise records of different requests would have the same timestamp
         self.client.feed(frames)
+
+    def close(self) -> None:
+        self.client.connection.lost("the client has closed it")
+        self.world.end_turn()
 
     def receive(self, patience_s: float) -> bytes | None:
         for waited_ms in (0, *[STEP_MS] * int(patience_s * 1000 / STEP_MS)):
@@ -128,6 +134,9 @@ class SocketConnection:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def __del__(self) -> None:
+        self.close()
+
+    def close(self) -> None:
         self.socket.close()
 
     def send(self, frames: bytes) -> None:

@@ -54,6 +54,13 @@ HASH_ORDERED = {
     "DescribeClientQuotas",
     "UpdateFeatures",
     "DescribeDelegationToken",
+    "ShareFetch",
+    "ShareAcknowledge",
+    "InitializeShareGroupState",
+    "ReadShareGroupState",
+    "WriteShareGroupState",
+    "DeleteShareGroupState",
+    "ReadShareGroupStateSummary",
 }
 APIS_WITH_TEXTS = {"SaslAuthenticate"}
 """APIs whose error messages are compared too, because clients show them to their users. Their bytes are shown as text."""
