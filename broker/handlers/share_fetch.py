@@ -8,7 +8,7 @@ which they open, advance or end by their epoch. An acknowledgement that fails do
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Protocol
 
@@ -73,7 +73,10 @@ def share_fetch(request: ShareFetchRequest, context: Context) -> ShareFetchRespo
     except KafkaError as error:
         refusal = ShareFetchResponse(error_code=error.code, responses=[], node_endpoints=[])
         return _refuse_late(refusal, request, context) if error.code == ErrorCode.SHARE_SESSION_LIMIT_REACHED else refusal
-    results = fetch.attempt(last=request.max_wait_ms <= 0)
+    results = fetch.attempt(last=request.max_wait_ms <= 0 and not fetch.commits)
+    if fetch.commits:
+        fetch.commit()
+        results = fetch.attempt(last=request.max_wait_ms <= 0) if results is None else results
     return fetch.wait() if results is None else fetch.response(results)
 
 
@@ -84,13 +87,17 @@ def _refuse_late(refusal: ShareFetchResponse, request: ShareFetchRequest, contex
 
 
 class _ShareFetch:
-    """One ShareFetch request, whose acknowledgements have been applied. Raises KafkaError if it fails as a whole."""
+    """One ShareFetch request, whose acknowledgements have been applied. Raises KafkaError if it fails as a whole.
+
+    `commits` make the records available that it has released, after its first pass.
+    """
 
     def __init__(self, request: ShareFetchRequest, context: Context) -> None:
         self.request = request
         self.context = context
         self.key = _check(request, context)
         self.acknowledgements: Failures = {}
+        self.commits: list[Callable[[], None]] = []
         renews = request.is_renew_ack
         if renews and (limits := _limits_of_renewal(request)):
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"{', '.join(limits)} must be 0 in a request that renews acquisitions.")
@@ -98,8 +105,9 @@ class _ShareFetch:
         self.unknown: Results = {}
         partitions = list(self._partitions())
         if any(partition.acknowledgement_batches for topic in request.topics for partition in topic.partitions):
-            self.acknowledgements = _acknowledge(request.topics, self.key, context, renews=renews)
+            self.acknowledgements, self.commits = _acknowledge(request.topics, self.key, context, renews=renews)
         if request.share_acquire_mode not in (0, 1):
+            self.commit()
             raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"{request.share_acquire_mode} is no acquire mode.")
         self.read = ShareRead(request, context, *self.key, [] if renews else _rotated(partitions, request.share_session_epoch))
         if renews:
@@ -119,6 +127,11 @@ class _ShareFetch:
                 self.unknown[topic_id, index] = partition_data(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
             else:
                 yield partition
+
+    def commit(self) -> None:
+        """Makes the records available that the request has released."""
+        for commit in self.commits:
+            commit()
 
     def attempt(self, *, last: bool) -> Results | None:
         """Returns the results of all partitions, None if the request has to wait."""
@@ -153,7 +166,7 @@ class _ShareFetch:
         for key, failure in self.acknowledgements.items():
             data = told.setdefault(key, partition_data(key[1]))
             if failure is not None:
-                data.acknowledge_error_code, data.acknowledge_error_message = failure.code, failure.message or failure.code.name
+                data.acknowledge_error_code, data.acknowledge_error_message = failure.code, failure.message
         if request.share_session_epoch == FINAL_EPOCH:
             context.broker.share_partitions.end_session(self.key)
         topics: dict[bytes, ShareFetchableTopicResponse] = {}
@@ -223,7 +236,9 @@ def share_acknowledge_(request: ShareAcknowledgeRequest, context: Context) -> Sh
             manager.sessions.resume(key, request.share_session_epoch)
     except KafkaError as error:
         return ShareAcknowledgeResponse(error_code=error.code, responses=[], node_endpoints=[])
-    failures = _acknowledge(request.topics, key, context, renews=request.is_renew_ack)
+    failures, commits = _acknowledge(request.topics, key, context, renews=request.is_renew_ack)
+    for commit in commits:
+        commit()
     if request.share_session_epoch == FINAL_EPOCH:
         manager.end_session(key)
     topics: dict[bytes, ShareAcknowledgeTopicResponse] = {}
@@ -231,7 +246,7 @@ def share_acknowledge_(request: ShareAcknowledgeRequest, context: Context) -> Sh
     for (topic_id, index), failure in failures.items():
         data = share_acknowledge.PartitionData(partition_index=index, current_leader=CurrentLeader())
         if failure is not None:
-            data.error_code, data.error_message = failure.code, failure.message or failure.code.name
+            data.error_code, data.error_message = failure.code, failure.message
         told.append(((topic_id, index), data.error_code, data.current_leader))
         topics.setdefault(topic_id, ShareAcknowledgeTopicResponse(topic_id=topic_id, partitions=[])).partitions.append(data)
     return ShareAcknowledgeResponse(
@@ -257,22 +272,25 @@ def _check(request: ShareFetchRequest | ShareAcknowledgeRequest, context: Contex
     return SessionKey(group_id, member_id)
 
 
-def _acknowledge(topics: Iterable[_AcknowledgedTopic], key: SessionKey, context: Context, *, renews: bool) -> Failures:
-    """Applies the acknowledgements of a request, and returns the result for each partition."""
+def _acknowledge(
+    topics: Iterable[_AcknowledgedTopic], key: SessionKey, context: Context, *, renews: bool
+) -> tuple[Failures, list[Callable[[], None]]]:
+    """Applies the acknowledgements of a request. Returns the result for each partition, and the functions that commit them."""
     named = {(topic.topic_id, each.partition_index): each for topic in topics for each in topic.partitions}
     failures: Failures = {}
     empty: Failures = {}
+    commits = []
     for partition_key, wanted in named.items():
         try:
             partition, batches = _checked(partition_key[0], wanted, context, renews=renews)
             if batches:
-                context.broker.share_partitions.acknowledge(key.member_id, key.group_id, partition, batches)
+                commits.append(context.broker.share_partitions.acknowledge(key.member_id, key.group_id, partition, batches))
                 failures[partition_key] = None
             else:
                 empty[partition_key] = None
         except KafkaError as error:
             failures[partition_key] = error
-    return failures | empty if any(wanted.acknowledgement_batches for wanted in named.values()) else failures
+    return (failures | empty if commits else failures), commits
 
 
 def _checked(topic_id: bytes, wanted: _AcknowledgedPartition, context: Context, *, renews: bool) -> tuple[Partition, list[Acknowledgement]]:
@@ -295,11 +313,11 @@ def _check_batches(batches: Iterable[Acknowledgement], *, most: int, renews: boo
     before = -1
     for first, last, types in batches:
         if first > last or first < before:
-            raise KafkaError(ErrorCode.INVALID_REQUEST, f"The range {first} to {last} does not follow the offset {before}.")
+            raise KafkaError(ErrorCode.INVALID_REQUEST)
         if len(types) != 1 and len(types) != last - first + 1:
-            raise KafkaError(ErrorCode.INVALID_REQUEST, f"{len(types)} types were sent for the range {first} to {last}.")
+            raise KafkaError(ErrorCode.INVALID_REQUEST)
         if min(types) < 0 or max(types) > most or (AcknowledgeType.RENEW in types and not renews):
-            raise KafkaError(ErrorCode.INVALID_REQUEST, f"The types of the range {first} to {last} are not allowed.")
+            raise KafkaError(ErrorCode.INVALID_REQUEST)
         before = last
 
 

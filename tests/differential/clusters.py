@@ -75,12 +75,16 @@ class EmulatedConnection:
     def __init__(self, world: World, node: int, host: str, listener: str) -> None:
         self.world, self.client = world, world.client(node, listener, host)
 
+    def __del__(self) -> None:
+        self.close()
+
     def send(self, frames: bytes) -> None:
         self.world.advance(1)  # otherwise records of different requests would have the same timestamp
         self.client.feed(frames)
 
     def close(self) -> None:
         self.client.connection.lost("the client has closed it")
+        self.world.core.run_ready()
         self.world.end_turn()
 
     def receive(self, patience_s: float) -> bytes | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from odradek.protocol.messages.incremental_alter_configs import INCREMENTAL_ALTER_CONFIGS
-from odradek.protocol.messages.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
-from odradek.protocol.messages.write_txn_markers import WRITE_TXN_MARKERS
 
 from ..case import Case, Pause, Receive, Send, Step, Topic
 from ..requests import batch_of, produce, request_of
 from ..share_requests import STATE_TOPIC, acknowledge, fetch, initialize, read_state
+from ..transaction_requests import SETTLED, Producer
 
 SETTINGS = {
     "group.share.record.lock.duration.ms": "1000",
@@ -71,7 +71,7 @@ def _expired() -> Iterator[Case]:
     yield case(name, *steps, EXPIRED, read_state(topic), batches=1)
     name = "expired.by-record"
     topic = _topic(name)
-    by_record = {"share_acquire_mode": 1, "max_records": 3}
+    by_record: dict[str, Any] = {"share_acquire_mode": 1, "max_records": 3}
     yield case(name, fetch(0, topic, **by_record), EXPIRED, fetch(1, topic, **by_record), fetch(2, topic), read_state(topic))
 
 
@@ -96,48 +96,38 @@ def _full() -> Iterator[Case]:
 
 
 def _transactions() -> Iterator[Case]:
-    """Records of open, committed and aborted transactions, at both isolation levels."""
+    """Records of open, committed and aborted transactions, at both isolation levels.
+
+    The broker sets the timestamps, because Kafka would begin a segment where they jump, and a fetch reads one segment.
+    """
     for isolation in ("read_committed", "read_uncommitted"):
-        for outcome in ("committed", "aborted", "open"):
+        for outcome in ("committed", "aborted", "open", "crossed"):
             name = f"transaction.{outcome}.{isolation}"
-            topic, group = Topic(_topic(name), {}, ((1,),)), f"group.{name}"
-            configs = [{"name": "share.isolation.level", "config_operation": 0, "value": isolation}]
-            config = request_of(
-                INCREMENTAL_ALTER_CONFIGS,
-                {"resources": [{"resource_type": 32, "resource_name": group, "configs": configs}], "validate_only": False},
-            )
-            written = [
-                produce(topic.name, FIVE),
-                _transactional(topic.name, 0),
-                produce(topic.name, FIVE),
-                *([] if outcome == "open" else [_marker(topic.name, committed=outcome == "committed")]),
-                produce(topic.name, FIVE),
-            ]
-            before = (*written, Send(INCREMENTAL_ALTER_CONFIGS, 1, config, settles=True), initialize(topic.name, group=group))
+            topic, group = Topic(_topic(name), {"message.timestamp.type": "LogAppendTime"}, ((1,),)), f"group.{name}"
+            before = (*_written(Producer(topic.name), outcome), _isolation(group, isolation), initialize(topic.name, group=group))
             steps = (
                 fetch(0, topic.name, group=group),
                 fetch(1, acks={topic.name: [(0, 4, [ACCEPT])]}, group=group),
                 fetch(0, topic.name, member="m2", group=group),
                 read_state(topic.name, group=group),
+                acknowledge(-1, {}, group=group),
+                fetch(1, member="m2", group=group),
+                read_state(topic.name, group=group),
             )
             yield Case(topic.name, (topic, STATE_TOPIC), steps, before)
 
 
-PRODUCER_ID = 4_000_000
+def _isolation(group: str, level: str) -> Send:
+    configs = [{"name": "share.isolation.level", "config_operation": 0, "value": level}]
+    resource = {"resource_type": 32, "resource_name": group, "configs": configs}
+    request = request_of(INCREMENTAL_ALTER_CONFIGS, {"resources": [resource], "validate_only": False})
+    return Send(INCREMENTAL_ALTER_CONFIGS, 1, request, settles=True)
 
 
-def _transactional(topic: str, sequence: int) -> Send:
-    batch = batch_of(b"x", b"y", b"z", producer_id=PRODUCER_ID, producer_epoch=0, base_sequence=sequence, is_transactional=True)
-    data = TopicProduceData(name=topic, partition_data=[PartitionProduceData(index=0, records=batch)])
-    return Send(PRODUCE, 9, ProduceRequest(transactional_id="share", acks=-1, timeout_ms=1000, topic_data=[data]))
-
-
-def _marker(topic: str, *, committed: bool) -> Send:
-    marker = {
-        "producer_id": PRODUCER_ID,
-        "producer_epoch": 0,
-        "transaction_result": committed,
-        "topics": [{"name": topic, "partition_indexes": [0]}],
-        "coordinator_epoch": 0,
-    }
-    return Send(WRITE_TXN_MARKERS, 1, request_of(WRITE_TXN_MARKERS, {"markers": [marker]}))
+def _written(producer: Producer, outcome: str) -> list[Step]:
+    """Returns plain records, those of a transaction, plain ones, the end of the transaction unless it stays open, and plain ones."""
+    plain = produce(producer.topic, FIVE)
+    other = producer._replace(name="b")
+    crossing: list[Step] = [other.init(5), other.write(12), other.end(5, commit=True), SETTLED] if outcome == "crossed" else []
+    end: list[Step] = [] if outcome == "open" else [producer.end(5, commit=outcome == "committed"), SETTLED]
+    return [plain, producer.init(5), producer.write(12), plain, *crossing, *end, plain]

@@ -5,14 +5,19 @@ A topic has the batches 0-4, 5-9 and 10-14. After most scripts a second member f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
-from ..case import Case, Disconnect, Receive, Send, Step, Topic
+from ..case import Case, Disconnect, Pause, Receive, Send, Step, Topic
 from ..requests import batch_of, delete_records, produce
 from ..share_requests import STATE_TOPIC, Range, acknowledge, fetch, initialize, read_state
 
 FIVE = batch_of(b"a", b"b", b"c", b"d", b"e")
 GAP, ACCEPT, RELEASE, REJECT, RENEW = range(5)
+RENEWAL: dict[str, Any] = {"max_records": 0, "max_bytes": 0, "max_wait_ms": 0, "min_bytes": 0, "is_renew_ack": True}
+"""The limits of a ShareFetch that renews."""
+RELEASED = Pause(50)
+"""Kafka ends a session before the records of its member are released."""
 SHAPES: dict[str, list[tuple[int, int]]] = {
     "all": [(0, 14)],
     "batch": [(0, 4)],
@@ -76,8 +81,7 @@ def _shapes() -> Iterator[Case]:
                 if way == "separate":
                     decided: Send = acknowledge(1, acks, renews=renews)
                 else:
-                    limits = {"max_records": 0, "max_bytes": 0, "max_wait_ms": 0, "min_bytes": 0, "is_renew_ack": True} if renews else {}
-                    decided = fetch(1, acks=acks, **limits)
+                    decided = fetch(1, acks=acks, **(RENEWAL if renews else {}))
                 yield case(name, fetch(0, topic), decided, *_rest(topic))
 
 
@@ -153,13 +157,14 @@ def _sessions() -> Iterator[Case]:
             )
     name = "session.first-with-acknowledgements"
     yield case(name, fetch(0, acks={_topic(name): _ranges("batch", ACCEPT)}), fetch(1, _topic(name)))
-    for way, last in (
-        ("fetch", lambda topic: fetch(-1, acks={topic: _ranges("batch", ACCEPT)})),
-        ("fetch-nothing", lambda topic: fetch(-1)),
-        ("acknowledge", lambda topic: acknowledge(-1, {topic: _ranges("batch", ACCEPT)})),
-        ("acknowledge-nothing", lambda topic: acknowledge(-1, {})),
-        ("acknowledge-too-much", lambda topic: acknowledge(-1, {topic: _ranges("huge", ACCEPT)})),
-    ):
+    ends: dict[str, Callable[[str], Send]] = {
+        "fetch": lambda topic: fetch(-1, acks={topic: _ranges("batch", ACCEPT)}),
+        "fetch-nothing": lambda topic: fetch(-1),
+        "acknowledge": lambda topic: acknowledge(-1, {topic: _ranges("batch", ACCEPT)}),
+        "acknowledge-nothing": lambda topic: acknowledge(-1, {}),
+        "acknowledge-too-much": lambda topic: acknowledge(-1, {topic: _ranges("huge", ACCEPT)}),
+    }
+    for way, last in ends.items():
         name = f"session.closed.{way}"
         topic = _topic(name)
         yield case(name, fetch(0, topic), last(topic), fetch(1, topic), *_rest(topic))
@@ -190,7 +195,7 @@ def _sessions() -> Iterator[Case]:
 
 
 def _refused() -> Iterator[Case]:
-    for name, fields in {
+    identities: dict[str, dict[str, Any]] = {
         "no-group": {"group": None},
         "empty-group": {"group": ""},
         "other-group": {"group": "uninitialized"},
@@ -198,13 +203,14 @@ def _refused() -> Iterator[Case]:
         "empty-member": {"member": ""},
         "long-member": {"member": "m" * 37},
         "longest-member": {"member": "m" * 36},
-    }.items():
+    }
+    for name, fields in identities.items():
         for version in (1, 2):
             full = f"refused.{name}.v{version}"
             topic = _topic(full)
             ack = acknowledge(1, {topic: _ranges("batch", ACCEPT)}, version=version, connection="c", **fields)
             yield case(full, fetch(0, topic, version=version, connection="c", **fields), ack)
-    for name, limits in {
+    wrong: dict[str, dict[str, Any]] = {
         "max-records.0": {"max_records": 0},
         "max-records.-1": {"max_records": -1},
         "max-bytes.0": {"max_bytes": 0},
@@ -214,14 +220,14 @@ def _refused() -> Iterator[Case]:
         "min-bytes.many": {"min_bytes": 1 << 19},
         "acquire-mode.2": {"share_acquire_mode": 2},
         "acquire-mode.-1": {"share_acquire_mode": -1},
-    }.items():
+    }
+    for name, limits in wrong.items():
         topic = _topic(f"limits.{name}")
         yield case(f"limits.{name}", fetch(0, topic, max_records=5), fetch(1, topic, **limits), fetch(2, topic), read_state(topic))
-    renewal = {"max_records": 0, "max_bytes": 0, "max_wait_ms": 0, "min_bytes": 0, "is_renew_ack": True}
     for name in ("max_records", "max_bytes", "max_wait_ms", "min_bytes"):
         topic = _topic(f"renewal.{name}")
         yield case(
-            f"renewal.{name}", fetch(0, topic), fetch(1, topic, **renewal | {name: 1}), fetch(1, topic, **renewal), read_state(topic)
+            f"renewal.{name}", fetch(0, topic), fetch(1, topic, **RENEWAL | {name: 1}), fetch(1, topic, **RENEWAL), read_state(topic)
         )
     for name, partitions in {"missing": (7,), "negative": (-1,), "and-missing": (0, 7), "twice": (0, 0)}.items():
         topic = _topic(f"partition.{name}")
@@ -242,9 +248,10 @@ def _refused() -> Iterator[Case]:
     moved = acknowledge(1, {topic: _ranges("batch", ACCEPT)}, node=2)
     yield case(name, fetch(0, topic, node=2), moved, fetch(2, node=2), fetch(3, acks={topic: _ranges("batch", ACCEPT)}, node=2))
     name = "leader.some-partitions"
-    topic = Topic(_topic(name), {}, ((1,), (2,)))
-    filled = produce(topic.name, FIVE), initialize(topic.name), initialize(topic.name, partition=1)
-    yield Case(topic.name, (topic, STATE_TOPIC), (fetch(0, topic.name, partitions=(0, 1)), fetch(1), read_state(topic.name)), filled)
+    topic = _topic(name)
+    filled = produce(topic, FIVE), initialize(topic), initialize(topic, partition=1)
+    steps = fetch(0, topic, partitions=(0, 1)), fetch(1), read_state(topic)
+    yield Case(topic, (Topic(topic, {}, ((1,), (2,))), STATE_TOPIC), steps, filled)
 
 
 def _acquisition() -> Iterator[Case]:
@@ -274,14 +281,14 @@ def _acquisition() -> Iterator[Case]:
     yield case(name, fetch(0, topic), waits, produce(topic, FIVE), Receive("m1"), read_state(topic))
     name = "acquire.released-later"
     topic = _topic(name)
-    waits = fetch(0, topic, member="m2", waits=True, max_wait_ms=5000)
+    waits = fetch(0, topic, member="m2", waits=True, max_wait_ms=1000)
     yield case(name, fetch(0, topic), waits, acknowledge(1, {topic: _ranges("middle", RELEASE)}), Receive("m2"), read_state(topic))
     name = "acquire.left-later"
     topic = _topic(name)
     yield case(
         name,
         fetch(0, topic),
-        waits._replace(payload=fetch(0, topic, member="m2", max_wait_ms=5000).payload),
+        waits._replace(payload=fetch(0, topic, member="m2", max_wait_ms=1000).payload),
         acknowledge(-1, {}),
         Receive("m2"),
         read_state(topic),
@@ -302,10 +309,8 @@ def _deliveries() -> Iterator[Case]:
     for size in (1, 2):
         full = f"deliveries.whole.{size}"
         topic = _topic(full)
-        steps = []
-        for _ in range(12):
-            steps += [fetch(0, topic), acknowledge(-1, {})]
-        yield case(full, *steps, read_state(topic), batches=size)
+        again = [step for _ in range(12) for step in (fetch(0, topic), acknowledge(-1, {}), RELEASED)]
+        yield case(full, *again, read_state(topic), batches=size)
 
 
 def _members() -> Iterator[Case]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from odradek.protocol.messages.delete_share_group_state import DELETE_SHARE_GROUP_STATE
 from odradek.protocol.messages.initialize_share_group_state import INITIALIZE_SHARE_GROUP_STATE
@@ -103,12 +104,15 @@ def _missing() -> Iterator[Case]:
         yield case(f"missing.{name}", initialize(topic), read_state(topic), write_state(topic), summary(topic), delete_state(topic))
     for api in APIS:
         topic = _topic(f"empty.{api.name}")
-        requests = [{"group_id": "g", "topics": []}, {"group_id": "g", "topics": [{"topic_id": id_of(topic), "partitions": []}]}]
+        requests: list[dict[str, Any]] = [
+            {"group_id": "g", "topics": []},
+            {"group_id": "g", "topics": [{"topic_id": id_of(topic), "partitions": []}]},
+        ]
         yield case(f"empty.{api.name}", *(Send(api, 0, request_of(api, request)) for request in requests))
     topic = _topic("empty.group")
     yield case(
         "empty.group", initialize(topic, group=""), read_state(topic, group=""), summary(topic, group=""), delete_state(topic, group="")
     )
     topic = _topic("other.node")
-    steps = initialize(topic)._replace(node=2), read_state(topic)._replace(node=2), summary(topic)._replace(node=2)
-    yield case("other.node", initialize(topic), *steps)
+    others = (step._replace(node=2) for step in (initialize(topic), read_state(topic), summary(topic)))
+    yield case("other.node", initialize(topic), *others)

@@ -1,4 +1,8 @@
-"""A set of changes of acquired records that is stored as a whole, or reverted as a whole."""
+"""A set of changes of acquired records that is stored as a whole, or reverted as a whole.
+
+A change ends the acquisition of some records. They can be neither acknowledged again nor acquired before `commit`, which is called when the
+change is stored: Kafka stores it on another broker, so that the fetch which releases records does not acquire them again itself.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,12 @@ from .record_state import TERMINAL, Claim, RecordState
 from .state_batches import StateBatch
 from .window import Window
 
+_RELEASING = Claim(RecordState.ACQUIRED, 0)
+"""The state of records between the end of their acquisition and the commit after which they are available."""
+
 
 class Changes:
-    """The ends of acquisitions in one step. They take effect at once, so that a record cannot be acknowledged twice in one request."""
+    """The ends of acquisitions in one step."""
 
     def __init__(self, window: Window, delivery_limit: int) -> None:
         self._window = window
@@ -22,7 +29,7 @@ class Changes:
     def end(self, index: int, first: int, last: int, claim: Claim, state: RecordState) -> None:
         """Ends the acquisition of some offsets of a batch, all of which are acquired by the same member."""
         window, ended = self._window, claim.ended(state, self._delivery_limit)
-        window.in_flight.set(index, first, last, ended)
+        window.in_flight.set(index, first, last, _RELEASING if ended.state == RecordState.AVAILABLE else ended)
         self._done.append((index, first, last, claim, ended))
         if ended.state in TERMINAL:
             window.complete_count += window.count_from_start(first, last)
@@ -34,9 +41,12 @@ class Changes:
 
     def commit(self) -> bool:
         """Makes the records that became available acquirable, and moves the start offset. Returns whether it has moved."""
-        if any(ended.state == RecordState.AVAILABLE for *_, ended in self._done):
-            self._window.find_next = True
-        return self._window.advance()
+        window = self._window
+        for index, first, last, _, ended in self._done:
+            if ended.state == RecordState.AVAILABLE:
+                window.in_flight.set(index, first, last, ended)
+                window.find_next = True
+        return window.advance()
 
     def revert(self) -> None:
         """Restores the former states. Batches that keep runs continue to do so."""

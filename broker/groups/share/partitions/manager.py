@@ -8,12 +8,13 @@ again. A restart of the broker loses all of them.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from .....protocol.errors import ErrorCode, KafkaError
 from ....settings.values import GroupConfig
 from ....topics.partition import Partition
+from .changes import Changes
 from .cluster_view import ShareCluster
 from .records import SharePartitionKey
 from .sessions import SessionKey, ShareSession, ShareSessions
@@ -140,8 +141,10 @@ class SharePartitionManager:
 
     # Acknowledging
 
-    def acknowledge(self, member_id: str, group_id: str, partition: Partition, acknowledgements: Iterable[Acknowledgement]) -> None:
-        """Ends or renews acquisitions of a member.
+    def acknowledge(
+        self, member_id: str, group_id: str, partition: Partition, acknowledgements: Iterable[Acknowledgement]
+    ) -> Callable[[], None]:
+        """Ends or renews acquisitions of a member. The records that it releases become available when the returned function is called.
 
         Raises KafkaError with UNKNOWN_TOPIC_OR_PARTITION if the share partition is not loaded, or as `SharePartition.acknowledge` does.
         """
@@ -149,10 +152,14 @@ class SharePartitionManager:
         if loaded is None:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "The share partition is not loaded on this broker.")
         try:
-            loaded.records.acknowledge(member_id, acknowledgements, self._cluster.timers.now_ms)
+            changes = loaded.records.acknowledge(member_id, acknowledgements, self._cluster.timers.now_ms)
         except KafkaError as error:
             self._failed(loaded, error)
             raise
+        return partial(self._commit, loaded, changes)
+
+    def _commit(self, loaded: LoadedPartition, changes: Changes) -> None:
+        changes.commit()
         self.changed(loaded)
 
     def _failed(self, loaded: LoadedPartition, error: KafkaError) -> None:

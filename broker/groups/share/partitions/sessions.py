@@ -93,8 +93,14 @@ class ShareSessions:
         return session
 
     def open(self, key: SessionKey, partitions: Iterable[tuple[PartitionKey, str]], connection_id: int) -> ShareSession:
-        """Opens a session in place of a former one. Raises KafkaError with SHARE_SESSION_LIMIT_REACHED."""
+        """Opens a session in place of a former one.
+
+        Raises KafkaError with SHARE_SESSION_LIMIT_REACHED, or with UNKNOWN_SERVER_ERROR if a partition is named twice.
+        """
         self.remove(key)
+        partitions = list(partitions)
+        if len(dict(partitions)) < len(partitions):
+            raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
         if len(self._sessions) >= self.limit:
             raise KafkaError(ErrorCode.SHARE_SESSION_LIMIT_REACHED)
         session = ShareSession(key, partitions, connection_id)

@@ -20,7 +20,7 @@ from .acquisition import Acquired, AcquireMode, Acquisition
 from .changes import Changes
 from .fetched import AbortedTransaction, FetchedBatches
 from .in_flight import Run, Runs
-from .record_state import STATE_AFTER, AcknowledgeType, Claim, RecordState
+from .record_state import NO_MEMBER, STATE_AFTER, AcknowledgeType, Claim, RecordState
 from .settings import ShareSettings
 from .state_batches import StateBatch
 from .window import Window
@@ -116,8 +116,8 @@ class SharePartition:
 
     # Acknowledging
 
-    def acknowledge(self, member_id: str, acknowledgements: Iterable[Acknowledgement], now_ms: int) -> None:
-        """Ends acquisitions, or renews them.
+    def acknowledge(self, member_id: str, acknowledgements: Iterable[Acknowledgement], now_ms: int) -> Changes:
+        """Ends acquisitions, or renews them. The changes are stored, and have to be committed.
 
         Raises KafkaError with INVALID_REQUEST, with INVALID_RECORD_STATE if the member has not acquired all these records, or with the
         error of `store`. Nothing but renewals has changed then.
@@ -130,7 +130,7 @@ class SharePartition:
         except KafkaError:
             changes.revert()
             raise
-        self._commit(changes)
+        return self._stored(changes)
 
     def _acknowledge(self, member_id: str, wanted: Acknowledgement, changes: Changes, now_ms: int) -> None:
         in_flight, start_offset = self.window.in_flight, self.window.start_offset
@@ -185,7 +185,7 @@ class SharePartition:
         changes = Changes(self.window, self._settings().delivery_count_limit)
         for index, run in self._acquired_runs(lambda claim: claim.member_id == member_id):
             changes.end(index, *run, self._state_of(run))
-        self._commit(changes)
+        self._stored(changes).commit()
 
     def expire(self, now_ms: int) -> bool:
         """Makes the records available whose locks have expired, also if that cannot be stored. Returns whether there were any."""
@@ -216,18 +216,18 @@ class SharePartition:
                     else:
                         yield index, run
 
-    def _commit(self, changes: Changes) -> None:
+    def _stored(self, changes: Changes) -> Changes:
         if changes:
             try:
                 self._store(self.window.start_offset, self.window.complete_count, changes.batches)
             except KafkaError:
                 changes.revert()
                 raise
-            changes.commit()
+        return changes
 
 
 def _check_owner(claim: Claim, member_id: str) -> None:
-    if claim.state != RecordState.ACQUIRED:
+    if claim.state != RecordState.ACQUIRED or claim.member_id == NO_MEMBER:
         raise KafkaError(ErrorCode.INVALID_RECORD_STATE, "The records are not acquired.")
     if claim.member_id != member_id:
         raise KafkaError(ErrorCode.INVALID_RECORD_STATE, "The records are acquired by another member.")

@@ -125,7 +125,7 @@ class Window:
             return False
         in_flight = self.in_flight
         if completed == in_flight.lasts[-1]:
-            self.start_offset = self.end_offset = completed + 1
+            self.start_offset = self.end_offset = max(self.start_offset, completed + 1)
             self.in_flight, self.complete_count = InFlight(), 0
             return True
         index = in_flight.floor(completed)
