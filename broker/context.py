@@ -25,7 +25,8 @@ class Client:
 
     `principal` is ANONYMOUS until the client is authenticated. `by_token` states that it has authenticated with a delegation token.
     `connection_id` counts the connections of the cluster from 1 on. `software_name` and `software_version` are those of the client's
-    ApiVersions request (KIP-511); they are empty before it and for older clients. `on_close` is called when the connection closes.
+    ApiVersions request (KIP-511); they are empty before it and for older clients. The functions in `on_close` are called when the
+    connection closes; their keys are the parts of the broker that have set them.
     """
 
     __slots__ = (
@@ -49,8 +50,8 @@ class Client:
         self.principal = ANONYMOUS
         self.by_token = False
         self.client_id = ""
-        self.on_close: Callable[[], None] | None = None
         self.software_name = self.software_version = ""
+        self.on_close: dict[object, Callable[[], None]] = {}
 
     def identify(self, identity: Identity) -> None:
         """Sets the principal of a client that has authenticated."""

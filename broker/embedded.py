@@ -23,6 +23,7 @@ from .settings.spelling import check_scope
 if TYPE_CHECKING:
     from .control_listener.address import ControlAddress
     from .control_listener.listener import ControlListener
+    from .releases.release import Release
     from .snapshots.cluster import State
     from .tls.generated import GeneratedTls
 
@@ -54,13 +55,16 @@ class AsyncCluster(ClusterControls):
         acls: Sequence[str] = (),
         seed: int | None = None,
         transaction_version: int = 2,
+        features: Mapping[str, int] | None = None,
         as_version: str | None = None,
         control: str | None = None,
         control_token: str | None = None,
     ) -> None:
         security = security_of(tls, users, acls)
         config = _cluster_config(nodes, settings or {}, security)
-        self._config = replace(config, transaction_version=_known_version(transaction_version), release=release_named(as_version))
+        release = release_named(as_version)
+        levels = _levels(features or {}, transaction_version, release)
+        self._config = replace(config, features=levels, release=release)
         self._topics = topic_specs_of({} if topics is None else topics)
         check_topics(self._topics, nodes)
         self._seed = seed
@@ -192,7 +196,8 @@ class Cluster(BlockingControls):
     `topics` maps names to numbers of partitions, or to options: `{"partitions": 4, "replication_factor": 2, "configs":
     {"cleanup.policy": "compact"}}`. `settings` are Kafka's broker settings, including `listeners`. With a `seed`, ids and the placement of
     leaders are reproducible. `transaction_version` is the finalized level of the feature transaction.version; below 2, clients do not use
-    transactions v2 (KIP-890). `as_version` is the release of Kafka to emulate, from "2.1" to "4.3" (the default), or "wireshark-4.0".
+    transactions v2 (KIP-890). `features` are levels of features, such as {"share.version": 0}; the default is the highest level of each.
+    `as_version` is the release of Kafka to emulate, from "2.1" to "4.3" (the default), or "wireshark-4.0".
 
     With `tls=True` clients connect by TLS; a CA and certificates are created (`tls.ca_file`). `users` maps names to passwords, with which
     clients authenticate by PLAIN or SCRAM. `acls` restrict access, such as "User:alice:allow:read,describe:topic:orders".
@@ -213,6 +218,7 @@ class Cluster(BlockingControls):
         acls: Sequence[str] = (),
         seed: int | None = None,
         transaction_version: int = 2,
+        features: Mapping[str, int] | None = None,
         as_version: str | None = None,
         control: str | None = None,
         control_token: str | None = None,
@@ -226,6 +232,7 @@ class Cluster(BlockingControls):
             acls=acls,
             seed=seed,
             transaction_version=transaction_version,
+            features=features,
             as_version=as_version,
             control=control,
             control_token=control_token,
@@ -369,7 +376,11 @@ def _control_address(control: str, token: str | None) -> ControlAddress:
     return ControlAddress.parse(control, token)
 
 
-def _known_version(version: int) -> int:
-    if version not in TRANSACTION_VERSIONS:
-        raise ValueError(f"transaction_version must be 0, 1 or 2, not {version!r}")
-    return version
+def _levels(features: Mapping[str, int], transaction_version: int, release: Release | None) -> dict[str, int]:
+    if transaction_version not in TRANSACTION_VERSIONS:
+        raise ValueError(f"transaction_version must be 0, 1 or 2, not {transaction_version!r}")
+    if features:
+        from .cluster.features import check_levels
+
+        check_levels(features, release)
+    return {"transaction.version": transaction_version, **features}

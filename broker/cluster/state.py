@@ -41,7 +41,9 @@ from .coordinator_log import CoordinatorLog
 from .coordinator_moves import CoordinatorMoves
 from .features import Features, FeatureUpdate
 from .internal_topics import internal_topic
+from .log_levels import LogLevels
 from .metadata_log import MetadataLog
+from .metric_subscriptions import MetricSubscriptions
 from .node_control import NodeControl
 from .placement import place_replicas
 from .producer_ids import ProducerIds
@@ -80,6 +82,7 @@ class ClusterState:
         """The release of Kafka that clients see, None for 4.3."""
         self.check_tls: Callable[[Broker, BrokerConfig], None] = lambda broker, config: None
         """Raises InvalidConfig if the TLS listeners of a node could not work with new settings. Set by the edge, which does TLS."""
+        self.metric_subscriptions = MetricSubscriptions()
         self.brokers = {node.node_id: Broker(self, node, configs[node.node_id]) for node in config.nodes}
         for broker in self.brokers.values():
             # A new Kafka cluster sets this dynamically for all brokers, which takes precedence over the static setting (KIP-966).
@@ -106,7 +109,8 @@ class ClusterState:
         self.transaction_log = TransactionLog(self)
         self.producer_ids = ProducerIds(timers, self.config, self.partitions)
         self.replica_control = ReplicaControl(self)
-        self.features = Features(config.transaction_version, config.release)
+        self.log_levels = LogLevels()
+        self.features = Features(config.features, config.release)
         self.quotas = ClientQuotas()
         self.authorizer = authorizer_of(self.config, config.acls)
         self.shortcut_allowed = self.authorizer is None
@@ -343,6 +347,8 @@ class ClusterState:
         """Replaces the dynamic settings of one node or, with None, those of all nodes; topics and groups inherit the new values."""
         from ..groups.settings import GroupSettings
 
+        for node in self.brokers.values() if broker is None else (broker,):
+            node.log_dirs.count()
         if broker is None:
             # The settings of the cluster are those of its first node, which may have been removed.
             for settings in {id(each): each for each in (self.config, *(node.config for node in self.brokers.values()))}.values():
@@ -357,11 +363,13 @@ class ClusterState:
             if node.loaded_share_partitions is not None:
                 node.loaded_share_partitions.settings_changed()
         self.groups.reload(GroupSettings.of(self.config))
+        self.replica_control.schedule_unclean_elections(self.partitions())
 
     def alter_topic(self, topic: Topic, overrides: Mapping[str, str]) -> None:
         """Replaces the configs of a topic."""
         topic.config.alter(overrides)
         self._min_isr_changed(topic)
+        self.replica_control.schedule_unclean_elections(topic.partitions)
 
     def _min_isr_changed(self, topic: Topic) -> None:
         for partition in topic.partitions:
@@ -374,6 +382,10 @@ class ClusterState:
             self.group_configs[group_id] = GroupConfig(self.config, overrides)
         else:
             self.group_configs.pop(group_id, None)
+
+    def alter_client_metrics(self, name: str, overrides: Mapping[str, str]) -> None:
+        """Replaces the configs of a subscription to client metrics, which is removed without any."""
+        self.metric_subscriptions.alter(name, self.config, overrides)
 
 
 def _report_full(limit_bytes: int) -> None:

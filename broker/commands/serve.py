@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from .options import node_count, pair, port, refuse, size
+from .options import feature, node_count, pair, port, refuse, size
 
 if TYPE_CHECKING:
     from ..control_listener.address import ControlAddress
@@ -102,7 +102,12 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
     brokers = [security.settings(_with_listeners(given := properties | overrides, options), given) for properties in files]
     nodes = options.nodes or (1 if len(files) == 1 and not options.listener and _has_listeners(settings) else None)
     cluster = cluster_of(brokers, nodes=nodes, cluster_id=environ.get("CLUSTER_ID", DEFAULT_CLUSTER_ID))
-    return security.applied_to(replace(cluster, max_memory_bytes=options.max_memory, release=release_named(options.as_version)))
+    release, features = release_named(options.as_version), dict(options.feature)
+    if features:
+        from ..cluster.features import check_levels
+
+        check_levels(features, release)
+    return security.applied_to(replace(cluster, max_memory_bytes=options.max_memory, release=release, features=features))
 
 
 def _read(name: str) -> str:
@@ -190,6 +195,14 @@ def add_options(run: argparse.ArgumentParser) -> None:
         "--as-version",
         metavar="VERSION",
         help="emulate this release of Kafka, from 2.1 to 4.3, or wireshark-4.0 for versions that Wireshark 4.0 knows (default: 4.3)",
+    )
+    run.add_argument(
+        "--feature",
+        action="append",
+        default=[],
+        type=feature,
+        metavar="NAME=LEVEL",
+        help="finalize this level of a feature, such as share.version=1 (default: the highest levels); repeatable",
     )
     run.add_argument(
         "--control", metavar="HOST:PORT", help="serve controls over HTTP at this address, for odradek ctl and other programs (default: off)"

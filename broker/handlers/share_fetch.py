@@ -206,7 +206,7 @@ def _session_of(request: ShareFetchRequest, key: SessionKey, context: Context) -
             raise KafkaError(ErrorCode.INVALID_REQUEST)
         connection_id = context.client.connection_id
         session = manager.sessions.open(key, added, connection_id)
-        context.client.on_close = partial(manager.disconnected, connection_id)
+        context.client.on_close[manager] = partial(manager.disconnected, connection_id)
         return session
     session = manager.sessions.resume(key, epoch)
     session.update(added, ((topic.topic_id, index) for topic in request.forgotten_topics_data for index in topic.partitions))

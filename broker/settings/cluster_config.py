@@ -22,6 +22,21 @@ DEFAULT_NODES = 2
 TOPIC_SPEC = re.compile(r"([^:]+):([1-9][0-9]{0,5})(?::([1-9][0-9]{0,3}))?")
 
 
+class RecordLimits(NamedTuple):
+    """How many exchanges, and how many bytes of them, the record keeps (`wire/record.py`). With 0, the record is switched off."""
+
+    exchanges: int = 10_000
+    bytes: int = 16 * 1024 * 1024
+
+    @property
+    def are_positive(self) -> bool:
+        """Whether anything is recorded."""
+        return self.exchanges > 0 and self.bytes > 0
+
+
+DEFAULT_LIMITS = RecordLimits()
+
+
 @dataclass(frozen=True, slots=True)
 class NodeConfig:
     """One node. `properties` are its settings, including `listeners` and `advertised.listeners`.
@@ -57,7 +72,7 @@ class NodeConfig:
 class ClusterConfig:
     """All nodes. An empty cluster id is replaced by a random one; `ignored` names the given settings that have no effect.
 
-    `transaction_version` is the finalized level of the feature transaction.version: 0, 1, or 2 for transactions v2 (KIP-890).
+    `features` are levels to which features are finalized at start; all others begin at the highest level of the release.
     `max_memory_bytes` limits the memory of all logs together; None is no limit. `users` maps names to passwords; `acls` are access control
     entries as `security/acl_texts.py` describes them. With `tls`, certificates are generated for listeners without a key store.
     `release` is the emulated release of Kafka, None for 4.3.
@@ -66,11 +81,12 @@ class ClusterConfig:
     cluster_id: str
     nodes: tuple[NodeConfig, ...]
     ignored: tuple[str, ...] = ()
-    transaction_version: int = 2
+    features: Mapping[str, int] = field(default_factory=dict)
     max_memory_bytes: int | None = None
     users: Mapping[str, str] = field(default_factory=dict, repr=False)
     acls: tuple[str, ...] = ()
     tls: bool = False
+    record: RecordLimits = DEFAULT_LIMITS
     release: Release | None = None
 
 

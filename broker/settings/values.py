@@ -1,4 +1,4 @@
-"""The settings of brokers, topics and groups as parsed values, with their sources, as DescribeConfigs shows them.
+"""The settings of brokers, topics, groups and client metrics as parsed values, with their sources, as DescribeConfigs shows them.
 
 A value comes from the first of these layers that sets it (KIP-226):
 
@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from .listener_prefix import base_name
 from .parsing import parse, text_of
 from .properties import InvalidConfig
-from .rows import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS
+from .rows import BROKER_SETTINGS, CLIENT_METRICS_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS
 from .types import ConfigResourceType, ConfigType, Setting, Value
 
 
@@ -252,3 +252,9 @@ class GroupConfig(InheritingConfig):
     """The settings of one consumer or share group."""
 
     settings, source = GROUP_SETTINGS, ConfigSource.GROUP
+
+
+class ClientMetricsConfig(InheritingConfig):
+    """The settings of one subscription to client metrics (KIP-714)."""
+
+    settings, source = CLIENT_METRICS_SETTINGS, ConfigSource.CLIENT_METRICS

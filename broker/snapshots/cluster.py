@@ -19,6 +19,7 @@ from ...storage.memory import LogMemory
 from ..cluster.broker import Broker, Silence
 from ..cluster.coordinator_log import CoordinatorLog
 from ..cluster.features import Features
+from ..cluster.log_dirs import LogDirs, Move
 from ..cluster.metadata_log import MetadataLog
 from ..cluster.node_control import NodeControl
 from ..cluster.producer_ids import ProducerIds
@@ -35,7 +36,7 @@ from ..topics.cleaning import LogCleaner
 from ..topics.names import SHARE_GROUP_STATE, TopicNames
 from ..topics.retention import LogRetention
 from .coordinators import fill_coordinators, write_coordinators
-from .forms import MOMENT, PLAIN, Form, Plain, Record, Within, coded, mapped, optional, ordered
+from .forms import MOMENT, PLAIN, TUPLE, Form, Plain, Record, Within, coded, mapped, named, optional, ordered
 from .timers import set_timers, write_timers
 from .topics import OVERRIDES, TOPIC, read_topic
 
@@ -71,7 +72,9 @@ CLUSTER = Record(
     },
     apart=(
         # Written separately, because their objects refer to the cluster.
-        *("brokers", "nodes", "topics", "groups", "group_configs", "transactions", "accounts", "authorizer", "random", "timers"),
+        *("brokers", "nodes", "topics", "groups", "group_configs", "metric_subscriptions"),
+        "log_levels",  # the levels of the process, which a restart of a node does not keep either
+        *("transactions", "accounts", "authorizer", "random", "timers"),
         # References, and indexes that follow from the state.
         *(
             "wake",
@@ -91,9 +94,26 @@ CLUSTER = Record(
     ),
 )
 
+LOG_DIRS = Record(
+    LogDirs,
+    {
+        "placed": mapped(TUPLE, PLAIN),
+        "moves": mapped(TUPLE, named(Move, began_ms=MOMENT, counted_ms=MOMENT)),
+        "chosen": mapped(TUPLE, PLAIN),
+    },
+    apart=("_broker",),
+)
 BROKER = Record(
     Broker,
-    {"node_id": PLAIN, "rack": PLAIN, "running": PLAIN, "registered": PLAIN, "fenced": PLAIN, "silence": optional(coded(Silence))},
+    {
+        "node_id": PLAIN,
+        "rack": PLAIN,
+        "running": PLAIN,
+        "registered": PLAIN,
+        "fenced": PLAIN,
+        "silence": optional(coded(Silence)),
+        "log_dirs": Within(LOG_DIRS),
+    },
     apart=(
         *("cluster", "listeners", "config", "request_max_bytes", "max_idle_ms", "request_memory", "connections", "rack_aware", "sasl"),
         # Lost in a restart.
@@ -118,6 +138,7 @@ def write_cluster(cluster: ClusterState) -> State:
         "coordinators": write_coordinators(cluster),
         "topics": [TOPIC.write(topic) for topic in cluster.topics.values()],
         "group_configs": mapped(PLAIN, OVERRIDES).write(cluster.group_configs),
+        "client_metrics": mapped(PLAIN, OVERRIDES).write(cluster.metric_subscriptions.configs),
         "groups": None if groups is None else _groups().write_groups(groups),
         "transactions": None if transactions is None else _transactions().TRANSACTIONS.write(transactions),
         "accounts": None if accounts is None else _accounts().write_accounts(accounts),
@@ -204,6 +225,8 @@ def read_cluster(state: State, config: ClusterConfig, turns: Turns[Any], random:
     cluster.features.limit()
     fill_coordinators(cluster, state["coordinators"])
     cluster.group_configs |= {name: GroupConfig(cluster.config, dict(overrides)) for name, overrides in state["group_configs"]}
+    for name, overrides in state["client_metrics"]:
+        cluster.alter_client_metrics(name, dict(overrides))
     if state["groups"] is not None:
         _groups().fill_groups(cluster.groups, state["groups"], shift_ms)
     if state["transactions"] is not None:

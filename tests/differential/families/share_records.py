@@ -139,7 +139,11 @@ def _sessions() -> Iterator[Case]:
         for epoch in (-2, -1, 1, 2, 2**31 - 1):
             full = f"session.v{version}.none.{epoch}"
             topic = _topic(full)
-            yield case(full, fetch(epoch, topic, version=version), acknowledge(epoch, {topic: _ranges("batch", ACCEPT)}, version=version))
+            yield case(
+                full,
+                fetch(epoch, topic, member="stranger", version=version),
+                acknowledge(epoch, {topic: _ranges("batch", ACCEPT)}, member="stranger", version=version),
+            )
         for epoch in (-2, -1, 0, 2, 5):
             full = f"session.v{version}.open.{epoch}"
             topic = _topic(full)
