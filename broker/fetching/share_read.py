@@ -17,8 +17,8 @@ from ...protocol.messages.share_fetch import AcquiredRecords, CurrentLeader, Par
 from ..context import Context
 from ..groups.share.partitions.acquisition import AcquireMode
 from ..groups.share.partitions.fetched import FetchedBatches, aborted_transactions
-from ..groups.share.partitions.manager import LoadedPartition
 from ..groups.share.partitions.sessions import PartitionKey
+from ..groups.share.partitions.share_partitions import LoadedPartition
 from ..topics.partition import Partition
 
 Results = dict[PartitionKey, PartitionData]

@@ -306,9 +306,7 @@ def _deliveries() -> Iterator[Case]:
         topic = _topic(full)
         steps = [fetch(0, topic)]
         for epoch in range(1, 17):
-            steps.append(
-                fetch(epoch, acks={topic: _ranges(shape, RELEASE)} if epoch % 2 else None, share_acquire_mode=mode, max_wait_ms=50)
-            )
+            steps.append(fetch(epoch, acks={topic: _ranges(shape, RELEASE)} if epoch % 2 else None, share_acquire_mode=mode))
         yield case(full, *steps, read_state(topic))
     for size in (1, 2):
         full = f"deliveries.whole.{size}"

@@ -120,7 +120,7 @@ class SharePartition:
         """Ends acquisitions, or renews them. The changes are stored, and have to be committed.
 
         Raises KafkaError with INVALID_REQUEST, with INVALID_RECORD_STATE if the member has not acquired all these records, or with the
-        error of `store`. Nothing but renewals has changed then.
+        error of `store`. Only renewals take effect then.
         """
         changes = Changes(self.window, self._settings().delivery_count_limit)
         try:

@@ -45,7 +45,7 @@ class LoadedPartition:
         self.active = True
 
 
-class SharePartitionManager:
+class SharePartitions:
     """The share partitions of one broker. `sessions` are those of its clients."""
 
     def __init__(self, node_id: int, max_sessions: int, cluster: ShareCluster) -> None:
