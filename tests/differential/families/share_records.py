@@ -166,7 +166,6 @@ def _sessions() -> Iterator[Case]:
         "fetch-nothing": lambda topic: fetch(-1),
         "acknowledge": lambda topic: acknowledge(-1, {topic: _ranges("batch", ACCEPT)}),
         "acknowledge-nothing": lambda topic: acknowledge(-1, {}),
-        "acknowledge-too-much": lambda topic: acknowledge(-1, {topic: _ranges("huge", ACCEPT)}),
     }
     for way, last in ends.items():
         name = f"session.closed.{way}"
