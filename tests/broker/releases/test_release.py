@@ -89,7 +89,7 @@ def test_wireshark_profile_offers_what_the_dissector_knows() -> None:
     assert max(release.versions) == 47
 
 
-def test_state_of_one_release_restored_as_another_keeps_fitting_levels() -> None:
+def test_state_restored_as_another_release_keeps_fitting_levels() -> None:
     world = World(as_version="3.9")
     world.config = replace(world.config, release=release_of("3.3"))
     world.restore(write_cluster(world.cluster))
