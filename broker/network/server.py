@@ -42,6 +42,8 @@ from .listener_warnings import warn_of_listeners
 from .ports import ReservedPorts
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..faults.fault import Fault
     from ..snapshots.cluster import State
     from ..snapshots.table import Snapshots
@@ -71,14 +73,21 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
 class Server:
     """A cluster on the running event loop. It begins with a saved `state` if there is one.
 
-    With a `seed`, ids and the placement of replicas are reproducible.
+    With a `seed`, ids and the placement of replicas are reproducible. `data` are files of seed data.
     """
 
     def __init__(
-        self, config: ClusterConfig, topics: Sequence[TopicSpec] = (), *, seed: int | None = None, state: State | None = None
+        self,
+        config: ClusterConfig,
+        topics: Sequence[TopicSpec] = (),
+        *,
+        seed: int | None = None,
+        state: State | None = None,
+        data: Sequence[Path] = (),
     ) -> None:
         self.config = config
         self._topics = topics
+        self._data = data
         self._state = state if state is None or seed is None else {**state, "random": None}
         self._random = _generator(seed, state)
         self._log_memory: LogMemory | None = None
@@ -110,7 +119,10 @@ class Server:
         return ",".join(node.client_listener.advertised for node in self.config.nodes)
 
     async def start(self) -> None:
-        """Binds all listeners, creates the cluster and accepts connections. Raises OSError if an address is in use."""
+        """Binds all listeners, creates the cluster and accepts connections. Raises OSError if an address is in use, and InvalidConfig.
+
+        The seed data is written before any client can connect, so that it belongs to the state after start.
+        """
         try:
             self.config = replace(self.config, nodes=tuple(map(self._ports.reserve, self.config.nodes)))
             self.core = self._new_core(self.config, self._state)
@@ -119,6 +131,11 @@ class Server:
             for topic in self._topics:
                 if topic.name not in self.cluster.topics:
                     self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
+            if self._data:
+                from ..seed_data.loading import load  # imported only if needed, because a start should be fast
+                from ..seed_data.reading import read_entries
+
+                load(self.cluster, read_entries(self._data))
             await self._follow_nodes()
             warn_of_listeners(self.config, self.cluster.brokers.values())
             self.after_turn()
