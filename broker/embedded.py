@@ -20,7 +20,7 @@ from .handles.group import AsyncGroup, Group
 from .handles.topic import AsyncTopic, Topic
 from .network.server import Server, new_event_loop
 from .security.startup import Security, security_of
-from .settings.cluster_config import ClusterConfig, cluster_of, release_named
+from .settings.cluster_config import ClusterConfig, cluster_of
 from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
 
@@ -67,12 +67,10 @@ class AsyncCluster(ClusterControls):
         control_token: str | None = None,
     ) -> None:
         security = security_of(tls, users, acls)
-        config = _cluster_config(nodes, settings or {}, security)
-        release = release_named(as_version)
-        levels = _levels(features or {}, transaction_version, release)
-        self._config = replace(config, features=levels, release=release)
+        config = _cluster_config(nodes, settings or {}, security, as_version)
+        self._config = replace(config, features=_levels(features or {}, transaction_version, config.release))
         self._topics = topic_specs_of({} if topics is None else topics)
-        check_topics(self._topics, nodes)
+        check_topics(self._topics, nodes, config.setting_rows)
         self._seed = seed
         self._data = _files_of(data) if data else []
         self._saved: State | None = None
@@ -387,11 +385,11 @@ class Cluster(BlockingControls):
                 started.set_exception(error)
 
 
-def _cluster_config(nodes: int, settings: Mapping[str, SettingValue], security: Security) -> ClusterConfig:
+def _cluster_config(nodes: int, settings: Mapping[str, SettingValue], security: Security, as_version: str | None) -> ClusterConfig:
     if not isinstance(nodes, int) or isinstance(nodes, bool):
         raise TypeError(f"nodes must be an int, not {nodes!r}")
     properties = {"listeners": ANY_PORT} | _texts(settings)
-    return security.applied_to(cluster_of([security.settings(properties, settings)], nodes=nodes))
+    return security.applied_to(cluster_of([security.settings(properties, settings)], nodes=nodes, as_version=as_version))
 
 
 def _texts(settings: Mapping[str, SettingValue]) -> dict[str, str]:
