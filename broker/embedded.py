@@ -18,7 +18,8 @@ from .handles import formats
 from .handles.formats import Format
 from .handles.group import AsyncGroup, Group
 from .handles.topic import AsyncTopic, Topic
-from .network.server import Server, new_event_loop
+from .network.event_loop import new_event_loop
+from .network.server import Server
 from .security.startup import Security, security_of
 from .settings.cluster_config import ClusterConfig, cluster_of
 from .settings.properties import SettingValue, as_text

@@ -9,7 +9,8 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from . import logs
-from .network.server import Server, new_event_loop
+from .network.event_loop import new_event_loop
+from .network.server import Server
 from .settings.cluster_config import ClusterConfig, TopicSpec
 from .signals import end_by_signals
 

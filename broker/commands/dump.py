@@ -83,10 +83,10 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 def _chosen(cluster: _Cluster, names: list[str]) -> list[dict[str, Any]]:
     """Returns the topics with these names, or all that are not internal. Raises Failed for a name that is unknown."""
-    topics = {topic["name"]: topic for topic in cluster.read("topic list")}
+    topics = {topic["name"]: topic for topic in cluster.read("topic list") if not topic["internal"] or topic["name"] in names}
     if unknown := [name for name in names if name not in topics]:
-        raise Failed(f"there is no topic {unknown[0]!r}; the topics are {', '.join(topics) or 'none'}")
-    return [topics[name] for name in names] or [topic for topic in topics.values() if not topic["internal"]]
+        raise Failed(f"there is no topic {unknown[0]!r}; the topics are {', '.join(sorted(topics)) or 'none'}")
+    return [topics[name] for name in names] or list(topics.values())
 
 
 def _write(cluster: _Cluster, topic: dict[str, Any], options: argparse.Namespace) -> None:
@@ -116,8 +116,19 @@ def _write_to(file: TextIO, cluster: _Cluster, topic: dict[str, Any], form: str)
     rows = csv.writer(file)
     rows.writerow(COLUMNS)
     for record in records:
-        cells = (record.get(name) for name in COLUMNS)
+        cells = (_unambiguous(record.get(name)) for name in COLUMNS)
         rows.writerow(["" if cell is None else cell if isinstance(cell, str | int) else dumps(cell, ensure_ascii=False) for cell in cells])
+
+
+def _unambiguous(cell: Any) -> Any:
+    """Returns the contents of a cell. Text that would be read as null or as bytes is written as bytes."""
+    from base64 import b64encode
+
+    from ..seed_data.entries import BASE64
+
+    if isinstance(cell, str) and (not cell or cell.startswith(BASE64)):
+        return {"base64": b64encode(cell.encode()).decode()}
+    return cell
 
 
 def _records(cluster: _Cluster, topic: dict[str, Any]) -> Iterator[dict[str, Any]]:

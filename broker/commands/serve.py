@@ -70,7 +70,7 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
             lines.append(f"control={control_listener}")
         if server.generated_tls is not None:
             lines.append(f"ssl.ca.location={server.generated_tls.ca_file}")
-        if not command:  # whose output would otherwise be mixed with these lines
+        if not command:  # because its output would be mixed with these lines
             print(*lines, sep="\n", flush=True)
         if options.ready_file is not None:
             _write(options.ready_file, "\n".join([*lines, ""]))

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -20,12 +19,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from math import inf
 from random import Random, SystemRandom
-from types import ModuleType
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 from ...protocol.errors import KafkaError
 from ...storage.memory import LogMemory
 from ..cluster.broker import Broker, Silence
+from ..cluster.startup_topics import create_topics
 from ..cluster.state import ClusterState
 from ..connection import Connection
 from ..control_errors import ControlError, ControlRefused
@@ -51,23 +50,9 @@ if TYPE_CHECKING:
     from ..tls.generated import GeneratedTls
     from .key_sets import KeySets
 
-uvloop: ModuleType | None
-try:
-    import uvloop
-except ImportError:  # on Windows, or without the extra; asyncio works too, but is slower
-    uvloop = None
-
 log = logging.getLogger("kafka.server.KafkaServer")
 
 R = TypeVar("R")
-
-
-def new_event_loop() -> asyncio.AbstractEventLoop:
-    """Returns a uvloop event loop if uvloop is installed, unless ODRADEK_LOOP=asyncio is set, and otherwise one of asyncio."""
-    if uvloop is None or os.environ.get("ODRADEK_LOOP") == "asyncio":
-        # The default loop of Windows reads ahead, which would overwrite the buffer that the connections share.
-        return asyncio.SelectorEventLoop()
-    return cast(asyncio.AbstractEventLoop, uvloop.new_event_loop())
 
 
 class Server:
@@ -128,14 +113,11 @@ class Server:
             self.core = self._new_core(self.config, self._state)
             self._log_memory = self.cluster.log_memory
             await self._prepare_security()
-            for topic in self._topics:
-                if topic.name not in self.cluster.topics:
-                    self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
+            create_topics(self.cluster, self._topics)
             if self._data:
-                from ..seed_data.loading import load  # imported only if needed, because a start should be fast
-                from ..seed_data.reading import read_entries
+                from ..seed_data.loading import load_files  # imported only if needed, because a start should be fast
 
-                load(self.cluster, read_entries(self._data))
+                load_files(self.cluster, self._data)
             await self._follow_nodes()
             warn_of_listeners(self.config, self.cluster.brokers.values())
             self.after_turn()

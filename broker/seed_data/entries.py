@@ -23,6 +23,8 @@ from ..settings.properties import as_text
 TransactionState = Literal["open", "committed", "aborted"]
 Headers = tuple[tuple[str, bytes | None], ...]
 RECORD_FIELDS = ("topic", "partition", "timestamp", "key", "value", "headers", "transaction")
+BASE64 = '{"base64":'
+"""The beginning of bytes in a cell of CSV."""
 TOPIC_FIELDS = ("topic", "partitions", "replication_factor", "configs")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import count
+from pathlib import Path
 
 from ...protocol.errors import KafkaError
 from ...protocol.messages.produce import PRODUCE
@@ -20,9 +21,15 @@ from ..settings.properties import InvalidConfig
 from ..topics.partition import Partition
 from ..transactions.transaction import Marker, Producer
 from .entries import SeedRecord, SeedTopic
+from .reading import read_entries
 
 BATCH_RECORDS, BATCH_BYTES = 500, 256 * 1024
 Entry = tuple[str, SeedTopic | SeedRecord]
+
+
+def load_files(cluster: ClusterState, files: Iterable[Path]) -> None:
+    """Loads the entries of files. Raises InvalidConfig."""
+    load(cluster, read_entries(files))
 
 
 def load(cluster: ClusterState, entries: Iterable[Entry]) -> None:

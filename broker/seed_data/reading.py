@@ -1,7 +1,7 @@
 """Reads seed data: files of JSON Lines (.jsonl) and of CSV (.csv), a folder with such files, or a pattern such as fixtures/*.jsonl.
 
 An entry that names no topic belongs to the topic with the name of the file. The columns of CSV are the fields of a record, named in the
-first line; an empty cell is null, and `headers` are a JSON object.
+first line; an empty cell is null, `headers` are a JSON object or list, and a cell such as {"base64": "/w=="} holds bytes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..settings.properties import InvalidConfig
-from .entries import RECORD_FIELDS, InvalidSeedData, SeedRecord, SeedTopic, entry_of
+from .entries import BASE64, RECORD_FIELDS, InvalidSeedData, SeedRecord, SeedTopic, entry_of
 
 SUFFIXES = (".jsonl", ".csv")
 INTEGERS = ("partition", "timestamp")
@@ -91,6 +91,6 @@ def _csv_lines(lines: Iterable[str]) -> Iterator[tuple[int, Any]]:
 
 
 def _cell(name: str, cell: str) -> Any:
-    if name == "headers":
+    if name == "headers" or cell.startswith(BASE64):
         return loads(cell)
     return int(cell) if name in INTEGERS and cell.lstrip("-").isdecimal() else cell

@@ -251,7 +251,7 @@ def test_serve_returns_the_exit_code_of_its_command(code: int, tmp_path: Path) -
 
 
 def test_serve_ends_its_command_at_sigterm() -> None:
-    words = [sys.executable, "-c", "import time; print('running', flush=True); time.sleep(600)"]
+    words = [sys.executable, "-c", "import signal; print('running', flush=True); signal.pause()"]
     with running(["--port", "0", "--exec", shlex.join(words)]) as process:
         assert process.stdout is not None and process.stdout.readline() == "running\n"
         process.send_signal(signal.SIGTERM)

@@ -21,7 +21,15 @@ pytestmark = [pytest.mark.sockets, pytest.mark.clients]
 def cluster() -> Iterator[Cluster]:
     topics: Any = {"orders": {"partitions": 2, "configs": {"retention.ms": 9_000_000_000}}, "empty": 1}
     with Cluster(nodes=1, topics=topics, control="127.0.0.1:0") as cluster:
-        records: list[Any] = [("k", "text"), {"key": b"\xff", "value": None, "headers": [("h", "1"), ("h", None)]}, '{"id": 1}', "a,\n"]
+        headers = [("h", "1"), ("h", None)]
+        records: list[Any] = [
+            ("k", "text"),
+            {"key": b"\xff", "value": None, "headers": headers},
+            '{"id": 1}',
+            "a,\n",
+            "",
+            '{"base64": "x"}',
+        ]
         cluster.produce("orders", records, partition=0)
         for commits in (True, False):
             producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "transactional.id": "tx"})

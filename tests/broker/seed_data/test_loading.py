@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from odradek.broker.settings.properties import InvalidConfig
 from tests.broker.harness import START_MS, World
 
 
-def loaded(*lines: dict[str, object]) -> World:
+def loaded(*lines: Mapping[str, object]) -> World:
     world = World(nodes=2)
     load(world.cluster, [(f"file:{number}", entry_of(line, "t")) for number, line in enumerate(lines, 1)])
     return world
