@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from argparse import ArgumentTypeError
 from collections.abc import Mapping
@@ -37,6 +36,8 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         findings = _in_cluster(options, environ)
     except (ArgumentTypeError, ValueError) as error:
         return refuse(str(error))
+    import json  # imported when it is needed, because all commands share the start
+
     from ..wire.doctor.report import as_text
 
     sys.stdout.write(json.dumps(findings, indent=2) + "\n" if options.json else as_text(findings))
@@ -45,6 +46,8 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 def _in_cluster(options: argparse.Namespace, environ: Mapping[str, str]) -> list[Description]:
     """Returns the findings of a running cluster. Raises ValueError if it does not answer."""
+    import json
+
     from ..controls import doctor  # noqa: F401  (declares the control)
     from ..controls.declaration import CONTROLS
     from .ctl_client import NoAnswer, send
