@@ -92,7 +92,7 @@ def _exchange_steps(exchange: Exchange, lifelines: Lifelines) -> Iterator[Step]:
 
     yield Step(exchange.received, exchange.sequence, (client, node), shortened(request_label(exchange)))
     for fault in exchange.faults:
-        yield note(exchange.received, f"fault: {fault}", Tone.FAULT)
+        yield note(exchange.received, fault, Tone.FAULT)
     end = exchange.answered or exchange.received
     if exchange.waits:
         yield note(end, f"waited {_duration(exchange)} for {', '.join(exchange.waits)}", Tone.WAIT)

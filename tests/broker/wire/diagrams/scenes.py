@@ -64,7 +64,7 @@ def story() -> list[Entry]:
     return [
         fetched(1, 0, b"a", b"b"),
         produced(2, 10),
-        produced(3, 20, error=6, faults=("3: error for Produce",)),
+        produced(3, 20, error=6, faults=("fault 3: error for Produce",)),
         Event(sequence=4, at=at(30), kind="leader", node=2, text="node 2 leads orders-0"),
         heartbeat(5, 600, error=27),
         produced(6, 700, answers=False, ended="FIN by the broker: message.max.bytes is 1048588"),

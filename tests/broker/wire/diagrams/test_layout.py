@@ -56,7 +56,7 @@ def test_steps_are_in_the_order_of_time() -> None:
         "Produce v11 orders-0 acks=all",
         "orders-0 at offset 2",
         "Produce v11 orders-0 acks=all",
-        "fault: 3: error for Produce",
+        "fault 3: error for Produce",
         "NOT_LEADER_OR_FOLLOWER",
         "leader: node 2 leads orders-0",
         "waited 500 ms for records of orders-1",
@@ -74,7 +74,7 @@ def test_steps_are_in_the_order_of_time() -> None:
 def test_tones_tell_errors_faults_waits_and_events() -> None:
     steps = {step.text: step for step in diagram_of(story()).steps}
     assert steps["NOT_LEADER_OR_FOLLOWER"].tone is Tone.ERROR
-    assert steps["fault: 3: error for Produce"].tone is Tone.FAULT
+    assert steps["fault 3: error for Produce"].tone is Tone.FAULT
     assert steps["waited 500 ms for records of orders-1"].tone is Tone.WAIT
     assert steps["FIN by the broker: message.max.bytes is 1048588"].lifelines == (1, 2)
     assert steps["control: node stop 1"].lifelines == (0, 3)

@@ -47,7 +47,7 @@ reader           writer                             node 1      node 2
    │                │─ Produce v11 orders-0 acks=all ─▶│           │
    │                │◀╌╌╌╌╌╌ orders-0 at offset 2 ╌╌╌╌╌│           │
    │                │─ Produce v11 orders-0 acks=all ─▶│           │
-   │                │                   [! fault: 3: error for Produce]
+   │                │                   [! fault 3: error for Produce]
    │                │◀╌╌╌╌ ✗ NOT_LEADER_OR_FOLLOWER ╌╌╌│           │
    │                │                               [leader: node 2 leads orders-0]
    │                │                           [waited 500 ms for records of orders-1]
