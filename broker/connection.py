@@ -129,6 +129,11 @@ class Connection:
         """Whether no request may be started, because one is in flight or put off, or because the client does not read its responses."""
         return self.parked is not None or self._is_put_off or not self.writable or self.output_bytes > OUTPUT_LIMIT_BYTES
 
+    @property
+    def unserved(self) -> Buffer | None:
+        """The received bytes that are not served yet; None while a request is being received into its own memory, served or answered."""
+        return None if self.parked is not None or self.output or self._large is not None else self._unparsed
+
     def buffer(self) -> memoryview:
         """Returns the memory for the next bytes. It is valid until `received` is called."""
         if self._large is not None:
@@ -222,6 +227,8 @@ class Connection:
     def _refuse_frame(self, size: int, data: memoryview) -> None:
         other = sniff_protocol(bytes(data[:LENGTH_BYTES]))
         hint = f"; this looks like {other}, but the listener is {self.broker.listeners[self.client.listener_name].security_protocol}"
+        # Kafka has read nothing but the length, and closing a socket with unread bytes sends RST.
+        self.resets = len(data) > LENGTH_BYTES
         setting = "socket.request.max.bytes" if self.max_frame_bytes == self.broker.request_max_bytes else "sasl.server.max.receive.size"
         self.close(f"a frame of {size} bytes, {setting} is {self.max_frame_bytes}{hint if other else ''}")
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .control_listener.listener import ControlListener
     from .snapshots.cluster import State
     from .tls.generated import GeneratedTls
+    from .wire.capture_options import CaptureOptions
 
 R = TypeVar("R")
 
@@ -56,6 +57,8 @@ class AsyncCluster(ClusterControls):
         transaction_version: int = 2,
         control: str | None = None,
         control_token: str | None = None,
+        capture: str | PathLike[str] | None = None,
+        capture_addresses: str = "canonical",
     ) -> None:
         security = security_of(tls, users, acls)
         config = _cluster_config(nodes, settings or {}, security)
@@ -67,6 +70,7 @@ class AsyncCluster(ClusterControls):
         if control is None and control_token is not None:
             raise ValueError('control_token has no effect without control, such as control="127.0.0.1:0"')
         self._control = None if control is None else _control_address(control, control_token)
+        self._capture = _capture_options(capture, capture_addresses)
         self._running: Server | None = None
         self._listener: ControlListener | None = None
 
@@ -99,6 +103,10 @@ class AsyncCluster(ClusterControls):
         if self._running is not None:
             raise ValueError(f"the cluster is running already, at {self.bootstrap_servers}; stop it before you start it again")
         server = Server(self._config, self._topics, seed=self._seed, state=self._saved)
+        if self._capture is not None:
+            from .network.capture import Capture
+
+            server.capture = Capture(self._capture)
         await server.start()
         self._running = server
         if self._control is not None:
@@ -195,6 +203,9 @@ class Cluster(BlockingControls):
     With `tls=True` clients connect by TLS; a CA and certificates are created (`tls.ca_file`). `users` maps names to passwords, with which
     clients authenticate by PLAIN or SCRAM. `acls` restrict access, such as "User:alice:allow:read,describe:topic:orders".
 
+    `capture="orders.pcapng"` writes what clients and brokers send to a file for Wireshark and `odradek explain`, in which node n appears as
+    127.0.0.n:9092, or with its real address if `capture_addresses="real"`.
+
     `control="127.0.0.1:0"` serves the controls over HTTP too; an address that is not a loopback address needs a `control_token`.
 
     Raises TypeError or ValueError for an invalid argument, including a misspelt setting.
@@ -213,6 +224,8 @@ class Cluster(BlockingControls):
         transaction_version: int = 2,
         control: str | None = None,
         control_token: str | None = None,
+        capture: str | PathLike[str] | None = None,
+        capture_addresses: str = "canonical",
     ) -> None:
         cluster = AsyncCluster(
             nodes,
@@ -225,6 +238,8 @@ class Cluster(BlockingControls):
             transaction_version=transaction_version,
             control=control,
             control_token=control_token,
+            capture=capture,
+            capture_addresses=capture_addresses,
         )
         self._offer(cluster)
         self._thread: threading.Thread | None = None
@@ -361,6 +376,16 @@ def _control_address(control: str, token: str | None) -> ControlAddress:
     from .control_listener.address import ControlAddress
 
     return ControlAddress.parse(control, token)
+
+
+def _capture_options(file: str | PathLike[str] | None, addresses: str) -> CaptureOptions | None:
+    if file is None:
+        if addresses != "canonical":
+            raise ValueError('capture_addresses has no effect without capture, such as capture="orders.pcapng"')
+        return None
+    from .wire.capture_options import CaptureOptions
+
+    return CaptureOptions.of(file, addresses)
 
 
 def _known_version(version: int) -> int:

@@ -25,7 +25,9 @@ from typing import TYPE_CHECKING, cast
 from ..cluster.broker import Broker
 
 if TYPE_CHECKING:
+    from .capture import Capture
     from .server import Server
+    from .tap import Tap
 
 WRITE_BYTES = 1024 * 1024
 JOINED_BYTES = 16 * 1024
@@ -47,6 +49,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self.host = host
         self.connection = server.core.connect(broker, listener_name, host, port, self.flush, self._abort_transport)
         self._transport: asyncio.Transport | None = None
+        self._tap: Tap | None = None
         self._vectored = False
         self._reading = True
         self._silent = False
@@ -59,6 +62,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        if self.server.capture is not None:
+            self.follow(self.server.capture, is_new=True)
         # uvloop's transports write the caller's buffers without a copy, see `_write`.
         self._vectored = type(transport).__module__.startswith("uvloop")
         session: ssl.SSLObject | None = transport.get_extra_info("ssl_object")
@@ -86,6 +91,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
         """Serves the requests that have arrived and those that they woke, and writes all responses."""
         server, connection = self.server, self.connection
         server.begin_turn()
+        if self._tap is not None:
+            self._tap.received(connection.buffer()[:nbytes])
         connection.received(nbytes)
         server.after_turn()
         if self._reading and not connection.wants_data:
@@ -117,14 +124,15 @@ class ClientProtocol(asyncio.BufferedProtocol):
                 self._resume_reading()
 
     def _write(self, transport: asyncio.Transport) -> None:
-        if self.connection.output_bytes <= JOINED_BYTES:
-            transport.write(b"".join(self.connection.take_output()))
-        elif self._vectored:
-            transport.writelines(self.connection.take_output())
-        else:
-            # asyncio's transports copy their input, so a long response is written in pieces. `writelines` is avoided because it ignores
-            # back-pressure in some releases (CVE-2024-12254).
-            transport.write(b"".join(self.connection.take_output(WRITE_BYTES)))
+        joins = self.connection.output_bytes <= JOINED_BYTES
+        # asyncio's transports copy their input, so a long response is written in pieces.
+        parts = self.connection.take_output(None if joins or self._vectored else WRITE_BYTES)
+        if self._tap is not None:
+            self._tap.sent(parts)
+        if joins or not self._vectored:
+            transport.write(b"".join(parts))
+        else:  # asyncio's own transports ignore back-pressure here in some releases (CVE-2024-12254)
+            transport.writelines(parts)
 
     def _close(self, transport: asyncio.Transport) -> None:
         """Closes the transport once all output is written, or aborts it after CLOSE_MS, because the peer may not read."""
@@ -167,6 +175,12 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._silent, self.connection.writable = False, not self._full
         self.connection.ask_for_flush()
 
+    def follow(self, capture: Capture | None, *, is_new: bool = False) -> None:
+        """Writes what happens on the connection to a capture, or to none any more."""
+        from .tap import Tap  # imported on first use, because few clusters are captured
+
+        self._tap = None if capture is None else Tap(capture, self.connection, self._open_transport, is_new=is_new)
+
     def abort(self, reason: str) -> None:
         """Closes the connection at once, without writing its output."""
         self.connection.lost(reason)
@@ -175,6 +189,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
     def reset(self, reason: str) -> None:
         """Closes the connection at once with RST, so that the client discards what it has received and connects again."""
         if self._transport is not None:
+            self.connection.resets = True
             _send_reset_on_close(self._transport)
         self.abort(reason)
 
@@ -189,6 +204,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Releases the resources of the connection, so that another one may be accepted."""
         connection = self.connection
+        if self._tap is not None:
+            self._tap.ended(exc)
         if connection.closing is None:
             network_log.debug("[KafkaServer id=%d] %s has disconnected", self.broker.node_id, connection.client)
         self.server.begin_turn()
