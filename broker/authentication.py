@@ -105,7 +105,7 @@ class Authentication:
                 f"unexpected {api.name} request during SASL handshake; the client may be configured with a security.protocol that"
                 f" differs from the listener's, {self._broker.listeners[self._client.listener_name].security_protocol}"
             )
-        if version not in api.versions:
+        if version not in self._broker.cluster.serves(api):
             raise ProtocolError(f"{api.name} v{version} is not served")
         request = api.request.decoders[version](frame, header.position)[0]
         if state is not State.AUTHENTICATE:
@@ -116,8 +116,8 @@ class Authentication:
         raise Refused(reason, failure(api, request, ErrorCode.ILLEGAL_SASL_STATE, reason))
 
     def _versions(self, header: RequestHeader, frame: memoryview) -> Message:
-        if header.version not in API_VERSIONS.versions:
-            return unsupported_version()
+        if header.version not in self._broker.cluster.serves(API_VERSIONS):
+            return unsupported_version(self._broker.cluster)
         request = API_VERSIONS.request.decoders[header.version](frame, header.position)[0]
         response = api_versions(request, Context(header.version, self._client, self._broker, frame, False, None))
         if not response.error_code:
@@ -125,7 +125,7 @@ class Authentication:
         return response
 
     def _respond(self, header: RequestHeader, response: Message) -> None:
-        version = header.version if header.version in header.api.versions else 0
+        version = header.version if header.version in self._broker.cluster.serves(header.api) else 0
         self._write(encode_response(header.api, version, header.correlation_id, response))
 
     def _refuse(self, header: RequestHeader | None, refused: Refused) -> Late:

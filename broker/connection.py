@@ -290,10 +290,10 @@ class Connection:
         try:
             header = read_request_header(frame)
             api, version = header.api, header.version
-            if version not in api.versions:
+            if version not in self.core.cluster.serves(api):
                 if api is not API_VERSIONS:
                     raise ProtocolError(f"{api.name} v{version} is not served")
-                return self._send(header._replace(version=0), unsupported_version())
+                return self._send(header._replace(version=0), unsupported_version(self.core.cluster))
             request = api.request.decoders[version](frame, header.position)[0]
         except ProtocolError as error:
             return self.close(str(error))

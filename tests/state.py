@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.groups.settings import GroupSettings
+from odradek.broker.groups.share.partitions.states import ShareStates
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.security.authorizer import Authorizer
 from odradek.broker.settings.values import BrokerConfig, GroupConfig, TopicConfig
@@ -82,6 +83,7 @@ _CAPTURE: dict[type, Callable[[Any], Any]] = {
     TopicConfig: lambda config: dict(config.overrides),
     GroupConfig: lambda config: dict(config.overrides),
     Authorizer: lambda authorizer: list(map(repr, authorizer._acls)),
+    ShareStates: lambda states: {key: [states.summary(*key), states.read(key, -1)] for key in states},
     Counter: lambda counter: {key: count for key, count in counter.items() if count},
     memoryview: len,
 }

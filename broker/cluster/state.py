@@ -30,7 +30,7 @@ from ..settings.properties import InvalidConfig
 from ..settings.validation import validate_topic_configs
 from ..settings.values import BrokerConfig, GroupConfig, TopicConfig
 from ..topics.cleaning import LogCleaner
-from ..topics.names import CONSUMER_OFFSETS, TopicNames
+from ..topics.names import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TopicNames
 from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER
 from ..topics.retention import LogRetention
@@ -51,8 +51,10 @@ from .transaction_log import TransactionLog
 
 if TYPE_CHECKING:
     from ...protocol.coordinator_records import CoordinatorRecord
+    from ...protocol.schema import Api, Versions
     from ..groups.consumer.regex_resolutions import Resolutions
     from ..groups.coordinator import Groups
+    from ..groups.share.partitions.states import ShareStates
     from ..security.sasl_listener import Accounts
     from ..transactions.coordinator import Transactions
     from ..transactions.transaction import Producer
@@ -74,6 +76,8 @@ class ClusterState:
         configs = {node.node_id: BrokerConfig(node.properties, nodes=len(config.nodes)) for node in config.nodes}
         self.config = next(iter(configs.values()))
         self._users = config.users
+        self.release = config.release
+        """The release of Kafka that clients see, None for 4.3."""
         self.check_tls: Callable[[Broker, BrokerConfig], None] = lambda broker, config: None
         """Raises InvalidConfig if the TLS listeners of a node could not work with new settings. Set by the edge, which does TLS."""
         self.brokers = {node.node_id: Broker(self, node, configs[node.node_id]) for node in config.nodes}
@@ -102,7 +106,7 @@ class ClusterState:
         self.transaction_log = TransactionLog(self)
         self.producer_ids = ProducerIds(timers, self.config, self.partitions)
         self.replica_control = ReplicaControl(self)
-        self.features = Features(config.transaction_version)
+        self.features = Features(config.transaction_version, config.release)
         self.quotas = ClientQuotas()
         self.authorizer = authorizer_of(self.config, config.acls)
         self.shortcut_allowed = self.authorizer is None
@@ -118,6 +122,10 @@ class ClusterState:
     def _blocks_kept(self) -> None:
         """Frees the memory that is kept for reuse once no more was given back for a while."""
         self.timers.set(self.blocks, BLOCKS_KEPT_MS, self.blocks.clear)
+
+    def serves(self, api: Api) -> Versions:
+        """Returns the versions of an API that clients may use; the range is empty if the emulated release lacks the API."""
+        return api.versions if self.release is None else self.release.serves(api)
 
     # Nodes
 
@@ -245,8 +253,13 @@ class ClusterState:
             partition.delete_before(partition.log.end_offset)
             self.wake(partition)
         self.groups.offsets.topic_deleted(topic.name)
+        self._delete_share_states(topic)
         self.transactions.write_missing_markers()
         log.info("deleted topic %s", topic.name)
+
+    def _delete_share_states(self, topic: Topic) -> None:
+        if SHARE_GROUP_STATE in self.topics:
+            self.share_states.topic_deleted(topic.id)
 
     def ensure_internal(self, name: str) -> bool:
         """Creates the internal topic `name` if it does not exist and a node is running. Returns False if the name is not internal.
@@ -294,6 +307,14 @@ class ClusterState:
         from ..transactions.settings import TransactionSettings
 
         return Transactions(self.timers, TransactionSettings.of(self.config), self.transaction_log)
+
+    @cached_property
+    def share_states(self) -> ShareStates:
+        """The stored states of the partitions that share groups read, from `__share_group_state`."""
+        from ..groups.share.partitions.states import ShareStates
+        from .share_state_log import ShareStateLog
+
+        return ShareStates(ShareStateLog(self))
 
     def coordinator(self, key: str, topic_name: str) -> Partition | None:
         """Returns the partition whose leader coordinates a group or transactional id; None if the internal topic does not exist."""

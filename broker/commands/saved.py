@@ -45,7 +45,7 @@ def saved_config(saved: State, options: argparse.Namespace, environ: Mapping[str
     check_scope(dict(options.set))
     settings = settings_of(environ) | dict(options.set)
     changed = [settings | _listeners(options, shift) for shift in range(len(saved["nodes"]))]
-    return replace(loaded_config(saved, changed), max_memory_bytes=options.max_memory)
+    return replace(loaded_config(saved, changed, options.as_version), max_memory_bytes=options.max_memory)
 
 
 def _listeners(options: argparse.Namespace, shift: int) -> dict[str, str]:

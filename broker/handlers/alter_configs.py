@@ -181,7 +181,7 @@ def _validate(resource: Resource, overrides: dict[str, str], broker: Broker) -> 
 def _check_min_insync_replicas(resource: Resource, overrides: Mapping[str, str], target: Target, broker: Broker) -> None:
     """Raises KafkaError with INVALID_CONFIG if brokers could then differ in min.insync.replicas, which ELR does not permit (KIP-966)."""
     name = "min.insync.replicas"
-    if not broker.cluster.features.levels[ELR_VERSION]:
+    if not broker.cluster.features.level(ELR_VERSION):
         return
     if not resource.resource_name and name in target.overrides.keys() - overrides.keys():
         raise KafkaError(ErrorCode.INVALID_CONFIG, f"Cluster-level {name} cannot be removed while ELR is enabled.")

@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .endpoints import WILDCARDS
 from .listeners import Listener, listener_settings, listeners_of
 from .properties import InvalidConfig
 from .spelling import check_spelling
 from .values import BrokerConfig
+
+if TYPE_CHECKING:
+    from ..releases.release import Release
 
 DEFAULT_NODES = 2
 TOPIC_SPEC = re.compile(r"([^:]+):([1-9][0-9]{0,5})(?::([1-9][0-9]{0,3}))?")
@@ -57,6 +60,7 @@ class ClusterConfig:
     `transaction_version` is the finalized level of the feature transaction.version: 0, 1, or 2 for transactions v2 (KIP-890).
     `max_memory_bytes` limits the memory of all logs together; None is no limit. `users` maps names to passwords; `acls` are access control
     entries as `security/acl_texts.py` describes them. With `tls`, certificates are generated for listeners without a key store.
+    `release` is the emulated release of Kafka, None for 4.3.
     """
 
     cluster_id: str
@@ -67,6 +71,19 @@ class ClusterConfig:
     users: Mapping[str, str] = field(default_factory=dict, repr=False)
     acls: tuple[str, ...] = ()
     tls: bool = False
+    release: Release | None = None
+
+
+def release_named(name: str | None) -> Release | None:
+    """Returns the release of Kafka to emulate, None for the present one, which needs no table. Raises InvalidConfig for an unknown name."""
+    if name is None:
+        return None
+    from ..releases.release import release_of  # imported only if needed, because a start should be fast
+
+    try:
+        return release_of(name)
+    except ValueError as error:
+        raise InvalidConfig(str(error)) from None
 
 
 class TopicSpec(NamedTuple):

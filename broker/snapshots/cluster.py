@@ -32,7 +32,7 @@ from ..settings.cluster_config import ClusterConfig, NodeConfig
 from ..settings.listeners import Listener
 from ..settings.values import GroupConfig
 from ..topics.cleaning import LogCleaner
-from ..topics.names import TopicNames
+from ..topics.names import SHARE_GROUP_STATE, TopicNames
 from ..topics.retention import LogRetention
 from .coordinators import fill_coordinators, write_coordinators
 from .forms import MOMENT, PLAIN, Form, Plain, Record, Within, coded, mapped, optional, ordered
@@ -43,7 +43,7 @@ State = dict[str, Plain]
 """The state of a cluster as a plain value (`forms.py`)."""
 
 _PAIRS = mapped(PLAIN, PLAIN)
-FEATURES = Record(Features, {"levels": _PAIRS})
+FEATURES = Record(Features, {"levels": _PAIRS}, apart=("supported",))
 METADATA_LOG = Record(MetadataLog, {"_start_ms": MOMENT, "_records": PLAIN}, apart=("_timers", "_config"))
 PRODUCER_IDS = Record(ProducerIds, {"next_id": PLAIN}, apart=("_timers", "_config", "_partitions"))
 _ENTITY = Form(lambda entity: list(map(list, entity)), lambda plain, shift_ms: tuple(map(tuple, plain)))
@@ -81,12 +81,13 @@ CLUSTER = Record(
             "blocks",
             "_users",
             "check_tls",
+            "release",
             "shortcut_allowed",
             "topics_by_id",
             "_names",
             "regexes",
         ),
-        *("coordinator_log", "log_retention", "log_cleaner", "transaction_log", "coordinator_moves"),
+        *("share_states", "coordinator_log", "log_retention", "log_cleaner", "transaction_log", "coordinator_moves"),
     ),
 )
 
@@ -109,6 +110,7 @@ def write_cluster(cluster: ClusterState) -> State:
     groups, transactions, accounts = (vars(cluster).get(name) for name in ("groups", "transactions", "accounts"))
     return {
         "now_ms": cluster.timers.now_ms,
+        "as_version": None if cluster.release is None else cluster.release.name,
         "random": _random_state(cluster.random),
         "nodes": [_write_node(broker) for broker in cluster.brokers.values()],
         "silent": NODES.write(cluster.nodes),
@@ -199,6 +201,7 @@ def read_cluster(state: State, config: ClusterConfig, turns: Turns[Any], random:
     for written in state["topics"]:
         cluster.add_topic(read_topic(written, cluster.config, cluster.log_memory, cluster.blocks, cluster.nodes.silent, shift_ms))
     CLUSTER.fill(cluster, state["cluster"], shift_ms)
+    cluster.features.limit()
     fill_coordinators(cluster, state["coordinators"])
     cluster.group_configs |= {name: GroupConfig(cluster.config, dict(overrides)) for name, overrides in state["group_configs"]}
     if state["groups"] is not None:
@@ -211,6 +214,8 @@ def read_cluster(state: State, config: ClusterConfig, turns: Turns[Any], random:
     if cluster.authorizer is not None:
         for entry in entries:
             cluster.authorizer.add(entry)
+    if SHARE_GROUP_STATE in cluster.topics:
+        assert cluster.share_states is not None  # read back from its log now, because its timers belong to the state
     set_timers(cluster, state["timers"])
     if state["random"] is not None:
         version, numbers, gauss = state["random"]

@@ -24,7 +24,7 @@ from odradek.broker.parked import Parked
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.turns import Turns
 from odradek.broker.security.startup import Security
-from odradek.broker.settings.cluster_config import cluster_of
+from odradek.broker.settings.cluster_config import cluster_of, release_named
 from odradek.broker.slices import Slices
 from odradek.broker.snapshots.cluster import State, nodes_of, read_cluster
 from odradek.broker.topic_descriptions import Description, TopicDescriber
@@ -73,6 +73,7 @@ class World:
         *,
         stepwise: bool = False,
         max_memory_bytes: int | None = None,
+        as_version: str | None = None,
         security: Security = NO_SECURITY,
     ) -> None:
         listeners = {"listeners": "PLAINTEXT://127.0.0.1:9092"}
@@ -80,7 +81,7 @@ class World:
         self.turns = Turns[Parked](self.timers, lambda: self.seconds)
         properties = security.settings(listeners | dict(settings or {}), settings or {})
         config = security.applied_to(cluster_of([properties], nodes=nodes))
-        self.config = replace(config, max_memory_bytes=max_memory_bytes)
+        self.config = replace(config, max_memory_bytes=max_memory_bytes, release=release_named(as_version))
         self.cluster = ClusterState(self.config, self.turns, Random(1))
         self.seconds = 0.0
         """The value of the core's clock, which only tests change, so that no time passes within a turn."""
