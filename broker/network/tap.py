@@ -6,6 +6,7 @@ because a reader of the capture has to find the start of a frame. The same appli
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -16,12 +17,6 @@ from ..connection import Connection
 from ..wire.captured_connection import CapturedConnection
 from ..wire.tcp_packets import Address, canonical, packed
 from .capture import Capture
-
-try:
-    import fcntl
-    import termios
-except ImportError:  # on Windows
-    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     import asyncio
@@ -102,8 +97,11 @@ def _address(name: Any) -> Address:
 
 def _has_unread_bytes(transport: asyncio.Transport) -> bool:
     """Returns whether the kernel holds bytes that nobody has read, so that it sends RST instead of FIN when the socket is closed."""
-    if fcntl is None:
+    if sys.platform == "win32":
         return False
+    import fcntl
+    import termios
+
     try:
         unread = fcntl.ioctl(transport.get_extra_info("socket").fileno(), termios.FIONREAD, bytes(4))
     except (OSError, ValueError):  # the socket is closed
