@@ -60,7 +60,8 @@ class Connection:
     """A connection without its socket: `buffer` and `received` take bytes in, `take_output` returns the bytes to write.
 
     `closing` is the reason for closing the connection, or None while it is open, and `resets` whether it is closed with RST instead of
-    FIN. `parked` is the request in flight, or None.
+    FIN. If it `leaves_unread` bytes that Kafka would not have read, RST follows the FIN, as it does when Java closes such a socket.
+    `parked` is the request in flight, or None.
     """
 
     def __init__(self, core: Core, broker: Broker, client: Client, on_output: Callable[[], None], on_abort: Callable[[], None]) -> None:
@@ -73,7 +74,7 @@ class Connection:
         self.output_bytes = 0
         self.writable = True
         self.closing: str | None = None
-        self.resets = False
+        self.resets = self.leaves_unread = False
         self.sparing = Sparing()
         self._on_abort = on_abort
         self._shortcut: Shortcut | None = None
@@ -227,8 +228,7 @@ class Connection:
     def _refuse_frame(self, size: int, data: memoryview) -> None:
         other = sniff_protocol(bytes(data[:LENGTH_BYTES]))
         hint = f"; this looks like {other}, but the listener is {self.broker.listeners[self.client.listener_name].security_protocol}"
-        # Kafka has read nothing but the length, and closing a socket with unread bytes sends RST.
-        self.resets = len(data) > LENGTH_BYTES
+        self.leaves_unread = len(data) > LENGTH_BYTES
         setting = "socket.request.max.bytes" if self.max_frame_bytes == self.broker.request_max_bytes else "sasl.server.max.receive.size"
         self.close(f"a frame of {size} bytes, {setting} is {self.max_frame_bytes}{hint if other else ''}")
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import socket
 import ssl
 from contextlib import suppress
@@ -136,7 +137,10 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     def _close(self, transport: asyncio.Transport) -> None:
         """Closes the transport once all output is written, or aborts it after CLOSE_MS, because the peer may not read."""
-        if self.connection.resets:
+        if self.connection.leaves_unread and not transport.get_write_buffer_size():
+            _send_end(transport)
+            _send_reset_on_close(transport)
+        elif self.connection.resets:
             _send_reset_on_close(transport)
         timers = self.server.core.timers
         if self not in timers:
@@ -217,6 +221,14 @@ class ClientProtocol(asyncio.BufferedProtocol):
         finally:
             self.server.closed(self)
             self.server.after_turn()
+
+
+def _send_end(transport: asyncio.Transport) -> None:
+    """Sends FIN. Has no effect if the connection is closed already, or encrypted."""
+    connection: socket.socket | None = transport.get_extra_info("socket")
+    if connection is not None and transport.get_extra_info("ssl_object") is None:
+        with suppress(OSError), socket.socket(fileno=os.dup(connection.fileno())) as same:  # uvloop's object cannot do it
+            same.shutdown(socket.SHUT_WR)
 
 
 def _send_reset_on_close(transport: asyncio.Transport) -> None:

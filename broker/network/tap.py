@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ...protocol.frame import Buffer
 from ..connection import Connection
 from ..wire.captured_connection import CapturedConnection
-from ..wire.tcp_packets import Address, canonical, packed
+from ..wire.tcp_packets import FIN, RST, Address, canonical, packed
 from .capture import Capture
 
 if TYPE_CHECKING:
@@ -54,11 +54,8 @@ class Tap:
         if self._begun and self._capture.has_room():
             self._add_gap()
             reason = self._connection.closing
-            if reason is None:
-                resets = isinstance(error, ConnectionError)
-            else:
-                resets = self._connection.resets or _has_unread_bytes(self._transport)
-            action = partial(self._captured.ended, time.time_ns(), by_client=reason is None, reset=resets, reason=reason or "")
+            how = _how_broker_ends(self._connection, self._transport) if reason is not None else _how_client_ends(error)
+            action = partial(self._captured.ended, time.time_ns(), by_client=reason is None, how=how, reason=reason or "")
             self._capture.put(0, action)
 
     def _copy(self, from_client: bool, data: Buffer) -> None:
@@ -93,6 +90,16 @@ class Tap:
 def _address(name: Any) -> Address:
     host, port, *_ = name
     return Address(packed(host), port)
+
+
+def _how_client_ends(error: Exception | None) -> tuple[int, ...]:
+    return (RST,) if isinstance(error, ConnectionError) else (FIN,)
+
+
+def _how_broker_ends(connection: Connection, transport: asyncio.Transport) -> tuple[int, ...]:
+    if connection.leaves_unread:
+        return FIN, RST
+    return (RST,) if connection.resets or _has_unread_bytes(transport) else (FIN,)
 
 
 def _has_unread_bytes(transport: asyncio.Transport) -> bool:

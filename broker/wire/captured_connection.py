@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from ...protocol.frame import Buffer
 from .captured_stream import CapturedStream
 from .pcapng import INBOUND, OUTBOUND, interface, packet, section_header
-from .tcp_packets import Address, TcpPackets
+from .tcp_packets import FIN, Address, TcpPackets
 
 
 class Section:
@@ -86,13 +86,15 @@ class CapturedConnection:
         self._outdated = {True: 0, False: 0}
         self._notes[True].append(f"gap: {received} bytes to the broker and {sent} bytes from it are missing; the capture was too slow")
 
-    def ended(self, time_ns: int, *, by_client: bool, reset: bool, reason: str) -> None:
-        """The connection was closed, by the broker for a reason."""
+    def ended(self, time_ns: int, *, by_client: bool, how: Sequence[int], reason: str) -> None:
+        """The connection was closed with FIN, RST or both, by the broker for a reason."""
         self._add_rest(time_ns)
-        ending = self._packets.ended(by_client, reset=reset)
         notes = [*self._notes[True], *self._notes[False], *([] if by_client else [f"closed by the broker: {reason}"])]
-        self._section.packets(self._node_id, time_ns, ending[:1], inbound=by_client, comment="\n".join(notes))
-        self._section.packets(self._node_id, time_ns, ending[1:], inbound=not by_client)
+        for number, flag in enumerate(how):
+            packet = self._packets.ending(by_client, flag)
+            self._section.packets(self._node_id, time_ns, [packet], inbound=by_client, comment="" if number else "\n".join(notes))
+        if by_client and how == (FIN,):
+            self._section.packets(self._node_id, time_ns, [self._packets.ending(False, FIN)], inbound=False)
 
     def _add_rest(self, time_ns: int) -> None:
         for from_client in (True, False):

@@ -70,12 +70,9 @@ class TcpPackets:
         """Leaves out `n` bytes, so that a reader notices that they are missing."""
         self._sides(from_client)[0].advance(n)
 
-    def ended(self, by_client: bool, *, reset: bool) -> list[bytes]:
-        """Returns the packet with which one side closes the connection. The broker answers the client's FIN with its own."""
-        packets = [self._packet(by_client, (RST if reset else FIN) | ACK)]
-        if by_client and not reset:
-            packets.append(self._packet(False, FIN | ACK))
-        return packets
+    def ending(self, by_client: bool, flag: int) -> bytes:
+        """Returns the packet with FIN or RST, with which one side closes the connection."""
+        return self._packet(by_client, flag | ACK)
 
     def _sides(self, from_client: bool) -> tuple[Side, Side]:
         return (self._client, self._broker) if from_client else (self._broker, self._client)
