@@ -16,6 +16,7 @@ from .signals import end_by_signals
 if TYPE_CHECKING:
     from .control_listener.address import ControlAddress
     from .snapshots.cluster import State
+    from .wire.capture_options import CaptureOptions
 
 log = logging.getLogger("kafka.server.KafkaServer")
 
@@ -29,23 +30,33 @@ def run(
     topics: Sequence[TopicSpec] = (),
     state: State | None = None,
     control: ControlAddress | None = None,
+    capture: CaptureOptions | None = None,
     on_ready: Ready,
 ) -> None:
     """Runs a cluster, with a saved state if there is one and with `control` its control listener, until SIGTERM or SIGINT.
 
-    Raises OSError if an address is in use.
+    Raises OSError if an address is in use, or if the file of the capture cannot be written.
     """
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(_serve(config, topics, state, control, on_ready))
+        runner.run(_serve(config, topics, state, control, capture, on_ready))
 
 
 async def _serve(
-    config: ClusterConfig, topics: Sequence[TopicSpec], state: State | None, control: ControlAddress | None, on_ready: Ready
+    config: ClusterConfig,
+    topics: Sequence[TopicSpec],
+    state: State | None,
+    control: ControlAddress | None,
+    capture: CaptureOptions | None,
+    on_ready: Ready,
 ) -> None:
     ended = asyncio.Event()
     end_by_signals(asyncio.get_running_loop(), ended)
     async with AsyncExitStack() as stack:
         server = Server(config, topics, state=state)
+        if capture is not None:
+            from .network.capture import Capture
+
+            server.capture = Capture(capture)
         await server.start()
         stack.push_async_callback(server.stop)
         address = None

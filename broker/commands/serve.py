@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from ..control_listener.address import ControlAddress
     from ..network.server import Server
     from ..settings.cluster_config import ClusterConfig, TopicSpec
+    from ..wire.capture_options import CaptureOptions
 
+PIPE = "-"  # as in wire/capture_options.py, which is imported only if there is a capture
 DEFAULT_CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the default of the apache/kafka image
 EXAMPLES = """\
 examples:
@@ -48,6 +50,7 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         cluster = cluster_config(options, environ) if saved is None else saved_config(saved, options, environ)
         topics = topic_specs(options, environ, cluster)
         control = control_address(options, environ)
+        capture = capture_options(options)
     except InvalidConfig as error:
         return refuse(str(error))
     logs.configure(options.log_format)
@@ -60,20 +63,21 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         terminal.hold_start_up_lines()
 
     def ready(server: Server, control_listener: str | None) -> None:
-        print(f"bootstrap.servers={server.bootstrap_servers}", flush=True)
+        output = sys.stderr if options.capture == PIPE else sys.stdout
+        print(f"bootstrap.servers={server.bootstrap_servers}", file=output, flush=True)
         if control_listener is not None:
-            print(f"control={control_listener}", flush=True)
+            print(f"control={control_listener}", file=output, flush=True)
         if server.generated_tls is not None:
-            print(f"ssl.ca.location={server.generated_tls.ca_file}", flush=True)
+            print(f"ssl.ca.location={server.generated_tls.ca_file}", file=output, flush=True)
         if interactive:
             terminal.show(server.config, server.bootstrap_servers, control_listener)
         gc.freeze()  # the objects that exist now stay, so that no later collection need visit them
         gc.enable()
 
     try:
-        run_cluster(cluster, topics=topics, state=saved, control=control, on_ready=ready)
+        run_cluster(cluster, topics=topics, state=saved, control=control, capture=capture, on_ready=ready)
     except OSError as error:
-        return refuse(error.strerror or str(error))
+        return refuse(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error))
     except (InvalidConfig, ImportError) as error:  # of TLS: an invalid key store, or a missing extra
         return refuse(str(error))
     return 0
@@ -160,6 +164,20 @@ def control_address(options: argparse.Namespace, environ: Mapping[str, str]) -> 
     return ControlAddress.parse(options.control, token)
 
 
+def capture_options(options: argparse.Namespace) -> CaptureOptions | None:
+    """Returns the options of the capture, None if there is to be none. Raises InvalidConfig."""
+    from ..settings.properties import InvalidConfig
+
+    if options.capture is None:
+        if options.capture_addresses is not None or options.capture_max_bytes is not None:
+            raise InvalidConfig("--capture-addresses and --capture-max-bytes have no effect without --capture FILE")
+        return None
+
+    from ..wire.capture_options import CaptureOptions
+
+    return CaptureOptions.of(options.capture, options.capture_addresses or "canonical", options.capture_max_bytes)
+
+
 def add_options(run: argparse.ArgumentParser) -> None:
     run.add_argument("--nodes", type=node_count, metavar="N", help="number of brokers (default: 2; 1 if KAFKA_* contains listeners)")
     run.add_argument(
@@ -199,7 +217,20 @@ def add_options(run: argparse.ArgumentParser) -> None:
         metavar="TOKEN",
         help="require this token for controls, needed unless the address is a loopback address (default: ODRADEK_CONTROL_TOKEN)",
     )
+    _add_capture_options(run)
     run.add_argument("--log-format", choices=["text", "json"], default="text", help="format of the log on stderr (default: %(default)s)")
+
+
+def _add_capture_options(run: argparse.ArgumentParser) -> None:
+    capture_help = "write what clients and brokers send to a pcapng file for Wireshark and odradek explain; - is a pipe"
+    run.add_argument("--capture", metavar="FILE", help=capture_help)
+    run.add_argument(
+        "--capture-addresses",
+        choices=["canonical", "real"],
+        help="in captures, show node n as 127.0.0.n:9092, or with its real address (default: canonical)",
+    )
+    rotation_help = "size at which a capture begins another file and keeps the one before, such as 100m (default: no limit)"
+    run.add_argument("--capture-max-bytes", type=size, metavar="SIZE", help=rotation_help)
 
 
 def _add_security_options(run: argparse.ArgumentParser) -> None:

@@ -6,6 +6,7 @@ each of its methods.
 
 from __future__ import annotations
 
+from .captures import CaptureControls
 from .clock import AsyncClock, Clock
 from .connections import ConnectionControls
 from .declaration import blocking
@@ -29,6 +30,7 @@ class ClusterControls(
     TransactionControls,
     ConnectionControls,
     StateControls,
+    CaptureControls,
     WaitControls,
 ):
     """The controls as coroutines, for the event loop on which the cluster runs."""
@@ -110,3 +112,6 @@ class BlockingControls(BlockingWaitControls):
     snapshots = blocking(StateControls.snapshots)
     reset = blocking(StateControls.reset)
     save = blocking(StateControls.save)
+
+    start_capture = blocking(CaptureControls.start_capture)
+    stop_capture = blocking(CaptureControls.stop_capture)

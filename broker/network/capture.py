@@ -17,7 +17,6 @@ from collections.abc import Callable
 from pathlib import Path
 from queue import SimpleQueue
 
-from ... import __version__
 from ..logs import write_all
 from ..wire.capture_options import PIPE, CaptureOptions
 from ..wire.captured_connection import Section
@@ -41,7 +40,7 @@ class Capture:
     def __init__(self, options: CaptureOptions) -> None:
         self.options = options
         self._descriptor = _opened(options)
-        self.section = Section(f"odradek {__version__}")
+        self.section = Section("odradek")
         self.written_bytes = 0
         """The bytes that have been written to all files."""
         self._file_bytes = 0
@@ -50,6 +49,8 @@ class Capture:
         self._put_bytes = self._done_bytes = 0
         self.ended = False
         """Whether nothing more is written, because the capture was closed or writing has failed."""
+        self.error: str | None = None
+        """The reason for which writing has failed, None if it has not."""
         self._thread = threading.Thread(target=self._run, name="odradek-capture", daemon=True)
         self._thread.start()
 
@@ -74,8 +75,10 @@ class Capture:
             while self._write_batch():
                 pass
         except OSError as error:
-            log.error("the capture %s has ended: %s; the brokers continue", self.options.file, error.strerror or error)
-        except Exception:
+            self.error = error.strerror or str(error)
+            log.error("the capture %s has ended: %s; the brokers continue", self.options.file, self.error)
+        except Exception as error:
+            self.error = repr(error)
             log.exception("the capture %s has ended because of an internal error; the brokers continue", self.options.file)
         self.ended = True
         os.close(self._descriptor)
