@@ -10,6 +10,7 @@ exchanges of tokens, PLAIN and OAUTHBEARER have one.
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Callable
 from struct import Struct
 from typing import Generic, NamedTuple, TypeVar
 
@@ -76,6 +77,17 @@ class Pairing(Generic[T]):
         while self._open[0][0].correlation_id != correlation_id:
             skipped.append(self._pop()[1])
         return skipped, self._pop()
+
+    def expects(self, head: Buffer) -> bool:
+        """Returns whether there is a request with the correlation id in the first bytes of a response."""
+        return int.from_bytes(head[:CORRELATION_ID_BYTES], "big", signed=True) in self._ids
+
+    def first_while(self, condition: Callable[[T], bool]) -> list[T]:
+        """Removes the oldest requests for as long as the condition holds for their items, and returns these."""
+        found = []
+        while self._open and condition(self._open[0][1]):
+            found.append(self._pop()[1])
+        return found
 
     def given_up(self) -> list[T]:
         """Removes the oldest requests if there are more than MAX_OPEN, and returns their items."""
