@@ -167,7 +167,7 @@ class _Requests(_Direction):
         return blanked(frame) if self._start is HEADLESS else redact_request(frame)
 
     def completed(self, held: bytes, frame: Frame) -> None:
-        self.pairing.completed(held)
+        self.pairing.request_completed(held)
 
 
 class _Responses(_Direction):
@@ -192,7 +192,10 @@ class _Responses(_Direction):
         return redact_response(self._api, 0 if self._asked is None else self._asked.version, frame)
 
     def completed(self, held: bytes, frame: Frame) -> None:
-        response = None if self._asked is None else decoded_response(self._api, self._asked.version, frame)
+        if self._asked is None:
+            return
+        self.pairing.response_completed(self._asked, frame.head)
+        response = decoded_response(self._api, self._asked.version, frame)
         if response is not None and (names := error_names(response)):
             self._comments.append(f"error: {', '.join(names)}")
 

@@ -26,6 +26,7 @@ CORRELATION_ID_BYTES = 4
 MAX_OPEN = 10_000
 """The most open requests of a connection. The oldest ones are given up, because a capture may contain requests without any response."""
 TOKENS = {"PLAIN": 1, "OAUTHBEARER": 1, "SCRAM-SHA-256": 2, "SCRAM-SHA-512": 2}
+NO_ERROR = bytes(2)
 _ENDLESS = 1 << 31
 _HEADER = Struct(">hhi")
 _HANDSHAKE_V0 = SASL_HANDSHAKE.key.to_bytes(2, "big") + bytes(2)
@@ -48,6 +49,7 @@ class Pairing(Generic[T]):
     def __init__(self) -> None:
         self._open: deque[tuple[Start, T]] = deque()
         self._ids: Counter[int] = Counter()
+        self._mechanism = ""
         self._tokens = 0
 
     def asked(self, head: Buffer, item: T) -> Start:
@@ -58,10 +60,15 @@ class Pairing(Generic[T]):
         self._ids[start.correlation_id] += 1
         return start
 
-    def completed(self, frame: Buffer) -> None:
-        """Takes a complete request into account: after a SaslHandshake of version 0, tokens follow."""
+    def request_completed(self, frame: Buffer) -> None:
+        """Takes all bytes of a request into account, which may be the SaslHandshake that chooses a mechanism."""
         if bytes(frame[:4]) == _HANDSHAKE_V0:
-            self._tokens = TOKENS.get(_mechanism(frame), _ENDLESS)
+            self._mechanism = _mechanism(frame)
+
+    def response_completed(self, start: Start, frame: Buffer) -> None:
+        """Takes all bytes of a response into account: after one to a SaslHandshake of version 0, tokens follow unless it has an error."""
+        if start[:2] == (SASL_HANDSHAKE.key, 0) and frame[CORRELATION_ID_BYTES : CORRELATION_ID_BYTES + 2] == NO_ERROR:
+            self._tokens = TOKENS.get(self._mechanism, _ENDLESS)
 
     def answered(self, head: Buffer) -> tuple[list[T], tuple[Start, T] | None]:
         """Removes the request to which a response belongs that begins with `head`.

@@ -149,7 +149,7 @@ class Conversation:
         entries = self._opened()
         request = _Request(self._next_sequence(), timed, self._software)
         request.start = self._pairing.asked(timed.frame.head, request)
-        self._pairing.completed(timed.frame.head)
+        self._pairing.request_completed(timed.frame.head)
         if request.start.key == API_VERSIONS.key:
             self._software = _software(timed.frame) or self._software
         without_answer = self._pairing.first_while(lambda first: first.has_no_answer and first is not request)
@@ -158,7 +158,10 @@ class Conversation:
     def _responded(self, timed: TimedFrame) -> list[Entry]:
         unanswered, found = self._pairing.answered(timed.frame.head)
         entries = [*self._opened(), *(self._exchange(request, None) for request in unanswered)]
-        return entries if found is None else [*entries, self._exchange(found[1], timed)]
+        if found is None:
+            return entries
+        self._pairing.response_completed(found[0], timed.frame.head)
+        return [*entries, self._exchange(found[1], timed)]
 
     def _close(self, flags: int, packet: Packet, *, by_client: bool) -> list[Entry]:
         """Returns the entries of a connection that one side closes: its open requests, and the event."""

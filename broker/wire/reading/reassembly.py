@@ -1,7 +1,7 @@
 """Puts the segments of one direction of a TCP connection in order.
 
-Repeated bytes are left out, and segments that arrive early are kept until those before them have come. If bytes are missing for good, because
-the peer has acknowledged them or too many segments wait for them, their number is returned in their place.
+Repeated bytes are left out, and segments that arrive early are kept until those before them have come. If bytes are missing for good,
+because the peer has acknowledged them or too many segments wait for them, their number is returned in their place.
 
 Sequence numbers have 32 bits; internally positions count the bytes from the first one on.
 """
