@@ -89,7 +89,15 @@ class TsharkFrame(NamedTuple):
     errors: list[int]
 
 
-FIELDS = ("tcp.stream", "tcp.dstport", "kafka.api_key", "kafka.api_version", "kafka.response.version", "kafka.correlation_id", "kafka.error")
+FIELDS = (
+    "tcp.stream",
+    "tcp.dstport",
+    "kafka.api_key",
+    "kafka.api_version",
+    "kafka.response.version",
+    "kafka.correlation_id",
+    "kafka.error",
+)
 
 
 def tshark(path: Path, *options: str) -> str:
