@@ -52,6 +52,11 @@ class Authentication:
         self._write = write
 
     @property
+    def takes_token(self) -> bool:
+        """Whether the next frame is a SASL token without a header, as after a SaslHandshake of version 0."""
+        return self._session.state is State.AUTHENTICATE and self._session.raw_tokens
+
+    @property
     def max_frame_bytes(self) -> int:
         """The size of the largest frame that is read: before the client is authenticated, `sasl.server.max.receive.size`."""
         complete = self._session.state is State.COMPLETE
@@ -82,7 +87,7 @@ class Authentication:
         """
         header: RequestHeader | None = None
         try:
-            if self._session.state is State.AUTHENTICATE and self._session.raw_tokens:
+            if self.takes_token:
                 answer = self._session.raw_token(bytes(frame))
                 self._write([LENGTH.pack(len(answer)), answer])
             else:

@@ -125,15 +125,23 @@ class ClientProtocol(asyncio.BufferedProtocol):
                 self._resume_reading()
 
     def _write(self, transport: asyncio.Transport) -> None:
-        joins = self.connection.output_bytes <= JOINED_BYTES
-        # asyncio's transports copy their input, so a long response is written in pieces.
-        parts = self.connection.take_output(None if joins or self._vectored else WRITE_BYTES)
         if self._tap is not None:
-            self._tap.sent(parts)
-        if joins or not self._vectored:
-            transport.write(b"".join(parts))
-        else:  # asyncio's own transports ignore back-pressure here in some releases (CVE-2024-12254)
-            transport.writelines(parts)
+            return self._write_tapped(transport, self._tap)
+        if self.connection.output_bytes <= JOINED_BYTES:
+            transport.write(self.connection.take_joined())
+        elif self._vectored:
+            transport.writelines(self.connection.take_output())
+        else:
+            # asyncio's transports copy their input, so a long response is written in pieces. `writelines` is avoided because it ignores
+            # back-pressure in some releases (CVE-2024-12254).
+            transport.write(b"".join(self.connection.take_output(WRITE_BYTES)))
+
+    def _write_tapped(self, transport: asyncio.Transport, tap: Tap) -> None:
+        """Writes at most WRITE_BYTES, and copies them to a capture."""
+        notes = [] if self.connection.recording is None else self.connection.recording.notes()
+        data = b"".join(self.connection.take_output(WRITE_BYTES))
+        tap.sent(data, notes)
+        transport.write(data)
 
     def _close(self, transport: asyncio.Transport) -> None:
         """Closes the transport once all output is written, or aborts it after CLOSE_MS, because the peer may not read."""

@@ -149,7 +149,7 @@ class Server:
     def _keep_state_after_start(self) -> None:
         assert self.snapshots.initial
 
-    def _new_core(self, config: ClusterConfig, state: State | None) -> Core:
+    def _new_core(self, config: ClusterConfig, state: State | None, former: Core | None = None) -> Core:
         turns = Turns[Parked](Timers(self.now_ms), time.monotonic)
         if state is None:
             cluster = ClusterState(config, turns, self._random)
@@ -161,7 +161,7 @@ class Server:
             cluster.check_tls = self.tls.check
         if self._key_sets is not None:
             cluster.accounts.key_sets = self._key_sets.found
-        core = Core(cluster, turns)
+        core = Core(cluster, turns, config.record, former)
         core.on_gate_change.append(self._refuse_or_listen)
         return core
 
@@ -178,7 +178,7 @@ class Server:
                 known = {node.listeners: node for node in self.config.nodes}
                 nodes = tuple(known.get(node.listeners, node) for node in nodes_of(state))
                 config, before = replace(self.config, nodes=nodes), self.core
-                core = self._new_core(config, state)
+                core = self._new_core(config, state, before)
                 self._ports.reserve_again(config.nodes)
                 self.config, self.core = config, core
                 for client in list(self._clients):
@@ -385,7 +385,8 @@ class Server:
     def begin_turn(self) -> None:
         """Sets the cluster's time to the current time and runs the timers that are due."""
         core, clock = self.core, self.clock
-        now_ms = int(clock.offset_ms + time.monotonic() * clock.ms_per_s)  # as `clock.now_ms`, without a call, because each turn reads it
+        core.now_s = now_s = time.monotonic()
+        now_ms = int(clock.offset_ms + now_s * clock.ms_per_s)  # as `clock.now_ms`, without a call, because each turn reads it
         if now_ms > core.timers.now_ms:
             core.advance(now_ms)
 

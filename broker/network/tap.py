@@ -45,9 +45,9 @@ class Tap:
             self._resume()
         self._copy(True, data.tobytes() if self._live else data)
 
-    def sent(self, parts: Sequence[Buffer]) -> None:
-        """Copies bytes that are passed to the transport."""
-        self._copy(False, b"".join(parts))
+    def sent(self, data: bytes, notes: Sequence[str]) -> None:
+        """Copies bytes that are passed to the transport. `notes` are comments on their last packet."""
+        self._copy(False, data, notes)
 
     def ended(self, error: Exception | None) -> None:
         """Adds the end of the connection, before its socket is closed. `error` is that of the socket, None if there is none."""
@@ -55,12 +55,14 @@ class Tap:
             self._add_gap()
             reason = self._connection.closing
             how = _how_broker_ends(self._connection, self._transport) if reason is not None else _how_client_ends(error)
-            action = partial(self._captured.ended, time.time_ns(), by_client=reason is None, how=how, reason=reason or "")
-            self._capture.put(0, action)
+            recording = self._connection.recording
+            notes = [] if recording is None else recording.notes_of_unanswered()
+            ended = partial(self._captured.ended, by_client=reason is None, how=how, reason=reason or "", comments=notes)
+            self._capture.put(0, partial(ended, time.time_ns()))
 
-    def _copy(self, from_client: bool, data: Buffer) -> None:
+    def _copy(self, from_client: bool, data: Buffer, notes: Sequence[str] = ()) -> None:
         if self._live and self._capture.has_room():
-            self._capture.put(len(data), partial(self._captured.data, time.time_ns(), from_client, data))
+            self._capture.put(len(data), partial(self._captured.data, time.time_ns(), from_client, data, notes))
         else:
             self._live = False
             self._missed[from_client] += len(data)

@@ -22,6 +22,21 @@ DEFAULT_NODES = 2
 TOPIC_SPEC = re.compile(r"([^:]+):([1-9][0-9]{0,5})(?::([1-9][0-9]{0,3}))?")
 
 
+class RecordLimits(NamedTuple):
+    """How many exchanges, and how many bytes of them, the record keeps (`wire/record.py`). With 0, the record is switched off."""
+
+    exchanges: int = 10_000
+    bytes: int = 16 * 1024 * 1024
+
+    @property
+    def are_positive(self) -> bool:
+        """Whether anything is recorded."""
+        return self.exchanges > 0 and self.bytes > 0
+
+
+DEFAULT_LIMITS = RecordLimits()
+
+
 @dataclass(frozen=True, slots=True)
 class NodeConfig:
     """One node. `properties` are its settings, including `listeners` and `advertised.listeners`.
@@ -71,6 +86,7 @@ class ClusterConfig:
     users: Mapping[str, str] = field(default_factory=dict, repr=False)
     acls: tuple[str, ...] = ()
     tls: bool = False
+    record: RecordLimits = DEFAULT_LIMITS
     release: Release | None = None
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from ...protocol.frame import Buffer
 from .captured_stream import CapturedStream
-from .pcapng import INBOUND, OUTBOUND, interface, packet, section_header
+from .pcapng import CLOSED, INBOUND, OUTBOUND, interface, packet, section_header
 from .tcp_packets import FIN, Address, TcpPackets
 
 
@@ -86,10 +86,10 @@ class CapturedConnection:
         self._outdated = {True: 0, False: 0}
         self._notes[True].append(f"gap: {received} bytes to the broker and {sent} bytes from it are missing; the capture was too slow")
 
-    def ended(self, time_ns: int, *, by_client: bool, how: Sequence[int], reason: str) -> None:
-        """The connection was closed with FIN, RST or both, by the broker for a reason."""
+    def ended(self, time_ns: int, *, by_client: bool, how: Sequence[int], reason: str, comments: Sequence[str] = ()) -> None:
+        """The connection was closed with FIN, RST or both, by the broker for a reason. The comments are on the request in flight."""
         self._add_rest(time_ns)
-        notes = [*self._notes[True], *self._notes[False], *([] if by_client else [f"closed by the broker: {reason}"])]
+        notes = [*self._notes[True], *self._notes[False], *comments, *([] if by_client else [f"{CLOSED}{reason}"])]
         for number, flag in enumerate(how):
             packet = self._packets.ending(by_client, flag)
             self._section.packets(self._node_id, time_ns, [packet], inbound=by_client, comment="" if number else "\n".join(notes))

@@ -13,6 +13,8 @@ LINKTYPE_RAW = 101
 """The link type of packets that begin with the header of IPv4 or IPv6."""
 COMMENT_BYTES = 8192
 """The most bytes of one comment. Options have a 16-bit length, and the text may contain data of a client."""
+FAULT, WAITED, CLOSED = "fault: ", "waited for: ", "closed by the broker: "
+"""The beginnings of lines in comments that say more about an exchange than its bytes."""
 END_OF_OPTIONS, COMMENT, APPLICATION, INTERFACE_NAME, DESCRIPTION, RESOLUTION, FLAGS = 0, 1, 4, 2, 3, 9, 2
 INBOUND, OUTBOUND = 1, 2
 _NANOSECONDS = b"\x09"

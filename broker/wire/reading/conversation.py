@@ -17,6 +17,7 @@ from ....protocol.messages.produce import PRODUCE, ProduceRequest
 from ....protocol.schema import Message, ProtocolError
 from ..exchange import Entry, Event, Exchange, Frame, Moment, client_id_of
 from ..pairing import HEADER_BYTES, HEADLESS, Pairing, Start
+from ..pcapng import CLOSED, FAULT, WAITED
 from ..redaction import MAX_VERSION, redact_request, redact_response
 from ..tcp_packets import ACK, FIN, RST, SYN, Address
 from .file_format import Packet
@@ -27,8 +28,6 @@ from .segments import Segment
 KAFKA_PORT = 9092
 INTERFACE_PREFIX = "broker-"
 MAX_KEY, MAX_REQUEST_BYTES = 127, 1 << 30
-FAULT, WAITED, CLOSED = "fault: ", "waited for: ", "closed by the broker: "
-"""The beginnings of the lines in comments that say more about an exchange than its bytes."""
 PRODUCE_KEY = PRODUCE.key.to_bytes(2, "big")
 TLS_HANDSHAKE = b"\x16\x03"
 _PLAUSIBLE = Struct(">hhih")
@@ -201,7 +200,7 @@ class Conversation:
     def _exchange(self, request: _Request, answer: TimedFrame | None) -> Exchange:
         frame, start = request.timed.frame, request.start
         shown = Frame(b"", frame.size) if start is HEADLESS else Frame(bytes(redact_request(frame.head)), frame.size)
-        notes = [line for comment in (() if answer is None else answer.comments) for line in comment.splitlines()]
+        notes = list(dict.fromkeys(line for comment in (() if answer is None else answer.comments) for line in comment.splitlines()))
         is_answered = answer is not None or request.has_no_answer
         return Exchange(
             sequence=request.sequence,
