@@ -6,6 +6,7 @@ dissector finds in the frames of a file.
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -118,9 +119,5 @@ def tshark_frames(path: Path) -> Iterator[TsharkFrame]:
 
 def expert_items(path: Path) -> dict[str, int]:
     """Returns the expert items of level warning and above, with their frequencies."""
-    items: dict[str, int] = {}
-    for line in tshark(path, "-q", "-z", "expert,warn").splitlines():
-        count, *rest = line.split(None, 3)
-        if count.isdigit() and len(rest) == 3:
-            items[f"{rest[1]}: {rest[2]}"] = int(count)
-    return items
+    found = re.findall(r"^ +(\d+) +\w+ +(\w+) +(.+)$", tshark(path, "-q", "-z", "expert,warn"), re.MULTILINE)
+    return {f"{protocol}: {text}": int(count) for count, protocol, text in found}
