@@ -24,7 +24,6 @@ examples:
 """
 COMMANDS: dict[str, Callable[[Namespace, Mapping[str, str]], int]] = {"serve": serve.run, "healthcheck": healthcheck.run}
 LATER = {
-    "explain": "show the requests and responses in a capture file",
     "replay": "send the requests in a capture file to a broker, and compare the responses",
 }
 """The commands whose modules are imported only if they are called, so that the others start faster, with their help texts."""
@@ -70,7 +69,7 @@ def _parser(command: str = "") -> Parser:
     """Returns the parser. Of the commands in LATER, it knows the options of `command` only."""
     parser = Parser(prog="odradek", description="A small Kafka for tests and laptops.", epilog=EXAMPLES)
     parser.add_argument("--version", action="version", version=f"odradek {__version__}", help="print the version")
-    commands = parser.add_subparsers(dest="command", title="commands", metavar="serve|healthcheck|ctl|explain|replay")
+    commands = parser.add_subparsers(dest="command", title="commands", metavar="serve|healthcheck|ctl|replay")
     serve.add_options(commands.add_parser("serve", help="run a cluster until Ctrl-C", epilog=serve.EXAMPLES))
     help_text = "exit with 0 if the brokers answer, otherwise with 1"
     healthcheck.add_options(commands.add_parser("healthcheck", help=help_text, epilog=healthcheck.EXAMPLES))

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..protocol.errors import ErrorCode
 from ..protocol.frame import LENGTH, decode_response, encode_request
 from ..protocol.messages import load_api
+from ..protocol.messages.fetch import FetchRequest, FetchResponse
 from ..protocol.messages.find_coordinator import FIND_COORDINATOR, FindCoordinatorRequest
 from ..protocol.messages.metadata import METADATA, MetadataRequest, MetadataRequestTopic
 from ..protocol.schema import Api, Message, ProtocolError
@@ -65,6 +66,8 @@ class Replay:
         self._ids = Ids()
         self._nodes: dict[int, Address] = {}
         self._connections: dict[tuple[int, Address], Line] = {}
+        self._sessions: dict[int, Address] = {}
+        """The brokers of fetch sessions, by the id in the capture. A request of a session may name no topic."""
         self._lines: dict[int, Line] = {}
         """The connection on which each request was sent, by the number of its exchange."""
         self._control: Line | None = None
@@ -118,11 +121,11 @@ class Replay:
             frame = line.receive(exchange.correlation_id)
         except (OSError, ProtocolError) as error:
             return [f"a response was recorded, now there is none: {error}"]
-        found = self._compared(exchange, frame)
+        found = self._compared(exchange, frame, line.address)
         self.outcome.equal += not found
         return found
 
-    def _compared(self, exchange: Exchange, frame: bytes) -> list[str]:
+    def _compared(self, exchange: Exchange, frame: bytes, address: Address) -> list[str]:
         api, recorded = load_api(exchange.api_key), exchange.response
         if api is None or recorded is None:
             return []
@@ -131,6 +134,8 @@ class Replay:
         except ProtocolError as error:
             return [f"the response cannot be decoded: {error}"]
         self._ids.learn(recorded, live)
+        if isinstance(recorded, FetchResponse) and recorded.session_id:
+            self._sessions[recorded.session_id] = address
         return differences(recorded, live, exchange.version, self._ids)
 
     # Brokers
@@ -146,6 +151,9 @@ class Replay:
         same = self._nodes.get(exchange.node or 0, self._bootstrap)
         if len(self._nodes) < 2 or MISPLACED.intersection(exchange.errors):
             return same
+        request = exchange.request
+        if isinstance(request, FetchRequest) and request.session_id in self._sessions:
+            return self._sessions[request.session_id]
         for element in exchange.elements():
             if exchange.api in LED and element.topic is not None:
                 return self._nodes.get(self._leader(element.topic, element.partition or 0), same)
@@ -181,6 +189,7 @@ class Line:
     """A connection to a broker. Raises OSError."""
 
     def __init__(self, address: Address, security: ClientSecurity | None, timeout_s: float) -> None:
+        self.address = address
         self._stack = ExitStack()
         plain = self._stack.enter_context(socket.create_connection(address, timeout_s))
         try:

@@ -12,7 +12,7 @@ from ..settings.properties import InvalidConfig
 from ..wire.exchange import Exchange
 from ..wire.reading.capture import Capture
 from ..wire.reading.file_format import NotACapture
-from .explain import opened, report_problems
+from .capture_input import opened, report_problems
 from .options import add_command_config, address, client_security, refuse
 
 EXAMPLES = """\

@@ -25,7 +25,7 @@ QUEUE_BYTES = 32 * 1024 * 1024
 BATCH_BYTES = 256 * 1024
 """The bytes that are written at once, by which a file may become larger than its limit."""
 ENTRY_BYTES = 256
-"""What an entry of the queue counts in addition to its bytes."""
+"""The size that an entry of the queue counts in addition to its bytes."""
 CLOSE_S = 5.0
 """The longest time for which closing waits until everything is written, because the reader of a pipe may not read."""
 Action = Callable[[], None]
@@ -113,6 +113,7 @@ class Capture:
         self._descriptor = _opened(self.options)
         self._file_bytes = 0
         self.section.restart()
+        self._write()
 
 
 def _opened(options: CaptureOptions) -> int:

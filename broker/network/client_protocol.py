@@ -63,8 +63,6 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        if self.server.capture is not None:
-            self.follow(self.server.capture, is_new=True)
         # uvloop's transports write the caller's buffers without a copy, see `_write`.
         self._vectored = type(transport).__module__.startswith("uvloop")
         session: ssl.SSLObject | None = transport.get_extra_info("ssl_object")
@@ -72,6 +70,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
             # uvloop then writes at once instead of later in its iteration, so that a woken fetch is answered before other work is done.
             self._transport.set_write_buffer_limits(high=0)
         try:
+            if self.server.capture is not None:
+                self.follow(self.server.capture, is_new=True)
             if session is not None and (certificate := session.getpeercert(binary_form=True)):
                 self.connection.certified(certificate)
             self.server.opened(self)
@@ -216,8 +216,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Releases the resources of the connection, so that another one may be accepted."""
         connection = self.connection
-        if self._tap is not None:
-            self._tap.ended(exc)
+        self._end_tap(exc)
         if connection.closing is None:
             network_log.debug("[KafkaServer id=%d] %s has disconnected", self.broker.node_id, connection.client)
         self.server.begin_turn()
@@ -229,6 +228,13 @@ class ClientProtocol(asyncio.BufferedProtocol):
         finally:
             self.server.closed(self)
             self.server.after_turn()
+
+    def _end_tap(self, error: Exception | None) -> None:
+        try:
+            if self._tap is not None:
+                self._tap.ended(error)
+        except Exception as unexpected:
+            self.connection.log_failure(unexpected, "capturing its end")
 
 
 def _send_end(transport: asyncio.Transport) -> None:

@@ -111,8 +111,10 @@ def _has_unread_bytes(transport: asyncio.Transport) -> bool:
     import fcntl
     import termios
 
+    connection = transport.get_extra_info("socket")
+    if connection is None:  # as it is for a TLS connection that the peer has closed
+        return False
     try:
-        unread = fcntl.ioctl(transport.get_extra_info("socket").fileno(), termios.FIONREAD, bytes(4))
+        return any(fcntl.ioctl(connection.fileno(), termios.FIONREAD, bytes(4)))
     except (OSError, ValueError):  # the socket is closed
         return False
-    return any(unread)

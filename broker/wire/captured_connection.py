@@ -78,7 +78,7 @@ class CapturedConnection:
         self._add(time_ns, from_client, piece.data)
 
     def missing(self, time_ns: int, received: int, sent: int) -> None:
-        """Bytes in each direction were not captured. What follows begins with a frame of the client."""
+        """Bytes in each direction were not captured. The following bytes begin with a frame of the client."""
         self._add_rest(time_ns)
         self._packets.missing(True, received)
         self._packets.missing(False, sent)

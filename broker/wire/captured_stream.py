@@ -26,7 +26,7 @@ Parsing = Generator[None, None, None]
 
 
 class Piece(NamedTuple):
-    """What is shown of some bytes that were read or written at once, and the comments on them."""
+    """The bytes that are shown in place of some that were read or written at once, and the comments on them."""
 
     data: bytes
     comments: list[str]
@@ -57,7 +57,7 @@ class CapturedStream:
 
 
 class _Treatment(NamedTuple):
-    """What may be shown of a frame: the first `visible` bytes. If it `holds` secrets, it has to be complete to show more of it."""
+    """The part of a frame that may be shown: the first `visible` bytes. If it `holds` secrets, it has to be complete to show more of it."""
 
     holds: bool
     visible: int

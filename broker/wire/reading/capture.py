@@ -36,6 +36,7 @@ class Capture:
         """The connections, those with the latest packets last."""
         self._sequence = count(1)
         self._connections = count(1)
+        self._topic_names: dict[bytes, str] = {}
         self._held_bytes = 0
         self._time_ns = 0
         self.encrypted = 0
@@ -84,7 +85,8 @@ class Capture:
         if client is None:
             return None
         broker = segment.destination if client == segment.source else segment.source
-        return Conversation(client, broker, next(self._connections), packet.interface, lambda: next(self._sequence))
+        number, next_sequence = next(self._connections), self._sequence.__next__
+        return Conversation(client, broker, number, packet.interface, next_sequence, self._topic_names)
 
     def _give_up(self, key: Key) -> list[Entry]:
         conversation = self._conversations.pop(key)

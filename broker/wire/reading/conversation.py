@@ -13,6 +13,7 @@ from struct import Struct
 from ....protocol.frame import LENGTH, read_request_header
 from ....protocol.messages import load_api
 from ....protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
+from ....protocol.messages.metadata import METADATA, MetadataResponse
 from ....protocol.messages.produce import PRODUCE, ProduceRequest
 from ....protocol.schema import Message, ProtocolError
 from ..exchange import Entry, Event, Exchange, Frame, Moment, client_id_of
@@ -27,6 +28,7 @@ from .segments import Segment
 
 KAFKA_PORT = 9092
 INTERFACE_PREFIX = "broker-"
+MAX_NAMES = 100_000
 MAX_KEY, MAX_REQUEST_BYTES = 127, 1 << 30
 PRODUCE_KEY = PRODUCE.key.to_bytes(2, "big")
 TLS_HANDSHAKE = b"\x16\x03"
@@ -54,7 +56,7 @@ class _Request:
 
 
 class _Side:
-    """What one side of a connection has sent."""
+    """The bytes that one side of a connection has sent."""
 
     def __init__(self, may_begin: Callable[[bytes, int], bool]) -> None:
         self.direction = Direction()
@@ -62,15 +64,27 @@ class _Side:
 
 
 class Conversation:
-    """A connection between a client and a broker. `next_sequence` returns the number of the next entry."""
+    """A connection between a client and a broker.
 
-    def __init__(self, client: Address, broker: Address, number: int, interface: str, next_sequence: Callable[[], int]) -> None:
+    `next_sequence` returns the number of the next entry. `topic_names` are the names of topic ids, which connections learn from each other.
+    """
+
+    def __init__(
+        self,
+        client: Address,
+        broker: Address,
+        number: int,
+        interface: str,
+        next_sequence: Callable[[], int],
+        topic_names: dict[bytes, str],
+    ) -> None:
         self.client = client
         self._number = number
         self._peer = _text(client)
         self._listener = _text(broker)
         self._node = _node_of(interface)
         self._next_sequence = next_sequence
+        self._topic_names = topic_names
         self._pairing = Pairing[_Request]()
         self._requests = _Side(may_be_request)
         self._responses = _Side(lambda head, size: self._pairing.expects(head))
@@ -111,7 +125,16 @@ class Conversation:
         packet = Packet(time_ns, 0, memoryview(b""), (), "")
         entries = self._read(True, self._requests.direction.rest(), packet)
         entries += self._read(False, self._responses.direction.rest(), packet)
+        entries += self._incomplete(packet)
         return [*entries, *(self._exchange(request, None) for request in self._pairing.rest())]
+
+    def _incomplete(self, packet: Packet) -> list[Entry]:
+        """Adds a request of which only the first bytes have come."""
+        frame = self._requests.framing.begun
+        if frame is None or len(frame.head) < HEADER_BYTES:
+            return []
+        self._requests.framing.lose()
+        return self._requested(TimedFrame(frame, packet.time_ns, packet.time_ns, packet.comments))
 
     def _read(self, from_client: bool, found: list[Bytes], packet: Packet) -> list[Entry]:
         entries: list[Entry] = []
@@ -160,7 +183,16 @@ class Conversation:
         if found is None:
             return entries
         self._pairing.response_completed(found[0], timed.frame.head)
-        return [*entries, self._exchange(found[1], timed)]
+        exchange = self._exchange(found[1], timed)
+        if isinstance(response := exchange.response if exchange.api_key == METADATA.key else None, MetadataResponse):
+            self._learn_names(response)
+        return [*entries, exchange]
+
+    def _learn_names(self, response: MetadataResponse) -> None:
+        """Learns the names of topic ids, by which newer requests refer to topics."""
+        for topic in response.topics:
+            if topic.name is not None and len(self._topic_names) < MAX_NAMES:
+                self._topic_names[topic.topic_id] = topic.name
 
     def _close(self, flags: int, packet: Packet, *, by_client: bool) -> list[Entry]:
         """Returns the entries of a connection that one side closes: its open requests, and the event."""
@@ -171,10 +203,7 @@ class Conversation:
         reason = next(iter(reasons), "")
         how = "RST" if flags & RST else "FIN"
         text = f"{how} by the client" if by_client else f"{how} by the broker{': ' if reason else ''}{reason}"
-        entries = self._opened()
-        incomplete = self._requests.framing.begun
-        if incomplete is not None and len(incomplete.head) >= HEADER_BYTES:
-            entries += self._requested(TimedFrame(incomplete, packet.time_ns, packet.time_ns, packet.comments))
+        entries = [*self._opened(), *self._incomplete(packet)]
         requests = self._pairing.rest()
         if requests:
             # The broker was serving the oldest request. A refused request, or one without a response, is the last.
@@ -219,6 +248,7 @@ class Conversation:
             waits=tuple(note.removeprefix(WAITED) for note in notes if note.startswith(WAITED)),
             faults=tuple(note.removeprefix(FAULT) for note in notes if note.startswith(FAULT)),
             ended=request.ended,
+            topic_names=self._topic_names,
         )
 
 

@@ -1,7 +1,7 @@
 """Reads the packets of a pcap or pcapng file, in either byte order.
 
 A file may come from anybody: no length in it is trusted before it has been compared with a limit, and reading ends at the first damage.
-What has been read until then is valid.
+The packets before it are valid.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ class Direction:
         return found
 
     def _read(self, position: int, payload: bytes, size: int) -> list[Bytes]:
-        """Returns the new bytes of a segment. Those that were not captured are missing after them."""
+        """Returns the new bytes of a segment. The bytes that were not captured are missing after them."""
         old = self._position - position
         if old >= size:
             return []

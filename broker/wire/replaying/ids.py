@@ -19,7 +19,8 @@ KINDS = {
     "topic_id": "topic",
 }
 """The fields that contain such an id, and the kind of the id. `leader` is that of JoinGroup; elsewhere leaders are numbers of nodes."""
-_NOT_CHOSEN: tuple[Any, ...] = (None, "", ZERO_UUID, 0, -1)
+_NONE: dict[str, Any] = {"client instance": ZERO_UUID, "member": "", "producer": -1, "session": 0, "topic": ZERO_UUID}
+"""The values that stand for no id, by kind."""
 PRODUCER_ID = slice(43, 51)
 """The place of the producer id in a record batch."""
 
@@ -35,7 +36,7 @@ class Ids:
         for spec in specs(type(recorded)):
             before, now = getattr(recorded, spec.name), getattr(live, spec.name)
             if (kind := kind_of(spec)) is not None:
-                if before not in _NOT_CHOSEN and now not in _NOT_CHOSEN:
+                if before not in (None, _NONE[kind]) and now not in (None, _NONE[kind]):
                     self._known[kind, before] = now
             elif isinstance(spec.kind, type) and before is not None and now is not None:
                 for pair in zip(before, now, strict=False) if spec.array else ((before, now),):
@@ -61,7 +62,7 @@ class Ids:
         return [self.replaced(item) for item in value] if spec.array else self.replaced(value)
 
     def _with_producer(self, records: bytearray) -> bytearray:
-        """Returns record batches with the producer ids of now. What is no batch of format 2 stays as it is."""
+        """Returns record batches with the producer ids of now. Other bytes than batches of format 2 stay as they are."""
         rest = memoryview(records)
         try:
             while size := first_batch_size(rest):

@@ -24,7 +24,7 @@ MASK = b"****"
 
 
 class Kind(Enum):
-    """What happens in a step."""
+    """The kinds of steps."""
 
     SEND = "send"
     RECEIVE = "receive"

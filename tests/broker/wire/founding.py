@@ -56,12 +56,12 @@ class Client:
 
 def acks_0_above_the_limit(capture: Path, **options: Any) -> None:
     """A producer with acks=0 sends a batch that is larger than message.max.bytes. The broker cannot answer, and closes the connection."""
-    with Cluster(nodes=1, topics={"orders": 1}, settings={"message.max.bytes": 1000}, capture=capture, **options) as cluster:
-        with connect(cluster.bootstrap_servers) as client:
-            requests = Client(client)
-            requests.greet()
-            requests.send(PRODUCE, 7, produce_request("orders", a_batch(bytes(5000)), acks=0))
-            assert ended(client) == "FIN"
+    cluster = Cluster(nodes=1, topics={"orders": 1}, settings={"message.max.bytes": 1000}, capture=capture, **options)
+    with cluster, connect(cluster.bootstrap_servers) as client:
+        requests = Client(client)
+        requests.greet()
+        requests.send(PRODUCE, 7, produce_request("orders", a_batch(bytes(5000)), acks=0))
+        assert ended(client) == "FIN"
 
 
 def idle(capture: Path, **options: Any) -> None:
@@ -74,25 +74,25 @@ def idle(capture: Path, **options: Any) -> None:
 
 def request_above_the_limit(capture: Path, **options: Any) -> None:
     """A client announces a request that is larger than socket.request.max.bytes. The broker does not read it, and resets the connection."""
-    with Cluster(nodes=1, topics={"orders": 1}, settings={"socket.request.max.bytes": 10_000}, capture=capture, **options) as cluster:
-        with connect(cluster.bootstrap_servers) as client:
-            requests = Client(client)
-            requests.greet()
-            requests.send(PRODUCE, 7, produce_request("orders", a_batch(bytes(20_000))))
-            assert ended(client) in ("FIN", "RST")
+    cluster = Cluster(nodes=1, topics={"orders": 1}, settings={"socket.request.max.bytes": 10_000}, capture=capture, **options)
+    with cluster, connect(cluster.bootstrap_servers) as client:
+        requests = Client(client)
+        requests.greet()
+        requests.send(PRODUCE, 7, produce_request("orders", a_batch(bytes(20_000))))
+        assert ended(client) in ("FIN", "RST")
 
 
 def silent_firewall(capture: Path, **options: Any) -> None:
     """A firewall between client and broker begins to drop packets. The connection is half-open until connections.max.idle.ms has passed."""
-    with Cluster(nodes=1, capture=capture, **options) as cluster, firewall(cluster.bootstrap_servers) as (address, drop):
-        with connect(address) as client:
-            requests = Client(client)
-            requests.greet()
-            drop()
-            requests.send(METADATA, 9, MetadataRequest(topics=None))
-            client.settimeout(0)
-            cluster.clock.advance(IDLE_MS / 1000)
-            with_nothing_received(client)
+    cluster = Cluster(nodes=1, capture=capture, **options)
+    with cluster, firewall(cluster.bootstrap_servers) as (address, drop), connect(address) as client:
+        requests = Client(client)
+        requests.greet()
+        drop()
+        requests.send(METADATA, 9, MetadataRequest(topics=None))
+        client.settimeout(0)
+        cluster.clock.advance(IDLE_MS / 1000)
+        with_nothing_received(client)
 
 
 def with_nothing_received(client: socket.socket) -> None:

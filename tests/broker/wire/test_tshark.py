@@ -1,4 +1,4 @@
-"""What odradek finds in captures, compared with Wireshark's dissector (tshark) for ten thousand generated frames."""
+"""The exchanges that odradek finds in captures, compared with Wireshark's dissector (tshark) for ten thousand generated frames."""
 
 from __future__ import annotations
 
