@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from .. import __version__
-from .commands import healthcheck, serve
+from .commands import dump, healthcheck, serve
 from .commands.options import Parser
 
 EXAMPLES = """\
@@ -22,7 +22,11 @@ examples:
   odradek serve --nodes 1 --topic orders:4           one node with a topic of four partitions
   odradek serve --port 0                             free ports; the first line of output contains them
 """
-COMMANDS: dict[str, Callable[[Namespace, Mapping[str, str]], int]] = {"serve": serve.run, "healthcheck": healthcheck.run}
+COMMANDS: dict[str, Callable[[Namespace, Mapping[str, str]], int]] = {
+    "serve": serve.run,
+    "dump": dump.run,
+    "healthcheck": healthcheck.run,
+}
 LATER = {
     "replay": "send the requests in a capture file to a broker, and compare the responses",
 }
@@ -69,8 +73,9 @@ def _parser(command: str = "") -> Parser:
     """Returns the parser. Of the commands in LATER, it knows the options of `command` only."""
     parser = Parser(prog="odradek", description="A small Kafka for tests and laptops.", epilog=EXAMPLES)
     parser.add_argument("--version", action="version", version=f"odradek {__version__}", help="print the version")
-    commands = parser.add_subparsers(dest="command", title="commands", metavar="serve|healthcheck|ctl|replay")
+    commands = parser.add_subparsers(dest="command", title="commands", metavar="serve|dump|healthcheck|ctl|replay")
     serve.add_options(commands.add_parser("serve", help="run a cluster until Ctrl-C", epilog=serve.EXAMPLES))
+    dump.add_options(commands.add_parser("dump", help="write topics and records as seed data", epilog=dump.EXAMPLES))
     help_text = "exit with 0 if the brokers answer, otherwise with 1"
     healthcheck.add_options(commands.add_parser("healthcheck", help=help_text, epilog=healthcheck.EXAMPLES))
     for name, text in LATER.items():

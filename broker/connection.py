@@ -470,6 +470,9 @@ class Connection(Output):
         if self.core.gate is not None:
             self.core.gate.closed(self)
         self.core.connections.pop(self, None)
+        on_close, self.client.on_close = self.client.on_close, {}
+        for release in on_close.values():
+            release()
         self.core.timers.cancel(self._idle_timer)
         self.broker.request_memory.forget(self.ask_for_flush)
         self.core.timers.cancel(self)

@@ -14,15 +14,22 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from .cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
 from .controls.cluster_controls import BlockingControls, ClusterControls
-from .network.server import Server, new_event_loop
+from .handles import formats
+from .handles.formats import Format
+from .handles.group import AsyncGroup, Group
+from .handles.topic import AsyncTopic, Topic
+from .network.event_loop import new_event_loop
+from .network.server import Server
 from .security.startup import Security, security_of
-from .settings.cluster_config import ClusterConfig, cluster_of, release_named
+from .settings.cluster_config import ClusterConfig, cluster_of
 from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
 
 if TYPE_CHECKING:
     from .control_listener.address import ControlAddress
     from .control_listener.listener import ControlListener
+    from .releases.release import Release
+    from .seed_data.reading import Place
     from .snapshots.cluster import State
     from .tls.generated import GeneratedTls
     from .wire.capture_options import CaptureOptions
@@ -53,8 +60,10 @@ class AsyncCluster(ClusterControls):
         tls: bool = False,
         users: Mapping[str, str] | None = None,
         acls: Sequence[str] = (),
+        data: Place | Sequence[Place] = (),
         seed: int | None = None,
         transaction_version: int = 2,
+        features: Mapping[str, int] | None = None,
         as_version: str | None = None,
         control: str | None = None,
         control_token: str | None = None,
@@ -62,11 +71,12 @@ class AsyncCluster(ClusterControls):
         capture_addresses: str = "canonical",
     ) -> None:
         security = security_of(tls, users, acls)
-        config = _cluster_config(nodes, settings or {}, security)
-        self._config = replace(config, transaction_version=_known_version(transaction_version), release=release_named(as_version))
+        config = _cluster_config(nodes, settings or {}, security, as_version)
+        self._config = replace(config, features=_levels(features or {}, transaction_version, config.release))
         self._topics = topic_specs_of({} if topics is None else topics)
-        check_topics(self._topics, nodes)
+        check_topics(self._topics, nodes, config.setting_rows)
         self._seed = seed
+        self._data = _files_of(data) if data else []
         self._saved: State | None = None
         if control is None and control_token is not None:
             raise ValueError('control_token has no effect without control, such as control="127.0.0.1:0"')
@@ -104,7 +114,7 @@ class AsyncCluster(ClusterControls):
         """
         if self._running is not None:
             raise ValueError(f"the cluster is running already, at {self.bootstrap_servers}; stop it before you start it again")
-        server = Server(self._config, self._topics, seed=self._seed, state=self._saved)
+        server = Server(self._config, self._topics, seed=self._seed, state=self._saved, data=self._data)
         if self._capture is not None:
             from .network.capture import Capture
 
@@ -167,7 +177,9 @@ class AsyncCluster(ClusterControls):
         return self._server.generated_tls
 
     def client_config(self, client: str, *, user: str | None = None, mechanism: str | None = None) -> dict[str, Any]:
-        """Returns the settings with which a client connects: "librdkafka", "java", "kafka-python" or "aiokafka".
+        """Returns the settings with which a client connects, under its own names.
+
+        `client` is "confluent-kafka" (or "librdkafka"), "kafka-python", "aiokafka", "java", "kafkajs", "franz-go" or "spark".
 
         `user` is one of `users`, by default the first one. Raises ValueError for an unknown client, user or SASL mechanism, and if the
         cluster is not running.
@@ -175,6 +187,14 @@ class AsyncCluster(ClusterControls):
         from .client_config import client_config
 
         return client_config(client, self._server, user=user, mechanism=mechanism)
+
+    def topic(self, name: str, *, key: Format = formats.raw, value: Format = formats.raw) -> AsyncTopic:
+        """Returns a handle of a topic, which need not exist yet. Keys and values have the given formats, such as `formats.json`."""
+        return AsyncTopic(self, name, key, value)
+
+    def group(self, group_id: str) -> AsyncGroup:
+        """Returns a handle of a group, which need not exist yet."""
+        return AsyncGroup(self, group_id)
 
     @property
     def control(self) -> str | None:
@@ -200,7 +220,10 @@ class Cluster(BlockingControls):
     `topics` maps names to numbers of partitions, or to options: `{"partitions": 4, "replication_factor": 2, "configs":
     {"cleanup.policy": "compact"}}`. `settings` are Kafka's broker settings, including `listeners`. With a `seed`, ids and the placement of
     leaders are reproducible. `transaction_version` is the finalized level of the feature transaction.version; below 2, clients do not use
-    transactions v2 (KIP-890). `as_version` is the release of Kafka to emulate, from "2.1" to "4.3" (the default), or "wireshark-4.0".
+    transactions v2 (KIP-890). `features` are levels of features, such as {"share.version": 0}; the default is the highest level of each.
+    `as_version` is the release of Kafka to emulate, from "2.1" to "4.3" (the default), or "wireshark-4.0".
+
+    `data` is a file, a folder or a pattern such as "fixtures/*.jsonl", or several: topics and records with which the cluster starts.
 
     With `tls=True` clients connect by TLS; a CA and certificates are created (`tls.ca_file`). `users` maps names to passwords, with which
     clients authenticate by PLAIN or SCRAM. `acls` restrict access, such as "User:alice:allow:read,describe:topic:orders".
@@ -222,8 +245,10 @@ class Cluster(BlockingControls):
         tls: bool = False,
         users: Mapping[str, str] | None = None,
         acls: Sequence[str] = (),
+        data: Place | Sequence[Place] = (),
         seed: int | None = None,
         transaction_version: int = 2,
+        features: Mapping[str, int] | None = None,
         as_version: str | None = None,
         control: str | None = None,
         control_token: str | None = None,
@@ -237,8 +262,10 @@ class Cluster(BlockingControls):
             tls=tls,
             users=users,
             acls=acls,
+            data=data,
             seed=seed,
             transaction_version=transaction_version,
+            features=features,
             as_version=as_version,
             control=control,
             control_token=control_token,
@@ -324,12 +351,22 @@ class Cluster(BlockingControls):
         return self._cluster.tls
 
     def client_config(self, client: str, *, user: str | None = None, mechanism: str | None = None) -> dict[str, Any]:
-        """Returns the settings with which a client connects: "librdkafka", "java", "kafka-python" or "aiokafka".
+        """Returns the settings with which a client connects, under its own names.
+
+        `client` is "confluent-kafka" (or "librdkafka"), "kafka-python", "aiokafka", "java", "kafkajs", "franz-go" or "spark".
 
         `user` is one of `users`, by default the first one. Raises ValueError for an unknown client, user or SASL mechanism, and if the
         cluster is not running.
         """
         return self._cluster.client_config(client, user=user, mechanism=mechanism)
+
+    def topic(self, name: str, *, key: Format = formats.raw, value: Format = formats.raw) -> Topic:
+        """Returns a handle of a topic, which need not exist yet. Keys and values have the given formats, such as `formats.json`."""
+        return Topic(self, name, key, value)
+
+    def group(self, group_id: str) -> Group:
+        """Returns a handle of a group, which need not exist yet."""
+        return Group(self, group_id)
 
     @property
     def control(self) -> str | None:
@@ -364,11 +401,11 @@ class Cluster(BlockingControls):
                 started.set_exception(error)
 
 
-def _cluster_config(nodes: int, settings: Mapping[str, SettingValue], security: Security) -> ClusterConfig:
+def _cluster_config(nodes: int, settings: Mapping[str, SettingValue], security: Security, as_version: str | None) -> ClusterConfig:
     if not isinstance(nodes, int) or isinstance(nodes, bool):
         raise TypeError(f"nodes must be an int, not {nodes!r}")
     properties = {"listeners": ANY_PORT} | _texts(settings)
-    return security.applied_to(cluster_of([security.settings(properties, settings)], nodes=nodes))
+    return security.applied_to(cluster_of([security.settings(properties, settings)], nodes=nodes, as_version=as_version))
 
 
 def _texts(settings: Mapping[str, SettingValue]) -> dict[str, str]:
@@ -376,6 +413,12 @@ def _texts(settings: Mapping[str, SettingValue]) -> dict[str, str]:
         raise TypeError(f'settings must be a mapping such as {{"num.partitions": 3}}, not {settings!r}')
     check_scope(settings)
     return {name: as_text(name, value) for name, value in settings.items()}
+
+
+def _files_of(data: Place | Sequence[Place]) -> list[Path]:
+    from .seed_data.reading import files_of
+
+    return files_of(data)
 
 
 def _control_address(control: str, token: str | None) -> ControlAddress:
@@ -394,7 +437,11 @@ def _capture_options(file: str | PathLike[str] | None, addresses: str) -> Captur
     return CaptureOptions.of(file, addresses)
 
 
-def _known_version(version: int) -> int:
-    if version not in TRANSACTION_VERSIONS:
-        raise ValueError(f"transaction_version must be 0, 1 or 2, not {version!r}")
-    return version
+def _levels(features: Mapping[str, int], transaction_version: int, release: Release | None) -> dict[str, int]:
+    if transaction_version not in TRANSACTION_VERSIONS:
+        raise ValueError(f"transaction_version must be 0, 1 or 2, not {transaction_version!r}")
+    if features:
+        from .cluster.features import check_levels
+
+        check_levels(features, release)
+    return {"transaction.version": transaction_version, **features}

@@ -13,6 +13,9 @@ from random import Random
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
+from odradek.broker.cluster.log_dirs import LogDirs
+from odradek.broker.cluster.log_levels import LogLevels
+from odradek.broker.cluster.metric_subscriptions import MetricSubscriptions
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.groups.settings import GroupSettings
 from odradek.broker.groups.share.partitions.states import ShareStates
@@ -82,6 +85,9 @@ _CAPTURE: dict[type, Callable[[Any], Any]] = {
     BrokerConfig: lambda config: [dict(config.own), dict(config.cluster_wide)],
     TopicConfig: lambda config: dict(config.overrides),
     GroupConfig: lambda config: dict(config.overrides),
+    MetricSubscriptions: lambda subscriptions: {name: dict(config.overrides) for name, config in subscriptions.configs.items()},
+    LogDirs: lambda dirs: {"placed": dict(dirs.placed), "moves": captured(dirs.moves), "chosen": dict(dirs.chosen)},
+    LogLevels: _left_out,
     Authorizer: lambda authorizer: list(map(repr, authorizer._acls)),
     ShareStates: lambda states: {key: [states.summary(*key), states.read(key, -1)] for key in states},
     Counter: lambda counter: {key: count for key, count in counter.items() if count},
@@ -89,7 +95,7 @@ _CAPTURE: dict[type, Callable[[Any], Any]] = {
 }
 
 
-LOST_IN_A_RESTART = ("fetch_sessions", "client_metrics", "connections", "request_memory")
+LOST_IN_A_RESTART = ("fetch_sessions", "share_partitions", "client_metrics", "connections", "request_memory")
 """The attributes of brokers that a snapshot does not contain."""
 LOST_IN_A_SNAPSHOT = {
     *("join_reply", "sync_reply", "joined"),  # waiting requests

@@ -15,9 +15,11 @@ from ..topics.names import CONSUMER_OFFSETS
 from .client_metrics import ClientMetrics
 from .fetch_sessions import FetchSessions
 from .limits import ConnectionQuotas, RequestMemory, parse_overrides
+from .log_dirs import LogDirs
 
 if TYPE_CHECKING:
     from ..groups.coordinator import Groups
+    from ..groups.share.partitions.share_partitions import SharePartitions
     from ..security.sasl_listener import SaslListener, SaslListeners
     from ..transactions.coordinator import Transactions
     from .state import ClusterState
@@ -57,7 +59,8 @@ class Broker:
             parse_overrides(settings.texts["max.connections.per.ip.overrides"]),
         )
         self.rack_aware = settings.texts.get("replica.selector.class") == RACK_AWARE_SELECTOR
-        self.client_metrics = ClientMetrics(settings.integers["telemetry.max.bytes"])
+        self.client_metrics = ClientMetrics(settings.integers["telemetry.max.bytes"], cluster.metric_subscriptions)
+        self.log_dirs = LogDirs(self)
         self.fetch_sessions = FetchSessions(settings.integers["max.incremental.fetch.session.cache.slots"], cluster.random)
 
     def __repr__(self) -> str:
@@ -81,6 +84,18 @@ class Broker:
             changed = self.config.altered(own=own, cluster_wide=all_nodes)
             self.sasl.check(changed)
             self.cluster.check_tls(self, changed)
+
+    @cached_property
+    def share_partitions(self) -> SharePartitions:
+        """The share partitions and the share sessions of the node. Their modules are imported when they are first needed."""
+        from ..groups.share.partitions.share_partitions import SharePartitions
+
+        return SharePartitions(self.node_id, self.config.integers["group.share.max.share.sessions"], self.cluster)
+
+    @property
+    def loaded_share_partitions(self) -> SharePartitions | None:
+        """The same, None if there have not been any since the start."""
+        return self.__dict__.get("share_partitions")
 
     @property
     def groups(self) -> Groups:

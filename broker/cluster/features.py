@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ..kafka_quirks.java_hash import hash_map_order
+from ..settings.properties import InvalidConfig
 
 if TYPE_CHECKING:
     from ..releases.release import Release
@@ -41,14 +42,34 @@ class FeatureUpdate(NamedTuple):
     upgrade_type: int
 
 
-class Features:
-    """The finalized levels by feature. A feature at level 0 counts as not finalized."""
+def supported_by(release: Release | None) -> Mapping[str, tuple[int, int]]:
+    """Returns the lowest and the highest level of each emulated feature that a release supports."""
+    return SUPPORTED if release is None else {name: release.features[name] for name in SUPPORTED if name in release.features}
 
-    def __init__(self, transaction_version: int, release: Release | None = None) -> None:
-        self.supported = SUPPORTED if release is None else release.features
+
+def check_levels(levels: Mapping[str, int], release: Release | None) -> None:
+    """Raises InvalidConfig for a feature or a level that the release does not support."""
+    from difflib import get_close_matches  # imported only if needed, because a start should be fast
+
+    supported = supported_by(release)
+    for name, level in levels.items():
+        if name not in supported:
+            near = get_close_matches(name, supported, 1)
+            known = f"did you mean {near[0]}?" if near else f"use one of {', '.join(sorted(supported))}"
+            raise InvalidConfig(f"unknown feature {name}: {known}")
+        lowest, highest = supported[name]
+        if not lowest <= level <= highest:
+            raise InvalidConfig(f"the level of {name} must be from {lowest} to {highest}, not {level}")
+
+
+class Features:
+    """The finalized levels by feature, which begin at those of `levels`. A feature at level 0 counts as not finalized."""
+
+    def __init__(self, levels: Mapping[str, int], release: Release | None = None) -> None:
+        self.supported = supported_by(release)
         """The lowest and the highest level of each feature, in Kafka's order."""
         self.levels = {name: highest for name, (_, highest) in self.supported.items()}
-        initial = {KRAFT_VERSION: INITIAL_KRAFT_VERSION, TRANSACTION_VERSION: transaction_version}
+        initial = {KRAFT_VERSION: INITIAL_KRAFT_VERSION, **levels}
         self.levels |= {name: level for name, level in initial.items() if name in self.supported}
 
     def level(self, name: str) -> int:

@@ -40,6 +40,8 @@ class NodeControl:
         broker = self._cluster.brokers[node_id]
         broker.running, broker.silence = False, None
         broker.fetch_sessions.clear()
+        if broker.loaded_share_partitions is not None:
+            broker.loaded_share_partitions.clear()
         self._silence(node_id)
         if graceful:
             self.fence(node_id)
@@ -106,7 +108,7 @@ class NodeControl:
     def add(self, config: NodeConfig) -> None:
         """Adds a running node without replicas."""
         cluster = self._cluster
-        settings = BrokerConfig(config.properties, nodes=len(cluster.brokers) + 1)
+        settings = BrokerConfig(config.properties, nodes=len(cluster.brokers) + 1, rows=cluster.config.rows)
         settings.alter(own={}, cluster_wide=cluster.config.cluster_wide)
         cluster.brokers[config.node_id] = Broker(cluster, config, settings)
         cluster.metadata_log.add()

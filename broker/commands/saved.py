@@ -21,8 +21,9 @@ def saved_state(options: argparse.Namespace) -> State | None:
     from ..settings.properties import InvalidConfig
     from ..snapshots.state_file import InvalidStateFile, load
 
-    if options.nodes or options.config:
-        raise InvalidConfig("--nodes and --config cannot be combined with --load, because the file contains the nodes")
+    if options.nodes or options.config or options.feature:
+        text = "--nodes, --config and --feature cannot be combined with --load"
+        raise InvalidConfig(f"{text}, because the file contains the nodes and the levels of features")
     try:
         return load(Path(options.load))
     except InvalidStateFile as error:

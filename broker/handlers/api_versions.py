@@ -19,14 +19,15 @@ from ...protocol.served_apis import SERVED
 from ..cluster.features import Features
 from ..context import Context
 from ..registry import handles
+from ..settings.rows import JMX_REPORTER
 
 if TYPE_CHECKING:
     from ..cluster.state import ClusterState
 
 PRODUCE = 0
-HIDDEN = (71, 72)
-"""GetTelemetrySubscriptions and PushTelemetry, which are served but not listed, so that clients collect no metrics. Kafka lists them only
-with a metrics reporter that receives client telemetry (KIP-714)."""
+TELEMETRY = (71, 72)
+"""GetTelemetrySubscriptions and PushTelemetry. Like Kafka, the broker lists them only with a metrics reporter that receives client
+telemetry (KIP-714), so that clients collect no metrics otherwise."""
 NO_EPOCH = -1
 NAMES_ITS_VERSIONS_SINCE = (2, 4)
 LEVEL_ZERO_SINCE = 4
@@ -44,7 +45,7 @@ def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsRe
         context.client.software_name, context.client.software_version = named
     features = context.cluster.features
     return ApiVersionsResponse(
-        api_keys=_served(context.cluster),
+        api_keys=_served(context),
         supported_features=[
             SupportedFeatureKey(name=name, min_version=lowest, max_version=highest)
             for name, (lowest, highest) in features.supported.items()
@@ -61,20 +62,22 @@ def _finalized(features: Features) -> list[FinalizedFeatureKey]:
     return [FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level) for name, level in levels if level]
 
 
-def _served(cluster: ClusterState) -> list[ApiVersion]:
+def _served(context: Context) -> list[ApiVersion]:
     """Returns an entry for each API of the emulated release.
 
     Kafka 4.3 lists Produce from version 0 on, although versions 0 to 2 are not served, because librdkafka before 2.11.1 otherwise sends no
     compressed batches (KAFKA-18659). So does 4.0.
     """
-    if cluster.release is None:
+    release = context.cluster.release
+    if release is None:
         ranges = {key: Versions(first, last) for key, (_, first, last) in SERVED.items()}
     else:
-        ranges = dict(cluster.release.versions)
+        ranges = dict(release.versions)
+    receives_telemetry = any(name not in ("", JMX_REPORTER) for name in context.broker.config.lists["metric.reporters"])
     return [
         ApiVersion(api_key=key, min_version=0 if key == PRODUCE else first, max_version=last)
         for key, (first, last) in ranges.items()
-        if key not in HIDDEN
+        if receives_telemetry or key not in TELEMETRY
     ]
 
 

@@ -60,6 +60,8 @@ def _timer(cluster: ClusterState, plain: Plain) -> tuple[Hashable, Callable[[], 
             return plain, cluster.share_states.prune
         case "leader rebalance":
             return plain, cluster.replica_control.rebalance_leaders
+        case "unclean elections":
+            return plain, cluster.replica_control.elect_uncleanly
         case ["reassignment", [topic, index]]:
             partition = cluster.topics[topic].partitions[index]
             return ("reassignment", partition), lambda: cluster.replica_control.catch_up(partition)

@@ -46,11 +46,16 @@ class Connection(Protocol):
     def receive(self, patience_s: float) -> bytes | None:
         """Returns the next frame without its length, b"" if the connection was closed, None if nothing was received in time."""
 
+    def close(self) -> None: ...
+
 
 class TargetCluster(Protocol):
-    """A cluster of `nodes` nodes that cases are sent to."""
+    """A cluster of `nodes` nodes that cases are sent to. `texts` maps names to texts that `$name` stands for in all its cases."""
 
     nodes: int
+
+    @property
+    def texts(self) -> Mapping[str, str]: ...
 
     def connect(self, node: int, host: str = LOCALHOST, listener: str = "") -> Connection: ...
 
@@ -73,9 +78,17 @@ class EmulatedConnection:
     def __init__(self, world: World, node: int, host: str, listener: str) -> None:
         self.world, self.client = world, world.client(node, listener, host)
 
+    def __del__(self) -> None:
+        self.close()
+
     def send(self, frames: bytes) -> None:
         self.world.advance(1)  # otherwise records of different requests would have the same timestamp
         self.client.feed(frames)
+
+    def close(self) -> None:
+        self.client.connection.lost("the client has closed it")
+        self.world.core.run_ready()
+        self.world.end_turn()
 
     def receive(self, patience_s: float) -> bytes | None:
         for waited_ms in (0, *[STEP_MS] * int(patience_s * 1000 / STEP_MS)):
@@ -94,7 +107,7 @@ class EmulatedCluster:
     """Our broker, without sockets."""
 
     def __init__(self, settings: Mapping[str, str], nodes: int = 2, *, sasl: bool = False) -> None:
-        self.nodes = nodes
+        self.nodes, self.texts = nodes, {"directory": "{directory}"}
         self.world = World(nodes=nodes, settings={**SETTINGS, **(SASL_LISTENERS if sasl else {}), **settings})
 
     def connect(self, node: int, host: str = LOCALHOST, listener: str = "") -> EmulatedConnection:
@@ -128,6 +141,9 @@ class SocketConnection:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def __del__(self) -> None:
+        self.close()
+
+    def close(self) -> None:
         self.socket.close()
 
     def send(self, frames: bytes) -> None:
@@ -163,6 +179,7 @@ class ServedCluster:
     def __init__(self, bootstrap_servers: str, others: Mapping[str, str] | None = None) -> None:
         self.ports = {name: _ports(addresses) for name, addresses in {"": bootstrap_servers, **(others or {})}.items()}
         self.nodes = len(self.ports[""])
+        self.texts: Mapping[str, str] = {}
 
     def connect(self, node: int, host: str = LOCALHOST, listener: str = "") -> SocketConnection:
         return SocketConnection(self.ports[listener][node - 1], host)

@@ -54,10 +54,17 @@ HASH_ORDERED = {
     "DescribeClientQuotas",
     "UpdateFeatures",
     "DescribeDelegationToken",
+    "ShareFetch",
+    "ShareAcknowledge",
+    "InitializeShareGroupState",
+    "ReadShareGroupState",
+    "WriteShareGroupState",
+    "DeleteShareGroupState",
+    "ReadShareGroupStateSummary",
 }
 APIS_WITH_TEXTS = {"SaslAuthenticate"}
 """APIs whose error messages are compared too, because clients show them to their users. Their bytes are shown as text."""
-TEXTS = {"error_message", "batch_index_error_message", "documentation"}
+TEXTS = {"error_message", "acknowledge_error_message", "batch_index_error_message", "documentation"}
 RANDOM_FIELDS = {
     "finalized_features_epoch",
     "port",
@@ -65,7 +72,6 @@ RANDOM_FIELDS = {
     "cluster_id",
     "producer_id",
     "session_id",
-    "log_dir",
     "total_bytes",
     "usable_bytes",
 }
@@ -132,6 +138,9 @@ class Renderer:
             return "…"
         if spec.name == "producer_id" and value in self.numbers:
             return f"${self.numbers[value]}"
+        if spec.name == "log_dir":
+            shown = self.text(value)
+            return shown if shown.startswith("$") else "*"
         if spec.name in RANDOM_FIELDS and value not in (-1, 0):
             return "*"
         if spec.kind == "q":

@@ -30,6 +30,7 @@ from odradek.protocol.schema import Api, Message, ProtocolError, specs
 from .case import (
     LOCALHOST,
     Case,
+    Disconnect,
     KillNode,
     Pause,
     PauseNode,
@@ -93,7 +94,7 @@ class Replay:
         self.connections: dict[tuple[int, str], Connection] = {}
         self.waiting: dict[tuple[int, str], Send] = {}
         self.real: dict[bytes, bytes] = {}
-        self.texts: dict[str, str] = {}
+        self.texts = dict(target.texts)
         """Name -> the text that it stands for."""
         self.numbers: dict[int, str] = {}
         """Number -> the name that stands for it."""
@@ -109,6 +110,10 @@ class Replay:
         match step:
             case Pause(milliseconds):
                 self.target.pause(milliseconds)
+                return []
+            case Disconnect(connection, node):
+                self.connections.pop((node, connection)).close()
+                self.target.pause(SETTLED_MS)
                 return []
             case StopNode(node) | KillNode(node):
                 self.connections = {key: connection for key, connection in self.connections.items() if key[0] != node}
