@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import os
 import sys
-from argparse import Namespace
-from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
-from typing import Any
+from collections.abc import Sequence
 
 from .. import __version__
-from .commands import dump, healthcheck, serve
+from .commands import dump, explain, healthcheck, replay, serve, trace
 from .commands.options import Parser
 
 EXAMPLES = """\
@@ -22,15 +19,14 @@ examples:
   odradek serve --nodes 1 --topic orders:4           one node with a topic of four partitions
   odradek serve --port 0                             free ports; the first line of output contains them
 """
-COMMANDS: dict[str, Callable[[Namespace, Mapping[str, str]], int]] = {
+COMMANDS = {
     "serve": serve.run,
     "dump": dump.run,
     "healthcheck": healthcheck.run,
+    "trace": trace.run,
+    "explain": explain.run,
+    "replay": replay.run,
 }
-LATER = {
-    "replay": "send the requests in a capture file to a broker, and compare the responses",
-}
-"""The commands whose modules are imported only if they are called, so that the others start faster, with their help texts."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -38,25 +34,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
     if arguments[:1] == ["ctl"]:
         return _ctl(arguments[1:])
-    parser = _parser(*arguments[:1])
+    parser = _parser()
     options = parser.parse_args(arguments)
     if options.command is None:
         parser.print_help()
         return 0
     try:
-        return COMMANDS.get(options.command, _run_later)(options, os.environ)
+        return COMMANDS[options.command](options, os.environ)
     except KeyboardInterrupt:
         return 0
-
-
-def _run_later(options: Namespace, environ: Mapping[str, str]) -> int:
-    code: int = _later(options.command).run(options, environ)
-    return code
-
-
-def _later(command: str) -> Any:
-    """Imports and returns the module of a command."""
-    return import_module(f".commands.{command}", __package__)
 
 
 def _ctl(arguments: Sequence[str]) -> int:
@@ -69,19 +55,19 @@ def _ctl(arguments: Sequence[str]) -> int:
         return 1
 
 
-def _parser(command: str = "") -> Parser:
-    """Returns the parser. Of the commands in LATER, it knows the options of `command` only."""
+def _parser() -> Parser:
     parser = Parser(prog="odradek", description="A small Kafka for tests and laptops.", epilog=EXAMPLES)
     parser.add_argument("--version", action="version", version=f"odradek {__version__}", help="print the version")
-    commands = parser.add_subparsers(dest="command", title="commands", metavar="serve|dump|healthcheck|ctl|replay")
+    commands = parser.add_subparsers(dest="command", title="commands", metavar="serve|dump|healthcheck|trace|explain|replay|ctl")
     serve.add_options(commands.add_parser("serve", help="run a cluster until Ctrl-C", epilog=serve.EXAMPLES))
     dump.add_options(commands.add_parser("dump", help="write topics and records as seed data", epilog=dump.EXAMPLES))
     help_text = "exit with 0 if the brokers answer, otherwise with 1"
     healthcheck.add_options(commands.add_parser("healthcheck", help=help_text, epilog=healthcheck.EXAMPLES))
-    for name, text in LATER.items():
-        later = commands.add_parser(name, help=text)
-        if name == command:
-            later.epilog = _later(name).EXAMPLES
-            _later(name).add_options(later)
+    trace_help = "print the requests and responses of a running cluster as they happen"
+    trace.add_options(commands.add_parser("trace", help=trace_help, epilog=trace.EXAMPLES))
+    explain_help = "print the requests and responses in a capture file"
+    explain.add_options(commands.add_parser("explain", help=explain_help, epilog=explain.EXAMPLES))
+    replay_help = "send the requests in a capture file to a broker, and compare the responses"
+    replay.add_options(commands.add_parser("replay", help=replay_help, epilog=replay.EXAMPLES))
     commands.add_parser("ctl", help="control a running cluster: faults, time, topology and state", add_help=False)
     return parser

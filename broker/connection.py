@@ -111,15 +111,6 @@ class Connection(Output):
         else:
             self.close(f"idle for {idle_ms} ms, connections.max.idle.ms is {limit_ms}")
 
-    def certified(self, certificate: bytes) -> None:
-        """Identifies the client by the certificate, in DER, that it has shown in the TLS handshake."""
-        from .authentication import identify_by_certificate
-
-        try:
-            identify_by_certificate(self.client, self.broker, certificate)
-        except CloseConnection as error:
-            self.close(str(error))
-
     # Bytes in
 
     @property

@@ -21,7 +21,7 @@ from .handles.topic import AsyncTopic, Topic
 from .network.event_loop import new_event_loop
 from .network.server import Server
 from .security.startup import Security, security_of
-from .settings.cluster_config import ClusterConfig, cluster_of
+from .settings.cluster_config import DEFAULT_LIMITS, ClusterConfig, RecordLimits, cluster_of
 from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
 
@@ -65,6 +65,8 @@ class AsyncCluster(ClusterControls):
         transaction_version: int = 2,
         features: Mapping[str, int] | None = None,
         as_version: str | None = None,
+        record_exchanges: int = DEFAULT_LIMITS.exchanges,
+        record_bytes: int = DEFAULT_LIMITS.bytes,
         control: str | None = None,
         control_token: str | None = None,
         capture: str | PathLike[str] | None = None,
@@ -72,7 +74,8 @@ class AsyncCluster(ClusterControls):
     ) -> None:
         security = security_of(tls, users, acls)
         config = _cluster_config(nodes, settings or {}, security, as_version)
-        self._config = replace(config, features=_levels(features or {}, transaction_version, config.release))
+        levels = _levels(features or {}, transaction_version, config.release)
+        self._config = replace(config, features=levels, record=_record_limits(record_exchanges, record_bytes))
         self._topics = topic_specs_of({} if topics is None else topics)
         check_topics(self._topics, nodes, config.setting_rows)
         self._seed = seed
@@ -230,6 +233,7 @@ class Cluster(BlockingControls):
 
     `capture="orders.pcapng"` writes what clients and brokers send to a file for Wireshark and `odradek explain`, in which node n appears as
     127.0.0.n:9092, or with its real address if `capture_addresses="real"`.
+    The last `record_exchanges` requests, with `record_bytes` of their bytes, are recorded (`requests`, `wire`); 0 switches that off.
 
     `control="127.0.0.1:0"` serves the controls over HTTP too; an address that is not a loopback address needs a `control_token`.
 
@@ -250,6 +254,8 @@ class Cluster(BlockingControls):
         transaction_version: int = 2,
         features: Mapping[str, int] | None = None,
         as_version: str | None = None,
+        record_exchanges: int = DEFAULT_LIMITS.exchanges,
+        record_bytes: int = DEFAULT_LIMITS.bytes,
         control: str | None = None,
         control_token: str | None = None,
         capture: str | PathLike[str] | None = None,
@@ -267,6 +273,8 @@ class Cluster(BlockingControls):
             transaction_version=transaction_version,
             features=features,
             as_version=as_version,
+            record_exchanges=record_exchanges,
+            record_bytes=record_bytes,
             control=control,
             control_token=control_token,
             capture=capture,
@@ -445,3 +453,10 @@ def _levels(features: Mapping[str, int], transaction_version: int, release: Rele
 
         check_levels(features, release)
     return {"transaction.version": transaction_version, **features}
+
+
+def _record_limits(exchanges: int, size: int) -> RecordLimits:
+    for name, value in (("record_exchanges", exchanges), ("record_bytes", size)):
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise ValueError(f"{name} must be a number from 0 on, not {value!r}")
+    return RecordLimits(exchanges, size)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from .control_listener.address import ControlAddress
     from .snapshots.cluster import State
+    from .tracing import Tracer
     from .wire.capture_options import CaptureOptions
 
 log = logging.getLogger("kafka.server.KafkaServer")
@@ -36,16 +37,17 @@ def run(
     control: ControlAddress | None = None,
     capture: CaptureOptions | None = None,
     command: Sequence[str] = (),
+    trace: Tracer | None = None,
     on_ready: Ready,
 ) -> int:
     """Runs a cluster until SIGTERM or SIGINT, or as long as `command` runs. Returns the exit code: that of the command, otherwise 0.
 
-    It starts with a saved `state` if there is one, and with the seed data of the files `data`. With `control` it has a control listener.
-    With `capture` it writes a capture. Raises OSError if an address is in use, the command cannot be started or the capture cannot be
-    written, and InvalidConfig for invalid seed data.
+    It starts with a saved `state` if there is one, and with the seed data of the files `data`. With `control` it has a control listener,
+    `trace` prints its requests, and with `capture` it writes a capture. Raises OSError if an address is in use, or the command cannot be
+    started or the capture written, and InvalidConfig for invalid seed data.
     """
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        return runner.run(_serve(config, topics, state, data, control, capture, command, on_ready))
+        return runner.run(_serve(config, topics, state, data, control, capture, command, trace, on_ready))
 
 
 async def _serve(
@@ -56,6 +58,7 @@ async def _serve(
     control: ControlAddress | None,
     capture: CaptureOptions | None,
     command: Sequence[str],
+    trace: Tracer | None,
     on_ready: Ready,
 ) -> int:
     ended = asyncio.Event()
@@ -77,6 +80,9 @@ async def _serve(
             address = listener.address
         logs.started([node.node_id for node in config.nodes])
         on_ready(server, address)
+        if trace is not None:
+            trace.start(server)
+            stack.push_async_callback(trace.stop)
         if command:
             from .accompanied import run_beside  # imported only if needed, because a start should be fast
 

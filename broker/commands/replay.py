@@ -5,15 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from ..healthcheck import Refused
-from ..replaying import Outcome, Replay
-from ..settings.properties import InvalidConfig
-from ..wire.exchange import Exchange
-from ..wire.reading.capture import Capture
-from ..wire.reading.file_format import NotACapture
-from .capture_input import opened, report_problems
 from .options import add_command_config, address, client_security, refuse
+
+if TYPE_CHECKING:
+    from ..replaying import Outcome
+    from ..wire.exchange import Exchange
 
 EXAMPLES = """\
 examples:
@@ -31,6 +29,13 @@ def add_options(replay: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Plays the session. Returns 0 if all responses were equal, 1 if one differed, and 2 if the session could not be played."""
+    from ..healthcheck import Refused
+    from ..replaying import Replay
+    from ..settings.properties import InvalidConfig
+    from ..wire.reading.capture import Capture
+    from ..wire.reading.file_format import NotACapture
+    from .capture_input import opened, report_problems
+
     try:
         security = client_security(options)
         with opened(options.file) as stream:

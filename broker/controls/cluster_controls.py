@@ -21,6 +21,7 @@ from .replicas import ReplicaControls
 from .state import StateControls
 from .transactions import TransactionControls
 from .waiting import BlockingWaitControls, WaitControls
+from .wire import AsyncWire, RequestControls, Wire
 
 
 class ClusterControls(
@@ -33,6 +34,7 @@ class ClusterControls(
     ClientMetricsControls,
     StateControls,
     CaptureControls,
+    RequestControls,
     WaitControls,
 ):
     """The controls as coroutines, for the event loop on which the cluster runs."""
@@ -41,6 +43,11 @@ class ClusterControls(
     def clock(self) -> AsyncClock:
         """The cluster's time."""
         return AsyncClock(self)
+
+    @property
+    def wire(self) -> AsyncWire:
+        """The record of exchanges and events."""
+        return AsyncWire(self)
 
     @property
     def faults(self) -> list[AsyncFaultHandle]:
@@ -55,6 +62,11 @@ class BlockingControls(BlockingWaitControls):
     def clock(self) -> Clock:
         """The cluster's time."""
         return Clock(AsyncClock(self._controls), self._run)
+
+    @property
+    def wire(self) -> Wire:
+        """The record of exchanges and events."""
+        return Wire(AsyncWire(self._controls), self._run)
 
     @property
     def faults(self) -> list[FaultHandle]:
@@ -92,6 +104,7 @@ class BlockingControls(BlockingWaitControls):
 
     transactions = blocking(TransactionControls.transactions)
     connections = blocking(ConnectionControls.connections)
+    requests = blocking(RequestControls.requests)
     client_metrics = blocking(ClientMetricsControls.client_metrics)
 
     fault = blocking_fault(FaultControls.fault)

@@ -24,6 +24,7 @@ from struct import Struct
 from typing import TYPE_CHECKING, cast
 
 from ..cluster.broker import Broker
+from ..registry import CloseConnection
 
 if TYPE_CHECKING:
     from .capture import Capture
@@ -70,11 +71,15 @@ class ClientProtocol(asyncio.BufferedProtocol):
             # uvloop then writes at once instead of later in its iteration, so that a woken fetch is answered before other work is done.
             self._transport.set_write_buffer_limits(high=0)
         try:
+            self.server.opened(self)
             if self.server.capture is not None:
                 self.follow(self.server.capture, is_new=True)
             if session is not None and (certificate := session.getpeercert(binary_form=True)):
-                self.connection.certified(certificate)
-            self.server.opened(self)
+                from ..authentication import identify_by_certificate
+
+                identify_by_certificate(self.connection.client, self.broker, certificate)
+        except CloseConnection as refused:
+            self.connection.close(str(refused))
         except Exception as error:
             self.connection.abort(error, "opening it")
         if self.connection.core is not self.server.core:
@@ -203,6 +208,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         if self._transport is not None:
             self.connection.resets = True
             _send_reset_on_close(self._transport)
+        self.connection.resets = True
         self.abort(reason)
 
     def _abort_transport(self) -> None:
@@ -222,7 +228,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self.server.begin_turn()
         self.server.core.timers.cancel(self)
         try:
-            connection.lost("the client has disconnected")
+            connection.resets = connection.resets or isinstance(exc, ConnectionResetError)
+            connection.lost("the client has disconnected", by_client=True)
         except Exception as error:
             connection.log_failure(error, "releasing its resources")
         finally:
