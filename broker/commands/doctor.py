@@ -25,6 +25,8 @@ The exit code is 0 without findings, 1 with findings, and 2 if the examination w
 
 
 def add_options(doctor: argparse.ArgumentParser) -> None:
+    file_help = "a pcapng or pcap file, instead of a running cluster; - is a pipe"
+    doctor.add_argument("file", nargs="?", metavar="FILE", help=file_help)
     doctor.add_argument("--control", metavar="HOST:PORT", help="the control listener of the cluster (default: ODRADEK_CONTROL)")
     doctor.add_argument("--control-token", metavar="TOKEN", help="its token (default: ODRADEK_CONTROL_TOKEN)")
     doctor.add_argument("--json", action="store_true", help="print the findings as JSON")
@@ -33,7 +35,7 @@ def add_options(doctor: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Prints the findings. Returns 0 without any, 1 with some, and 2 if there was nothing to examine."""
     try:
-        findings = _in_cluster(options, environ)
+        findings = _in_file(options.file) if options.file is not None else _in_cluster(options, environ)
     except (ArgumentTypeError, ValueError) as error:
         return refuse(str(error))
     import json  # imported when it is needed, because all commands share the start
@@ -63,4 +65,24 @@ def _in_cluster(options: argparse.Namespace, environ: Mapping[str, str]) -> list
     if answer.status >= 400:
         raise ValueError(answer.detail)
     findings: list[Description] = json.loads(answer.body)
+    return findings
+
+
+def _in_file(name: str) -> list[Description]:
+    """Returns the findings in a capture. Raises ValueError if it cannot be read."""
+    from ..wire.doctor.examination import examine
+    from ..wire.doctor.report import described
+    from ..wire.reading.capture import Capture
+    from ..wire.reading.file_format import NotACapture
+    from .capture_input import opened, report_problems
+
+    try:
+        with opened(name) as stream:
+            capture = Capture(stream)
+            findings = [described(finding) for finding in examine(capture.entries())]
+    except NotACapture as error:
+        raise ValueError(f"{name} is not a capture: {error}") from None
+    except OSError as error:
+        raise ValueError(f"cannot read {name}: {error.strerror or error}") from None
+    report_problems(capture)
     return findings

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 if TYPE_CHECKING:
     from ...protocol.client_security.settings import ClientSecurity
 
+DIAGRAM_HAS_NO_LINES = "--json and --verbose have no effect on a diagram; leave out --format or these options"
+
 
 class Parser(argparse.ArgumentParser):
     """A parser that prints errors in one line instead of the whole usage, and does not reformat epilogs."""

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from .options import add_format_option, add_trace_options, address, count, refuse
+from .options import DIAGRAM_HAS_NO_LINES, add_format_option, add_trace_options, address, count, refuse
 
 if TYPE_CHECKING:
     from ..wire.exchange import Entry
@@ -28,12 +28,12 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from .trace_client import NoStream, Refused
 
     if options.format is not None and (options.json or options.verbose):
-        return refuse("--json and --verbose have no effect on a diagram; leave out --format or these options")
+        return refuse(DIAGRAM_HAS_NO_LINES)
     try:
         if options.format is None:
             _print(options, environ)
         else:
-            draw(_collected(followed(options, environ)), options)
+            draw(_collected(followed(options, environ)), options.format)
     except Refused as error:
         return refuse(str(error))
     except NoStream as error:
@@ -70,11 +70,11 @@ def _collected(entries: Iterator[Entry | Missed]) -> list[Entry]:
     return found
 
 
-def draw(entries: Sequence[Entry], options: argparse.Namespace) -> None:
-    """Prints a sequence diagram in the format of --format."""
+def draw(entries: Sequence[Entry], format_name: str) -> None:
+    """Prints a sequence diagram."""
     from ..wire.diagrams.formats import FORMATS
 
-    print(FORMATS[options.format](entries), end="", flush=True)
+    print(FORMATS[format_name](entries), end="", flush=True)
 
 
 def followed(options: argparse.Namespace, environ: Mapping[str, str]) -> Iterator[Entry | Missed]:

@@ -6,6 +6,7 @@ each of its methods.
 
 from __future__ import annotations
 
+from .captures import CaptureControls
 from .client_metrics import ClientMetricsControls
 from .clock import AsyncClock, Clock
 from .connections import ConnectionControls
@@ -34,6 +35,7 @@ class ClusterControls(
     DoctorControls,
     ClientMetricsControls,
     StateControls,
+    CaptureControls,
     RequestControls,
     WaitControls,
 ):
@@ -129,3 +131,6 @@ class BlockingControls(BlockingWaitControls):
     snapshots = blocking(StateControls.snapshots)
     reset = blocking(StateControls.reset)
     save = blocking(StateControls.save)
+
+    start_capture = blocking(CaptureControls.start_capture)
+    stop_capture = blocking(CaptureControls.stop_capture)

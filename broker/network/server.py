@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from ..snapshots.table import Snapshots
     from ..tls.contexts import TlsContexts
     from ..tls.generated import GeneratedTls
+    from .capture import Capture
     from .key_sets import KeySets
 
 log = logging.getLogger("kafka.server.KafkaServer")
@@ -83,6 +84,7 @@ class Server:
         self.generated_tls: GeneratedTls | None = None
         self.tls: TlsContexts | None = None
         self._key_sets: KeySets | None = None
+        self.capture: Capture | None = None
         self._ports = ReservedPorts()
         self._acceptors: dict[int, list[Acceptor]] = {}
         self._clients: set[ClientProtocol] = set()
@@ -248,7 +250,15 @@ class Server:
         for handle in (self._alarm, self._next_turn):
             if handle is not None:
                 handle.cancel()
+        if self.capture is not None:
+            await self.in_thread(self.capture.close)
         self._announce_change()
+
+    def follow(self, capture: Capture | None) -> None:
+        """Writes what happens on all connections to a capture, or to none any more."""
+        self.capture = capture
+        for client in self._clients:
+            client.follow(capture)
 
     # Nodes. The controls check their arguments before they call these methods.
 
