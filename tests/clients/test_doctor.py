@@ -18,13 +18,17 @@ from kafka import KafkaConsumer, KafkaProducer
 
 from odradek import Cluster
 from odradek.broker.controls.doctor import FindingInfo
+from tests.clients.client import CLIENTS, Client, sample
 from tests.clients.silent_firewall import SilentFirewall
 
 pytestmark = [pytest.mark.sockets, pytest.mark.clients]
+every_client = pytest.mark.parametrize("client_name", CLIENTS)
 
 PATIENCE_S = 30.0
 QUIET: dict[str, Any] = {"log_level": 0}
 FAST_GROUPS = {
+    "num.partitions": 2,
+    "default.replication.factor": 2,
     "group.initial.rebalance.delay.ms": 0,
     "group.min.session.timeout.ms": 100,
     "group.consumer.assignment.interval.ms": 0,
@@ -395,6 +399,24 @@ def test_healthy_client_gets_no_finding(cluster: Cluster, kind: str) -> None:
     HEALTHY[kind](cluster)
     until(lambda: not cluster.connections())
     assert cluster.doctor() == []
+
+
+@every_client
+def test_client_of_every_kind_gets_no_finding(client: Client, cluster: Cluster) -> None:
+    """The clients of the other scenarios refresh their metadata every 100 ms, which is the only mistake that the doctor may report."""
+    servers = cluster.bootstrap_servers
+    client.create_topic(servers, "payments")
+    with closing(client.producer(servers, "payments", "none", idempotent=True)) as writer:
+        writer.send([client.written(record) for record in sample("payments", 50)])
+        writer.flush()
+    with closing(client.member(servers, "payments", "accounting")) as member:
+        read = 0
+        while read < 50:
+            read += len(member.poll(1.0))
+        member.commit()
+    found = cluster.doctor()
+    assert {each.name for each in found} <= {"metadata storm"}
+    assert all("metadata.max.age.ms" in each.settings for each in found)
 
 
 def test_healthy_clients_after_a_node_stopped_get_no_finding(cluster: Cluster) -> None:

@@ -1,4 +1,8 @@
-"""Connections that the broker closed because they were idle, some of which their client had given up long before."""
+"""Connections that the broker closed because they were idle, some of which their client had given up long before.
+
+A connection that the broker believes to be idle may be half-open: a firewall drops the packets of the client, or of the broker, without
+telling them. If the client has continued on another connection meanwhile, this is certain. Otherwise the broker cannot tell the difference.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +18,14 @@ LONG_MS = 9 * 60_000.0
 
 
 def idle_closes(history: History) -> Iterable[Finding]:
-    """Finds connections that had worked and were closed as idle; separately those that their client had replaced while they were open."""
+    """Finds connections that were closed as idle; separately those whose work their client had continued elsewhere while they were open.
+
+    A connection by which a client only found the cluster may become idle while others work.
+    """
     for client in history.clients:
-        idle = [each for each in client.connections if each.work and _was_idle(each)]
-        replaced = [each for each in idle if _successor(each, client) is not None]
-        ended = [each for each in idle if each not in replaced]
+        idle = [each for each in client.connections if each.exchanges and _was_idle(each)]
+        replaced = [each for each in idle if each.work and _successor(each, client) is not None]
+        ended = [each for each in idle if each not in replaced and (each.work or not _works(client))]
         if replaced:
             problem = (
                 f"the client replaced {len(replaced)} connections that were still open for the broker, "
@@ -30,10 +37,14 @@ def idle_closes(history: History) -> Iterable[Finding]:
             yield Finding("half-open connections", str(client), problem, advice, settings, shown(entries))
         if ended:
             problem = f"the broker closed {len(ended)} connections that had been idle: {ended[-1].reason}"
-            advice = "harmless if the client connects again; to avoid it, let the client close idle connections before the broker does"
-            settings = ("connections.max.idle.ms", "log.connection.close")
+            advice = "harmless if the client had nothing to send; if it has sent something, a firewall drops its packets silently"
+            settings = ("connections.max.idle.ms", "log.connection.close", "socket.keepalive.enable")
             entries = [entry for each in ended for entry in each.entries[-2:]]
             yield Finding("idle connections", str(client), problem, advice, settings, shown(entries))
+
+
+def _works(client: Client) -> bool:
+    return any(connection.work for connection in client.connections)
 
 
 def _was_idle(connection: Connection) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -56,3 +57,23 @@ def test_trace_draws_what_it_has_seen_when_the_cluster_ends() -> None:
 def test_format_with_options_of_lines_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["trace", "--format", "svg", "--json"]) == 2
     assert "--json and --verbose have no effect on a diagram" in capsys.readouterr().err
+
+
+def test_explain_draws_a_capture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capture = tmp_path / "session.pcapng"
+    with Cluster(nodes=1, topics={"orders": 1}, capture=capture) as cluster:
+        produce(cluster)
+    assert cli.main(["explain", str(capture), "--format", "text", "--filter", "api=Produce"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "writer" in lines[0] and "orders-0 at offset 0" in lines[-1]
+    assert cli.main(["explain", str(capture), "--format", "text", "--verbose"]) == 2
+    assert cli.main(["doctor", str(capture)]) == 0
+    assert "no mistakes found" in capsys.readouterr().out
+
+
+def test_doctor_refuses_a_file_that_is_no_capture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("no capture")
+    for name, problem in ((text, "is not a capture"), (tmp_path / "missing", "cannot read")):
+        assert cli.main(["doctor", str(name)]) == 2
+        assert problem in capsys.readouterr().err

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from odradek.broker import cli
 from odradek.broker.wire.exchange import Event, Exchange
 from odradek.broker.wire.reading.capture import Capture
 
@@ -36,6 +38,20 @@ def test_founding_capture_names_the_cause(scenario: tuple[str, Path]) -> None:
     produced = [exchange for exchange in exchanges if exchange.api == "Produce"]
     assert [exchange.ended for exchange in produced] == ([closed.text] if produced else [])
     assert len(produced) == (name in ("message.max.bytes", "socket.request.max.bytes"))
+
+
+FINDINGS = {"message.max.bytes": "losses with acks=0", "socket.request.max.bytes": "oversize requests"}
+"""The finding of the doctor by the setting; all others are idle connections."""
+
+
+def test_doctor_names_the_cause(scenario: tuple[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    name, path = scenario
+    assert cli.main(["doctor", str(path), "--json"]) == 1
+    (found,) = json.loads(capsys.readouterr().out)
+    setting = name.partition(" ")[0]
+    assert found["name"] == FINDINGS.get(setting, "idle connections")
+    assert setting in found["problem"]
+    assert setting in found["settings"]
 
 
 @needs_tshark
