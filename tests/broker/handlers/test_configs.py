@@ -79,7 +79,6 @@ def test_list_config_resources_returns_resources_by_type(world: World) -> None:
 
 
 @pytest.mark.parametrize(("release", "is_default"), [("2.6", True), ("2.7", False)])
-@pytest.mark.parametrize(("release", "is_default"), [("2.6", True), ("2.7", False)])
 def test_describe_configs_v0_states_defaults_before_2_7(release: str, is_default: bool) -> None:
     world = World(as_version=release)
     world.cluster.create_topic("t", 1, configs={"retention.ms": "5"})
