@@ -20,6 +20,7 @@ import pytest
 from odradek.broker.cli import _parser, main
 from odradek.broker.commands.serve import cluster_config, topic_specs
 from odradek.broker.settings.cluster_config import ClusterConfig, TopicSpec
+from odradek.broker.settings.properties import InvalidConfig
 from odradek.broker.settings.values import BrokerConfig
 
 ROOT = Path(__file__).parents[2]
@@ -56,6 +57,15 @@ def test_host_and_port_set_the_listeners() -> None:
     assert advertised(cluster) == [f"{n} PLAINTEXT 127.0.0.1:{19091 + n}" for n in (1, 2, 3)]
     assert cluster.nodes[0].listeners[0].host == "0.0.0.0"
     assert [node.listeners[0].port for node in configured("--port", "0").nodes] == [0, 0]
+
+
+def test_as_version_sets_the_release_and_its_settings() -> None:
+    cluster = configured("--as-version", "2.8", "--set", "zookeeper.connect=zk:2181", "--set", "log.message.format.version=0.10.2")
+    assert cluster.release is not None and cluster.release.name == "2.8"
+    assert cluster.setting_rows.message_formats and cluster.ignored == ("zookeeper.connect",)
+    assert configured().release is configured("--as-version", "4.3").release is None
+    with pytest.raises(InvalidConfig, match=r"there is no version '5\.0' of Kafka to emulate"):
+        configured("--as-version", "5.0")
 
 
 def test_listener_options_set_the_listeners() -> None:
