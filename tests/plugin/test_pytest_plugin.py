@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 pytest_plugins = ["pytester"]
 pytestmark = [pytest.mark.sockets]
 
-OPTIONS = ("-p", "no:cacheprovider", "-p", "odradek.plugin.pytest_plugin", "--import-mode=importlib")
+PAGE = Path(__file__).parents[2] / "docs/pytest.md"
+OPTIONS = ("-p", "no:cacheprovider", "--import-mode=importlib")
 
 
 def run(pytester: pytest.Pytester, tests: str, *options: str, ini: str = "") -> pytest.RunResult:
@@ -15,6 +19,11 @@ def run(pytester: pytest.Pytester, tests: str, *options: str, ini: str = "") -> 
     pytester.makepyfile(test_project=tests)
     pytester.makeini(f"[pytest]\n{ini}")
     return pytester.runpytest_inprocess(*OPTIONS, *options)
+
+
+def test_examples_of_the_page_pass(pytester: pytest.Pytester) -> None:
+    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    run(pytester, "\n".join(blocks)).assert_outcomes(passed=3)
 
 
 def test_fixtures_share_one_cluster_of_two_nodes(pytester: pytest.Pytester) -> None:
@@ -204,7 +213,7 @@ def test_other_tests_are_not_touched(pytester: pytest.Pytester) -> None:
 
         def test_plain(request):
             assert request.fixturenames == ["request"]
-            assert request.config.pluginmanager.hasplugin("odradek.plugin.pytest_plugin")
+            assert request.config.pluginmanager.hasplugin("odradek")
         """,
         "--kafka-reset",
     ).assert_outcomes(passed=1)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CODE = ("broker", "protocol", "storage", "spark_sink")
+CODE = ("broker", "plugin", "protocol", "storage", "spark_sink")
 TABLES = {"broker/settings/rows.py"}  # data, one row on each line
 
 
