@@ -64,6 +64,11 @@ FAMILIES: dict[int, str] = {
     72: "telemetry",
     74: "configs",
     75: "topic_partitions",
+    76: "share_groups",
+    77: "share_groups",
     80: "raft_voters",
     81: "raft_voters",
+    90: "share_group_offsets",
+    91: "share_group_offsets",
+    92: "share_group_offsets",
 }

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from ...protocol.coordinator_records import CoordinatorRecord
     from ..groups.consumer.regex_resolutions import Resolutions
     from ..groups.coordinator import Groups
+    from ..groups.share.partitions_view import SharePartitionsView
     from ..security.sasl_listener import Accounts
     from ..transactions.coordinator import Transactions
     from ..transactions.transaction import Producer
@@ -245,6 +246,7 @@ class ClusterState:
             partition.delete_before(partition.log.end_offset)
             self.wake(partition)
         self.groups.offsets.topic_deleted(topic.name)
+        self.groups.share.topic_deleted(topic.id)
         self.transactions.write_missing_markers()
         log.info("deleted topic %s", topic.name)
 
@@ -286,6 +288,13 @@ class ClusterState:
         from ..groups.consumer.regex_resolutions import Resolutions
 
         return Resolutions(self.topics, self.background)
+
+    @cached_property
+    def share_states(self) -> SharePartitionsView:
+        """The stored states of the share partitions of all groups."""
+        from ..groups.share.states_in_memory import StatesInMemory
+
+        return StatesInMemory()
 
     @cached_property
     def transactions(self) -> Transactions:

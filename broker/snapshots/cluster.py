@@ -86,7 +86,7 @@ CLUSTER = Record(
             "_names",
             "regexes",
         ),
-        *("coordinator_log", "log_retention", "log_cleaner", "transaction_log", "coordinator_moves"),
+        *("share_states", "coordinator_log", "log_retention", "log_cleaner", "transaction_log", "coordinator_moves"),
     ),
 )
 
