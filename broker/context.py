@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..protocol.errors import KafkaError
+from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.frame import Buffer
 from ..protocol.schema import Message
 from .scheduling.waiting import Reply, Wait
@@ -25,7 +25,8 @@ class Client:
 
     `principal` is ANONYMOUS until the client is authenticated. `by_token` states that it has authenticated with a delegation token.
     `connection_id` counts the connections of the cluster from 1 on. `software_name` and `software_version` are those of the client's
-    ApiVersions request (KIP-511); they are empty before it and for older clients.
+    ApiVersions request (KIP-511); they are empty before it and for older clients. The functions in `on_close` are called when the
+    connection closes; their keys are the parts of the broker that have set them.
     """
 
     __slots__ = (
@@ -35,6 +36,7 @@ class Client:
         "client_port",
         "connection_id",
         "listener_name",
+        "on_close",
         "principal",
         "software_name",
         "software_version",
@@ -49,6 +51,7 @@ class Client:
         self.by_token = False
         self.client_id = ""
         self.software_name = self.software_version = ""
+        self.on_close: dict[object, Callable[[], None]] = {}
 
     def identify(self, identity: Identity) -> None:
         """Sets the principal of a client that has authenticated."""
@@ -132,6 +135,14 @@ class Context:
         """Raises KafkaError with the type's authorization error code if the client lacks the permission."""
         if not self.may(operation, resource_type, name):
             raise KafkaError(ACCESS_DENIED_ERRORS[resource_type], f"not allowed to {operation.name} {resource_type.name} {name}")
+
+    def demand_controller(self) -> None:
+        """Raises KafkaError with NOT_CONTROLLER if the cluster has ZooKeeper and another broker is its controller.
+
+        The client then looks for the controller in the metadata. Brokers of KRaft forward such requests instead (KIP-590).
+        """
+        if self.cluster.zookeeper is not None and self.cluster.controller_id != self.broker.node_id:
+            raise KafkaError(ErrorCode.NOT_CONTROLLER)
 
     def allowed(self, resource_type: ResourceType, name: str = CLUSTER_NAME) -> int:
         """Returns the client's permissions on a resource as a bit field (`authorized_operations`, KIP-430)."""

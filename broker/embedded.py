@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from .cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
 from .controls.cluster_controls import BlockingControls, ClusterControls
+from .handles import formats
+from .handles.formats import Format
+from .handles.group import AsyncGroup, Group
+from .handles.topic import AsyncTopic, Topic
 from .network.server import Server, new_event_loop
 from .security.startup import Security, security_of
 from .settings.cluster_config import ClusterConfig, cluster_of
@@ -23,6 +27,7 @@ from .settings.spelling import check_scope
 if TYPE_CHECKING:
     from .control_listener.address import ControlAddress
     from .control_listener.listener import ControlListener
+    from .releases.release import Release
     from .snapshots.cluster import State
     from .tls.generated import GeneratedTls
 
@@ -54,14 +59,16 @@ class AsyncCluster(ClusterControls):
         acls: Sequence[str] = (),
         seed: int | None = None,
         transaction_version: int = 2,
+        features: Mapping[str, int] | None = None,
+        as_version: str | None = None,
         control: str | None = None,
         control_token: str | None = None,
     ) -> None:
         security = security_of(tls, users, acls)
-        config = _cluster_config(nodes, settings or {}, security)
-        self._config = replace(config, transaction_version=_known_version(transaction_version))
+        config = _cluster_config(nodes, settings or {}, security, as_version)
+        self._config = replace(config, features=_levels(features or {}, transaction_version, config.release))
         self._topics = topic_specs_of({} if topics is None else topics)
-        check_topics(self._topics, nodes)
+        check_topics(self._topics, nodes, config.setting_rows)
         self._seed = seed
         self._saved: State | None = None
         if control is None and control_token is not None:
@@ -77,6 +84,7 @@ class AsyncCluster(ClusterControls):
         settings: Mapping[str, SettingValue] | None = None,
         *,
         seed: int | None = None,
+        as_version: str | None = None,
         control: str | None = None,
         control_token: str | None = None,
     ) -> Self:
@@ -88,7 +96,7 @@ class AsyncCluster(ClusterControls):
         saved, changed = load(Path(file)), _texts(settings or {})
         cluster = cls(len(saved["nodes"]), seed=seed, control=control, control_token=control_token)
         cluster._saved = saved
-        cluster._config = loaded_config(saved, [any_ports(node.listeners) | changed for node in nodes_of(saved)])
+        cluster._config = loaded_config(saved, [any_ports(node.listeners) | changed for node in nodes_of(saved)], as_version)
         return cluster
 
     async def start(self) -> Self:
@@ -157,7 +165,9 @@ class AsyncCluster(ClusterControls):
         return self._server.generated_tls
 
     def client_config(self, client: str, *, user: str | None = None, mechanism: str | None = None) -> dict[str, Any]:
-        """Returns the settings with which a client connects: "librdkafka", "java", "kafka-python" or "aiokafka".
+        """Returns the settings with which a client connects, under its own names.
+
+        `client` is "confluent-kafka" (or "librdkafka"), "kafka-python", "aiokafka", "java", "kafkajs", "franz-go" or "spark".
 
         `user` is one of `users`, by default the first one. Raises ValueError for an unknown client, user or SASL mechanism, and if the
         cluster is not running.
@@ -165,6 +175,14 @@ class AsyncCluster(ClusterControls):
         from .client_config import client_config
 
         return client_config(client, self._server, user=user, mechanism=mechanism)
+
+    def topic(self, name: str, *, key: Format = formats.raw, value: Format = formats.raw) -> AsyncTopic:
+        """Returns a handle of a topic, which need not exist yet. Keys and values have the given formats, such as `formats.json`."""
+        return AsyncTopic(self, name, key, value)
+
+    def group(self, group_id: str) -> AsyncGroup:
+        """Returns a handle of a group, which need not exist yet."""
+        return AsyncGroup(self, group_id)
 
     @property
     def control(self) -> str | None:
@@ -190,7 +208,8 @@ class Cluster(BlockingControls):
     `topics` maps names to numbers of partitions, or to options: `{"partitions": 4, "replication_factor": 2, "configs":
     {"cleanup.policy": "compact"}}`. `settings` are Kafka's broker settings, including `listeners`. With a `seed`, ids and the placement of
     leaders are reproducible. `transaction_version` is the finalized level of the feature transaction.version; below 2, clients do not use
-    transactions v2 (KIP-890).
+    transactions v2 (KIP-890). `features` are levels of features, such as {"share.version": 0}; the default is the highest level of each.
+    `as_version` is the release of Kafka to emulate, from "2.1" to "4.3" (the default), or "wireshark-4.0".
 
     With `tls=True` clients connect by TLS; a CA and certificates are created (`tls.ca_file`). `users` maps names to passwords, with which
     clients authenticate by PLAIN or SCRAM. `acls` restrict access, such as "User:alice:allow:read,describe:topic:orders".
@@ -211,6 +230,8 @@ class Cluster(BlockingControls):
         acls: Sequence[str] = (),
         seed: int | None = None,
         transaction_version: int = 2,
+        features: Mapping[str, int] | None = None,
+        as_version: str | None = None,
         control: str | None = None,
         control_token: str | None = None,
     ) -> None:
@@ -223,6 +244,8 @@ class Cluster(BlockingControls):
             acls=acls,
             seed=seed,
             transaction_version=transaction_version,
+            features=features,
+            as_version=as_version,
             control=control,
             control_token=control_token,
         )
@@ -241,17 +264,19 @@ class Cluster(BlockingControls):
         settings: Mapping[str, SettingValue] | None = None,
         *,
         seed: int | None = None,
+        as_version: str | None = None,
         control: str | None = None,
         control_token: str | None = None,
     ) -> Self:
         """Returns a cluster that starts with the state in a file, which `save` has written, on free ports of the same addresses.
 
-        It has the nodes and settings of the cluster that was saved; `settings` replace single ones. With a `seed`, the ids and numbers
+        It has the nodes and settings of the cluster that was saved, and emulates the same release unless `as_version` names another one;
+        `settings` replace single ones. With a `seed`, the ids and numbers
         that are generated from now on are reproducible; without one, they continue those of a seeded cluster that was saved. Raises
         ValueError for a file that is damaged or was written by a newer version, and OSError if it cannot be read.
         """
         cluster = cls()
-        cluster._offer(AsyncCluster.load(file, settings, seed=seed, control=control, control_token=control_token))
+        cluster._offer(AsyncCluster.load(file, settings, seed=seed, as_version=as_version, control=control, control_token=control_token))
         return cluster
 
     def start(self) -> Self:
@@ -303,12 +328,22 @@ class Cluster(BlockingControls):
         return self._cluster.tls
 
     def client_config(self, client: str, *, user: str | None = None, mechanism: str | None = None) -> dict[str, Any]:
-        """Returns the settings with which a client connects: "librdkafka", "java", "kafka-python" or "aiokafka".
+        """Returns the settings with which a client connects, under its own names.
+
+        `client` is "confluent-kafka" (or "librdkafka"), "kafka-python", "aiokafka", "java", "kafkajs", "franz-go" or "spark".
 
         `user` is one of `users`, by default the first one. Raises ValueError for an unknown client, user or SASL mechanism, and if the
         cluster is not running.
         """
         return self._cluster.client_config(client, user=user, mechanism=mechanism)
+
+    def topic(self, name: str, *, key: Format = formats.raw, value: Format = formats.raw) -> Topic:
+        """Returns a handle of a topic, which need not exist yet. Keys and values have the given formats, such as `formats.json`."""
+        return Topic(self, name, key, value)
+
+    def group(self, group_id: str) -> Group:
+        """Returns a handle of a group, which need not exist yet."""
+        return Group(self, group_id)
 
     @property
     def control(self) -> str | None:
@@ -343,11 +378,11 @@ class Cluster(BlockingControls):
                 started.set_exception(error)
 
 
-def _cluster_config(nodes: int, settings: Mapping[str, SettingValue], security: Security) -> ClusterConfig:
+def _cluster_config(nodes: int, settings: Mapping[str, SettingValue], security: Security, as_version: str | None) -> ClusterConfig:
     if not isinstance(nodes, int) or isinstance(nodes, bool):
         raise TypeError(f"nodes must be an int, not {nodes!r}")
     properties = {"listeners": ANY_PORT} | _texts(settings)
-    return security.applied_to(cluster_of([security.settings(properties, settings)], nodes=nodes))
+    return security.applied_to(cluster_of([security.settings(properties, settings)], nodes=nodes, as_version=as_version))
 
 
 def _texts(settings: Mapping[str, SettingValue]) -> dict[str, str]:
@@ -363,7 +398,11 @@ def _control_address(control: str, token: str | None) -> ControlAddress:
     return ControlAddress.parse(control, token)
 
 
-def _known_version(version: int) -> int:
-    if version not in TRANSACTION_VERSIONS:
-        raise ValueError(f"transaction_version must be 0, 1 or 2, not {version!r}")
-    return version
+def _levels(features: Mapping[str, int], transaction_version: int, release: Release | None) -> dict[str, int]:
+    if transaction_version not in TRANSACTION_VERSIONS:
+        raise ValueError(f"transaction_version must be 0, 1 or 2, not {transaction_version!r}")
+    if features:
+        from .cluster.features import check_levels
+
+        check_levels(features, release)
+    return {"transaction.version": transaction_version, **features}

@@ -7,16 +7,36 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .endpoints import WILDCARDS
 from .listeners import Listener, listener_settings, listeners_of
 from .properties import InvalidConfig
+from .rows import PRESENT
 from .spelling import check_spelling
+from .types import SettingRows
 from .values import BrokerConfig
+
+if TYPE_CHECKING:
+    from ..releases.release import Release
 
 DEFAULT_NODES = 2
 TOPIC_SPEC = re.compile(r"([^:]+):([1-9][0-9]{0,5})(?::([1-9][0-9]{0,3}))?")
+
+
+class RecordLimits(NamedTuple):
+    """How many exchanges, and how many bytes of them, the record keeps (`wire/record.py`). With 0, the record is switched off."""
+
+    exchanges: int = 10_000
+    bytes: int = 16 * 1024 * 1024
+
+    @property
+    def are_positive(self) -> bool:
+        """Whether anything is recorded."""
+        return self.exchanges > 0 and self.bytes > 0
+
+
+DEFAULT_LIMITS = RecordLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +74,48 @@ class NodeConfig:
 class ClusterConfig:
     """All nodes. An empty cluster id is replaced by a random one; `ignored` names the given settings that have no effect.
 
-    `transaction_version` is the finalized level of the feature transaction.version: 0, 1, or 2 for transactions v2 (KIP-890).
+    `features` are levels to which features are finalized at start; all others begin at the highest level of the release.
     `max_memory_bytes` limits the memory of all logs together; None is no limit. `users` maps names to passwords; `acls` are access control
     entries as `security/acl_texts.py` describes them. With `tls`, certificates are generated for listeners without a key store.
+    `release` is the emulated release of Kafka, None for 4.3.
     """
 
     cluster_id: str
     nodes: tuple[NodeConfig, ...]
     ignored: tuple[str, ...] = ()
-    transaction_version: int = 2
+    features: Mapping[str, int] = field(default_factory=dict)
     max_memory_bytes: int | None = None
     users: Mapping[str, str] = field(default_factory=dict, repr=False)
     acls: tuple[str, ...] = ()
     tls: bool = False
+    record: RecordLimits = DEFAULT_LIMITS
+    release: Release | None = None
+
+    @property
+    def setting_rows(self) -> SettingRows:
+        """The settings of the emulated release."""
+        return rows_for(self.release)
+
+
+def release_named(name: str | None) -> Release | None:
+    """Returns the release of Kafka to emulate, None for the present one, which needs no table. Raises InvalidConfig for an unknown name."""
+    if name is None:
+        return None
+    from ..releases.release import release_of  # imported only if needed, because a start should be fast
+
+    try:
+        return release_of(name)
+    except ValueError as error:
+        raise InvalidConfig(str(error)) from None
+
+
+def rows_for(release: Release | None) -> SettingRows:
+    """Returns the settings of a release, None for Kafka 4.3."""
+    if release is None:
+        return PRESENT
+    from .older_rows import rows_of
+
+    return rows_of(release)
 
 
 class TopicSpec(NamedTuple):
@@ -86,11 +135,13 @@ class TopicSpec(NamedTuple):
         return cls(match[1], int(match[2]), int(match[3] or -1))
 
 
-def cluster_of(brokers: Sequence[Mapping[str, str]], *, nodes: int | None = None, cluster_id: str = "") -> ClusterConfig:
+def cluster_of(
+    brokers: Sequence[Mapping[str, str]], *, nodes: int | None = None, cluster_id: str = "", as_version: str | None = None
+) -> ClusterConfig:
     """Returns a cluster of brokers with the given settings, one mapping per broker. Raises InvalidConfig.
 
     A single mapping describes all nodes: node n gets each port plus n - 1, and the id plus n - 1. `nodes` then defaults to one node
-    if the mapping has a node id, and otherwise to `DEFAULT_NODES`.
+    if the mapping has a node id, and otherwise to `DEFAULT_NODES`. `as_version` is the release to emulate, None for Kafka 4.3.
     """
     if nodes is not None and nodes < 1:
         raise InvalidConfig(f"nodes must be at least 1, not {nodes}")
@@ -107,8 +158,10 @@ def cluster_of(brokers: Sequence[Mapping[str, str]], *, nodes: int | None = None
         ids = [_node_id(properties) for properties in brokers]
         configs = [_node(position if id_ is None else id_, brokers[position - 1], 0) for position, id_ in enumerate(ids, 1)]
     _check_conflicts(configs)
-    ignored = {name for node in configs for name in BrokerConfig(node.properties, nodes=len(configs)).ignored()}
-    return ClusterConfig(cluster_id, tuple(configs), tuple(sorted(ignored & names)))
+    release = release_named(as_version)
+    rows = rows_for(release)
+    ignored = {name for node in configs for name in BrokerConfig(node.properties, nodes=len(configs), rows=rows).ignored()}
+    return ClusterConfig(cluster_id, tuple(configs), tuple(sorted(ignored & names)), release=release)
 
 
 def _node_id(properties: Mapping[str, str]) -> int | None:

@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping
 from .listener_prefix import LISTENER_PREFIX, base_name
 from .parsing import parse, text_of
 from .properties import InvalidConfig
-from .rows import BROKER_SETTINGS
 from .types import PER_BROKER, PER_LISTENER, ConfigType
 from .values import BrokerConfig
 
@@ -15,6 +14,7 @@ CLUSTER_LEVEL_OF_LISTENERS = {"max.connections", "max.connection.creation.rate",
 """Settings that may be set cluster-wide for a listener; all others of a listener are per broker."""
 FIXED = ("listeners", "listener.security.protocol.map")
 """Settings that Kafka can change at run time but this broker cannot, because it opens its sockets only at startup."""
+ALL_LOG_DIRS = "*"
 THREADS = ("background.threads", "num.io.threads", "num.network.threads", "num.recovery.threads.per.data.dir", "num.replica.fetchers")
 
 
@@ -23,7 +23,7 @@ def validate_broker_configs(overrides: Mapping[str, str], current: BrokerConfig,
 
     Unknown settings are accepted, as in Kafka.
     """
-    modes = {name: row.dynamic for name in overrides if (row := BROKER_SETTINGS.get(name))}
+    modes = {name: row.dynamic for name in overrides if (row := current.rows.broker.get(name))}
     _refuse("Cannot update these configs dynamically", [name for name, mode in modes.items() if mode is None])
     _refuse(
         "These security configs can be dynamically updated only per-listener using the listener prefix",
@@ -31,7 +31,7 @@ def validate_broker_configs(overrides: Mapping[str, str], current: BrokerConfig,
     )
     values = {}
     for name, text in overrides.items():
-        if row := BROKER_SETTINGS.get(base_name(name)):
+        if row := current.rows.broker.get(base_name(name)):
             values[name] = parse(row, text)
             if row.type is ConfigType.CLASS and text != text_of(current.values[row.name]):
                 raise InvalidConfig(f"Invalid value {text} for configuration {row.name}: Class {text} could not be found.")
@@ -41,6 +41,9 @@ def validate_broker_configs(overrides: Mapping[str, str], current: BrokerConfig,
     for name in FIXED:
         if name in values and values[name] != current.values[name]:
             raise InvalidConfig(f"{name} cannot be changed while the broker runs; restart it with {name}={overrides[name]}")
+    if isinstance(cordoned := values.get("cordoned.log.dirs"), tuple):
+        known = (*(current.lists.get("log.dirs") or current.lists["log.dir"]), ALL_LOG_DIRS)
+        _refuse("cordoned.log.dirs may only contain directories of log.dirs, and not", [name for name in cordoned if name not in known])
     for name in THREADS:
         if isinstance(value := values.get(name), int):
             _check_threads(name, value, current.integers[name])

@@ -19,12 +19,14 @@ from ...storage.memory import LogMemory
 from ..cluster.broker import Broker, Silence
 from ..cluster.coordinator_log import CoordinatorLog
 from ..cluster.features import Features
+from ..cluster.log_dirs import LogDirs, Move
 from ..cluster.metadata_log import MetadataLog
 from ..cluster.node_control import NodeControl
 from ..cluster.producer_ids import ProducerIds
 from ..cluster.quotas import ClientQuotas
 from ..cluster.replica_control import ReplicaControl
 from ..cluster.state import ClusterState
+from ..cluster.zookeeper import ZooKeeper
 from ..scheduling.turns import Turns
 from ..security.acls import Acl, Operation, PatternType, Permission, ResourceType
 from ..security.authorizer import Authorizer
@@ -32,10 +34,10 @@ from ..settings.cluster_config import ClusterConfig, NodeConfig
 from ..settings.listeners import Listener
 from ..settings.values import GroupConfig
 from ..topics.cleaning import LogCleaner
-from ..topics.names import TopicNames
+from ..topics.names import SHARE_GROUP_STATE, TopicNames
 from ..topics.retention import LogRetention
 from .coordinators import fill_coordinators, write_coordinators
-from .forms import MOMENT, PLAIN, Form, Plain, Record, Within, coded, mapped, optional, ordered
+from .forms import MOMENT, PLAIN, TUPLE, Form, Plain, Record, Within, coded, mapped, named, optional, ordered
 from .timers import set_timers, write_timers
 from .topics import OVERRIDES, TOPIC, read_topic
 
@@ -43,9 +45,11 @@ State = dict[str, Plain]
 """The state of a cluster as a plain value (`forms.py`)."""
 
 _PAIRS = mapped(PLAIN, PLAIN)
-FEATURES = Record(Features, {"levels": _PAIRS})
+FEATURES = Record(Features, {"levels": _PAIRS}, apart=("supported",))
 METADATA_LOG = Record(MetadataLog, {"_start_ms": MOMENT, "_records": PLAIN}, apart=("_timers", "_config"))
 PRODUCER_IDS = Record(ProducerIds, {"next_id": PLAIN}, apart=("_timers", "_config", "_partitions"))
+_OFFSETS = mapped(PLAIN, mapped(PLAIN, _PAIRS))
+ZOOKEEPER = Record(ZooKeeper, {"controller_id": PLAIN, "offsets": _OFFSETS})
 _ENTITY = Form(lambda entity: list(map(list, entity)), lambda plain, shift_ms: tuple(map(tuple, plain)))
 NODES = Record(NodeControl, {"silent": ordered()}, apart=("_cluster",))
 REPLICA_CONTROL = Record(ReplicaControl, {"reassignments_held": PLAIN}, apart=("_cluster",))
@@ -71,7 +75,9 @@ CLUSTER = Record(
     },
     apart=(
         # Written separately, because their objects refer to the cluster.
-        *("brokers", "nodes", "topics", "groups", "group_configs", "transactions", "accounts", "authorizer", "random", "timers"),
+        *("brokers", "nodes", "topics", "groups", "group_configs", "metric_subscriptions"),
+        "log_levels",  # the levels of the process, which a restart of a node does not keep either
+        *("transactions", "accounts", "authorizer", "random", "timers"),
         # References, and indexes that follow from the state.
         *(
             "wake",
@@ -81,6 +87,8 @@ CLUSTER = Record(
             "blocks",
             "_users",
             "check_tls",
+            "release",
+            "zookeeper",
             "shortcut_allowed",
             "topics_by_id",
             "_names",
@@ -90,9 +98,26 @@ CLUSTER = Record(
     ),
 )
 
+LOG_DIRS = Record(
+    LogDirs,
+    {
+        "placed": mapped(TUPLE, PLAIN),
+        "moves": mapped(TUPLE, named(Move, began_ms=MOMENT, counted_ms=MOMENT)),
+        "chosen": mapped(TUPLE, PLAIN),
+    },
+    apart=("_broker",),
+)
 BROKER = Record(
     Broker,
-    {"node_id": PLAIN, "rack": PLAIN, "running": PLAIN, "registered": PLAIN, "fenced": PLAIN, "silence": optional(coded(Silence))},
+    {
+        "node_id": PLAIN,
+        "rack": PLAIN,
+        "running": PLAIN,
+        "registered": PLAIN,
+        "fenced": PLAIN,
+        "silence": optional(coded(Silence)),
+        "log_dirs": Within(LOG_DIRS),
+    },
     apart=(
         *("cluster", "listeners", "config", "request_max_bytes", "max_idle_ms", "request_memory", "connections", "rack_aware", "sasl"),
         # Lost in a restart.
@@ -109,13 +134,16 @@ def write_cluster(cluster: ClusterState) -> State:
     groups, transactions, accounts = (vars(cluster).get(name) for name in ("groups", "transactions", "accounts"))
     return {
         "now_ms": cluster.timers.now_ms,
+        "as_version": None if cluster.release is None else cluster.release.name,
         "random": _random_state(cluster.random),
         "nodes": [_write_node(broker) for broker in cluster.brokers.values()],
         "silent": NODES.write(cluster.nodes),
         "cluster": CLUSTER.write(cluster),
+        "zookeeper": None if cluster.zookeeper is None else ZOOKEEPER.write(cluster.zookeeper),
         "coordinators": write_coordinators(cluster),
         "topics": [TOPIC.write(topic) for topic in cluster.topics.values()],
         "group_configs": mapped(PLAIN, OVERRIDES).write(cluster.group_configs),
+        "client_metrics": mapped(PLAIN, OVERRIDES).write(cluster.metric_subscriptions.configs),
         "groups": None if groups is None else _groups().write_groups(groups),
         "transactions": None if transactions is None else _transactions().TRANSACTIONS.write(transactions),
         "accounts": None if accounts is None else _accounts().write_accounts(accounts),
@@ -199,8 +227,13 @@ def read_cluster(state: State, config: ClusterConfig, turns: Turns[Any], random:
     for written in state["topics"]:
         cluster.add_topic(read_topic(written, cluster.config, cluster.log_memory, cluster.blocks, cluster.nodes.silent, shift_ms))
     CLUSTER.fill(cluster, state["cluster"], shift_ms)
+    cluster.features.limit()
+    if (zookeeper := state["zookeeper"]) is not None and cluster.zookeeper is not None:
+        ZOOKEEPER.fill(cluster.zookeeper, zookeeper, shift_ms)
     fill_coordinators(cluster, state["coordinators"])
     cluster.group_configs |= {name: GroupConfig(cluster.config, dict(overrides)) for name, overrides in state["group_configs"]}
+    for name, overrides in state["client_metrics"]:
+        cluster.alter_client_metrics(name, dict(overrides))
     if state["groups"] is not None:
         _groups().fill_groups(cluster.groups, state["groups"], shift_ms)
     if state["transactions"] is not None:
@@ -211,6 +244,8 @@ def read_cluster(state: State, config: ClusterConfig, turns: Turns[Any], random:
     if cluster.authorizer is not None:
         for entry in entries:
             cluster.authorizer.add(entry)
+    if SHARE_GROUP_STATE in cluster.topics:
+        assert cluster.share_states is not None  # read back from its log now, because its timers belong to the state
     set_timers(cluster, state["timers"])
     if state["random"] is not None:
         version, numbers, gauss = state["random"]

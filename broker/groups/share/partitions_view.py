@@ -1,4 +1,4 @@
-"""The state of share partitions as the group coordinator sees it. `partitions.persister.SharePartitionStates` implements it.
+"""The state of share partitions as the group coordinator sees it. `partitions.states.ShareStates` implements it.
 
 Kafka's group coordinator sends the requests InitializeShareGroupState, DeleteShareGroupState and ReadShareGroupStateSummary to the share
 coordinator. Here both are in one process, so these are method calls, and `ClusterState.share_states` is the implementation.
@@ -13,7 +13,7 @@ UNINITIALIZED_START_OFFSET = -1
 
 
 class ShareStateSummary(NamedTuple):
-    """What is stored of a share partition. `delivery_complete_count` is -1 until its records have been read (KIP-1226)."""
+    """The stored epochs and offsets of a share partition. `delivery_complete_count` is -1 until its records have been read (KIP-1226)."""
 
     state_epoch: int
     leader_epoch: int

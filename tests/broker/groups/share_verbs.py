@@ -45,7 +45,7 @@ class ShareVerbs:
 
     def shares(self, assignment: Assignment) -> str:
         named = {self.cluster.name(topic_id): indexes for topic_id, indexes in assignment.items()}
-        return " ".join(f"{name}{index}" for name, indexes in sorted(named.items()) for index in sorted(indexes) or ["-"])
+        return " ".join(f"{name}{index}" for name, indexes in sorted(named.items()) for index in [*map(str, sorted(indexes))] or ["-"])
 
     def do_alter(self, words: list[str], options: dict[str, str]) -> None:
         offsets = {

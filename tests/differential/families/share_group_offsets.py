@@ -39,8 +39,8 @@ def cases() -> Iterator[Case]:
     for topic in TOPICS:
         group = f"share_group_offsets.first.{topic.name}"
         slow = share_offsets(group)._replace(connection="slow", waits=True)
-        steps = alter_share(group, {topic.name: dict.fromkeys(range(len(topic.replicas)), 0)}), SETTLE, slow, Pause(4000), Receive("slow")
-        yield Case(group, TOPICS, (), steps)
+        opened = alter_share(group, {topic.name: dict.fromkeys(range(len(topic.replicas)), 0)}), SETTLE, slow, Pause(4000), Receive("slow")
+        yield Case(group, TOPICS, (), opened)
     for make in (altered, deleted, described, groups_deleted, lags, sequences):
         for name, steps in make():
             yield Case(f"share_group_offsets.{name}", TOPICS, steps)
@@ -135,7 +135,7 @@ def deleted() -> Scripts:
 
 def described() -> Scripts:
     """Yields descriptions. Partitions that do not exist are left out, because Apache Kafka takes half a minute to answer for these."""
-    wanted = {
+    wanted: dict[str, Mapping[str, list[int]]] = {
         "one": {ONE.name: [0]},
         "all": {ONE.name: [0], TWO.name: [0, 1]},
         "not-read": {FOUR.name: [0]},
@@ -150,7 +150,8 @@ def described() -> Scripts:
     group = "share_group_offsets.describe.elsewhere"
     others = share_offsets(group, {ONE.name: [0]}, node=2), share_offsets(group, node=2), share_offsets("", node=1)
     yield "describe.elsewhere", (*left(group), *others, share_offsets("", {ONE.name: [0]}))
-    several = [{"group_id": each, "topics": topics} for each in (group, "none", "", group) for topics in (None, [])]
+    asked: tuple[list[str] | None, ...] = (None, [])
+    several = [{"group_id": each, "topics": topics} for each in (group, "none", "", group) for topics in asked]
     yield "describe.several", (share_offsets_of_groups(*several), share_offsets_of_groups())
 
 
@@ -180,8 +181,8 @@ def sequences() -> Scripts:
     yield "again", (*begin, alter_share(group, {ONE.name: {0: 9}}), SETTLE, share_offsets(group), m.join(), m.join(), share_offsets(group))
     group = "share_group_offsets.deleted-again"
     m = ShareMember(group)
-    begin = (m.join(TWO.name), SETTLE, m.join(TWO.name), m.leave(), delete_share(group, TWO.name), SETTLE, delete_share(group, TWO.name))
-    yield "deleted-again", (*begin, m.join(TWO.name), SETTLE, m.join(TWO.name), share_offsets(group), describe_shares(group))
+    gone = (m.join(TWO.name), SETTLE, m.join(TWO.name), m.leave(), delete_share(group, TWO.name), SETTLE, delete_share(group, TWO.name))
+    yield "deleted-again", (*gone, m.join(TWO.name), SETTLE, m.join(TWO.name), share_offsets(group), describe_shares(group))
     group = "share_group_offsets.listed"
     yield (
         "listed",

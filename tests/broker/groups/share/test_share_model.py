@@ -168,7 +168,6 @@ class ShareGroupMachine(RuleBasedStateMachine):
         for _ in range(4):
             self.advance(PAUSE_MS)
             for client in self.clients:
-                client.in_doubt = False
                 self.beat(client)
         group = self.group
         assert group is not None
