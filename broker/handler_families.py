@@ -66,6 +66,8 @@ FAMILIES: dict[int, str] = {
     75: "topic_partitions",
     76: "share_groups",
     77: "share_groups",
+    78: "share_fetch",
+    79: "share_fetch",
     80: "raft_voters",
     81: "raft_voters",
     83: "share_states",

@@ -59,6 +59,13 @@ HASH_ORDERED = {
     "DescribeShareGroupOffsets",
     "AlterShareGroupOffsets",
     "DeleteShareGroupOffsets",
+    "ShareFetch",
+    "ShareAcknowledge",
+    "InitializeShareGroupState",
+    "ReadShareGroupState",
+    "WriteShareGroupState",
+    "DeleteShareGroupState",
+    "ReadShareGroupStateSummary",
 }
 SHARE_APIS = {
     "ShareGroupHeartbeat",
@@ -69,7 +76,7 @@ SHARE_APIS = {
 }
 APIS_WITH_TEXTS = {"SaslAuthenticate", *SHARE_APIS}
 """APIs whose error messages are compared too, because clients show them to their users. Their bytes are shown as text."""
-TEXTS = {"error_message", "batch_index_error_message", "documentation"}
+TEXTS = {"error_message", "acknowledge_error_message", "batch_index_error_message", "documentation"}
 RANDOM_FIELDS = {
     "finalized_features_epoch",
     "port",

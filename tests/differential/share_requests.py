@@ -1,108 +1,146 @@
-"""Requests of share groups, for the families of share groups.
-
-Kafka initializes and deletes share partitions after it has answered. `SETTLE` is a pause in which that ends.
-"""
+"""Builders of the requests of share groups, with defaults that suit most cases."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from odradek.protocol.messages.alter_share_group_offsets import ALTER_SHARE_GROUP_OFFSETS
-from odradek.protocol.messages.create_partitions import CREATE_PARTITIONS
-from odradek.protocol.messages.create_topics import CREATE_TOPICS
-from odradek.protocol.messages.delete_share_group_offsets import DELETE_SHARE_GROUP_OFFSETS
-from odradek.protocol.messages.delete_topics import DELETE_TOPICS
-from odradek.protocol.messages.describe_share_group_offsets import DESCRIBE_SHARE_GROUP_OFFSETS
-from odradek.protocol.messages.incremental_alter_configs import INCREMENTAL_ALTER_CONFIGS
-from odradek.protocol.messages.share_group_describe import SHARE_GROUP_DESCRIBE
-from odradek.protocol.messages.share_group_heartbeat import SHARE_GROUP_HEARTBEAT
+from odradek.protocol.messages.delete_share_group_state import DELETE_SHARE_GROUP_STATE
+from odradek.protocol.messages.initialize_share_group_state import INITIALIZE_SHARE_GROUP_STATE
+from odradek.protocol.messages.read_share_group_state import READ_SHARE_GROUP_STATE
+from odradek.protocol.messages.read_share_group_state_summary import READ_SHARE_GROUP_STATE_SUMMARY
+from odradek.protocol.messages.share_acknowledge import (
+    SHARE_ACKNOWLEDGE,
+    AcknowledgePartition,
+    AcknowledgeTopic,
+    ShareAcknowledgeRequest,
+)
+from odradek.protocol.messages.share_fetch import (
+    SHARE_FETCH,
+    AcknowledgementBatch,
+    FetchPartition,
+    FetchTopic,
+    ForgottenTopic,
+    ShareFetchRequest,
+)
+from odradek.protocol.messages.write_share_group_state import WRITE_SHARE_GROUP_STATE
+from odradek.protocol.schema import Api
 
-from .case import Pause, Send, Topic
+from .case import Send, Topic, id_of
 from .requests import request_of
 
-ONE = Topic("share-one", {}, ((1,),))
-TWO = Topic("share-two")
-FOUR = Topic("share-four", {}, ((1,), (1,), (2,), (2,)))
-TOPICS = (ONE, TWO, FOUR)
-"""Topics with one, two and four partitions."""
-SETTINGS = {
-    "group.share.assignment.interval.ms": "0",
-    "group.share.heartbeat.interval.ms": "5000",
-    "group.share.max.size": "3",
-    "group.share.min.heartbeat.interval.ms": "50",
-    "group.share.min.session.timeout.ms": "100",
-    "share.coordinator.state.topic.num.partitions": "1",
-    "share.coordinator.state.topic.replication.factor": "1",
-    "share.coordinator.state.topic.min.isr": "1",
-}
-SETTLE = Pause(500)
-GROUP_RESOURCE, SET = 32, 0
+GROUP = "share"
+STATE_TOPIC = Topic("__share_group_state", {"cleanup.policy": "delete"}, ((1,),))
+WAIT_MS = 250
+"""Long enough for Kafka to load a share partition, and short enough for fetches that find no records."""
+
+Range = tuple[int, int, Sequence[int]]
+"""(first offset, last offset, acknowledge types)."""
 
 
-class ShareMember:
-    """A member of a share group, whose id is its name."""
-
-    def __init__(self, group: str, name: str = "m") -> None:
-        self.group, self.name = group, name
-
-    def join(self, *topics: str, **fields: Any) -> Send:
-        return self.beat(0, *(topics or (ONE.name,)), **fields)
-
-    def beat(self, epoch: int, *topics: str, **fields: Any) -> Send:
-        """Returns a heartbeat; without `topics` the subscription is left out."""
-        values = {"group_id": self.group, "member_id": self.name, "member_epoch": epoch, "subscribed_topic_names": list(topics) or None}
-        return Send(SHARE_GROUP_HEARTBEAT, 1, request_of(SHARE_GROUP_HEARTBEAT, values | fields), connection=self.name)
-
-    def leave(self) -> Send:
-        return self.beat(-1)
+def state_request(api: Api, topic: str, version: int = 0, group: str = GROUP, partition: int = 0, **fields: Any) -> Send:
+    """Returns a request to the share coordinator for one partition."""
+    wanted = {"topic_id": id_of(topic), "partitions": [{"partition": partition, **fields}]}
+    return Send(api, version, request_of(api, {"group_id": group, "topics": [wanted]}))
 
 
-def describe_shares(*groups: str, operations: bool = False, node: int = 1) -> Send:
-    fields = {"group_ids": list(groups), "include_authorized_operations": operations}
-    return Send(SHARE_GROUP_DESCRIBE, 1, request_of(SHARE_GROUP_DESCRIBE, fields), node=node)
+def initialize(topic: str, start_offset: int = 0, state_epoch: int = 0, **options: Any) -> Send:
+    return state_request(INITIALIZE_SHARE_GROUP_STATE, topic, state_epoch=state_epoch, start_offset=start_offset, **options)
 
 
-def share_offsets(group: str, topics: Mapping[str, Sequence[int]] | None = None, *, version: int = 1, node: int = 1) -> Send:
-    """Returns a DescribeShareGroupOffsets request, by default for all topics."""
-    wanted = None if topics is None else [{"topic_name": name, "partitions": list(indexes)} for name, indexes in topics.items()]
-    return share_offsets_of_groups({"group_id": group, "topics": wanted}, version=version, node=node)
+def read_state(topic: str, leader_epoch: int = -1, **options: Any) -> Send:
+    return state_request(READ_SHARE_GROUP_STATE, topic, leader_epoch=leader_epoch, **options)
 
 
-def share_offsets_of_groups(*groups: Mapping[str, Any], version: int = 1, node: int = 1) -> Send:
-    return Send(DESCRIBE_SHARE_GROUP_OFFSETS, version, request_of(DESCRIBE_SHARE_GROUP_OFFSETS, {"groups": list(groups)}), node=node)
+def delete_state(topic: str, **options: Any) -> Send:
+    return state_request(DELETE_SHARE_GROUP_STATE, topic, **options)
 
 
-def alter_share(group: str, offsets: Mapping[str, Mapping[int, int]], *, node: int = 1) -> Send:
-    topics = [
-        {"topic_name": name, "partitions": [{"partition_index": index, "start_offset": offset} for index, offset in each.items()]}
-        for name, each in offsets.items()
+def summary(topic: str, version: int = 1, **options: Any) -> Send:
+    return state_request(READ_SHARE_GROUP_STATE_SUMMARY, topic, version, leader_epoch=0, **options)
+
+
+def write_state(
+    topic: str,
+    batches: Iterable[tuple[int, int, int, int]] = (),
+    *,
+    start_offset: int = 0,
+    state_epoch: int = 0,
+    leader_epoch: int = 0,
+    count: int = 0,
+    version: int = 1,
+    **options: Any,
+) -> Send:
+    names = ("first_offset", "last_offset", "delivery_state", "delivery_count")
+    fields: Mapping[str, Any] = {
+        "state_epoch": state_epoch,
+        "leader_epoch": leader_epoch,
+        "start_offset": start_offset,
+        "state_batches": [dict(zip(names, batch, strict=True)) for batch in batches],
+        **({"delivery_complete_count": count} if version else {}),
+    }
+    return state_request(WRITE_SHARE_GROUP_STATE, topic, version, **fields, **options)
+
+
+def _batches(ranges: Iterable[Range]) -> list[AcknowledgementBatch]:
+    return [AcknowledgementBatch(first_offset=first, last_offset=last, acknowledge_types=list(types)) for first, last, types in ranges]
+
+
+def fetch(
+    epoch: int,
+    *topics: str,
+    member: str | None = "m1",
+    acks: Mapping[str, Iterable[Range]] | None = None,
+    partitions: Sequence[int] = (0,),
+    forget: Sequence[str] = (),
+    version: int = 2,
+    group: str | None = GROUP,
+    node: int = 1,
+    connection: str = "",
+    waits: bool = False,
+    **limits: Any,
+) -> Send:
+    """Returns a ShareFetch request. `acks` are the acknowledgements for partition 0 of each topic."""
+    ranges = acks or {}
+    wanted = [
+        FetchTopic(
+            topic_id=id_of(topic),
+            partitions=[
+                FetchPartition(partition_index=index, acknowledgement_batches=[] if index else _batches(ranges.get(topic, ())))
+                for index in partitions
+            ],
+        )
+        for topic in dict.fromkeys((*topics, *ranges))
     ]
-    return Send(ALTER_SHARE_GROUP_OFFSETS, 0, request_of(ALTER_SHARE_GROUP_OFFSETS, {"group_id": group, "topics": topics}), node=node)
+    request = ShareFetchRequest(
+        group_id=group,
+        member_id=member,
+        share_session_epoch=epoch,
+        topics=wanted,
+        forgotten_topics_data=[ForgottenTopic(topic_id=id_of(topic), partitions=list(partitions)) for topic in forget],
+        **{"max_wait_ms": WAIT_MS, "min_bytes": 1, "max_bytes": 1 << 20, "max_records": 500, "batch_size": 500, **limits},
+    )
+    return Send(SHARE_FETCH, version, request, node, connection=connection or member or "", waits=waits)
 
 
-def delete_share(group: str, *topics: str, node: int = 1) -> Send:
-    fields = {"group_id": group, "topics": [{"topic_name": name} for name in topics]}
-    return Send(DELETE_SHARE_GROUP_OFFSETS, 0, request_of(DELETE_SHARE_GROUP_OFFSETS, fields), node=node)
-
-
-def set_configs(group: str, **configs: str) -> Send:
-    """Returns a request that sets configs of a group; names are written with `_` for `.`."""
-    made = [{"name": name.replace("_", "."), "config_operation": SET, "value": value} for name, value in configs.items()]
-    fields = {"resources": [{"resource_type": GROUP_RESOURCE, "resource_name": group, "configs": made}], "validate_only": False}
-    return Send(INCREMENTAL_ALTER_CONFIGS, 1, request_of(INCREMENTAL_ALTER_CONFIGS, fields), settles=True)
-
-
-def create_topic(name: str, partitions: int = 1) -> Send:
-    topic = {"name": name, "num_partitions": partitions, "replication_factor": 1, "assignments": [], "configs": []}
-    fields = {"topics": [topic], "timeout_ms": 10_000, "validate_only": False}
-    return Send(CREATE_TOPICS, 5, request_of(CREATE_TOPICS, fields), settles=True)
-
-
-def delete_topic(name: str) -> Send:
-    return Send(DELETE_TOPICS, 5, request_of(DELETE_TOPICS, {"topic_names": [name], "timeout_ms": 10_000}), settles=True)
-
-
-def add_partitions(name: str, count: int) -> Send:
-    fields = {"topics": [{"name": name, "count": count, "assignments": None}], "timeout_ms": 10_000, "validate_only": False}
-    return Send(CREATE_PARTITIONS, 3, request_of(CREATE_PARTITIONS, fields), settles=True)
+def acknowledge(
+    epoch: int,
+    acks: Mapping[str, Iterable[Range]],
+    *,
+    member: str | None = "m1",
+    version: int = 2,
+    group: str | None = GROUP,
+    renews: bool = False,
+    partition: int = 0,
+    node: int = 1,
+    connection: str = "",
+) -> Send:
+    """Returns a ShareAcknowledge request for one partition of each topic."""
+    topics = [
+        AcknowledgeTopic(
+            topic_id=id_of(topic), partitions=[AcknowledgePartition(partition_index=partition, acknowledgement_batches=_batches(ranges))]
+        )
+        for topic, ranges in acks.items()
+    ]
+    request = ShareAcknowledgeRequest(group_id=group, member_id=member, share_session_epoch=epoch, is_renew_ack=renews, topics=topics)
+    return Send(SHARE_ACKNOWLEDGE, version, request, node, connection=connection or member or "")

@@ -64,14 +64,16 @@ class Initialization:
         """Marks partitions as being initialized."""
         self.is_known = True
         for topic_id, each in partitions.items():
-            if indexes := self._indexes(self.initializing, topic_id) | each.indexes:
+            if each.indexes:
+                indexes = self._indexes(self.initializing, topic_id) | each.indexes
                 self.initializing[topic_id] = each._replace(indexes=indexes)
             self.deleting.pop(topic_id, None)
 
     def complete(self, partitions: Mapping[bytes, TopicPartitions]) -> None:
         """Marks partitions as initialized."""
         for topic_id, each in partitions.items():
-            if indexes := self._indexes(self.initialized, topic_id) | each.indexes:
+            if each.indexes:
+                indexes = self._indexes(self.initialized, topic_id) | each.indexes
                 self.initialized[topic_id] = each._replace(indexes=indexes)
         self.cancel(partitions)
 

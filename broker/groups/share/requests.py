@@ -113,11 +113,12 @@ class ShareRequests:
             existing[name].id: TopicPartitions(name, frozenset(index for index in partitions if (name, index) not in errors), now_ms)
             for name, partitions in offsets.items()
         }
-        if known:
+        is_new = table.get(group_id) is None
+        if any(each.indexes for each in known.values()) or (known and is_new):
             with self._step(group):
                 group.begin_initialization(known)
                 self._table.write_share(group)
-            if table.get(group_id) is None:
+            if is_new:
                 table.store(group)
             errors |= self._set_offsets(group, known, offsets)
         return errors
@@ -133,7 +134,7 @@ class ShareRequests:
                         states.set_start_offset(group.group_id, topic_id, index, offsets[each.name][index], group.epoch)
                     except KafkaError as error:
                         errors[each.name, index] = error
-            if not errors:
+            if not errors and any(each.indexes for each in partitions.values()):
                 group.initialization.complete(partitions)
                 group.partitions_changed()
                 self._table.write_share(group)
@@ -147,6 +148,8 @@ class ShareRequests:
         if not group.initialization.is_known:
             return []
         found, refused = self._deletable(group, names)
+        if not found:
+            return refused
         with self._step(group):
             group.initialization.begin_deletion(found)
             group.partitions_changed()

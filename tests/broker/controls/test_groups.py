@@ -14,7 +14,7 @@ from odradek.broker.control_errors import ControlTimeout, InvalidControl
 from tests.differential.case import Case
 from tests.differential.clusters import ServedCluster
 from tests.differential.replay import Replay
-from tests.differential.share_requests import ShareMember, alter_share
+from tests.differential.share_group_requests import ShareMember, alter_share
 
 pytestmark = [pytest.mark.sockets, pytest.mark.clients]
 

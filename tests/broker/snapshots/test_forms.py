@@ -152,6 +152,7 @@ def every_kind_of_state() -> World:
     cluster.transactions.add_partitions("id", producer, [TopicPartition("__consumer_offsets", 0)])
     cluster.groups.offsets.commit_in_transaction("offsets", producer, {("t", 0): CommittedOffset(5, -1, "", world.timers.now_ms)})
     cluster.share_states.initialize("share", cluster.topics["t"].id, 0, 0, 1)
+    assert cluster.brokers[1].share_partitions is not None
     cluster.accounts.tokens.create("User:a", "User:a", (), 1000)
     assert cluster.accounts.scram_credentials.made_up("a", MECHANISMS[1])
     assert cluster.brokers[1].sasl

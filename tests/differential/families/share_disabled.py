@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..case import Case, Pause, Step
 from ..group_requests import delete_groups, list_groups
-from ..share_requests import (
+from ..share_group_requests import (
     ONE,
     SETTINGS,
     SETTLE,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from ..case import Case, Pause, Receive, Send, Step
 from ..group_requests import delete_groups, list_groups
 from ..requests import batch_of, produce
-from ..share_requests import (
+from ..share_group_requests import (
     FOUR,
     ONE,
     SETTINGS,

@@ -12,8 +12,8 @@ from odradek.protocol.messages.list_groups import LIST_GROUPS
 from ..case import Case, Pause, Step, all_versions
 from ..group_requests import TOPICS as GROUP_TOPICS
 from ..group_requests import delete_groups, describe, describe_consumers, list_groups
-from ..share_requests import ONE, SETTINGS, SETTLE, ShareMember, alter_share, delete_share, describe_shares, share_offsets
-from ..share_requests import TOPICS as SHARE_TOPICS
+from ..share_group_requests import ONE, SETTINGS, SETTLE, ShareMember, alter_share, delete_share, describe_shares, share_offsets
+from ..share_group_requests import TOPICS as SHARE_TOPICS
 from ..transaction_requests import Producer
 from .group_states import PROBES, STATES
 
