@@ -258,6 +258,7 @@ class ClusterState:
 
     def delete_topic(self, topic: Topic) -> None:
         """Deletes a topic with its records and committed offsets, and wakes the requests that wait for its partitions."""
+        self.groups.share.topic_deleted(topic.id)  # before anything else, so that the topic remains if a record cannot be written
         del self.topics[topic.name], self.topics_by_id[topic.id]
         self._names.remove(topic.name)
         self.topics_version += 1
@@ -271,8 +272,6 @@ class ClusterState:
             partition.delete_before(partition.log.end_offset)
             self.wake(partition)
         self.groups.offsets.topic_deleted(topic.name)
-        self.groups.share.topic_deleted(topic.id)
-        self.groups.share.topic_deleted(topic.id)
         self._delete_share_states(topic)
         self.transactions.write_missing_markers()
         log.info("deleted topic %s", topic.name)

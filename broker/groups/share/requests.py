@@ -212,9 +212,10 @@ class ShareRequests:
     def topic_deleted(self, topic_id: bytes) -> None:
         """Removes a deleted topic from the share partitions of all groups. The share coordinator deletes their states itself."""
         for group in [each for each in self._table if isinstance(each, ShareGroup) and each.initialization.knows(topic_id)]:
-            group.initialization.forget([topic_id])
-            group.partitions_changed()
-            self._table.write_share(group)
+            with self._step(group):
+                group.initialization.forget([topic_id])
+                group.partitions_changed()
+                self._table.write_share(group)
 
     @contextmanager
     def _step(self, group: ShareGroup, member_id: str = "") -> Iterator[None]:
