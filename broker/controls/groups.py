@@ -42,7 +42,8 @@ class OffsetInfo:
     """The progress of a group in a partition.
 
     `committed` is the committed offset, or None for an assigned partition without one. `lag` is the number of offsets up to the high
-    watermark; without a committed offset it counts from the start of the log.
+    watermark; without a committed offset it counts from the start of the log. In a share group, `committed` is the start offset, or None
+    before the first fetch, and `lag` does not count records after it that are acknowledged or archived.
     """
 
     topic: str

@@ -191,27 +191,27 @@ def sizes() -> Scripts:
 
 
 def sessions() -> Scripts:
-    """Yields members that expire. Sessions last one and a half seconds."""
-    short = {"share_session_timeout_ms": "1500", "share_heartbeat_interval_ms": "100"}
+    """Yields members that expire. Sessions last two and a half seconds."""
+    short = {"share_session_timeout_ms": "2500", "share_heartbeat_interval_ms": "100"}
     m, n = ShareMember("share_groups.session"), ShareMember("share_groups.session", "n")
-    yield "session", (set_configs(m.group, **short), m.join(), SETTLE, m.beat(2), Pause(2200), m.beat(3), describe_shares(m.group))
+    yield "session", (set_configs(m.group, **short), m.join(), SETTLE, m.beat(2), Pause(3300), m.beat(3), describe_shares(m.group))
     m, n = ShareMember("share_groups.session.two"), ShareMember("share_groups.session.two", "n")
-    lives = [step for _ in range(4) for step in (Pause(800), m.join())]
+    lives = [step for _ in range(4) for step in (Pause(1000), m.join())]
     yield "session.two", (set_configs(m.group, **short), m.join(), SETTLE, n.join(), *lives, n.beat(3), describe_shares(m.group))
     m = ShareMember("share_groups.session.kept")
     yield (
         "session.kept",
-        (set_configs(m.group, **short), m.join(), SETTLE, m.beat(2), *[each for _ in range(4) for each in (Pause(800), m.beat(3))]),
+        (set_configs(m.group, **short), m.join(), SETTLE, m.beat(2), *[each for _ in range(4) for each in (Pause(1000), m.beat(3))]),
     )
     m = ShareMember("share_groups.session.refused")
-    refused = [each for _ in range(4) for each in (Pause(800), m.beat(9))]
+    refused = [each for _ in range(4) for each in (Pause(1000), m.beat(9))]
     yield "session.refused", (set_configs(m.group, **short), m.join(), *refused, describe_shares(m.group), delete_groups(m.group))
     m = ShareMember("share_groups.session.offsets")
     begin = (set_configs(m.group, **short), m.join(TWO.name), SETTLE, m.beat(2))
-    expired = (*begin, Pause(2200), share_offsets(m.group), describe_shares(m.group))
+    expired = (*begin, Pause(3300), share_offsets(m.group), describe_shares(m.group))
     yield "session.offsets", (*expired, delete_groups(m.group), share_offsets(m.group))
     m = ShareMember("share_groups.session.longer")
-    yield "session.longer", (m.join(), set_configs(m.group, **short), m.beat(2), Pause(2200), m.beat(2), describe_shares(m.group))
+    yield "session.longer", (m.join(), set_configs(m.group, **short), m.beat(2), Pause(3300), m.beat(2), describe_shares(m.group))
 
 
 def created(topic: str, m: ShareMember) -> Steps:
