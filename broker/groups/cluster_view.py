@@ -46,6 +46,9 @@ class ClusterView(Protocol):
     def share_states(self) -> SharePartitionsView:
         """The stored states of the share partitions of all groups."""
 
+    def tell(self, kind: str, text: str, **fields: str | int) -> None:
+        """Tells the record of exchanges of an event."""
+
     def write(self, group_id: str, records: Sequence[CoordinatorRecord], producer: Producer | None = None) -> None:
         """Appends records to the partition of `__consumer_offsets` that belongs to the group.
 

@@ -103,7 +103,7 @@ class ShareGroup:
         """Handles the heartbeat of a member that joins, continues or leaves. Raises KafkaError."""
         if heartbeat.epoch == LEAVE_EPOCH:
             member = self.find(heartbeat.member_id)
-            log.info("Group %s: member %s leaves", self.group_id, member.member_id)
+            self._announce(f"member {member.member_id} leaves")
             self._remove_member(self, member)
             return HeartbeatResult(member.member_id, LEAVE_EPOCH)
         self._check_room(heartbeat.member_id)
@@ -156,7 +156,7 @@ class ShareGroup:
             member = self.members[member_id] = ShareMember(member_id)
             self.subscriptions.add(member.topics)
             self.journal.touch(RecordType.SHARE_MEMBER_METADATA, member_id)
-            log.info("Group %s: member %s joins", self.group_id, member_id)
+            self._announce(f"member {member_id} joins")
         return member
 
     def _update(self, member: ShareMember, heartbeat: Heartbeat) -> bool:
@@ -216,8 +216,14 @@ class ShareGroup:
         return partial(self._expire, member_id)
 
     def _expire(self, member_id: str) -> None:
-        log.info("Group %s: member %s has been silent for too long and is removed", self.group_id, member_id)
+        self._announce(f"member {member_id} has been silent for too long and is removed")
         self._remove_member(self, self.members[member_id])
+
+    def _announce(self, text: str) -> None:
+        """Logs a change, and tells the record of it."""
+        text = f"Group {self.group_id}: {text}"
+        log.info("%s", text)
+        self._cluster.tell("group", text, group=self.group_id, epoch=self.epoch)
 
     # Epochs and assignments
 
@@ -225,7 +231,7 @@ class ShareGroup:
         self.epoch += 1
         self._is_settled = False
         self.journal.touch(RecordType.SHARE_GROUP_METADATA)
-        log.info("Group %s begins epoch %d with %d members", self.group_id, self.epoch, len(self.members))
+        self._announce(f"epoch {self.epoch} begins with {len(self.members)} members")
 
     @property
     def _has_unassigned(self) -> bool:
@@ -263,7 +269,7 @@ class ShareGroup:
                 self.journal.touch(RecordType.SHARE_TARGET_ASSIGNMENT_MEMBER, member_id)
         self.targets, self.assignment_epoch = RevertibleDict(targets), self.epoch
         self.journal.touch(RecordType.SHARE_TARGET_ASSIGNMENT_METADATA)
-        log.info("Group %s: %s has assigned epoch %d", self.group_id, self.assignor, self.epoch)
+        self._announce(f"{self.assignor} has assigned epoch {self.epoch}")
 
     def _reconcile(self, member: ShareMember, *, subscription_changed: bool) -> None:
         before = member.epoch, member.previous_epoch, member.assigned
