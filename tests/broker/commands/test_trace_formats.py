@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,8 +11,12 @@ from confluent_kafka import Producer
 
 from odradek import Cluster
 from odradek.broker import cli
+from odradek.broker.commands import trace
+from odradek.broker.commands.trace_client import Missed
 from odradek.broker.control_errors import InvalidControl
-from tests.broker.test_cli import CLEAN, COMMAND
+from odradek.broker.wire.diagrams.formats import FORMATS
+from odradek.broker.wire.exchange import Entry
+from tests.broker.wire.diagrams.scenes import story
 
 pytestmark = [pytest.mark.sockets, pytest.mark.clients]
 
@@ -39,19 +43,17 @@ def test_diagram_shows_clients_nodes_and_arrows() -> None:
             cluster.wire.diagram("svgg")
 
 
-def test_trace_draws_what_it_has_seen_when_the_cluster_ends() -> None:
-    with Cluster(nodes=1, topics={"orders": 1}, control="127.0.0.1:0") as cluster:
-        produce(cluster)
-        command = [*COMMAND, "trace", "--control", str(cluster.control), "--since", "0", "--format", "mermaid"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=CLEAN) as trace:
-            listener = cluster._cluster._listener
-            assert listener is not None
-            while not any(connection._task for connection in list(listener.connections)):  # until it has asked for the stream
-                assert trace.poll() is None
-            cluster.stop()
-            output, _ = trace.communicate(timeout=60)
-    assert output.startswith("sequenceDiagram\n    participant p0 as writer")
-    assert "Produce v" in output
+def test_trace_draws_what_it_has_seen_until_ctrl_c(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def followed(*_: object) -> Iterator[Entry | Missed]:
+        yield from story()
+        yield Missed(7)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(trace, "followed", followed)
+    assert cli.main(["trace", "--format", "mermaid"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == FORMATS["mermaid"](story())
+    assert captured.err == "odradek trace: 7 entries are missing, because they were not read in time\n"
 
 
 def test_format_with_options_of_lines_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
