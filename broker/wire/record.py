@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 OVERHEAD_BYTES = 200
 """The bytes that an entry counts in addition to its frames."""
-MOST_LATEST = 250
+MOST_LATEST = 1000
 LATEST_BYTES = 1024 * 1024
 """About the most bytes that `latest` contains. They are not counted in `_bytes` yet."""
 MOST_FORMER_NAMES = 10_000
