@@ -34,7 +34,7 @@ OVERHEAD_BYTES = 200
 """The bytes that an entry counts in addition to its frames."""
 MOST_LATEST = 1000
 LATEST_BYTES = 1024 * 1024
-"""About the most bytes that `latest` contains. They are not counted in `_bytes` yet."""
+"""About the most bytes that `latest` contains, unless the record is small. They are not counted in `_bytes` yet."""
 MOST_FORMER_NAMES = 10_000
 _REQUEST_ID, _RESPONSE_ID = slice(4, 8), slice(0, 4)  # the correlation id in the frames
 
@@ -164,13 +164,14 @@ class Chunk(NamedTuple):
 class Record:
     """The entries. `wall_offset_ms` is the wall clock's time when the monotonic clock showed 0, in milliseconds.
 
-    `latest` are entries without numbers. `count` is how many numbers they take, and `size` their bytes; `seal` has to be called when there
-    are more than MOST_LATEST.
+    `latest` are entries without numbers. `count` is how many numbers they take, and `size` their bytes; `seal` has to be called when these
+    are more than MOST_LATEST and `latest_bytes`.
     """
 
     def __init__(self, wall_offset_ms: float, max_exchanges: int, max_bytes: int) -> None:
         self._wall_offset_ms = wall_offset_ms
         self._max_exchanges, self._max_bytes = max_exchanges, max_bytes
+        self.latest_bytes = min(LATEST_BYTES, max_bytes // 16)
         self.latest: list[Kept] = []
         self.count = 0
         self.size = 0
@@ -186,7 +187,7 @@ class Record:
         self.latest.append(kept)
         self.count += 1
         self.size += size
-        if self.count > MOST_LATEST or self.size > LATEST_BYTES:
+        if self.count > MOST_LATEST or self.size > self.latest_bytes:
             self.seal()
 
     def tell(

@@ -10,7 +10,7 @@ from ...protocol.frame import LENGTH, Buffer
 from ..context import Client
 from ..scheduling.waiting import NEXT_TURN, Wait
 from .exchange import HEAD_BYTES
-from .record import LATEST_BYTES, MOST_LATEST, Flight, Peer, Record
+from .record import MOST_LATEST, Flight, Peer, Record
 
 if TYPE_CHECKING:
     from ..cluster.broker import Broker
@@ -72,7 +72,7 @@ class Recording:
         record.latest.append((self.peer, count, data.tobytes(), answers, core.timers.now_ms, core.now_s, core.clock()))
         record.count += count
         record.size += size + len(answers)
-        if record.count > MOST_LATEST or record.size > LATEST_BYTES:
+        if record.count > MOST_LATEST or record.size > record.latest_bytes:
             record.seal()
 
     def _long_run(self, data: memoryview, responses: list[Buffer]) -> None:
