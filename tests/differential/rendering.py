@@ -54,6 +54,11 @@ HASH_ORDERED = {
     "DescribeClientQuotas",
     "UpdateFeatures",
     "DescribeDelegationToken",
+    "ShareGroupHeartbeat",
+    "ShareGroupDescribe",
+    "DescribeShareGroupOffsets",
+    "AlterShareGroupOffsets",
+    "DeleteShareGroupOffsets",
     "ShareFetch",
     "ShareAcknowledge",
     "InitializeShareGroupState",
@@ -62,7 +67,14 @@ HASH_ORDERED = {
     "DeleteShareGroupState",
     "ReadShareGroupStateSummary",
 }
-APIS_WITH_TEXTS = {"SaslAuthenticate"}
+SHARE_APIS = {
+    "ShareGroupHeartbeat",
+    "ShareGroupDescribe",
+    "DescribeShareGroupOffsets",
+    "AlterShareGroupOffsets",
+    "DeleteShareGroupOffsets",
+}
+APIS_WITH_TEXTS = {"SaslAuthenticate", *SHARE_APIS}
 """APIs whose error messages are compared too, because clients show them to their users. Their bytes are shown as text."""
 TEXTS = {"error_message", "acknowledge_error_message", "batch_index_error_message", "documentation"}
 RANDOM_FIELDS = {
@@ -130,7 +142,7 @@ class Renderer:
             return f"{len(value)} bytes" if value else ""
         if spec.name == "session_lifetime_ms" and value > LONG_LIFETIME_MS:
             return "*"
-        if isinstance(value, bytes) and self.shows_texts:
+        if isinstance(value, bytes) and self.shows_texts and spec.kind != "16s":
             return value.decode("utf-8", "replace")
         if isinstance(value, bytes):
             return self.topic_id(value) if spec.kind == "16s" else _shown(value)

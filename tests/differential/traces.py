@@ -53,6 +53,7 @@ FENCES = "the transaction is aborted so that a retry succeeds, and the error req
 VERIFICATION = "later batches of the producer must not overtake the refused one (Kafka's VerificationStateEntry)"
 JOINED_FIRST = "Kafka adds the partition to the transaction before it validates the batch"
 GROUP_FIRST = "Kafka creates the group, even in place of an empty consumer group, before it validates the protocols"
+CREATED_ANYWAY = "Kafka creates the group if one of the topics exists, although none of the named partitions does"
 ALLOWED = (
     Allowed("JoinGroup", E.MEMBER_ID_REQUIRED, "*", "not a refusal: the assigned member id is kept until its session ends"),
     Allowed("JoinGroup", E.GROUP_MAX_SIZE_REACHED, ".groups.*", "a member that exceeds the limit of the next generation is removed"),
@@ -72,6 +73,10 @@ ALLOWED = (
     *(
         Allowed("Produce", E.OUT_OF_ORDER_SEQUENCE_NUMBER, change, JOINED_FIRST)
         for change in (".topics.__transaction_state.*", ".transactions.*", ".timers.*'transaction*")
+    ),
+    *(
+        Allowed("AlterShareGroupOffsets", E.UNKNOWN_TOPIC_OR_PARTITION, change, CREATED_ANYWAY)
+        for change in (".names.1*", ".groups.*: new", ".topics.__consumer_offsets.*", ".groups.*.is_known: False -> True")
     ),
     Allowed("Produce", E.REQUEST_TIMED_OUT, ".topics.*.log.*", "not a refusal: the batch was appended, but not replicated in time"),
 )
