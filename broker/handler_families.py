@@ -66,4 +66,6 @@ FAMILIES: dict[int, str] = {
     75: "topic_partitions",
     80: "raft_voters",
     81: "raft_voters",
+    88: "streams_groups",
+    89: "streams_groups",
 }

@@ -23,6 +23,12 @@ class RecordType(IntEnum):
     TARGET_ASSIGNMENT_MEMBER = 7
     CURRENT_MEMBER_ASSIGNMENT = 8
     REGULAR_EXPRESSION = 16
+    STREAMS_GROUP_METADATA = 17
+    STREAMS_MEMBER_METADATA = 19
+    STREAMS_TARGET_ASSIGNMENT_METADATA = 20
+    STREAMS_TARGET_ASSIGNMENT_MEMBER = 21
+    STREAMS_CURRENT_MEMBER_ASSIGNMENT = 22
+    STREAMS_TOPOLOGY = 23
 
 
 class CoordinatorRecord(NamedTuple):
@@ -53,13 +59,13 @@ class OffsetCommitValue(Message):
 
 
 class GroupKey(Message):
-    """The key of types 2 (classic groups), 3 (consumer groups) and 6 (epochs of target assignments)."""
+    """The key of types 2 (classic groups), 3 (consumer groups), 17 (streams groups), 6 and 20 (epochs of targets), 23 (topologies)."""
 
     group: str
 
 
 class MemberKey(Message):
-    """The key of types 5 (members), 7 (target assignments), 8 (current assignments) and 16 (regular expressions, in `member_id`)."""
+    """The key of types 5 and 19 (members), 7 and 21 (target assignments), 8 and 22 (current assignments), 16 (regular expressions)."""
 
     group_id: str
     member_id: str

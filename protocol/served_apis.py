@@ -66,4 +66,6 @@ SERVED: dict[int, tuple[str, int, int]] = {
     75: ("describe_topic_partitions", 0, 0),
     80: ("add_raft_voter", 0, 1),
     81: ("remove_raft_voter", 0, 0),
+    88: ("streams_group_heartbeat", 0, 0),
+    89: ("streams_group_describe", 0, 0),
 }

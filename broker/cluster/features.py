@@ -10,13 +10,14 @@ from ...protocol.errors import ErrorCode, KafkaError
 from ..kafka_quirks.java_hash import hash_map_order
 
 ELR_VERSION, GROUP_VERSION, KRAFT_VERSION = "eligible.leader.replicas.version", "group.version", "kraft.version"
-METADATA_VERSION, TRANSACTION_VERSION = "metadata.version", "transaction.version"
+METADATA_VERSION, STREAMS_VERSION, TRANSACTION_VERSION = "metadata.version", "streams.version", "transaction.version"
 SUPPORTED = {
     GROUP_VERSION: (0, 1),
     KRAFT_VERSION: (0, 1),
     METADATA_VERSION: (7, 30),
     TRANSACTION_VERSION: (0, 2),
     ELR_VERSION: (0, 1),
+    STREAMS_VERSION: (0, 1),
 }
 """The lowest and the highest level that Kafka 4.3 supports, for each emulated feature, in Kafka's order."""
 INITIAL_KRAFT_VERSION = 0

@@ -16,6 +16,9 @@ from ..groups.classic.member import Member
 from ..groups.consumer.assignors import by_topic
 from ..groups.consumer.member import ConsumerMember
 from ..groups.coordinator import Group
+from ..groups.streams.group import StreamsGroup
+from ..groups.streams.member import StreamsMember
+from ..groups.streams.tasks import by_subtopology
 from ..topics.names import CONSUMER_OFFSETS
 from .declaration import Controls, control
 from .parameters import GroupId, TimeoutS
@@ -51,7 +54,10 @@ class OffsetInfo:
 
 @dataclass(frozen=True)
 class GroupInfo:
-    """A group. `epoch` is the generation of a classic group; `coordinator` is a node id, -1 while no node coordinates the group."""
+    """A group. `epoch` is the generation of a classic group; `coordinator` is a node id, -1 while no node coordinates the group.
+
+    The members of a streams group have the partitions that their active tasks read.
+    """
 
     group_id: str
     type: str
@@ -127,7 +133,7 @@ class GroupControls(Controls):
         return await until(lambda: self._server, reached, missing, timeout_s)
 
 
-_STATES = ("Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Assigning", "Reconciling")
+_STATES = ("Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Assigning", "Reconciling", "NotReady")
 
 
 def _known_state(state: str) -> str:
@@ -151,6 +157,9 @@ def _described(group: Group, cluster: ClusterState) -> GroupInfo:
     if isinstance(group, ClassicGroup):
         members = [_classic_member(member, group) for member in group.members.values()]
         protocol, epoch = group.protocol_name or "", group.generation_id
+    elif isinstance(group, StreamsGroup):
+        members = [_streams_member(member, group, cluster) for member in group.members.values()]
+        protocol, epoch = "sticky", group.epoch
     else:
         members = [_consumer_member(member, cluster) for member in group.members.values()]
         protocol, epoch = group.assignor, group.epoch
@@ -185,6 +194,17 @@ def _consumer_member(member: ConsumerMember, cluster: ClusterState) -> MemberInf
     assignment = {cluster.topic_name(topic_id): sorted(indexes) for topic_id, indexes in by_id.items()}
     host = member.client_host.lstrip("/")
     return MemberInfo(member.member_id, member.instance_id, member.client_id, host, sorted(member.topics), assignment)
+
+
+def _streams_member(member: StreamsMember, group: StreamsGroup, cluster: ClusterState) -> MemberInfo:
+    """Returns a member with the partitions of the topics that its active tasks read."""
+    topics: dict[str, list[int]] = {}
+    parts = group.topology.subtopologies if group.topology else {}
+    for name, partitions in by_subtopology((*member.assigned.active, *member.revoking.active)).items():
+        for topic in parts[name].read_topics():
+            topics[topic] = [index for index in partitions if cluster.find_partition(topic, index)]
+    host = member.client_host.lstrip("/")
+    return MemberInfo(member.member_id, None, member.client_id, host, sorted(group.readers), dict(sorted(topics.items())))
 
 
 def _offsets(group: Group, members: Iterable[MemberInfo], cluster: ClusterState) -> Iterable[OffsetInfo]:

@@ -30,7 +30,7 @@ class ConsumerRequests:
                 result = group.heartbeat(heartbeat)
                 self._table.write(group)
             return result
-        if heartbeat.epoch != 0:
+        if heartbeat.epoch != 0 or not (group is None or isinstance(group, ClassicGroup)):
             kind = "Group" if heartbeat.epoch < 0 or group is not None else "Consumer group"
             reason = "not found" if group is None else "is not a consumer group"
             raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"{kind} {group_id} {reason}.")

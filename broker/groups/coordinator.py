@@ -1,7 +1,8 @@
 """The group coordinator of the cluster: all groups and their committed offsets, as Kafka's GroupCoordinatorService keeps them.
 
-A group is a classic group or a consumer group. An empty group becomes the kind that the next joining member needs; a group with members
-may be converted (`conversion`). Every change is written to `__consumer_offsets` as Kafka writes it (`records`).
+A group is a classic group, a consumer group or a streams group. An empty classic group becomes the kind that the next joining member needs,
+and an empty group of another kind becomes a classic one if such a member joins. Classic and consumer groups with members may be converted
+(`conversion`). Every change is written to `__consumer_offsets` as Kafka writes it (`records`).
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from .logger import log
 from .offset_requests import OffsetRequests
 from .records import offset_record, tombstones
 from .settings import GroupSettings
+from .streams_requests import StreamsRequests
 from .table import Group, GroupTable
 
 __all__ = ["Group", "GroupSettings", "Groups"]
 
 
 class Groups:
-    """The groups of a cluster, by kind of request: `classic`, `consumer` and `offsets`.
+    """The groups of a cluster, by kind of request: `classic`, `consumer`, `streams` and `offsets`.
 
     `randomness` generates member ids; `timers` provides the time and runs timeouts.
     """
@@ -33,6 +35,7 @@ class Groups:
         self._table = GroupTable(timers, randomness, settings, cluster, self.expire_offsets)
         self.classic = ClassicRequests(self._table)
         self.consumer = ConsumerRequests(self._table)
+        self.streams = StreamsRequests(self._table)
         self.offsets = OffsetRequests(self._table)
 
     def __iter__(self) -> Iterator[Group]:
