@@ -110,3 +110,8 @@ class StreamsGroupState(Enum):
 
     DEAD = "Dead"
     """The group is deleted."""
+
+
+def filter_name(state: GroupState | ConsumerGroupState | StreamsGroupState) -> str:
+    """Returns the name of a state in the filter of ListGroups, in lower case. For one state Kafka compares another name than it returns."""
+    return "not_ready" if state is StreamsGroupState.NOT_READY else state.value.lower()

@@ -56,9 +56,10 @@ class StreamsRequests:
         return step.result
 
     def _leave(self, group: StreamsGroup, heartbeat: StreamsHeartbeat) -> StreamsHeartbeatResult:
+        """Removes a member. Kafka remembers a request for shutdown also if the member is unknown."""
+        if heartbeat.shutdown_application and group.unwritten.shutdown_member is None:
+            group.unwritten.shutdown_member = heartbeat.member_id
         member = group.find(heartbeat.member_id)
         self._table.change_streams_group(group, group.removal(member.member_id))
-        if heartbeat.shutdown_application and group.members and group.unwritten.shutdown_member is None:
-            group.unwritten.shutdown_member = member.member_id
         log.info("Group %s: member %s leaves", group.group_id, member.member_id)
         return StreamsHeartbeatResult(member.member_id, heartbeat.epoch)

@@ -63,9 +63,7 @@ def create(request: CreateTopicsRequest, context: Context, *, strict: bool) -> C
             if not (may_create_all or context.may(Operation.CREATE, ResourceType.TOPIC, wanted.name)):
                 raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
             if requested > MAX_PARTITIONS_PER_REQUEST:
-                raise KafkaError(
-                    ErrorCode.POLICY_VIOLATION, f"{requested} partitions in one request; at most {MAX_PARTITIONS_PER_REQUEST} are allowed."
-                )
+                raise KafkaError(ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request.")
             results.append(_describe(_create(wanted, request.validate_only, context, strict), context))
         except KafkaError as error:
             results.append(CreatableTopicResult(name=wanted.name, error_code=error.code, error_message=error.message, configs=[]))

@@ -33,6 +33,8 @@ HASH_ORDERED = {
     "OffsetDelete",
     "ConsumerGroupHeartbeat",
     "ConsumerGroupDescribe",
+    "StreamsGroupHeartbeat",
+    "StreamsGroupDescribe",
     "AddPartitionsToTxn",
     "DescribeProducers",
     "DescribeTransactions",

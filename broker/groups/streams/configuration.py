@@ -71,11 +71,11 @@ def configure(topology: Topology, existing: Mapping[str, int]) -> Configuration:
     try:
         counts = PartitionCounts(topology, existing)
         parts = {name: _configured(topology, name, counts) for name in sorted(topology.subtopologies)}
-        if (tasks := sum(part.tasks for part in parts.values())) > MAX_TASKS:
-            raise KafkaError(ErrorCode.STREAMS_INVALID_TOPOLOGY, f"The topology has {tasks} tasks; at most {MAX_TASKS} are supported.")
         missing = _missing(topology, parts, existing)
     except IncorrectPartitions as error:
         return _unusable(topology, Problem("INCORRECTLY_PARTITIONED_TOPICS", str(error)))
+    if not missing and (tasks := sum(part.tasks for part in parts.values())) > MAX_TASKS:
+        raise KafkaError(ErrorCode.STREAMS_INVALID_TOPOLOGY, f"The topology has {tasks} tasks; at most {MAX_TASKS} are supported.")
     problem = Problem("MISSING_INTERNAL_TOPICS", f"Internal topics are missing: {_summary([topic.name for topic in missing])}")
     return Configuration(topology.epoch, parts, missing, problem if missing else None)
 
