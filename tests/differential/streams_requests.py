@@ -16,7 +16,7 @@ ONE, TWO, WIDE = Topic("streams-one"), Topic("streams-two"), Topic("streams-wide
 SINGLE = Topic("streams-single", {}, ((1,),))
 TOPICS = (ONE, TWO, WIDE, SINGLE)
 """The topics have two, two, four partitions and one."""
-CREATED = Pause(400)
+CREATED = Pause(700)
 """Apache Kafka creates internal topics after it has answered the heartbeat."""
 NO_TASKS: dict[str, Sequence[int]] = {}
 Tasks = Mapping[str, Sequence[int]]
