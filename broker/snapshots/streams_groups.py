@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..groups.streams.changes import Changes, GroupEpoch, TargetEpoch
+from ..groups.streams.changes import GroupEpoch, TargetEpoch
 from ..groups.streams.configuration import Configuration, ConfiguredSubtopology, NewTopic, Problem
 from ..groups.streams.creation_errors import CreationErrors
 from ..groups.streams.group import StreamsGroup, Unwritten
@@ -90,6 +90,5 @@ STREAMS_GROUP = Record(
 _ERROR = Form(list, lambda plain, shift_ms: (plain[0], MOMENT.read(plain[1], shift_ms)))
 CREATION_ERRORS = Record(CreationErrors, {"_errors": mapped(PLAIN, _ERROR)}, apart=("_timers",))
 
-# Classes whose attributes follow from the members, or that exist only during a request.
+# Its attributes follow from the members.
 TASK_OWNERS = Record(TaskOwners, {}, apart=("_active", "_standby", "_warmup"))
-CHANGES = Record(Changes, {}, apart=("removed", "metadata", "topology", "epoch", "targets", "target_epoch", "current"))

@@ -20,6 +20,7 @@ from confluent_kafka.admin import AdminClient
 from odradek.broker.tls.generated import GeneratedTls
 from tests import apache_kafka as oracle
 from tests.clients import secured
+from tests.clients.kafka_programs import Programs
 from tests.clients.secured import ACCESSES, MECHANISMS, OAUTHBEARER, PATIENCE_S, SCRAM, SESSION_MS, WRONG, Secured
 from tests.clients.secured_clients import EXCHANGES, TRANSACTIONS
 

@@ -51,6 +51,9 @@ class FakeCluster:
         del self.topics_by_id[self.topics.pop(name).id]
         self.topics_version += 1
 
+    def configure_group(self, group_id: str, configs: Mapping[str, str]) -> None:
+        self.group_configs[group_id] = GroupConfig(BrokerConfig({}), dict(configs))
+
     def write(self, group_id: str, records: Sequence[CoordinatorRecord], producer: Producer | None = None) -> None:
         self.written.append((group_id, list(records)))
 
