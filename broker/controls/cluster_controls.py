@@ -6,6 +6,7 @@ each of its methods.
 
 from __future__ import annotations
 
+from .client_metrics import ClientMetricsControls
 from .clock import AsyncClock, Clock
 from .connections import ConnectionControls
 from .declaration import blocking
@@ -28,6 +29,7 @@ class ClusterControls(
     GroupControls,
     TransactionControls,
     ConnectionControls,
+    ClientMetricsControls,
     StateControls,
     WaitControls,
 ):
@@ -88,6 +90,7 @@ class BlockingControls(BlockingWaitControls):
 
     transactions = blocking(TransactionControls.transactions)
     connections = blocking(ConnectionControls.connections)
+    client_metrics = blocking(ClientMetricsControls.client_metrics)
 
     fault = blocking_fault(FaultControls.fault)
     list_faults = blocking(FaultControls.list_faults)

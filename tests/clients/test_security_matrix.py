@@ -153,15 +153,6 @@ def test_kcat_writes_and_reads_on_secured_listener(odradek: Secured, listener: s
     assert value in read.stdout.splitlines(), written.stderr + read.stderr
 
 
-@pytest.fixture(scope="module")
-def programs() -> Iterator[Programs]:
-    if missing := oracle.missing():
-        pytest.skip(f"{missing} is not installed")
-    programs = Programs()
-    yield programs
-    programs.close()
-
-
 @pytest.mark.parametrize(("listener", "mechanism"), ACCESSES)
 def test_programs_of_kafka_work_on_secured_listener(
     odradek: Secured, programs: Programs, listener: str, mechanism: str, tmp_path: Path

@@ -301,8 +301,8 @@ def internal_topics() -> Scripts:
             (made, SETTLED, m.join(counting(m.group)), CREATED, m.beat(2), m.beat(3), describe_streams(m.group)),
         )
     (m,) = members("internal.deleted", "m")
-    gone = (delete_topic(f"{m.group}-store"), SETTLED, m.beat(3), describe_streams(m.group), CREATED, m.beat(4), m.beat(5), m.beat(6))
-    yield "internal.deleted", (m.join(stateful(m.group)), CREATED, m.beat(2), m.beat(3), *gone, describe_streams(m.group))
+    deleted = (delete_topic(f"{m.group}-store"), SETTLED, m.beat(3), describe_streams(m.group), CREATED, m.beat(4), m.beat(5), m.beat(6))
+    yield "internal.deleted", (m.join(stateful(m.group)), CREATED, m.beat(2), m.beat(3), *deleted, describe_streams(m.group))
     for name in ("config.wrong", "config.unknown", "replicas.too-many", "replicas.minus-2", "repartition.huge"):
         (m,) = members(f"internal.failed.{name}", "m")
         again = (m.beat(2), CREATED, m.beat(2), describe_streams(m.group))
@@ -330,8 +330,8 @@ def topic_changes() -> Scripts:
     (m,) = members("topics.grows.stateful", "m")
     see = describe_streams(m.group)
     name = f"{m.group}-in"
-    grows = (add_partitions(name, 3), SETTLED, m.beat(3), m.beat(3), m.beat(4, active=NO_TASKS), m.beat(5), see)
-    yield "topics.grows.stateful", (create_topic(name, 2), SETTLED, m.join(stateful(m.group, name)), CREATED, m.beat(2), m.beat(3), *grows)
+    more = (add_partitions(name, 3), SETTLED, m.beat(3), m.beat(3), m.beat(4, active=NO_TASKS), m.beat(5), see)
+    yield "topics.grows.stateful", (create_topic(name, 2), SETTLED, m.join(stateful(m.group, name)), CREATED, m.beat(2), m.beat(3), *more)
     (m,) = members("topics.vanishes", "m")
     see = describe_streams(m.group)
     name = f"{m.group}-in"
@@ -416,7 +416,7 @@ def standbys() -> Scripts:
         see, wanted = describe_streams(group), stateful(group, WIDE.name)
         more = set_configs(group, **{"streams.num.standby.replicas": replicas})
         again = [each.join(wanted) for each in together]
-        reached = (more, SETTLED, again[0], CREATED, *again, see, *again, *again, see)
+        reached: tuple[Step, ...] = (more, SETTLED, again[0], CREATED, *again, see, *again, *again, see)
         yield case, (*reached, together[0].leave(), *again[1:], see, *again[1:], *again[1:], see, *again, *again, see)
     m, n = members("standby.changed", "mn")
     see, wanted = describe_streams(m.group), stateful(m.group)
