@@ -52,10 +52,13 @@ class Words:
             self.expected.update(line.split())
         assert self._producer.flush(PATIENCE_S) == 0
 
-    def are_counted(self) -> bool:
+    def poll(self) -> None:
+        """Reads counts, and waits for a short time if there are none."""
         for message in self._consumer.consume(1000, 0.05):
             assert message.error() is None, message.error()
             self.read.setdefault((message.key() or b"").decode(), []).append(int(message.value() or b""))
+
+    def are_counted(self) -> bool:
         return {word: counts[-1] for word, counts in self.read.items()} == self.expected
 
     def close(self) -> None:
@@ -73,13 +76,13 @@ def words() -> Iterator[Words]:
         words.close()
 
 
-def wait(condition: Callable[[], bool], *instances: Instance) -> None:
+def wait(words: Words, condition: Callable[[], bool], *instances: Instance) -> None:
     deadline = time.monotonic() + PATIENCE_S
     while not condition():
         states = [instance.states for instance in instances]
         assert time.monotonic() < deadline, states
         assert not [state for each in states for state in each if state.startswith(("failed", "ERROR"))], states
-        time.sleep(0.05)
+        words.poll()
 
 
 def group_of(words: Words) -> GroupInfo | None:
@@ -103,20 +106,20 @@ def test_word_count_survives_a_killed_instance(words: Words, tmp_path: Path) -> 
         first, second = (Instance(words.cluster.bootstrap_servers, tmp_path / name, "exactly_once_v2") for name in ("a", "b"))
         stack.callback(first.close)
         stack.callback(second.close)
-        wait(lambda: is_shared(words, 2), first, second)
+        wait(words, lambda: is_shared(words, 2), first, second)
         words.write(*["to be or not to be"] * 40)
-        wait(words.are_counted, first, second)
+        wait(words, words.are_counted, first, second)
         second.kill()
         words.write(*["be that as it may"] * 40)
-        wait(words.are_counted, first)
-        wait(lambda: is_shared(words, 1), first)
+        wait(words, words.are_counted, first)
+        wait(words, lambda: is_shared(words, 1), first)
         first.close()
-        wait(lambda: (group := group_of(words)) is not None and group.state == "Empty")
+        wait(words, lambda: (group := group_of(words)) is not None and group.state == "Empty")
         # A new instance has no state of its own and restores it from the changelog topic.
         third = Instance(words.cluster.bootstrap_servers, tmp_path / "c", "exactly_once_v2")
         stack.callback(third.close)
         words.write("to be", "or", "not", "to be")
-        wait(words.are_counted, third)
+        wait(words, words.are_counted, third)
     assert all(counts == list(range(1, len(counts) + 1)) for counts in words.read.values()), "each word is counted exactly once"
     configs = {topic.name: (topic.configs, topic.partitions) for topic in words.cluster.topics()}
     assert configs[f"{APPLICATION}-store-changelog"][0]["cleanup.policy"] == "compact"

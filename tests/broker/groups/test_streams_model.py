@@ -30,7 +30,7 @@ PROCESSES = {"m": "a", "n": "a", "o": "b", "p": "c"}
 
 @dataclass
 class Client:
-    """What a member knows: its epoch, the tasks that it was given, and those that it has."""
+    """The state of a member: its epoch, the tasks that it was given, and those that it has."""
 
     name: str
     epoch: int = 0

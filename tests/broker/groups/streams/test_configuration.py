@@ -29,7 +29,7 @@ def test_missing_source_topics_are_named_up_to_three() -> None:
     assert configured.subtopologies is None
 
 
-def test_missing_internal_topics_have_number_replicas_and_configs() -> None:
+def test_missing_internal_topics_have_all_their_options() -> None:
     changelog = InternalTopicInfo("c", 0, 2, (("cleanup.policy", "compact"),))
     configured = configure(with_changelog(shape("0:a"), changelog), {"a": 4})
     assert configured.missing == (NewTopic("c", 4, 2, (("cleanup.policy", "compact"),)),)
