@@ -77,7 +77,7 @@ def streams_group_heartbeat(request: StreamsGroupHeartbeatRequest, context: Cont
 def _is_enabled(context: Context) -> bool:
     broker = context.broker
     enabled = "streams" in broker.config.lists["group.coordinator.rebalance.protocols"]
-    return enabled and broker.cluster.features.levels[STREAMS_VERSION] > 0
+    return enabled and broker.cluster.features.level(STREAMS_VERSION) > 0
 
 
 # Checks
