@@ -266,7 +266,7 @@ def metadata(*names: str) -> Send:
 
 def described_configs(name: str) -> Send:
     resources = [{"resource_type": 2, "resource_name": name, "configuration_keys": ["cleanup.policy", "retention.ms"]}]
-    return Send(DESCRIBE_CONFIGS, 4, request_of(DESCRIBE_CONFIGS, {"resources": resources}))
+    return Send(DESCRIBE_CONFIGS, 4, request_of(DESCRIBE_CONFIGS, {"resources": resources, "include_synonyms": True}))
 
 
 def create_topic(name: str, partitions: int) -> Send:
@@ -311,9 +311,10 @@ def internal_topics() -> Scripts:
     wrong = topology(part("0", ONE.name, changelogs=[internal(f"{m.group}-{index}", retention_ms="x") for index in range(5)]))
     yield "internal.failed.several", (m.join(wrong), CREATED, m.beat(2), describe_streams(m.group))
     (m,) = members("internal.failed.expired", "m")
-    short = set_configs(m.group, **{"streams.heartbeat.interval.ms": "100"})
+    short = set_configs(m.group, **{"streams.heartbeat.interval.ms": "1500"})
     wrong = topology(part("0", ONE.name, changelogs=[internal(f"{m.group}-c", retention_ms="x")]))
-    yield "internal.failed.expired", (short, SETTLED, m.join(wrong), Pause(50), m.beat(2), Pause(600), m.beat(2), Pause(100), m.beat(2))
+    expired = (m.beat(2), Pause(3500), m.beat(2), CREATED, m.beat(2))
+    yield "internal.failed.expired", (short, SETTLED, m.join(wrong), CREATED, *expired)
 
 
 def topic_changes() -> Scripts:
