@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ...protocol.errors import ErrorCode, KafkaError
 from .classic.group import ClassicGroup
-from .logger import log
 from .records import tombstones
 from .streams.creation_errors import CreationErrors
 from .streams.group import StreamsGroup
@@ -61,5 +60,5 @@ class StreamsRequests:
             group.unwritten.shutdown_member = heartbeat.member_id
         member = group.find(heartbeat.member_id)
         self._table.change_streams_group(group, group.removal(member.member_id))
-        log.info("Group %s: member %s leaves", group.group_id, member.member_id)
+        group.announce(f"member {member.member_id} leaves")
         return StreamsHeartbeatResult(member.member_id, heartbeat.epoch)

@@ -122,6 +122,12 @@ class StreamsGroup:
     def subscribes_to(self, topic: str) -> bool:
         return topic in self.readers and not self.is_empty
 
+    def announce(self, text: str) -> None:
+        """Logs a change, and tells the record of it."""
+        text = f"Group {self.group_id}: {text}"
+        log.info("%s", text)
+        self.cluster.tell("group", text, group=self.group_id, epoch=self.epoch)
+
     # Changes
 
     def apply(self, changes: Changes) -> None:
@@ -138,9 +144,15 @@ class StreamsGroup:
                 self._store(member)
         if changes.current is not None:
             self._update_revocation(changes.current)
+        if changes.epoch is not None:
+            self.announce(f"begins epoch {self.epoch} with {len(self.members)} members")
+        if changes.target_epoch is not None:
+            self.announce(f"sticky has assigned epoch {self.assignment_epoch}")
 
     def _store(self, member: StreamsMember) -> None:
         before = self.members.pop(member.member_id, None)  # Kafka's hash table moves a changed member to the front of its slot
+        if before is None:
+            self.announce(f"member {member.member_id} joins")
         self.owners.replace(before, member)
         self.members[member.member_id] = member
 
@@ -214,7 +226,7 @@ class StreamsGroup:
         return partial(self._assign_delayed, self) if kind == DELAY else partial(self._expire, kind, member_id)
 
     def _expire(self, kind: str, member_id: str) -> None:
-        log.info("Group %s: member %s %s and is removed", self.group_id, member_id, _REASONS[kind])
+        self.announce(f"member {member_id} {_REASONS[kind]} and is removed")
         self._remove_member(self, member_id)
 
     def suspend_sessions(self) -> None:

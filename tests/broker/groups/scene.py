@@ -36,6 +36,7 @@ class FakeCluster:
         self.background: list[Background] = []
         """Background work, which a test runs if it needs the result."""
         self.regexes = Resolutions(self.topics, self.background.append)
+        self.told: list[tuple[str, str, dict[str, str | int]]] = []
         self.written: list[tuple[str, list[CoordinatorRecord]]] = []
         for name, partitions in (topics or {}).items():
             self.create(name, partitions)
@@ -53,6 +54,9 @@ class FakeCluster:
 
     def configure_group(self, group_id: str, configs: Mapping[str, str]) -> None:
         self.group_configs[group_id] = GroupConfig(BrokerConfig({}), dict(configs))
+
+    def tell(self, kind: str, text: str, **fields: str | int) -> None:
+        self.told.append((kind, text, fields))
 
     def write(self, group_id: str, records: Sequence[CoordinatorRecord], producer: Producer | None = None) -> None:
         self.written.append((group_id, list(records)))
