@@ -64,6 +64,8 @@ SERVED: dict[int, tuple[str, int, int]] = {
     72: ("push_telemetry", 0, 0),
     74: ("list_config_resources", 0, 1),
     75: ("describe_topic_partitions", 0, 0),
+    76: ("share_group_heartbeat", 1, 1),
+    77: ("share_group_describe", 1, 1),
     78: ("share_fetch", 1, 2),
     79: ("share_acknowledge", 1, 2),
     80: ("add_raft_voter", 0, 1),
@@ -75,4 +77,7 @@ SERVED: dict[int, tuple[str, int, int]] = {
     87: ("read_share_group_state_summary", 0, 1),
     88: ("streams_group_heartbeat", 0, 0),
     89: ("streams_group_describe", 0, 0),
+    90: ("describe_share_group_offsets", 0, 1),
+    91: ("alter_share_group_offsets", 0, 0),
+    92: ("delete_share_group_offsets", 0, 0),
 }

@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from ..releases.release import Release
 
 ELR_VERSION, GROUP_VERSION, KRAFT_VERSION = "eligible.leader.replicas.version", "group.version", "kraft.version"
-METADATA_VERSION, STREAMS_VERSION, TRANSACTION_VERSION = "metadata.version", "streams.version", "transaction.version"
+METADATA_VERSION, SHARE_VERSION, STREAMS_VERSION = "metadata.version", "share.version", "streams.version"
+TRANSACTION_VERSION = "transaction.version"
 SUPPORTED = {
     GROUP_VERSION: (0, 1),
     KRAFT_VERSION: (0, 1),
     METADATA_VERSION: (7, 30),
+    SHARE_VERSION: (0, 1),
     TRANSACTION_VERSION: (0, 2),
     ELR_VERSION: (0, 1),
     STREAMS_VERSION: (0, 1),

@@ -16,6 +16,7 @@ from .classic.messages import Join, JoinResult, Leave, Sync, SyncResult
 from .consumer import classic_members
 from .consumer.group import ConsumerGroup
 from .conversion import may_downgrade
+from .share.group import ShareGroup
 from .streams.group import StreamsGroup
 from .table import Group, GroupTable
 
@@ -38,6 +39,8 @@ class ClassicRequests:
         group = table.get(group_id)
         if error := self._check_join(group_id, join, group):
             reply.set(error)
+        elif isinstance(group, ShareGroup):
+            reply.set(JoinResult(ErrorCode.INCONSISTENT_GROUP_PROTOCOL))
         elif isinstance(group, ConsumerGroup) and not group.is_empty:
             reply.set(self._join_consumer_group(group, join))
         elif isinstance(group, StreamsGroup) and not group.is_empty:
@@ -123,7 +126,7 @@ class ClassicRequests:
     def _find(self, group_id: str) -> ClassicGroup | ConsumerGroup | None:
         """Returns a group that can have members of the classic protocol."""
         group = self._table.get(group_id) if group_id else None
-        return None if isinstance(group, StreamsGroup) else group
+        return None if isinstance(group, ShareGroup | StreamsGroup) else group
 
 
 def _not_found(group_id: str) -> ErrorCode:

@@ -1,8 +1,9 @@
 """The group coordinator of the cluster: all groups and their committed offsets, as Kafka's GroupCoordinatorService keeps them.
 
-A group is a classic group, a consumer group or a streams group. An empty classic group becomes the kind that the next joining member needs,
-and an empty group of another kind becomes a classic one if such a member joins. Classic and consumer groups with members may be converted
-(`conversion`). Every change is written to `__consumer_offsets` as Kafka writes it (`records`).
+A group is a classic group, a consumer group, a share group or a streams group. An empty classic group becomes the kind that the next
+joining member needs, except a share group, and an empty consumer or streams group a classic one. Classic and consumer groups with members
+may be converted (`conversion`); share groups never change their kind. Every change is written to `__consumer_offsets` as Kafka writes it
+(`records`, `share.records`, `streams.records`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from .logger import log
 from .offset_requests import OffsetRequests
 from .records import offset_record, tombstones
 from .settings import GroupSettings
+from .share.group import ShareGroup
+from .share.requests import ShareRequests
 from .streams_requests import StreamsRequests
 from .table import Group, GroupTable
 
@@ -26,7 +29,7 @@ __all__ = ["Group", "GroupSettings", "Groups"]
 
 
 class Groups:
-    """The groups of a cluster, by kind of request: `classic`, `consumer`, `streams` and `offsets`.
+    """The groups of a cluster, by kind of request: `classic`, `consumer`, `share`, `streams` and `offsets`.
 
     `randomness` generates member ids; `timers` provides the time and runs timeouts.
     """
@@ -35,6 +38,7 @@ class Groups:
         self._table = GroupTable(timers, randomness, settings, cluster, self.expire_offsets)
         self.classic = ClassicRequests(self._table)
         self.consumer = ConsumerRequests(self._table)
+        self.share = ShareRequests(self._table)
         self.streams = StreamsRequests(self._table)
         self.offsets = OffsetRequests(self._table)
 
@@ -60,9 +64,13 @@ class Groups:
             return ErrorCode.GROUP_ID_NOT_FOUND
         if error := group.check_delete():
             return error
-        offsets = [(topic, index) for topic, partitions in self.offsets.of(group_id) for index in partitions]
-        records = [offset_record(group_id, topic, index, None) for topic, index in offsets]
-        self._table.cluster.write(group_id, [*records, *tombstones(group)])
+        if isinstance(group, ShareGroup):
+            if error := self.share.delete(group):
+                return error
+        else:
+            offsets = [(topic, index) for topic, partitions in self.offsets.of(group_id) for index in partitions]
+            records = [offset_record(group_id, topic, index, None) for topic, index in offsets]
+            self._table.cluster.write(group_id, [*records, *tombstones(group)])
         group.delete()
         self._table.remove(group_id)
         self.offsets.forget_group(group_id)
@@ -73,7 +81,8 @@ class Groups:
         """Deletes expired offsets, and groups that have neither offsets nor members left."""
         self._table.set_retention_timer()
         now_ms, may_expire = self._table.timers.now_ms, self.offsets.may_expire
-        for group in [each for each in self if may_expire(each.group_id, now_ms)]:
+        # Share groups have no committed offsets, and Kafka keeps them until they are deleted.
+        for group in [each for each in self if not isinstance(each, ShareGroup) and may_expire(each.group_id, now_ms)]:
             self.offsets.expire(group.group_id)
             if not self.offsets.of(group.group_id) and group.is_empty:
                 self.delete(group.group_id)

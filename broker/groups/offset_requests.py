@@ -19,6 +19,7 @@ from .offset_expiration import earliest_expiry_ms, has_expired
 from .offset_index import OffsetIndex
 from .offsets import CommittedOffset, CommittedOffsets
 from .records import offset_record
+from .share.group import ShareGroup
 from .table import GroupTable
 
 
@@ -96,6 +97,8 @@ class OffsetRequests:
             return ErrorCode.ILLEGAL_GENERATION if generation_id >= 0 else ErrorCode.NONE
         if isinstance(group, ClassicGroup):
             return group.check_transactional_commit(member_id, group_instance_id, generation_id)
+        if isinstance(group, ShareGroup):
+            return ErrorCode.GROUP_ID_NOT_FOUND
         if generation_id == -1 and not member_id and group_instance_id is None:
             return ErrorCode.NONE
         error = group.check_commit(member_id, generation_id, slots, supports_member_epochs=True)
@@ -136,7 +139,7 @@ class OffsetRequests:
     def check_delete(self, group_id: str) -> ErrorCode:
         """Returns NON_EMPTY_GROUP if the group has members whose subscriptions the broker cannot read, NONE if OffsetDelete is allowed."""
         group = self._table.get(group_id)
-        if group is None:
+        if group is None or isinstance(group, ShareGroup):
             return ErrorCode.GROUP_ID_NOT_FOUND
         may = not isinstance(group, ClassicGroup) or group.is_empty or group.protocol_type == CONSUMER_PROTOCOL_TYPE
         return ErrorCode.NONE if may else ErrorCode.NON_EMPTY_GROUP
@@ -160,7 +163,7 @@ class OffsetRequests:
     def expire(self, group_id: str) -> None:
         """Deletes the offsets of a group that have expired."""
         table, group, offsets = self._table, self._table.get(group_id), self.of(group_id)
-        assert group is not None
+        assert group is not None and not isinstance(group, ShareGroup)
         expired = offsets.expired(partial(has_expired, group, table.timers.now_ms, table.settings))
         self._delete(group_id, expired)
         if expired:

@@ -72,6 +72,28 @@ class ConsumerGroupState(Enum):
     """The group is deleted or has been converted."""
 
 
+class ShareGroupState(Enum):
+    """The states of a share group, as ShareGroupDescribe and ListGroups return them (Kafka's ShareGroupState).
+
+    There are no states of a rebalance, because members share partitions and so never wait for each other.
+    """
+
+    EMPTY = "Empty"
+    """The group has no members. Its share partitions keep their state.
+
+    The first member joins -> STABLE; the group is deleted -> DEAD.
+    """
+
+    STABLE = "Stable"
+    """The group has members.
+
+    The last member leaves or its session ends -> EMPTY.
+    """
+
+    DEAD = "Dead"
+    """The group is deleted."""
+
+
 class StreamsGroupState(Enum):
     """The states of a streams group, as StreamsGroupDescribe and ListGroups return them (Kafka's StreamsGroupState).
 
@@ -112,6 +134,6 @@ class StreamsGroupState(Enum):
     """The group is deleted."""
 
 
-def filter_name(state: GroupState | ConsumerGroupState | StreamsGroupState) -> str:
+def filter_name(state: GroupState | ConsumerGroupState | ShareGroupState | StreamsGroupState) -> str:
     """Returns the name of a state in the filter of ListGroups, in lower case. For one state Kafka compares another name than it returns."""
     return "not_ready" if state is StreamsGroupState.NOT_READY else state.value.lower()

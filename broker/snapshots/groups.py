@@ -19,12 +19,14 @@ from ..groups.coordinator import Group, Groups
 from ..groups.offset_index import OffsetIndex
 from ..groups.offset_requests import OffsetRequests
 from ..groups.offsets import CommittedOffset, CommittedOffsets, PendingOffset, PendingOffsets
+from ..groups.share.group import ShareGroup
 from ..groups.states import GroupState
 from ..groups.streams.group import StreamsGroup
 from ..groups.streams_requests import StreamsRequests
 from ..groups.table import GroupTable
 from .consumer_groups import CONSUMER_GROUP, PROTOCOLS
 from .forms import KEYS, MOMENT, PLAIN, TUPLE, Form, Plain, Record, Within, coded, mapped, named, optional, ordered
+from .share_groups import SHARE_GROUP
 from .streams_groups import CREATION_ERRORS, STREAMS_GROUP
 
 
@@ -100,7 +102,7 @@ OFFSETS = Record(
 
 # Classes whose attributes follow from the members and groups, or that have no state.
 MEMBERS_OF_GROUP = Record(Members, {}, apart=("joined", "_members", "_static_ids", "_supporters"))
-GROUPS = Record(Groups, {}, apart=("classic", "consumer", "offsets", "streams", "_table"))
+GROUPS = Record(Groups, {}, apart=("classic", "consumer", "share", "offsets", "streams", "_table"))
 GROUP_TABLE = Record(GroupTable, {}, apart=("timers", "settings", "cluster", "_random", "_expire_offsets", "_groups"))
 CLASSIC_REQUESTS = Record(ClassicRequests, {}, apart=("_table",))
 CONSUMER_REQUESTS = Record(ConsumerRequests, {}, apart=("_table",))
@@ -110,6 +112,7 @@ STREAMS_REQUESTS = Record(StreamsRequests, {"creation_errors": Within(CREATION_E
 _RECORDS: Mapping[str, Record[Any]] = {
     ClassicGroup.type: CLASSIC_GROUP,
     ConsumerGroup.type: CONSUMER_GROUP,
+    ShareGroup.type: SHARE_GROUP,
     StreamsGroup.type: STREAMS_GROUP,
 }
 """The record of each kind of group."""
@@ -131,6 +134,7 @@ def fill_groups(groups: Groups, plain: Mapping[str, Plain], shift_ms: int) -> No
     new: Mapping[str, Callable[[str], Group]] = {
         ClassicGroup.type: table.new_classic_group,
         ConsumerGroup.type: table.new_consumer_group,
+        ShareGroup.type: table.new_share_group,
         StreamsGroup.type: table.new_streams_group,
     }
     for each in plain["groups"]:
