@@ -218,9 +218,9 @@ def test_connection_is_an_event_at_both_ends() -> None:
 def test_oversize_frame_is_named_by_its_setting() -> None:
     world = a_world()
     client = world.client()
-    client.feed((200_000_000).to_bytes(4, "big"))
+    client.feed((200_000_000).to_bytes(4, "big") + b"unread")
     (closed,) = events(world, "connection closed")
-    assert (closed.fields["by"], closed.fields["setting"]) == ("broker", "socket.request.max.bytes")
+    assert (closed.fields["by"], closed.fields["how"], closed.fields["setting"]) == ("broker", "RST", "socket.request.max.bytes")
 
 
 def test_record_survives_a_restored_state() -> None:
