@@ -144,7 +144,7 @@ DEFAULTS_BEFORE: Mapping[str, tuple[tuple[str, str], ...]] = {
 }
 """Broker settings with another default in older releases: the text of the default before each release in which it changed.
 
-Those of TLS are left out, because TLS before 1.2 is not safe.
+The settings of TLS are left out, because TLS before 1.2 is not safe.
 """
 BOUNDS_BEFORE: Mapping[str, tuple[str, Range]] = {
     "flush.messages": ("3.3", Range(0)),
