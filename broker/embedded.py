@@ -21,7 +21,7 @@ from .handles.topic import AsyncTopic, Topic
 from .network.event_loop import new_event_loop
 from .network.server import Server
 from .security.startup import Security, security_of
-from .settings.cluster_config import ClusterConfig, cluster_of
+from .settings.cluster_config import DEFAULT_LIMITS, ClusterConfig, RecordLimits, cluster_of
 from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
 
@@ -64,12 +64,15 @@ class AsyncCluster(ClusterControls):
         transaction_version: int = 2,
         features: Mapping[str, int] | None = None,
         as_version: str | None = None,
+        record_exchanges: int = DEFAULT_LIMITS.exchanges,
+        record_bytes: int = DEFAULT_LIMITS.bytes,
         control: str | None = None,
         control_token: str | None = None,
     ) -> None:
         security = security_of(tls, users, acls)
         config = _cluster_config(nodes, settings or {}, security, as_version)
-        self._config = replace(config, features=_levels(features or {}, transaction_version, config.release))
+        levels = _levels(features or {}, transaction_version, config.release)
+        self._config = replace(config, features=levels, record=_record_limits(record_exchanges, record_bytes))
         self._topics = topic_specs_of({} if topics is None else topics)
         check_topics(self._topics, nodes, config.setting_rows)
         self._seed = seed
@@ -220,6 +223,8 @@ class Cluster(BlockingControls):
     With `tls=True` clients connect by TLS; a CA and certificates are created (`tls.ca_file`). `users` maps names to passwords, with which
     clients authenticate by PLAIN or SCRAM. `acls` restrict access, such as "User:alice:allow:read,describe:topic:orders".
 
+    The last `record_exchanges` requests, with `record_bytes` of their bytes, are recorded (`requests`, `wire`); 0 switches that off.
+
     `control="127.0.0.1:0"` serves the controls over HTTP too; an address that is not a loopback address needs a `control_token`.
 
     Raises TypeError or ValueError for an invalid argument, including a misspelt setting.
@@ -239,6 +244,8 @@ class Cluster(BlockingControls):
         transaction_version: int = 2,
         features: Mapping[str, int] | None = None,
         as_version: str | None = None,
+        record_exchanges: int = DEFAULT_LIMITS.exchanges,
+        record_bytes: int = DEFAULT_LIMITS.bytes,
         control: str | None = None,
         control_token: str | None = None,
     ) -> None:
@@ -254,6 +261,8 @@ class Cluster(BlockingControls):
             transaction_version=transaction_version,
             features=features,
             as_version=as_version,
+            record_exchanges=record_exchanges,
+            record_bytes=record_bytes,
             control=control,
             control_token=control_token,
         )
@@ -420,3 +429,10 @@ def _levels(features: Mapping[str, int], transaction_version: int, release: Rele
 
         check_levels(features, release)
     return {"transaction.version": transaction_version, **features}
+
+
+def _record_limits(exchanges: int, size: int) -> RecordLimits:
+    for name, value in (("record_exchanges", exchanges), ("record_bytes", size)):
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise ValueError(f"{name} must be a number from 0 on, not {value!r}")
+    return RecordLimits(exchanges, size)

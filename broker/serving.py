@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from .control_listener.address import ControlAddress
     from .snapshots.cluster import State
+    from .tracing import Tracer
 
 log = logging.getLogger("kafka.server.KafkaServer")
 
@@ -34,15 +35,17 @@ def run(
     data: Sequence[Path] = (),
     control: ControlAddress | None = None,
     command: Sequence[str] = (),
+    trace: Tracer | None = None,
     on_ready: Ready,
 ) -> int:
     """Runs a cluster until SIGTERM or SIGINT, or as long as `command` runs. Returns the exit code: that of the command, otherwise 0.
 
-    It starts with a saved `state` if there is one, and with the seed data of the files `data`. With `control` it has a control listener.
-    Raises OSError if an address is in use or the command cannot be started, and InvalidConfig for invalid seed data.
+    It starts with a saved `state` if there is one, and with the seed data of the files `data`. With `control` it has a control listener,
+    and `trace` prints its requests. Raises OSError if an address is in use or the command cannot be started, and InvalidConfig for invalid
+    seed data.
     """
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        return runner.run(_serve(config, topics, state, data, control, command, on_ready))
+        return runner.run(_serve(config, topics, state, data, control, command, trace, on_ready))
 
 
 async def _serve(
@@ -52,6 +55,7 @@ async def _serve(
     data: Sequence[Path],
     control: ControlAddress | None,
     command: Sequence[str],
+    trace: Tracer | None,
     on_ready: Ready,
 ) -> int:
     ended = asyncio.Event()
@@ -69,6 +73,9 @@ async def _serve(
             address = listener.address
         logs.started([node.node_id for node in config.nodes])
         on_ready(server, address)
+        if trace is not None:
+            trace.start(server)
+            stack.push_async_callback(trace.stop)
         if command:
             from .accompanied import run_beside  # imported only if needed, because a start should be fast
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import aclosing
 from typing import TYPE_CHECKING, cast
 
 from .answering import answer
 from .problems import Problem
 from .requests import MAX_HEAD_BYTES, Request, RequestParser
-from .responses import CONTINUE, Response, encoded, response_of
+from .responses import CONTINUE, Response, Streaming, encoded, encoded_head, response_of
 from .routes import only_reads, resource_of
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ class ControlConnection(asyncio.Protocol):
         self._writable = True
         self._unsent_bytes = 0
         self._timer: asyncio.TimerHandle | None = None
+        self._room: asyncio.Future[None] | None = None
 
     # Called by the transport
 
@@ -80,6 +82,8 @@ class ControlConnection(asyncio.Protocol):
 
     def resume_writing(self) -> None:
         self._writable = True
+        if self._room is not None and not self._room.done():
+            self._room.set_result(None)
         self._proceed()
 
     def abort(self) -> None:
@@ -125,8 +129,39 @@ class ControlConnection(asyncio.Protocol):
             raise
         finally:
             self._task = None
+        if isinstance(response, Streaming):
+            self._task = asyncio.current_task()
+            return await self._stream(request, response)
         log.log(logging.DEBUG if self._reads else logging.INFO, "%s: %d", request, response.status)
         self._respond(request, response)
+
+    async def _stream(self, request: Request, response: Streaming) -> None:
+        """Writes a response without end, as fast as the client reads. The connection ends if it does not read for REQUEST_S."""
+        self._transport.write(encoded_head(response))
+        try:
+            async with aclosing(response.pieces) as pieces:
+                async for piece in pieces:
+                    if request.method == "HEAD" or self._ending:
+                        break
+                    self._transport.write(piece)
+                    if not self._writable:
+                        await self._drained()
+        except Exception:
+            log.exception("an internal error in %s", request)
+        finally:
+            self._task = None
+            self._ending = True
+            self._transport.close()
+
+    async def _drained(self) -> None:
+        """Returns when the transport's buffer has room again."""
+        self._wait_for_request()
+        self._room = self._loop.create_future()
+        try:
+            await self._room
+        finally:
+            self._room = None
+            self._cancel_timer()
 
     def _respond(self, request: Request, response: Response) -> None:
         if self._transport.is_closing():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncGenerator
 from functools import cache
 
 from ..controls.cluster_controls import ClusterControls
@@ -13,9 +14,11 @@ from .access import Access
 from .address import ControlAddress
 from .connection import ControlConnection
 from .openapi import OPENAPI_PATH, document
-from .routes import JSON, Resource
+from .requests import Request
+from .routes import JSON, Resource, Stream
 
 MAX_CONNECTIONS = 256
+STREAM_PATH, EVENT_STREAM = "/wire/stream", "text/event-stream"
 
 
 class ControlListener:
@@ -24,7 +27,10 @@ class ControlListener:
     def __init__(self, controls: ClusterControls, configured: ControlAddress) -> None:
         self.controls = controls
         self.access = Access(configured.host, configured.token)
-        self.resources = {OPENAPI_PATH: Resource(JSON, cache(lambda: json.dumps(document(configured.token is not None)).encode()))}
+        self.resources: dict[str, Resource | Stream] = {
+            OPENAPI_PATH: Resource(JSON, cache(lambda: json.dumps(document(configured.token is not None)).encode())),
+            STREAM_PATH: Stream(EVENT_STREAM, _wire_stream),
+        }
         self.connections: set[ControlConnection] = set()
         self.tasks: set[asyncio.Task[None]] = set()
         self._configured = configured
@@ -49,3 +55,9 @@ class ControlListener:
     @property
     def is_full(self) -> bool:
         return len(self.connections) > MAX_CONNECTIONS
+
+
+def _wire_stream(request: Request, controls: ClusterControls) -> AsyncGenerator[bytes, None]:
+    from .stream import stream  # imported when it is first needed, with the modules that show the wire
+
+    return stream(request, controls._server)

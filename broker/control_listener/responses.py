@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from email.utils import formatdate
 from http import HTTPStatus
 from types import MappingProxyType
@@ -23,9 +23,21 @@ class Response(NamedTuple):
     headers: Mapping[str, str] = _NO_HEADERS
 
 
+class Streaming(NamedTuple):
+    """A response whose body has no known length. It ends with the connection."""
+
+    content_type: str
+    pieces: AsyncGenerator[bytes, None]
+
+
 def response_of(problem: Problem) -> Response:
     """Returns the response for an error."""
     return Response(problem.status, PROBLEM_TYPE, problem.as_json().encode(), problem.headers)
+
+
+def encoded_head(streaming: Streaming) -> bytes:
+    """Returns the head of a response without a length."""
+    return encoded(Response(HTTPStatus.OK, headers={"Content-Type": streaming.content_type}), keep_alive=False)
 
 
 def encoded(response: Response, *, keep_alive: bool, with_body: bool = True) -> bytes:

@@ -6,7 +6,7 @@ has the route `GET /record/list` with its parameters in the query.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl
 from ..control_errors import InvalidControl, unknown
 from ..control_interface.shapes import parsed, shown
 from ..control_interface.signatures import bound, bound_texts
+from ..controls.cluster_controls import ClusterControls
 from ..controls.declaration import CONTROLS, Control
 from .problems import Problem
 from .requests import MAX_SHOWN_CHARACTERS, Request
@@ -30,17 +31,28 @@ class Resource(NamedTuple):
     public: bool = False
 
 
+class Stream(NamedTuple):
+    """A resource that a GET follows. `open` returns the pieces of the body; it raises what controls raise."""
+
+    content_type: str
+    open: Callable[[Request, ClusterControls], AsyncGenerator[bytes, None]]
+    public: bool = False
+
+
+Resources = Mapping[str, Resource | Stream]
+
+
 def path_of(control: Control) -> str:
     return "/" + "/".join(control.words)
 
 
-def resource_of(request: Request, resources: Mapping[str, Resource]) -> Resource | None:
-    """Returns the document that a request is for, None if it is for something else."""
+def resource_of(request: Request, resources: Resources) -> Resource | Stream | None:
+    """Returns the document or the stream that a request is for, None if it is for something else."""
     return resources.get(request.target.partition("?")[0])
 
 
-def route(request: Request, resources: Mapping[str, Resource]) -> Resource | Control:
-    """Returns the document or the control that a request is for.
+def route(request: Request, resources: Resources) -> Resource | Stream | Control:
+    """Returns the document, the stream or the control that a request is for.
 
     Raises Problem for an unknown path, and for another method than that of the path.
     """
@@ -49,7 +61,7 @@ def route(request: Request, resources: Mapping[str, Resource]) -> Resource | Con
     if found is None:
         error = unknown("path", "path", path[:MAX_SHOWN_CHARACTERS], [*resources, *map(path_of, CONTROLS.values())])
         raise Problem(HTTPStatus.NOT_FOUND, str(error).partition(": ")[2])
-    reads = isinstance(found, Resource) or found.reads
+    reads = isinstance(found, Resource | Stream) or found.reads
     allowed = ("GET", "HEAD") if reads else ("POST",)
     if request.method not in allowed:
         raise Problem(HTTPStatus.METHOD_NOT_ALLOWED, f"use {allowed[0]} {path}", {"Allow": ", ".join(allowed)})

@@ -20,6 +20,7 @@ from .replicas import ReplicaControls
 from .state import StateControls
 from .transactions import TransactionControls
 from .waiting import BlockingWaitControls, WaitControls
+from .wire import AsyncWire, RequestControls, Wire
 
 
 class ClusterControls(
@@ -31,6 +32,7 @@ class ClusterControls(
     ConnectionControls,
     ClientMetricsControls,
     StateControls,
+    RequestControls,
     WaitControls,
 ):
     """The controls as coroutines, for the event loop on which the cluster runs."""
@@ -39,6 +41,11 @@ class ClusterControls(
     def clock(self) -> AsyncClock:
         """The cluster's time."""
         return AsyncClock(self)
+
+    @property
+    def wire(self) -> AsyncWire:
+        """The record of exchanges and events."""
+        return AsyncWire(self)
 
     @property
     def faults(self) -> list[AsyncFaultHandle]:
@@ -53,6 +60,11 @@ class BlockingControls(BlockingWaitControls):
     def clock(self) -> Clock:
         """The cluster's time."""
         return Clock(AsyncClock(self._controls), self._run)
+
+    @property
+    def wire(self) -> Wire:
+        """The record of exchanges and events."""
+        return Wire(AsyncWire(self._controls), self._run)
 
     @property
     def faults(self) -> list[FaultHandle]:
@@ -90,6 +102,7 @@ class BlockingControls(BlockingWaitControls):
 
     transactions = blocking(TransactionControls.transactions)
     connections = blocking(ConnectionControls.connections)
+    requests = blocking(RequestControls.requests)
     client_metrics = blocking(ClientMetricsControls.client_metrics)
 
     fault = blocking_fault(FaultControls.fault)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
+from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...protocol.frame import LENGTH, Buffer
@@ -26,6 +27,7 @@ from .exchange import HEAD_BYTES, Entry, Event, Exchange, Frame, Moment, client_
 from .redaction import redact_request, redact_response
 
 if TYPE_CHECKING:
+    from ..topics.partition import Partition
     from ..topics.topic import Topic
 
 OVERHEAD_BYTES = 200
@@ -193,6 +195,19 @@ class Record:
         """Adds an event."""
         self.add(Told(kind, at, text, node, connection, fields), len(text))
 
+    def tell_leader(self, at: tuple[float, float], partition: Partition) -> None:
+        """Adds the event that a partition has another leader. Partitions that get the same leader at the same time are one event."""
+        last = self.latest[-1] if self.latest else None
+        if isinstance(last, Told) and last.kind == "leader" and (last.at[0], last.fields["leader"]) == (at[0], partition.leader):
+            fields = {"leader": partition.leader, "partitions": int(last.fields.get("partitions", 1)) + 1}
+            text = f"{last.text.partition(' and ')[0]} and {fields['partitions'] - 1} others"
+            self.latest[-1] = last._replace(text=text, fields=fields)
+            return
+        name, leader, epoch = repr(partition), partition.leader, partition.leader_epoch
+        led = f"node {leader} leads {name} from epoch {epoch}" if leader >= 0 else f"{name} has no leader from epoch {epoch}"
+        topic, index = partition.topic.name, partition.index
+        self.tell("leader", at, led, None, None, {"topic": topic, "partition": index, "leader": leader, "epoch": epoch})
+
     def seal(self) -> None:
         """Numbers the latest entries and drops the oldest ones beyond the limits."""
         if self.latest:
@@ -234,15 +249,14 @@ class Record:
         for sequence, kept in self.kept_since(since):
             yield from (entry for entry in self.resolved(sequence, kept) if entry.sequence >= since)
 
-    def kept_since(self, since: int) -> list[tuple[int, Kept]]:
-        """Returns what is kept of the entries with numbers from `since` on, in order, each with its first number."""
+    def kept_since(self, since: int, most: int | None = None) -> list[tuple[int, Kept]]:
+        """Returns what is kept of the entries with numbers from `since` on, in order, each with its first number; at most the first `most`.
+
+        The first one may begin before `since`.
+        """
         self.seal()
-        found: list[tuple[int, Kept]] = []
-        for chunk in reversed(self._chunks):
-            if chunk.end <= since:
-                break
-            found += reversed(_numbered(chunk, since))
-        return found[::-1]
+        chunks = list(takewhile(lambda chunk: chunk.end > since, reversed(self._chunks)))
+        return list(islice(chain.from_iterable(_numbered(chunk, since) for chunk in reversed(chunks)), most))
 
     def resolved(self, sequence: int, kept: Kept) -> Iterator[Entry]:
         """Yields the entries that something kept stands for, of which the first has the number `sequence`."""
@@ -318,19 +332,19 @@ class Record:
         )
 
 
-def _count_of(kept: Kept) -> int:
+def count_of(kept: Kept) -> int:
+    """Returns how many numbers something kept has."""
     return 1 if isinstance(kept, Flight | Told) else kept[1]
 
 
-def _numbered(chunk: Chunk, since: int) -> list[tuple[int, Kept]]:
-    """Returns the entries of a chunk with their numbers, without those that end before `since`."""
-    found, sequence = [], chunk.first
+def _numbered(chunk: Chunk, since: int) -> Iterator[tuple[int, Kept]]:
+    """Yields the entries of a chunk with their numbers, without those that end before `since`."""
+    sequence = chunk.first
     for kept in chunk.kept:
-        following = sequence + _count_of(kept)
+        following = sequence + count_of(kept)
         if following > since:
-            found.append((sequence, kept))
+            yield sequence, kept
         sequence = following
-    return found
 
 
 def _frames(data: bytes) -> list[Frame]:
