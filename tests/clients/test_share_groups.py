@@ -35,8 +35,10 @@ pytestmark = [pytest.mark.clients, pytest.mark.slow]
 SOURCE = Path(__file__).with_name("ShareClient.java")
 MEMBERS, PARTITIONS, RECORDS, LIMIT = 10, 3, 300, 5
 GROUP_RESOURCE = 32
-CRASHES = 12
+CRASHES, ROUNDS = 6, 60
 SETTINGS = {
+    "group.share.record.lock.duration.ms": "3000",
+    "group.share.min.record.lock.duration.ms": "1000",
     "group.initial.rebalance.delay.ms": "0",
     "group.share.min.heartbeat.interval.ms": "100",
     "group.share.heartbeat.interval.ms": "200",
@@ -86,11 +88,12 @@ class Raw:
         acquired = [each for topic in response.responses for partition in topic.partitions for each in partition.acquired_records]
         return sum(each.last_offset - each.first_offset + 1 for each in acquired)
 
-    def start_offsets(self, group: str, topic_id: bytes) -> list[int]:
+    def decided(self, group: str, topic_id: bytes) -> list[int]:
+        """Returns how many records of each partition are acknowledged or archived, as they are stored."""
         wanted = [PartitionData(partition=index, leader_epoch=0) for index in range(PARTITIONS)]
         topics = [ReadStateSummaryData(topic_id=topic_id, partitions=wanted)]
         response = self.call(READ_SHARE_GROUP_STATE_SUMMARY, 1, ReadShareGroupStateSummaryRequest(group_id=group, topics=topics))
-        return [each.start_offset for each in response.results[0].partitions]
+        return [each.start_offset + each.delivery_complete_count for each in response.results[0].partitions]
 
 
 class Decision(NamedTuple):
@@ -128,13 +131,6 @@ def begin_at_the_start(raw: Raw, group: str) -> None:
     assert [each.error_code for each in response.responses] == [0]
 
 
-def crash(cluster: Cluster, group: str, topic_id: bytes, members: range) -> None:
-    """Lets members acquire records and close their sockets, until each has acquired some."""
-    for number in members:
-        while not Raw(cluster.bootstrap_servers).crash_with_records(group, f"crash-{number}", topic_id):
-            pass
-
-
 @pytest.mark.parametrize("mode", ["explicit", "implicit"])
 def test_java_share_consumers_decide_on_each_record_once(cluster: Cluster, mode: str) -> None:
     topic = group = f"share-{mode}"
@@ -146,11 +142,12 @@ def test_java_share_consumers_decide_on_each_record_once(cluster: Cluster, mode:
     command = apache_kafka.command(str(SOURCE), cluster.bootstrap_servers, topic, group, mode, str(MEMBERS))
     java = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
-        ends = [0] * PARTITIONS
-        for first in range(0, CRASHES, 3):
-            ends = produced(cluster, topic, ends)
-            crash(cluster, group, topic_id, range(first, first + 3))
-        cluster.wait_until(lambda: raw.start_offsets(group, topic_id) == ends, timeout_s=PATIENCE_S)
+        ends, crashes, rounds = [0] * PARTITIONS, 0, 0
+        while crashes < CRASHES and rounds < ROUNDS:
+            ends, rounds = produced(cluster, topic, ends), rounds + 1
+            crashes += Raw(cluster.bootstrap_servers).crash_with_records(group, f"crash-{rounds}", topic_id) > 0
+        assert crashes, "some members crash while they hold records"
+        cluster.wait_until(lambda: raw.decided(group, topic_id) == ends, timeout_s=PATIENCE_S)
         lines = java.communicate(timeout=PATIENCE_S)[0].splitlines()
     finally:
         java.kill()
