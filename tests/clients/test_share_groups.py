@@ -33,9 +33,9 @@ from tests.clients.client import PATIENCE_S
 
 pytestmark = [pytest.mark.clients, pytest.mark.slow]
 SOURCE = Path(__file__).with_name("ShareClient.java")
-MEMBERS, PARTITIONS, RECORDS, LIMIT = 10, 3, 300, 5
+MEMBERS, PARTITIONS, RECORDS, LIMIT = 10, 3, 150, 5
 GROUP_RESOURCE = 32
-CRASHES, ROUNDS = 6, 60
+CRASHES, ROUNDS = 4, 40
 SETTINGS = {
     "group.share.record.lock.duration.ms": "3000",
     "group.share.min.record.lock.duration.ms": "1000",
@@ -115,9 +115,8 @@ class Decision(NamedTuple):
         return self.accepted + self.rejected <= 1 and (once == 1 or self.accepted + self.rejected == 0) and self.deliveries <= LIMIT
 
 
-def produced(cluster: Cluster, topic: str, ends: list[int]) -> list[int]:
+def produced(producer: Producer, topic: str, ends: list[int]) -> list[int]:
     """Produces numbered records to all partitions in turn, and returns the end offsets."""
-    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "batch.num.messages": 10, "linger.ms": 1})
     for number in range(RECORDS):
         producer.produce(topic, str(number), partition=number % PARTITIONS)
     assert producer.flush(PATIENCE_S) == 0
@@ -139,18 +138,22 @@ def test_java_share_consumers_decide_on_each_record_once(cluster: Cluster, mode:
     metadata = raw.call(METADATA, 12, MetadataRequest(topics=[MetadataRequestTopic(name=topic)]))
     topic_id = metadata.topics[0].topic_id
     begin_at_the_start(raw, group)
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "batch.num.messages": 10, "linger.ms": 1})
     command = apache_kafka.command(str(SOURCE), cluster.bootstrap_servers, topic, group, mode, str(MEMBERS))
     java = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
-        ends, crashes, rounds = [0] * PARTITIONS, 0, 0
+        ends, crashes, rounds = produced(producer, topic, [0] * PARTITIONS), 0, 0
+        cluster.wait_until(lambda: sum(raw.decided(group, topic_id)) > 0, timeout_s=PATIENCE_S)
         while crashes < CRASHES and rounds < ROUNDS:
-            ends, rounds = produced(cluster, topic, ends), rounds + 1
+            ends, rounds = produced(producer, topic, ends), rounds + 1
             crashes += Raw(cluster.bootstrap_servers).crash_with_records(group, f"crash-{rounds}", topic_id) > 0
         assert crashes, "some members crash while they hold records"
         cluster.wait_until(lambda: raw.decided(group, topic_id) == ends, timeout_s=PATIENCE_S)
         lines = java.communicate(timeout=PATIENCE_S)[0].splitlines()
     finally:
+        raw.socket.close()
         java.kill()
+        java.communicate()
     assert (lines[0], lines[-1]) == ("running", "end")
     decided = [Decision(*map(int, line.split())) for line in lines[1:-1]]
     assert all(each.too_late == 0 for each in decided), "no record is delivered after a decision"
