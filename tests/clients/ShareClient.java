@@ -1,5 +1,6 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.io.PrintStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -31,6 +32,8 @@ public class ShareClient {
     static volatile boolean running = true;
 
     public static void main(String[] arguments) throws Exception {
+        PrintStream answers = System.out;
+        System.setOut(System.err);
         Configurator.setRootLevel(Level.ERROR);
         List<Thread> members = new ArrayList<>();
         for (int number = 0; number < Integer.parseInt(arguments[4]); number++) {
@@ -38,16 +41,16 @@ public class ShareClient {
             members.add(new Thread(member::run));
         }
         for (Thread member : members) member.start();
-        System.out.println("running");
+        answers.println("running");
         new BufferedReader(new InputStreamReader(System.in)).lines().forEach(line -> {});
         running = false;
         for (Thread member : members) member.join();
         for (Map.Entry<String, AtomicIntegerArray> record : new TreeMap<>(SEEN).entrySet()) {
             StringBuilder line = new StringBuilder(record.getKey()).append(' ').append(VALUES.get(record.getKey()));
             for (int field = 0; field < 5; field++) line.append(' ').append(record.getValue().get(field));
-            System.out.println(line);
+            answers.println(line);
         }
-        System.out.println("end");
+        answers.println("end");
         System.exit(0);
     }
 
