@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import AcknowledgeType, Producer, ShareConsumer
 
 from odradek.broker import Cluster
 from odradek.protocol.frame import decode_response, encode_request
@@ -31,6 +31,7 @@ from odradek.protocol.messages.share_fetch import SHARE_FETCH, FetchPartition, F
 from odradek.protocol.schema import Api, Message
 from tests import apache_kafka
 from tests.clients.client import PATIENCE_S
+from tests.clients.go_programs import run_go
 
 pytestmark = [pytest.mark.clients, pytest.mark.slow]
 SOURCE = Path(__file__).with_name("ShareClient.java")
@@ -49,12 +50,15 @@ SETTINGS = {
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
+    with Cluster(nodes=1, settings=SETTINGS) as cluster:
+        yield cluster
+
+
+def skip_without_java() -> None:
     if missing := apache_kafka.missing():
         pytest.skip(f"{missing} is not installed")
     if subprocess.run([str(apache_kafka.java()), "--describe-module", "jdk.compiler"], capture_output=True).returncode:
         pytest.skip("this Java has no compiler")
-    with Cluster(nodes=1, settings=SETTINGS) as cluster:
-        yield cluster
 
 
 class Raw:
@@ -140,6 +144,7 @@ def await_decisions(raw: Raw, group: str, topic_id: bytes, enough: Callable[[lis
 
 @pytest.mark.parametrize("mode", ["explicit", "implicit"])
 def test_java_share_consumers_decide_on_each_record_once(cluster: Cluster, mode: str) -> None:
+    skip_without_java()
     topic = group = f"share-{mode}"
     cluster.create_topic(topic, PARTITIONS)
     raw = Raw(cluster.bootstrap_servers)
@@ -173,3 +178,44 @@ def test_java_share_consumers_decide_on_each_record_once(cluster: Cluster, mode:
     if mode == "explicit":
         assert sum(each.renewed for each in decided) > 0
         assert sum(each.rejected for each in decided) > 0
+
+
+def test_librdkafka_share_consumer_decides_explicitly(cluster: Cluster) -> None:
+    topic = group = "share-librdkafka"
+    cluster.create_topic(topic, 1)
+    raw = Raw(cluster.bootstrap_servers)
+    begin_at_the_start(raw, group)
+    raw.socket.close()
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
+    for number in range(30):
+        producer.produce(topic, str(number))
+    assert producer.flush(PATIENCE_S) == 0
+    config = {"bootstrap.servers": cluster.bootstrap_servers, "group.id": group, "share.acknowledgement.mode": "explicit"}
+    accepted: list[int] = []
+    released: set[int] = set()
+    consumer = ShareConsumer(config)
+    consumer.subscribe([topic])
+    end_s = time.monotonic() + PATIENCE_S
+    while len(accepted) < 30 and time.monotonic() < end_s:
+        for message in consumer.poll(1.0):
+            assert message.error() is None
+            number = int(message.value())
+            if number % 3 == 0 and number not in released:
+                released.add(number)
+                consumer.acknowledge(message, AcknowledgeType.RELEASE)
+            else:
+                accepted.append(number)
+                consumer.acknowledge(message, AcknowledgeType.ACCEPT)
+        consumer.commit_sync()
+    consumer.close()
+    assert sorted(accepted) == list(range(30)), "released records are delivered again, and accepted ones are not"
+
+
+def test_franz_go_share_consumer_accepts_each_record_once(cluster: Cluster) -> None:
+    topic = group = "share-franz"
+    cluster.create_topic(topic, PARTITIONS)
+    raw = Raw(cluster.bootstrap_servers)
+    begin_at_the_start(raw, group)
+    raw.socket.close()
+    printed = run_go("franz_go_share", cluster.bootstrap_servers, topic, group)
+    assert printed == "accepted 300 released 30 delivered 330"
