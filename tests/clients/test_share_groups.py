@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -135,13 +135,6 @@ def begin_at_the_start(raw: Raw, group: str) -> None:
     assert [each.error_code for each in response.responses] == [0]
 
 
-def await_decisions(raw: Raw, group: str, topic_id: bytes, enough: Callable[[list[int]], bool]) -> None:
-    end_s = time.monotonic() + PATIENCE_S
-    while not enough(raw.decided(group, topic_id)):
-        assert time.monotonic() < end_s, raw.decided(group, topic_id)
-        time.sleep(0.1)
-
-
 @pytest.mark.parametrize("mode", ["explicit", "implicit"])
 def test_java_share_consumers_decide_on_each_record_once(cluster: Cluster, mode: str) -> None:
     skip_without_java()
@@ -156,12 +149,12 @@ def test_java_share_consumers_decide_on_each_record_once(cluster: Cluster, mode:
     java = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         ends, crashes, rounds = produced(producer, topic, [0] * PARTITIONS), 0, 0
-        await_decisions(raw, group, topic_id, lambda decided: sum(decided) > 0)
+        cluster.wait_until(lambda: sum(raw.decided(group, topic_id)) > 0, timeout_s=PATIENCE_S)
         while crashes < CRASHES and rounds < ROUNDS:
             ends, rounds = produced(producer, topic, ends), rounds + 1
             crashes += Raw(cluster.bootstrap_servers).crash_with_records(group, f"crash-{rounds}", topic_id) > 0
         assert crashes, "some members crash while they hold records"
-        await_decisions(raw, group, topic_id, lambda decided: decided == ends)
+        cluster.wait_until(lambda: raw.decided(group, topic_id) == ends, timeout_s=PATIENCE_S)
         lines = java.communicate(timeout=PATIENCE_S)[0].splitlines()
     finally:
         raw.socket.close()
@@ -199,7 +192,7 @@ def test_librdkafka_share_consumer_decides_explicitly(cluster: Cluster) -> None:
     while len(accepted) < 30 and time.monotonic() < end_s:
         for message in consumer.poll(1.0):
             assert message.error() is None
-            number = int(message.value())
+            number = int(message.value() or b"")
             if number % 3 == 0 and number not in released:
                 released.add(number)
                 consumer.acknowledge(message, AcknowledgeType.RELEASE)
