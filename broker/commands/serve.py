@@ -77,7 +77,9 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         if server.generated_tls is not None:
             lines.append(f"ssl.ca.location={server.generated_tls.ca_file}")
         if not command:  # because its output would be mixed with these lines
-            print(*lines, sep="\n", file=sys.stderr if options.capture == PIPE else sys.stdout, flush=True)
+            output = sys.stderr if options.capture == PIPE else sys.stdout
+            output.write("\n".join([*lines, ""]))  # at once, because the log may be written at the same time
+            output.flush()
         if options.ready_file is not None:
             _write(options.ready_file, "\n".join([*lines, ""]))
         if interactive:
@@ -271,6 +273,8 @@ def capture_options(options: argparse.Namespace) -> CaptureOptions | None:
 
     from ..wire.capture_options import CaptureOptions
 
+    if options.capture == PIPE and options.exec:
+        raise InvalidConfig("--capture - and --exec both write to the standard output; write the capture to a file")
     return CaptureOptions.of(options.capture, options.capture_addresses or "canonical", options.capture_max_bytes)
 
 
