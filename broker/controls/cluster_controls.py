@@ -6,6 +6,7 @@ each of its methods.
 
 from __future__ import annotations
 
+from .captures import CaptureControls
 from .client_metrics import ClientMetricsControls
 from .clock import AsyncClock, Clock
 from .connections import ConnectionControls
@@ -32,6 +33,7 @@ class ClusterControls(
     ConnectionControls,
     ClientMetricsControls,
     StateControls,
+    CaptureControls,
     RequestControls,
     WaitControls,
 ):
@@ -126,3 +128,6 @@ class BlockingControls(BlockingWaitControls):
     snapshots = blocking(StateControls.snapshots)
     reset = blocking(StateControls.reset)
     save = blocking(StateControls.save)
+
+    start_capture = blocking(CaptureControls.start_capture)
+    stop_capture = blocking(CaptureControls.stop_capture)

@@ -80,7 +80,7 @@ class FailingConnection(WatchedConnection):
 
 class Failing(WatchedCluster):
     def __init__(self, family: Family, faults: Faults) -> None:
-        super().__init__(family.settings, family.nodes, family.sasl)
+        super().__init__(family)
         self.faults = faults
         self.traces: list[str] = []
         self.case = ""

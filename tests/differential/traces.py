@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
@@ -119,8 +119,8 @@ class WatchedCluster(EmulatedCluster):
     State that is older than the present case is left out, because no case refers to what another case has created.
     """
 
-    def __init__(self, settings: Mapping[str, str], nodes: int, sasl: bool) -> None:
-        super().__init__(settings, nodes, sasl=sasl)
+    def __init__(self, family: Family) -> None:
+        super().__init__(family.settings, family.nodes, sasl=family.sasl, as_version=family.as_version)
         self.around = NEVER, NEVER
         self.excluded = Excluded()
 
@@ -205,7 +205,7 @@ def left_behind(traces: Iterable[Trace]) -> list[Trace]:
 
 def replay_watched(family: Family) -> tuple[dict[str, list[str]], list[Trace]]:
     """Returns the answers to each case, and the changes that refused requests have made."""
-    target, cases = WatchedCluster(family.settings, family.nodes, family.sasl), list(family.cases())
+    target, cases = WatchedCluster(family), list(family.cases())
     ids = create_topics(target, topics_of(cases, family.coordinators))
     answers, traces = {}, []
     for case in cases:

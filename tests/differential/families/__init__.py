@@ -26,6 +26,7 @@ from . import (
     log_dirs,
     loggers,
     offsets,
+    older_releases,
     only_classic,
     principals,
     produce,
@@ -91,5 +92,7 @@ FAMILIES: dict[str, Family] = {
     "principals": Family(principals.cases, principals.SETTINGS, nodes=1, sasl=True),
     "dynamic": Family(dynamic.cases),
     "acls": Family(acls.cases, acls.SETTINGS),
+    "release_2_8": Family(older_releases.of_release((2, 8)), nodes=1, as_version="2.8"),
+    "release_3_9": Family(older_releases.of_release((3, 9)), nodes=1, as_version="3.9"),
 }
 """The families by name."""
