@@ -18,7 +18,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from math import inf
-from random import Random, SystemRandom
 from typing import TYPE_CHECKING, TypeVar
 
 from ...protocol.errors import KafkaError
@@ -39,6 +38,7 @@ from .acceptor import Acceptor
 from .client_protocol import ClientProtocol
 from .listener_warnings import warn_of_listeners
 from .ports import ReservedPorts
+from .random_numbers import generator
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,7 +75,7 @@ class Server:
         self._topics = topics
         self._data = data
         self._state = state if state is None or seed is None else {**state, "random": None}
-        self._random = _generator(seed, state)
+        self._random = generator(seed, state)
         self._log_memory: LogMemory | None = None
         self._snapshots: Snapshots | None = None
         self._loop = asyncio.get_running_loop()
@@ -476,10 +476,3 @@ class Server:
         broker.connections.release(host)
         for acceptor in self._acceptors.get(broker.node_id, ()):
             acceptor.resume()
-
-
-def _generator(seed: int | None, state: State | None) -> Random:
-    """Returns the system's random numbers, or reproducible ones with a seed or with a state that has been saved with a seed."""
-    if seed is not None:
-        return Random(seed)
-    return SystemRandom() if state is None or state["random"] is None else Random()

@@ -4,8 +4,8 @@ Entries are kept in the form that costs least; `Exchange`s are made from them wh
 
 * A `Flight` is a request that a handler serves. It is added when the request arrives, and completed as it is answered and written.
 * A `Run` is a number of requests in a row that a shortcut answered at once: the bytes of the requests as they were received together, and
-  those of the responses as they were written together. It is a plain tuple, because one is added for each small Produce, or for several
-  that a client has pipelined.
+  those of the responses as they were written together. It is a plain tuple, and the bytes of many runs are kept together, because one is
+  added for each small Produce, or for several that a client has pipelined.
 * An `Event` is kept as it is.
 
 Everything is first added to `latest`, at the cost of an append. When `latest` is full or someone looks, `seal` gives its entries their
@@ -17,7 +17,7 @@ Two times are kept of each moment: milliseconds of the cluster, and seconds of t
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 OVERHEAD_BYTES = 200
 """The bytes that an entry counts in addition to its frames."""
-MOST_LATEST = 250
+MOST_LATEST = 1000
 LATEST_BYTES = 1024 * 1024
-"""About the most bytes that `latest` contains. They are not counted in `_bytes` yet."""
+"""About the most bytes that `latest` contains, unless the record is small. They are not counted in `_bytes` yet."""
 MOST_FORMER_NAMES = 10_000
 _REQUEST_ID, _RESPONSE_ID = slice(4, 8), slice(0, 4)  # the correlation id in the frames
 
@@ -51,33 +51,28 @@ class Peer(NamedTuple):
     principal: str
 
 
-Run = tuple[Peer, int, bytes, bytes, int, float, float]
-"""A client, the number of its requests, their bytes and those of the responses, each with its length, when the requests were received by
-the cluster's and by the monotonic clock, and when the responses were complete. They are written in the same turn, so that no other time is
-kept."""
+Run = tuple[Peer, int, bytearray, int, int, int, int, float, float]
+"""A client; the number of its requests; bytes that belong to several runs, with the positions at which the requests of this one begin, at
+which its responses begin, and at which they end, each with its length; when the requests were received by the cluster's and by the
+monotonic clock; and when the responses were complete. They are written in the same turn, so that no other time is kept."""
 
 
 class Flight:
     """A request that is being served, or has been. Its response and the times are set as they become known.
 
     `response` is the beginning of the response's frame with its length field, and `response_bytes` the size of all of it. Of a `token`,
-    a SASL token without a header, only the size is kept.
+    a SASL token without a header, only the size is kept. `waits` are texts, and partitions for whose records it has waited; these become
+    text only when someone looks, because consumers wait for most of their requests.
     """
 
-    __slots__ = (
-        "answered",
-        "ended",
-        "faults",
-        "head",
-        "is_token",
-        "peer",
-        "received",
-        "response",
-        "response_bytes",
-        "size",
-        "waits",
-        "written",
-    )
+    # Defaults of the class, because most requests have few of these values and setting them takes time.
+    response: bytes | None = None
+    response_bytes = 0
+    answered: tuple[float, float] | None = None
+    written: tuple[float, float] | None = None
+    waits: tuple[Hashable, ...] = ()
+    faults: tuple[str, ...] = ()
+    ended = ""
 
     def __init__(self, peer: Peer, received: tuple[float, float], head: bytes, size: int, is_token: bool) -> None:
         self.peer = peer
@@ -85,29 +80,20 @@ class Flight:
         self.head = head
         self.size = size
         self.is_token = is_token
-        self.response: bytes | None = None
-        self.response_bytes = 0
-        self.answered: tuple[float, float] | None = None
-        self.written: tuple[float, float] | None = None
-        self.waits: tuple[str, ...] = ()
-        self.faults: tuple[str, ...] = ()
-        self.ended = ""
 
-    def respond(self, parts: list[Buffer]) -> int:
+    def respond(self, parts: list[Buffer], size: int) -> int:
         """Adds bytes to the response, and returns how many of them are kept.
 
         The parts are not kept, because they may belong to large blocks of memory.
         """
+        if self.response is None and size <= HEAD_BYTES and not self.is_token:
+            self.response, self.response_bytes = b"".join(parts), size
+            return size
         known = self.response or b""
-        room = (LENGTH.size if self.is_token else LENGTH.size + HEAD_BYTES) - len(known)
-        for part in parts:
-            size = len(part)
-            self.response_bytes += size
-            if room > 0:
-                known += bytes(part) if size <= room else bytes(part[:room])
-                room -= size
-        added, self.response = len(known) - len(self.response or b""), known
-        return added
+        added = beginning(parts, (LENGTH.size if self.is_token else LENGTH.size + HEAD_BYTES) - len(known))
+        self.response = known + added
+        self.response_bytes += size
+        return len(added)
 
     @property
     def notes(self) -> list[str]:
@@ -170,14 +156,17 @@ class Chunk(NamedTuple):
 class Record:
     """The entries. `wall_offset_ms` is the wall clock's time when the monotonic clock showed 0, in milliseconds.
 
-    `latest` are entries without numbers. `count` is how many numbers they take, and `size` their bytes; `seal` has to be called when there
-    are more than MOST_LATEST.
+    `latest` are entries without numbers. `count` is how many numbers they take, and `size` their bytes; `seal` has to be called when these
+    are more than MOST_LATEST and `latest_bytes`.
     """
 
     def __init__(self, wall_offset_ms: float, max_exchanges: int, max_bytes: int) -> None:
         self._wall_offset_ms = wall_offset_ms
         self._max_exchanges, self._max_bytes = max_exchanges, max_bytes
+        self.latest_bytes = min(LATEST_BYTES, max_bytes // 16)
         self.latest: list[Kept] = []
+        self.run_bytes = bytearray()
+        """The bytes of the latest runs, together, because appending to them takes less time than allocating some for each run."""
         self.count = 0
         self.size = 0
         self._chunks: deque[Chunk] = deque()
@@ -194,7 +183,7 @@ class Record:
         self.latest.append(kept)
         self.count += 1
         self.size += size
-        if self.count > MOST_LATEST or self.size > LATEST_BYTES:
+        if self.count > MOST_LATEST or self.size > self.latest_bytes:
             self.seal()
 
     def tell(
@@ -223,7 +212,7 @@ class Record:
             size = self.size + OVERHEAD_BYTES * len(self.latest)
             self._chunks.append(Chunk(first, self._end, size, self.latest))
             self._bytes += size
-            self.latest, self.count, self.size = [], 0, 0
+            self.latest, self.run_bytes, self.count, self.size = [], bytearray(), 0, 0
             self._drop_oldest()
 
     def _drop_oldest(self) -> None:
@@ -302,18 +291,18 @@ class Record:
             received=self._moment(flight.received),
             answered=None if flight.answered is None else self._moment(flight.answered),
             written=None if flight.written is None else self._moment(flight.written),
-            waits=flight.waits,
+            waits=tuple(each if isinstance(each, str) else f"records of {each!r}" for each in flight.waits),
             faults=flight.faults,
             ended=flight.ended,
         )
 
     def _exchanges_of(self, sequence: int, run: Run) -> Iterator[Exchange]:
         """Yields the exchanges of a run. A request with acks=0 has no response; the others have theirs in order."""
-        peer, _, requests, answers, time_ms, received_s, written_s = run
+        peer, _, kept, start, middle, end, time_ms, received_s, written_s = run
         received, written = self._moment((time_ms, received_s)), self._moment((time_ms, written_s))
-        responses = iter(_frames(answers))
+        responses = iter(_frames(bytes(kept[middle:end])))
         response = next(responses, None)
-        for request in _frames(requests):
+        for request in _frames(bytes(kept[start:middle])):
             own = None
             if response is not None and response.head[_RESPONSE_ID] == request.head[_REQUEST_ID]:
                 own, response = response, next(responses, None)
@@ -341,6 +330,18 @@ class Record:
             topic_names=self.topic_names,
             **known,
         )
+
+
+def beginning(parts: list[Buffer], most: int) -> bytes:
+    """Returns a copy of the first bytes of a response, at most `most`."""
+    taken: list[Buffer] = []
+    for part in parts:
+        if len(part) >= most:
+            taken.append(part[: max(most, 0)])
+            break
+        taken.append(part)
+        most -= len(part)
+    return b"".join(taken)
 
 
 def count_of(kept: Kept) -> int:

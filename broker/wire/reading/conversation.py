@@ -15,7 +15,7 @@ from ....protocol.messages import load_api
 from ....protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from ....protocol.messages.metadata import METADATA, MetadataResponse
 from ....protocol.messages.produce import PRODUCE, ProduceRequest
-from ....protocol.schema import Message, ProtocolError
+from ....protocol.schema import ZERO_UUID, Message, ProtocolError
 from ..exchange import Entry, Event, Exchange, Frame, Moment, client_id_of
 from ..pairing import HEADER_BYTES, HEADLESS, Pairing, Start
 from ..pcapng import CLOSED, FAULT, WAITED
@@ -191,7 +191,7 @@ class Conversation:
     def _learn_names(self, response: MetadataResponse) -> None:
         """Learns the names of topic ids, by which newer requests refer to topics."""
         for topic in response.topics:
-            if topic.name is not None and len(self._topic_names) < MAX_NAMES:
+            if topic.name is not None and topic.topic_id != ZERO_UUID and len(self._topic_names) < MAX_NAMES:
                 self._topic_names[topic.topic_id] = topic.name
 
     def _close(self, flags: int, packet: Packet, *, by_client: bool) -> list[Entry]:
@@ -263,7 +263,7 @@ def _decoded(frame: Frame) -> Message | None:
     try:
         view = memoryview(frame.head)
         header = read_request_header(view)
-        if frame.is_complete and header.version in header.api.versions:
+        if frame.is_complete and header.version in header.api.declared:
             message: Message = header.api.request.decoders[header.version](view, header.position)[0]
             return message
     except ProtocolError:
