@@ -142,9 +142,9 @@ class RequestCounts:
         self._add(api, version, error, end_s - flight.received[1], flight.size + LENGTH.size, flight.response_bytes)
 
     def _count_run(self, run: Run) -> None:
-        _, _, data, answers, _, received_s, answered_s = run
-        responses = {bytes(frame[:_ID_BYTES]): frame for frame in _frames(answers)}
-        for request in _frames(data):
+        _, _, kept, start, middle, end, _, received_s, answered_s = run
+        responses = {bytes(frame[:_ID_BYTES]): frame for frame in _frames(bytes(kept[middle:end]))}
+        for request in _frames(bytes(kept[start:middle])):
             response = responses.get(bytes(request[_ID_BYTES : 2 * _ID_BYTES]))
             frame = None if response is None else Frame(bytes(response), len(response))
             api, version = _labels_of(request)
