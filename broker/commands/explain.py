@@ -13,7 +13,7 @@ examples:
   odradek explain orders.pcapng
   odradek explain orders.pcapng --filter 'api=Produce and error' --verbose
   odradek explain - --json
-  odradek explain orders.pcapng --format html > orders.html
+  odradek explain orders.pcapng --format html
 """
 
 

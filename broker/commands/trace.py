@@ -17,7 +17,7 @@ examples:
   odradek trace
   odradek trace --filter 'api=Produce and error' --verbose
   odradek trace --since 0 --json
-  odradek trace --format html > session.html     a sequence diagram of what happens until Ctrl-C
+  odradek trace --format mermaid      a sequence diagram of what happens until Ctrl-C
 """
 DEFAULT_CONTROL = "127.0.0.1:9099"
 FAILED = 1
