@@ -20,6 +20,7 @@ from odradek.protocol.messages.streams_group_heartbeat import STREAMS_GROUP_HEAR
 
 from ..case import LOCALHOST, Case, Send, Topic, all_versions
 from ..requests import batch_of, produce, request_of
+from . import share_acl_requests
 from .acl_requests import OTHER, SHARED, GuardedRequest, requests, streams_heartbeat
 
 SETTINGS = {
@@ -43,6 +44,7 @@ Entry = dict[str, object]
 
 def cases() -> Iterator[Case]:
     yield Case("acls.set-up", (Topic(SHARED), Topic(OTHER)), tuple(_set_up()))
+    yield Case("acls.share.set-up", (Topic(SHARED), Topic(OTHER)), (), tuple(share_acl_requests.set_up(SHARED, OTHER)))
     for guarded in requests():
         for name, host in _clients(guarded):
             case = f"acls.{guarded.name}.{name}"
