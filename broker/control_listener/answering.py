@@ -22,18 +22,21 @@ from .problems import Problem, problem_of
 from .requests import Request
 from .responses import Response, response_of
 from .routes import JSON, Resource, arguments_of, route
+from .streams import EVENT_STREAM, Stream
 
 log = logging.getLogger("odradek.control")
 
 LARGE_BODY_BYTES = 64 * 1024
 
 
-async def answer(request: Request, controls: ClusterControls, resources: Mapping[str, Resource]) -> Response:
+async def answer(request: Request, controls: ClusterControls, resources: Mapping[str, Resource | Stream]) -> Response:
     """Returns the response to a request. An internal error is logged, and its details stay in the log."""
     try:
         found = route(request, resources)
         if isinstance(found, Resource):
-            return Response(HTTPStatus.OK, found.content_type, await asyncio.to_thread(found.render))
+            return Response(HTTPStatus.OK, found.content_type, await asyncio.to_thread(found.render), found.headers)
+        if isinstance(found, Stream):
+            return Response(HTTPStatus.OK, EVENT_STREAM, stream=found.events(request, controls))
         return await _carried_out(found, request, controls)
     except Problem as problem:
         return response_of(problem)

@@ -13,7 +13,9 @@ from .access import Access
 from .address import ControlAddress
 from .connection import ControlConnection
 from .openapi import OPENAPI_PATH, document
+from .page_files import page_resources
 from .routes import JSON, Resource
+from .streams import CHANGES_PATH, Stream, changes
 
 MAX_CONNECTIONS = 256
 
@@ -24,7 +26,8 @@ class ControlListener:
     def __init__(self, controls: ClusterControls, configured: ControlAddress) -> None:
         self.controls = controls
         self.access = Access(configured.host, configured.token)
-        self.resources = {OPENAPI_PATH: Resource(JSON, cache(lambda: json.dumps(document(configured.token is not None)).encode()))}
+        openapi = Resource(JSON, cache(lambda: json.dumps(document(configured.token is not None)).encode()))
+        self.resources: dict[str, Resource | Stream] = {OPENAPI_PATH: openapi, CHANGES_PATH: Stream(changes), **page_resources()}
         self.connections: set[ControlConnection] = set()
         self.tasks: set[asyncio.Task[None]] = set()
         self._configured = configured

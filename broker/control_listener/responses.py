@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from email.utils import formatdate
 from http import HTTPStatus
 from types import MappingProxyType
@@ -11,16 +11,17 @@ from typing import NamedTuple
 from .problems import PROBLEM_TYPE, Problem
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 class Response(NamedTuple):
-    """A response. Without a content type, it has no body."""
+    """A response. Without a content type, it has no body. The body of a `stream` follows in pieces until the connection ends."""
 
     status: HTTPStatus
     content_type: str | None = None
     body: bytes = b""
-    headers: Mapping[str, str] = _NO_HEADERS
+    headers: Mapping[str, str] = NO_HEADERS
+    stream: AsyncIterator[bytes] | None = None
 
 
 def response_of(problem: Problem) -> Response:
@@ -32,7 +33,9 @@ def encoded(response: Response, *, keep_alive: bool, with_body: bool = True) -> 
     """Returns the bytes of a response. Without its body, it is the response to a HEAD request."""
     headers = {"Date": formatdate(usegmt=True), "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", **response.headers}
     if response.content_type is not None:
-        headers |= {"Content-Type": response.content_type, "Content-Length": str(len(response.body))}
+        headers["Content-Type"] = response.content_type
+    if response.content_type is not None and response.stream is None:
+        headers["Content-Length"] = str(len(response.body))
     if not keep_alive:
         headers["Connection"] = "close"
     lines = [f"HTTP/1.1 {response.status.value} {response.status.phrase}", *(f"{name}: {value}" for name, value in headers.items())]

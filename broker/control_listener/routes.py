@@ -17,6 +17,8 @@ from ..control_interface.signatures import bound, bound_texts
 from ..controls.declaration import CONTROLS, Control
 from .problems import Problem
 from .requests import MAX_SHOWN_CHARACTERS, Request
+from .responses import NO_HEADERS
+from .streams import Stream
 
 JSON = "application/json"
 MAX_PARAMETERS = 1000
@@ -28,19 +30,20 @@ class Resource(NamedTuple):
     content_type: str
     render: Callable[[], bytes]
     public: bool = False
+    headers: Mapping[str, str] = NO_HEADERS
 
 
 def path_of(control: Control) -> str:
     return "/" + "/".join(control.words)
 
 
-def resource_of(request: Request, resources: Mapping[str, Resource]) -> Resource | None:
-    """Returns the document that a request is for, None if it is for something else."""
+def resource_of(request: Request, resources: Mapping[str, Resource | Stream]) -> Resource | Stream | None:
+    """Returns the document or stream that a request is for, None if it is for something else."""
     return resources.get(request.target.partition("?")[0])
 
 
-def route(request: Request, resources: Mapping[str, Resource]) -> Resource | Control:
-    """Returns the document or the control that a request is for.
+def route(request: Request, resources: Mapping[str, Resource | Stream]) -> Resource | Stream | Control:
+    """Returns the document, the stream or the control that a request is for.
 
     Raises Problem for an unknown path, and for another method than that of the path.
     """
@@ -49,7 +52,7 @@ def route(request: Request, resources: Mapping[str, Resource]) -> Resource | Con
     if found is None:
         error = unknown("path", "path", path[:MAX_SHOWN_CHARACTERS], [*resources, *map(path_of, CONTROLS.values())])
         raise Problem(HTTPStatus.NOT_FOUND, str(error).partition(": ")[2])
-    reads = isinstance(found, Resource) or found.reads
+    reads = isinstance(found, Resource | Stream) or found.reads
     allowed = ("GET", "HEAD") if reads else ("POST",)
     if request.method not in allowed:
         raise Problem(HTTPStatus.METHOD_NOT_ALLOWED, f"use {allowed[0]} {path}", {"Allow": ", ".join(allowed)})

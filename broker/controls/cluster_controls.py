@@ -6,6 +6,7 @@ each of its methods.
 
 from __future__ import annotations
 
+from .access import AccessControls
 from .clock import AsyncClock, Clock
 from .connections import ConnectionControls
 from .declaration import blocking
@@ -14,6 +15,7 @@ from .fault_presets import FaultPresetControls
 from .faults import FaultControls, fault_handles
 from .groups import GroupControls
 from .nodes import NodeControls
+from .overview import OverviewControls
 from .records import RecordControls
 from .replicas import ReplicaControls
 from .state import StateControls
@@ -28,6 +30,8 @@ class ClusterControls(
     GroupControls,
     TransactionControls,
     ConnectionControls,
+    OverviewControls,
+    AccessControls,
     StateControls,
     WaitControls,
 ):
@@ -88,6 +92,11 @@ class BlockingControls(BlockingWaitControls):
 
     transactions = blocking(TransactionControls.transactions)
     connections = blocking(ConnectionControls.connections)
+
+    status = blocking(OverviewControls.status)
+    nodes = blocking(OverviewControls.nodes)
+    acls = blocking(AccessControls.acls)
+    users = blocking(AccessControls.users)
 
     fault = blocking_fault(FaultControls.fault)
     list_faults = blocking(FaultControls.list_faults)

@@ -1,0 +1,147 @@
+"""Controls that describe the cluster as a whole and its nodes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ... import __version__
+from ..cluster.broker import Broker
+from ..cluster.state import ClusterState
+from ..topics.replication import NO_LEADER
+from .declaration import Controls, control
+
+
+@dataclass(frozen=True)
+class ListenerInfo:
+    """One listener of a node, with the address on which it listens and the one that it advertises to clients."""
+
+    name: str
+    security_protocol: str
+    host: str
+    port: int
+    advertised: str
+
+
+@dataclass(frozen=True)
+class NodeInfo:
+    """One node. `state` is running, stopped, paused or isolated.
+
+    `fenced` says whether the controller considers the node dead, which it learns when the node's session expires. `leaders` and `replicas`
+    are numbers of partitions, and `out_of_sync` is the number of the replicas that are not in sync.
+    """
+
+    node: int
+    state: str
+    fenced: bool
+    controller: bool
+    rack: str | None
+    listeners: list[ListenerInfo]
+    leaders: int
+    replicas: int
+    out_of_sync: int
+    connections: int
+
+
+@dataclass(frozen=True)
+class ClusterInfo:
+    """The cluster. `problems` says in words what is not as it should be; it is empty for a healthy cluster.
+
+    `log_bytes` is the size of all logs, and `max_memory_bytes` the limit of their memory, None if there is none.
+    """
+
+    version: str
+    cluster_id: str
+    controller: int
+    bootstrap_servers: str
+    nodes: int
+    topics: int
+    partitions: int
+    groups: int
+    connections: int
+    log_bytes: int
+    max_memory_bytes: int | None
+    problems: list[str]
+
+
+class OverviewControls(Controls):
+    """The cluster as a whole, and its nodes."""
+
+    @control("cluster show", reads=True)
+    async def status(self) -> ClusterInfo:
+        """Returns the identity of the cluster, its size, and its problems."""
+        server, cluster = self._server, self._server.cluster
+        partitions = list(cluster.partitions())
+        return ClusterInfo(
+            version=__version__,
+            cluster_id=cluster.cluster_id,
+            controller=cluster.controller_id,
+            bootstrap_servers=server.bootstrap_servers,
+            nodes=len(cluster.brokers),
+            topics=len(cluster.topics),
+            partitions=len(partitions),
+            groups=sum(1 for _ in cluster.groups),
+            connections=len(server.connections()),
+            log_bytes=sum(partition.log.size for partition in partitions),
+            max_memory_bytes=None if cluster.log_memory is None else cluster.log_memory.limit_bytes,
+            problems=list(_problems(cluster)),
+        )
+
+    @control("node list", reads=True)
+    async def nodes(self) -> list[NodeInfo]:
+        """Returns all nodes with their states and listeners, in the order of their ids."""
+        server, cluster = self._server, self._server.cluster
+        partitions = list(cluster.partitions())
+        leaders = Counter(each.leader for each in partitions)
+        replicas = Counter(node for each in partitions for node in each.replicas)
+        in_sync = Counter(node for each in partitions for node in each.isr)
+        connections = Counter(each.broker.node_id for each in server.connections())
+        return [
+            NodeInfo(
+                node=node,
+                state=_state(broker),
+                fenced=broker.fenced,
+                controller=node == cluster.controller_id,
+                rack=broker.rack,
+                listeners=_listeners(broker),
+                leaders=leaders[node],
+                replicas=replicas[node],
+                out_of_sync=replicas[node] - in_sync[node],
+                connections=connections[node],
+            )
+            for node, broker in sorted(cluster.brokers.items())
+        ]
+
+
+def _state(broker: Broker) -> str:
+    if not broker.running:
+        return "stopped"
+    return broker.silence.value if broker.silence else "running"
+
+
+def _listeners(broker: Broker) -> list[ListenerInfo]:
+    return [ListenerInfo(each.name, each.security_protocol, each.host, each.port, each.advertised) for each in broker.listeners.values()]
+
+
+def _problems(cluster: ClusterState) -> Iterator[str]:
+    for node, broker in sorted(cluster.brokers.items()):
+        if (state := _state(broker)) != "running":
+            yield f"node {node} is {state}"
+    without_leader = under_min_isr = under_replicated = 0
+    for partition in cluster.partitions():
+        without_leader += partition.leader == NO_LEADER
+        under_min_isr += len(partition.isr) < partition.min_isr
+        under_replicated += len(partition.isr) < len(partition.replicas)
+    if without_leader:
+        yield f"{_partitions(without_leader, 'has', 'have')} no leader"
+    if under_min_isr:
+        yield f"{_partitions(under_min_isr, 'has', 'have')} fewer in-sync replicas than min.insync.replicas"
+    if under_replicated:
+        yield f"{_partitions(under_replicated, 'has', 'have')} replicas that are not in sync"
+    if cluster.log_memory is not None and cluster.log_memory.used_bytes >= cluster.log_memory.limit_bytes:
+        yield "the memory for logs is full"
+
+
+def _partitions(number: int, singular: str, plural: str) -> str:
+    return f"1 partition {singular}" if number == 1 else f"{number} partitions {plural}"
