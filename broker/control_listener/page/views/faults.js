@@ -17,7 +17,7 @@ const GROUPS = {
 const EXCHANGES_SHOWN = 20;
 
 const COLUMNS = [
-  { title: "Fault", value: (row) => row.fault, number: true },
+  { title: "Fault", value: (row) => row.fault },
   { title: "Options", value: (row) => row.options, cell: (row) => code(row.options, 300) },
   { title: "Hits", value: (row) => row.hits, cell: (row) => h("strong", {}, count(row.hits)), number: true },
   { title: "Latest hits", value: (row) => row.exchanges, cell: hits },

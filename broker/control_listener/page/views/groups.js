@@ -22,8 +22,8 @@ const COLUMNS = [
   { title: "Type", value: (row) => row.type },
   { title: "State", value: (row) => row.state, cell: (row) => stateMark(row.state) },
   { title: "Assignor", value: (row) => row.protocol, cell: (row) => name(row.protocol) },
-  { title: "Epoch", value: (row) => row.epoch, number: true },
-  { title: "Coordinator", value: (row) => row.coordinator, cell: (row) => (row.coordinator < 0 ? "none" : row.coordinator), number: true },
+  { title: "Epoch", value: (row) => row.epoch },
+  { title: "Coordinator", value: (row) => row.coordinator, cell: (row) => (row.coordinator < 0 ? "none" : row.coordinator) },
   { title: "Members", value: (row) => row.members.length, cell: (row) => count(row.members.length), number: true },
   { title: "Lag", value: (row) => row.lag, cell: lagCell, number: true },
 ];
@@ -50,7 +50,7 @@ const MEMBER_COLUMNS = [
 
 const OFFSET_COLUMNS = [
   { title: "Topic", value: (row) => row.topic, cell: (row) => name(row.topic) },
-  { title: "Partition", value: (row) => row.partition, number: true },
+  { title: "Partition", value: (row) => row.partition },
   { title: "Committed", value: (row) => row.committed, cell: (row) => (row.committed === null ? h("span", { class: "faint" }, "none") : count(row.committed)), number: true },
   { title: "Lag", value: (row) => row.lag, cell: lagCell, number: true },
   { title: "Metadata", value: (row) => row.metadata, cell: (row) => name(row.metadata, 60) },

@@ -5,7 +5,7 @@ import { actionButton, confirmed, notify } from "../dialogs.js";
 import { fill, h } from "../dom.js";
 import { controlForm, fieldOf, parametersOf } from "../form.js";
 import { nodeState } from "../marks.js";
-import { code, counted, short } from "../text.js";
+import { code, count, counted, short } from "../text.js";
 
 export const title = "Nodes";
 
@@ -58,7 +58,7 @@ function updateCard(card, node) {
   fill(card.heading, `Node ${node.node} `, nodeState(node), node.controller && h("span", { class: "tag" }, "controller"));
   fill(card.facts,
     h("dt", {}, "Listeners"), h("dd", {}, node.listeners.map((each) => [code(each.advertised), " ", h("span", { class: "faint" }, short(each.name)), " "])),
-    h("dt", {}, "Leads"), h("dd", {}, `${counted(node.leaders, "partition")} of ${counted(node.replicas, "replica")}`),
+    h("dt", {}, "Leads"), h("dd", {}, `${count(node.leaders)} of ${counted(node.replicas, "partition")}`),
     h("dt", {}, "Out of sync"), h("dd", {}, counted(node.out_of_sync, "replica")),
     h("dt", {}, "Connections"), h("dd", {}, node.connections),
     node.rack && [h("dt", {}, "Rack"), h("dd", {}, short(node.rack))]);

@@ -52,7 +52,7 @@ const NODE_COLUMNS = [
 ];
 
 const CONNECTION_COLUMNS = [
-  { title: "Connection", value: (row) => row.connection, number: true },
+  { title: "Connection", value: (row) => row.connection },
   { title: "Client id", value: (row) => row.client_id, cell: (row) => name(row.client_id, 60) },
   { title: "Software", value: (row) => [row.software_name, row.software_version], cell: (row) => name(`${row.software_name} ${row.software_version}`.trim(), 60) },
   { title: "Peer", value: (row) => `${row.host}:${row.port}`, cell: (row) => code(`${row.host}:${row.port}`) },

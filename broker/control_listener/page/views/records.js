@@ -96,8 +96,10 @@ export function recordBrowser(topic) {
   format.addEventListener("change", show);
   showFields();
 
+  const titles = h("div", { class: "record-titles", "aria-hidden": "true" }, ["Partition : offset", "Time", "Key", "Value"].map((each) => h("span", {}, each)));
+
   return {
-    element: h("section", { "aria-label": "Record browser" }, form, error, summary, list),
+    element: h("section", { "aria-label": "Record browser" }, form, error, summary, h("div", { class: "record-list" }, titles, list)),
     async update(current) {
       partitions = current;
       updatePartitions(partition, partitions);

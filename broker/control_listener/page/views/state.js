@@ -10,7 +10,7 @@ import { bytes, count, time } from "../text.js";
 export const title = "Snapshots";
 
 const COLUMNS = [
-  { title: "Snapshot", value: (row) => row.id, number: true },
+  { title: "Snapshot", value: (row) => row.id },
   { title: "Taken", value: (row) => row.taken_ms, cell: (row) => time(row.taken_ms) },
   { title: "Topics", value: (row) => row.topics, cell: (row) => count(row.topics), number: true },
   { title: "Logs", value: (row) => row.log_bytes, cell: (row) => bytes(row.log_bytes), number: true },

@@ -66,9 +66,9 @@ function openList(main) {
 }
 
 const PARTITION_COLUMNS = [
-  { title: "Partition", value: (row) => row.partition, number: true },
-  { title: "Leader", value: (row) => row.leader, cell: (row) => (row.leader < 0 ? h("span", { class: "state bad" }, "none") : row.leader), number: true },
-  { title: "Epoch", value: (row) => row.leader_epoch, number: true },
+  { title: "Partition", value: (row) => row.partition },
+  { title: "Leader", value: (row) => row.leader, cell: (row) => (row.leader < 0 ? h("span", { class: "state bad" }, "none") : row.leader) },
+  { title: "Epoch", value: (row) => row.leader_epoch },
   { title: "Replicas", value: (row) => row.replicas, cell: (row) => row.replicas.join(" ") },
   { title: "In sync", value: (row) => [row.isr, row.replicas], cell: (row) => (row.isr.length < row.replicas.length ? h("span", { class: "state busy" }, row.isr.join(" ") || "none") : row.isr.join(" ")) },
   { title: "Start", value: (row) => row.start_offset, cell: (row) => count(row.start_offset), number: true },

@@ -22,7 +22,7 @@ const COLUMNS = [
   { title: "Open for", value: age, cell: (row) => (row.started === null ? "" : duration(age(row) * SECOND_MS)), number: true },
   { title: "Time-out", value: (row) => row.timeout_ms, cell: (row) => duration(row.timeout_ms), number: true },
   { title: "Partitions", value: (row) => row.partitions, cell: (row) => partitions(row.partitions) || h("span", { class: "faint" }, "none") },
-  { title: "Coordinator", value: (row) => row.coordinator, cell: (row) => (row.coordinator < 0 ? "none" : row.coordinator), number: true },
+  { title: "Coordinator", value: (row) => row.coordinator, cell: (row) => (row.coordinator < 0 ? "none" : row.coordinator) },
 ];
 
 export function open(main) {
