@@ -9,13 +9,17 @@ from confluent_kafka.admin import AdminClient
 
 import odradek
 from odradek import Cluster
+from odradek.broker.cluster.startup_topics import TopicOptions
 
 pytestmark = pytest.mark.sockets
 
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    topics = {"orders": {"partitions": 4, "replication_factor": 3}, "single": {"partitions": 1, "replication_factor": 1}}
+    topics: dict[str, int | TopicOptions] = {
+        "orders": {"partitions": 4, "replication_factor": 3},
+        "single": {"partitions": 1, "replication_factor": 1},
+    }
     with Cluster(nodes=3, topics=topics, seed=1) as running:
         running.clock.freeze()
         yield running
