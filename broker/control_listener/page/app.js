@@ -47,8 +47,10 @@ function openView() {
   view = null;
   fill(main);
   for (const link of document.querySelectorAll("#views a")) {
-    if (link.hash === (name ? `#/${name}` : "#/")) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
+    link.removeAttribute("aria-current");
+    if (link.hash !== (name ? `#/${name}` : "#/")) continue;
+    link.setAttribute("aria-current", "page");
+    link.scrollIntoView({ block: "nearest", inline: "center" });
   }
   document.title = module?.title ? `${module.title} \u00b7 odradek` : "odradek";
   if (!module) {
