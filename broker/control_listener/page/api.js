@@ -62,8 +62,15 @@ let asking = null;
 /** Returns when there is another token than the refused one. Several requests wait for the same dialog. */
 async function newToken(refused) {
   if (sessionStorage.getItem(TOKEN) !== refused) return;
-  asking ??= askForToken(refused !== null).finally(() => {
+  asking ??= validToken(refused !== null).finally(() => {
     asking = null;
   });
   sessionStorage.setItem(TOKEN, await asking);
+}
+
+/** Returns a token that can be sent in a header, because no other can be right. */
+async function validToken(wasRefused) {
+  let token = await askForToken(wasRefused);
+  while (!/^[\x21-\x7e]{1,4096}$/.test(token)) token = await askForToken(true);
+  return token;
 }

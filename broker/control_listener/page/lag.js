@@ -9,7 +9,7 @@ export function remember(groups, at = Date.now()) {
     if (!histories.has(group.group_id)) histories.set(group.group_id, []);
     const points = histories.get(group.group_id);
     const [before, last] = points.slice(-2);
-    if (before && before[1] === group.lag && last[1] === group.lag) last[0] = at;
+    if (last && before[1] === group.lag && last[1] === group.lag) last[0] = at;
     else points.push([at, group.lag]);
     if (points.length > LONGEST) points.shift();
   }
