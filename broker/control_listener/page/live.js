@@ -6,7 +6,7 @@ const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 8000;
 
 /**
- * Reads a stream until `close` of the returned object is called, and connects again when it ends. `path()` returns the path of the stream,
+ * Reads a stream until `close` of the returned object is called, and connects again when it ends. `path()` returns the path of the stream or a promise of it,
  * `onEvent(type, data)` receives each event, `onState("live" | "lost")` the state of the connection. Nothing is read while the page is
  * hidden, because browsers allow few connections to one host.
  */
@@ -18,7 +18,7 @@ export function follow(path, onEvent, onState) {
     for (let wait = FIRST_WAIT_MS; !closed && !document.hidden; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
       controller = new AbortController();
       try {
-        const response = await request(path(), { signal: controller.signal });
+        const response = await request(await path(), { signal: controller.signal });
         wait = FIRST_WAIT_MS;
         onState("live");
         await readEvents(response.body, onEvent);

@@ -1,0 +1,49 @@
+// Takes a sample of events that arrive faster than they can be shown. Most of those that are left out are never parsed.
+
+const PER_TICK = 24;
+const KEPT_PER_TICK = 400;
+const TICK_MS = 250;
+
+/** Whether an entry is shown before others: everything that is not a plain exchange without errors. */
+const matters = (entry) => entry.kind !== undefined || entry.errors?.length || entry.faults?.length || entry.ended;
+
+/**
+ * Collects texts and hands over, four times in a second, at most 24 parsed entries: `show(entries, leftOut)`. Events, errors and faults are
+ * preferred, and the others are spread evenly.
+ */
+export function sampler(show) {
+  let pending = [];
+  let unparsed = 0;
+
+  const timer = setInterval(() => {
+    if (!pending.length && !unparsed) return;
+    const entries = pending.map((text) => JSON.parse(text));
+    const chosen = choose(entries);
+    const leftOut = entries.length - chosen.length + unparsed;
+    pending = [];
+    unparsed = 0;
+    show(chosen, leftOut);
+  }, TICK_MS);
+
+  return {
+    add(text) {
+      if (pending.length < KEPT_PER_TICK) pending.push(text);
+      else unparsed += 1;
+    },
+    /** Forgets what has not been shown. */
+    clear() {
+      pending = [];
+      unparsed = 0;
+    },
+    close: () => clearInterval(timer),
+  };
+}
+
+function choose(entries) {
+  if (entries.length <= PER_TICK) return entries;
+  const chosen = new Set(entries.filter(matters).slice(-PER_TICK));
+  const others = entries.filter((entry) => !chosen.has(entry));
+  const room = PER_TICK - chosen.size;
+  for (let index = 0; index < room; index += 1) chosen.add(others[Math.floor((index * others.length) / room)]);
+  return entries.filter((entry) => chosen.has(entry));
+}
