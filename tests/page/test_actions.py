@@ -1,4 +1,4 @@
-"""What users do on the page: each action reaches the cluster, and its effect, or the error, is shown."""
+"""Actions of users on the page: each reaches the cluster, and its effect or its error is shown."""
 
 from __future__ import annotations
 
