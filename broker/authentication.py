@@ -52,6 +52,11 @@ class Authentication:
         self._write = write
 
     @property
+    def takes_token(self) -> bool:
+        """Whether the next frame is a SASL token without a header, as after a SaslHandshake of version 0."""
+        return self._session.state is State.AUTHENTICATE and self._session.raw_tokens
+
+    @property
     def max_frame_bytes(self) -> int:
         """The size of the largest frame that is read: before the client is authenticated, `sasl.server.max.receive.size`."""
         complete = self._session.state is State.COMPLETE
@@ -82,7 +87,7 @@ class Authentication:
         """
         header: RequestHeader | None = None
         try:
-            if self._session.state is State.AUTHENTICATE and self._session.raw_tokens:
+            if self.takes_token:
                 answer = self._session.raw_token(bytes(frame))
                 self._write([LENGTH.pack(len(answer)), answer])
             else:
@@ -105,7 +110,7 @@ class Authentication:
                 f"unexpected {api.name} request during SASL handshake; the client may be configured with a security.protocol that"
                 f" differs from the listener's, {self._broker.listeners[self._client.listener_name].security_protocol}"
             )
-        if version not in api.versions:
+        if version not in self._broker.cluster.serves(api):
             raise ProtocolError(f"{api.name} v{version} is not served")
         request = api.request.decoders[version](frame, header.position)[0]
         if state is not State.AUTHENTICATE:
@@ -116,8 +121,8 @@ class Authentication:
         raise Refused(reason, failure(api, request, ErrorCode.ILLEGAL_SASL_STATE, reason))
 
     def _versions(self, header: RequestHeader, frame: memoryview) -> Message:
-        if header.version not in API_VERSIONS.versions:
-            return unsupported_version()
+        if header.version not in self._broker.cluster.serves(API_VERSIONS):
+            return unsupported_version(self._broker.cluster)
         request = API_VERSIONS.request.decoders[header.version](frame, header.position)[0]
         response = api_versions(request, Context(header.version, self._client, self._broker, frame, False, None))
         if not response.error_code:
@@ -125,7 +130,7 @@ class Authentication:
         return response
 
     def _respond(self, header: RequestHeader, response: Message) -> None:
-        version = header.version if header.version in header.api.versions else 0
+        version = header.version if header.version in self._broker.cluster.serves(header.api) else 0
         self._write(encode_response(header.api, version, header.correlation_id, response))
 
     def _refuse(self, header: RequestHeader | None, refused: Refused) -> Late:

@@ -31,11 +31,12 @@ from ..protocol.messages.api_versions import API_VERSIONS
 from ..protocol.schema import Message, ProtocolError
 from ..storage.blocks import TOUCH_BYTES
 from .cluster.broker import Broker
-from .context import Client, Context, Shortcut
+from .context import Client, Context, Shortcut, Waiting
 from .failure import failure
 from .gate import Answering, Asked, Sparing
 from .handlers import load_handler, unsupported_version
 from .large_frame import LARGE_FRAME_BYTES, LargeFrame
+from .output import Output
 from .parked import Parked, Undecoded
 from .protocol_sniffing import sniff_protocol
 from .registry import HANDLERS, CloseConnection
@@ -53,10 +54,15 @@ FRAME_START_BYTES = 16 * 1024
 OUTPUT_LIMIT_BYTES = 1024 * 1024
 TURN_REQUESTS = 100
 
+Answer = list[Buffer] | Waiting | None
+"""The result of a shortcut for a request that it has not answered at once, see `Shortcut.answer`."""
+ANSWERED: Answer = []
+"""Stands for the response to a request that is answered. Compared by identity."""
+
 network_log = logging.getLogger("kafka.network.SocketServer")
 
 
-class Connection:
+class Connection(Output):
     """A connection without its socket: `buffer` and `received` take bytes in, `take_output` returns the bytes to write.
 
     `closing` is the reason for closing the connection, or None while it is open, and `resets` whether it is closed with RST instead of
@@ -64,13 +70,10 @@ class Connection:
     """
 
     def __init__(self, core: Core, broker: Broker, client: Client, on_output: Callable[[], None], on_abort: Callable[[], None]) -> None:
-        self.core = core
+        super().__init__(core, core.recording(broker, client), on_output)
         self.broker = broker
         self.client = client
-        self.on_output = on_output
         self.parked: Parked | None = None
-        self.output: list[Buffer] = []
-        self.output_bytes = 0
         self.writable = True
         self.closing: str | None = None
         self.resets = False
@@ -86,7 +89,7 @@ class Connection:
             self.max_frame_bytes = self._authentication.max_frame_bytes
         self._unparsed: Buffer = b""
         self._held = False  # whether `_unparsed` may contain whole frames
-        self._is_put_off = self._flush_is_put_off = False
+        self._is_put_off = False
         self._large: LargeFrame | None = None
         self._step_bytes = TOUCH_BYTES
         self._staging = core.staging
@@ -155,6 +158,8 @@ class Connection:
                     self._unparsed = bytes(data[parsed:])
                 if self._large is None:
                     self._staging = self.core.staging
+                if self._held and self.recording is not None:
+                    self.recording.received = self.core.timers.now_ms, self.core.now_s
         except Exception as error:
             self.fail(error, "serving its requests")
         self.core.run_ready()
@@ -182,6 +187,8 @@ class Connection:
             data = memoryview(self._unparsed)
             rest = data[self._parse(data) :]
             self._unparsed = rest if self._held else bytes(rest)  # a small view would keep its whole memory block alive
+            if not self._held and self.recording is not None:
+                self.recording.received = None
         except Exception as error:
             self.fail(error, "serving requests that were held back")
         if not self.output:
@@ -193,11 +200,15 @@ class Connection:
         Returns the number of bytes that need not be kept.
         """
         position, end, served, end_s = 0, len(data), 0, 0.0
-        clock = self.core.clock
+        core, recording = self.core, self.recording
+        clock = core.clock
+        # The last `run` requests, from `first` on, are not recorded yet. Their responses are those of the output from `earlier` on.
+        run, first, earlier = 0, 0, len(self.output)
+        refused: int | None = None
         while end - position >= LENGTH_BYTES and self.closing is None:
             (size,) = _unpack_length(data, position)
             if not 0 <= size <= self.max_frame_bytes:
-                self._refuse_frame(size, data[position:])
+                refused = size
                 break
             if self.busy:
                 self._held = True
@@ -205,7 +216,7 @@ class Connection:
             following = position + LENGTH_BYTES + size
             if following > end:
                 if LENGTH_BYTES + size > LARGE_FRAME_BYTES and self._begin_large(data[position:], LENGTH_BYTES + size):
-                    return end
+                    end = position
                 break
             if served:
                 if served == TURN_REQUESTS or clock() >= end_s:
@@ -215,9 +226,20 @@ class Connection:
             elif following < end:  # a single request needs no time limit
                 end_s = clock() + TURN_S
             served += 1
-            self._serve(data, position + LENGTH_BYTES, size, owns_buffer=False)
+            response = self._answer_at_once(data, position + LENGTH_BYTES, size, False)
+            if response is ANSWERED:
+                run += 1
+            else:
+                if run and recording is not None:
+                    recording.run(data[first:position], run, self.output[earlier:])
+                self._serve(data[position + LENGTH_BYTES : following], response, owns_buffer=False)
+                run, first, earlier = 0, following, len(self.output)
             position = following
-        return position if self.closing is None else end
+        if run and recording is not None:
+            recording.run(data[first:position] if first else data[:position], run, self.output[earlier:] if earlier else self.output)
+        if refused is not None:
+            self._refuse_frame(refused, data[position:])
+        return position if self.closing is None and end > position else len(data)
 
     def _refuse_frame(self, size: int, data: memoryview) -> None:
         other = sniff_protocol(bytes(data[:LENGTH_BYTES]))
@@ -245,7 +267,7 @@ class Connection:
             self._large, self._step_bytes = None, large.step_bytes
             self._staging = self.core.staging[:FRAME_START_BYTES]
             try:
-                self._serve(large.frame, LENGTH_BYTES, len(large.frame) - LENGTH_BYTES, owns_buffer=True)
+                self._serve_large(large.frame)
             finally:
                 self._release_large(large)
 
@@ -255,26 +277,48 @@ class Connection:
 
     # Requests
 
-    def _serve(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> None:
-        """Serves the request in `size` bytes of `data` from `position` on. Every request passes here, with or without the shortcut."""
+    def _serve_large(self, data: memoryview) -> None:
+        earlier = len(self.output)
+        response = self._answer_at_once(data, LENGTH_BYTES, len(data) - LENGTH_BYTES, True)
+        if response is not ANSWERED:
+            self._serve(data[LENGTH_BYTES:], response, owns_buffer=True)
+        elif self.recording is not None:
+            self.recording.run(data, 1, self.output[earlier:])
+
+    def _answer_at_once(self, data: memoryview, position: int, size: int, owns_buffer: bool) -> Answer:
+        """Tries the shortcut for the request in `size` bytes of `data` from `position` on. Every request passes here.
+
+        Returns ANSWERED if the request is answered, otherwise what the shortcut has returned, which is None if there is none.
+        """
         core, shortcut = self.core, self._shortcut
         gate = core.gate
-        if shortcut is not None and core.cluster.shortcut_allowed and (gate is None or self.sparing.state is gate.state):
-            response = shortcut.answer(data, position, size, owns_buffer)
-            if gate is not None and response is not None:
-                self.sparing.count += 1
-            if isinstance(response, bytes):
-                if response:
-                    if not self.output:
-                        self.ask_for_flush()
-                    self.output.append(response)
-                    self.output_bytes += len(response)
-                return
-            if isinstance(response, list):
-                return self.write(response)
-            if response is not None:
-                return self.resume(Undecoded(self, bytes(data[position : position + size]), response))
-        self._handle(data[position : position + size], owns_buffer)
+        if shortcut is None or not core.cluster.shortcut_allowed or not (gate is None or self.sparing.state is gate.state):
+            return None
+        response = shortcut.answer(data, position, size, owns_buffer)
+        if gate is not None and response is not None:
+            self.sparing.count += 1
+        if response.__class__ is not bytes:
+            return response  # type: ignore[return-value]
+        if response:
+            if not self.output:
+                self.ask_for_flush()
+            self.output.append(response)
+            self.output_bytes += len(response)
+        return ANSWERED
+
+    def _serve(self, frame: memoryview, response: Answer, owns_buffer: bool) -> None:
+        """Serves a request that is not answered yet: as the shortcut says, or by its handler if the shortcut has returned None."""
+        recording = self.recording
+        if recording is not None:
+            recording.begin(frame, self._authentication is not None and self._authentication.takes_token)
+        if response is None:
+            self._handle(frame, owns_buffer)
+        elif isinstance(response, list):
+            self.write(response)
+        else:
+            self.resume(Undecoded(self, bytes(frame), response))
+        if recording is not None and self.parked is None:
+            recording.finish()
 
     def _handle(self, frame: memoryview, owns_buffer: bool) -> None:
         if self._authentication is not None and not self._admits(self._authentication, frame):
@@ -283,10 +327,10 @@ class Connection:
         try:
             header = read_request_header(frame)
             api, version = header.api, header.version
-            if version not in api.versions:
+            if version not in self.core.cluster.serves(api):
                 if api is not API_VERSIONS:
                     raise ProtocolError(f"{api.name} v{version} is not served")
-                return self._send(header._replace(version=0), unsupported_version())
+                return self._send(header._replace(version=0), unsupported_version(self.core.cluster))
             request = api.request.decoders[version](frame, header.position)[0]
         except ProtocolError as error:
             return self.close(str(error))
@@ -339,6 +383,8 @@ class Connection:
             self._continue(parked)
         except Exception as error:
             self._refuse(parked.header, parked.request, error)
+        if self.parked is None and self.recording is not None:
+            self.recording.finish()
 
     def _continue(self, parked: Parked) -> None:
         try:
@@ -379,43 +425,7 @@ class Connection:
         self.write(parts)
         return None
 
-    def write(self, parts: list[Buffer]) -> None:
-        """Queues a response for the flush at the end of this turn."""
-        if not self.output:
-            self.ask_for_flush()
-        self.output += parts
-        self.output_bytes += sum(map(len, parts))
-
-    def take_output(self, limit: int | None = None) -> list[Buffer]:
-        """Removes and returns the next bytes to write, in order: all of them, or at most `limit` bytes."""
-        output = self.output
-        if limit is None or self.output_bytes <= limit:
-            self.output, self.output_bytes = [], 0
-            return output
-        taken, room, number = [], limit, 0
-        while len(output[number]) <= room:
-            taken.append(output[number])
-            room -= len(output[number])
-            number += 1
-        cut = memoryview(output[number])
-        if room:
-            taken.append(cut[:room])
-        self.output = [cut[room:], *output[number + 1 :]]
-        self.output_bytes -= limit
-        return taken
-
-    def flush_later(self) -> None:
-        """Schedules the rest of the output for the next turn, so that other connections are served first."""
-        if not self._flush_is_put_off:
-            self._flush_is_put_off = True
-            self.core.turns.put_off(self._flush_now)
-
-    def _flush_now(self) -> None:
-        self._flush_is_put_off = False
-        self.ask_for_flush()
-
     def ask_for_flush(self) -> None:
-        """Schedules a flush of this connection for the end of this turn."""
         self.core.unflushed.append(self)
 
     # Closing
@@ -447,12 +457,18 @@ class Connection:
         self.lost(reason)
         self.ask_for_flush()
 
-    def lost(self, reason: str) -> None:
+    def lost(self, reason: str, *, by_client: bool = False) -> None:
         """Releases the memory, the timer and the waiting request of a closed connection. Raises no exception."""
-        self.closing = self.closing or reason
+        if self.closing is None:
+            self.closing = reason
+            if self.recording is not None:
+                self.recording.ended(reason, by_client=by_client, resets=self.resets)
         if self.core.gate is not None:
             self.core.gate.closed(self)
         self.core.connections.pop(self, None)
+        on_close, self.client.on_close = self.client.on_close, {}
+        for release in on_close.values():
+            release()
         self.core.timers.cancel(self._idle_timer)
         self.broker.request_memory.forget(self.ask_for_flush)
         self.core.timers.cancel(self)

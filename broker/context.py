@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..protocol.errors import KafkaError
@@ -25,7 +25,8 @@ class Client:
 
     `principal` is ANONYMOUS until the client is authenticated. `by_token` states that it has authenticated with a delegation token.
     `connection_id` counts the connections of the cluster from 1 on. `software_name` and `software_version` are those of the client's
-    ApiVersions request (KIP-511); they are empty before it and for older clients.
+    ApiVersions request (KIP-511); they are empty before it and for older clients. The functions in `on_close` are called when the
+    connection closes; their keys are the parts of the broker that have set them.
     """
 
     __slots__ = (
@@ -35,6 +36,7 @@ class Client:
         "client_port",
         "connection_id",
         "listener_name",
+        "on_close",
         "principal",
         "software_name",
         "software_version",
@@ -49,6 +51,7 @@ class Client:
         self.by_token = False
         self.client_id = ""
         self.software_name = self.software_version = ""
+        self.on_close: dict[object, Callable[[], None]] = {}
 
     def identify(self, identity: Identity) -> None:
         """Sets the principal of a client that has authenticated."""

@@ -10,7 +10,7 @@ continues.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from itertools import count
 from typing import TYPE_CHECKING
@@ -24,27 +24,42 @@ from .parked import Parked
 from .registry import CloseConnection
 from .scheduling.turns import Turns
 from .scheduling.waiting import NEXT_TURN, Wait
+from .settings.cluster_config import DEFAULT_LIMITS, RecordLimits
 
 if TYPE_CHECKING:
     from .faults.table import Faults
     from .throttling.connection_rates import ConnectionRates
     from .throttling.throttle import Throttle
+    from .wire.record import Record
+    from .wire.recording import Recording
 
 STAGING_BYTES = 256 * 1024
 
 
 class Core:
-    """Creates the connections of a cluster, resumes their waiting requests and flushes their output."""
+    """Creates the connections of a cluster, resumes their waiting requests and flushes their output.
 
-    def __init__(self, cluster: ClusterState, turns: Turns[Parked]) -> None:
+    `limits` are those of the record of exchanges. A core that takes the place of a `former` one continues its record.
+    """
+
+    def __init__(
+        self, cluster: ClusterState, turns: Turns[Parked], limits: RecordLimits = DEFAULT_LIMITS, former: Core | None = None
+    ) -> None:
         self.cluster = cluster
         self.turns = turns
         self.timers = turns.timers
         self.clock = turns.clock
+        self.now_s = turns.clock()
+        """The time of the clock at the beginning of this turn."""
         # All connections share this receive buffer, because received bytes are parsed before another connection receives any.
         self.staging = memoryview(bytearray(STAGING_BYTES))
         self.unflushed: list[Connection] = []
-        self._connection_ids = count(1)
+        self._limits = limits
+        self._wall_offset_ms: float = turns.timers.now_ms - turns.clock() * 1000 if former is None else former._wall_offset_ms
+        self._record: Record | None = None if former is None else former._record
+        if self._record is not None:
+            self._record.topic_names.topics = cluster.topics_by_id
+        self._connection_ids: Iterator[int] = count(1) if former is None else former._connection_ids
         self.connections: dict[Connection, None] = {}
         """The open connections in the order in which they were opened."""
         self.gate: Gate | None = None
@@ -69,6 +84,24 @@ class Core:
         from .throttling.throttle import Throttle
 
         return Throttle(self.cluster, self.clock)
+
+    @property
+    def record(self) -> Record | None:
+        """The record of exchanges, None if it is switched off. Its modules are imported when the first connection is opened."""
+        if self._record is None and self._limits.are_positive:
+            from .wire.record import Record
+
+            self._record = Record(self._wall_offset_ms, *self._limits)
+            self._record.topic_names.topics = self.cluster.topics_by_id
+        return self._record
+
+    def recording(self, broker: Broker, client: Client) -> Recording | None:
+        """Returns what a new connection writes down in the record, None if the record is switched off."""
+        if (record := self.record) is None:
+            return None
+        from .wire.recording import Recording
+
+        return Recording(record, client, broker, self)
 
     def connection_rates(self, broker: Broker) -> ConnectionRates:
         """Returns the rates at which connections to a broker are created."""
@@ -151,6 +184,9 @@ class Core:
             parked.in_slices = True
             self.turns.put_off(partial(self._resume, parked))
         else:
+            recording = parked.connection.recording
+            if recording is not None and wait is not parked.wait:
+                recording.wait(wait)
             self.turns.register(parked, wait)
 
     def abandon(self, parked: Parked) -> None:

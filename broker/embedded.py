@@ -16,13 +16,14 @@ from .cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
 from .controls.cluster_controls import BlockingControls, ClusterControls
 from .network.server import Server, new_event_loop
 from .security.startup import Security, security_of
-from .settings.cluster_config import ClusterConfig, cluster_of
+from .settings.cluster_config import ClusterConfig, cluster_of, release_named
 from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
 
 if TYPE_CHECKING:
     from .control_listener.address import ControlAddress
     from .control_listener.listener import ControlListener
+    from .releases.release import Release
     from .snapshots.cluster import State
     from .tls.generated import GeneratedTls
 
@@ -54,12 +55,16 @@ class AsyncCluster(ClusterControls):
         acls: Sequence[str] = (),
         seed: int | None = None,
         transaction_version: int = 2,
+        features: Mapping[str, int] | None = None,
+        as_version: str | None = None,
         control: str | None = None,
         control_token: str | None = None,
     ) -> None:
         security = security_of(tls, users, acls)
         config = _cluster_config(nodes, settings or {}, security)
-        self._config = replace(config, transaction_version=_known_version(transaction_version))
+        release = release_named(as_version)
+        levels = _levels(features or {}, transaction_version, release)
+        self._config = replace(config, features=levels, release=release)
         self._topics = topic_specs_of({} if topics is None else topics)
         check_topics(self._topics, nodes)
         self._seed = seed
@@ -77,6 +82,7 @@ class AsyncCluster(ClusterControls):
         settings: Mapping[str, SettingValue] | None = None,
         *,
         seed: int | None = None,
+        as_version: str | None = None,
         control: str | None = None,
         control_token: str | None = None,
     ) -> Self:
@@ -88,7 +94,7 @@ class AsyncCluster(ClusterControls):
         saved, changed = load(Path(file)), _texts(settings or {})
         cluster = cls(len(saved["nodes"]), seed=seed, control=control, control_token=control_token)
         cluster._saved = saved
-        cluster._config = loaded_config(saved, [any_ports(node.listeners) | changed for node in nodes_of(saved)])
+        cluster._config = loaded_config(saved, [any_ports(node.listeners) | changed for node in nodes_of(saved)], as_version)
         return cluster
 
     async def start(self) -> Self:
@@ -190,7 +196,8 @@ class Cluster(BlockingControls):
     `topics` maps names to numbers of partitions, or to options: `{"partitions": 4, "replication_factor": 2, "configs":
     {"cleanup.policy": "compact"}}`. `settings` are Kafka's broker settings, including `listeners`. With a `seed`, ids and the placement of
     leaders are reproducible. `transaction_version` is the finalized level of the feature transaction.version; below 2, clients do not use
-    transactions v2 (KIP-890).
+    transactions v2 (KIP-890). `features` are levels of features, such as {"share.version": 0}; the default is the highest level of each.
+    `as_version` is the release of Kafka to emulate, from "2.1" to "4.3" (the default), or "wireshark-4.0".
 
     With `tls=True` clients connect by TLS; a CA and certificates are created (`tls.ca_file`). `users` maps names to passwords, with which
     clients authenticate by PLAIN or SCRAM. `acls` restrict access, such as "User:alice:allow:read,describe:topic:orders".
@@ -211,6 +218,8 @@ class Cluster(BlockingControls):
         acls: Sequence[str] = (),
         seed: int | None = None,
         transaction_version: int = 2,
+        features: Mapping[str, int] | None = None,
+        as_version: str | None = None,
         control: str | None = None,
         control_token: str | None = None,
     ) -> None:
@@ -223,6 +232,8 @@ class Cluster(BlockingControls):
             acls=acls,
             seed=seed,
             transaction_version=transaction_version,
+            features=features,
+            as_version=as_version,
             control=control,
             control_token=control_token,
         )
@@ -241,17 +252,19 @@ class Cluster(BlockingControls):
         settings: Mapping[str, SettingValue] | None = None,
         *,
         seed: int | None = None,
+        as_version: str | None = None,
         control: str | None = None,
         control_token: str | None = None,
     ) -> Self:
         """Returns a cluster that starts with the state in a file, which `save` has written, on free ports of the same addresses.
 
-        It has the nodes and settings of the cluster that was saved; `settings` replace single ones. With a `seed`, the ids and numbers
+        It has the nodes and settings of the cluster that was saved, and emulates the same release unless `as_version` names another one;
+        `settings` replace single ones. With a `seed`, the ids and numbers
         that are generated from now on are reproducible; without one, they continue those of a seeded cluster that was saved. Raises
         ValueError for a file that is damaged or was written by a newer version, and OSError if it cannot be read.
         """
         cluster = cls()
-        cluster._offer(AsyncCluster.load(file, settings, seed=seed, control=control, control_token=control_token))
+        cluster._offer(AsyncCluster.load(file, settings, seed=seed, as_version=as_version, control=control, control_token=control_token))
         return cluster
 
     def start(self) -> Self:
@@ -363,7 +376,11 @@ def _control_address(control: str, token: str | None) -> ControlAddress:
     return ControlAddress.parse(control, token)
 
 
-def _known_version(version: int) -> int:
-    if version not in TRANSACTION_VERSIONS:
-        raise ValueError(f"transaction_version must be 0, 1 or 2, not {version!r}")
-    return version
+def _levels(features: Mapping[str, int], transaction_version: int, release: Release | None) -> dict[str, int]:
+    if transaction_version not in TRANSACTION_VERSIONS:
+        raise ValueError(f"transaction_version must be 0, 1 or 2, not {transaction_version!r}")
+    if features:
+        from .cluster.features import check_levels
+
+        check_levels(features, release)
+    return {"transaction.version": transaction_version, **features}

@@ -66,4 +66,9 @@ FAMILIES: dict[int, str] = {
     75: "topic_partitions",
     80: "raft_voters",
     81: "raft_voters",
+    83: "share_states",
+    84: "share_states",
+    85: "share_states",
+    86: "share_states",
+    87: "share_states",
 }

@@ -1,7 +1,7 @@
-"""The keys and values of records in `__consumer_offsets` and `__transaction_state`, as Kafka's coordinators write them.
+"""The keys and values of records in `__consumer_offsets`, `__transaction_state` and `__share_group_state`, as coordinators write them.
 
 A key consists of an int16 for its type and a message, a value of an int16 for its version and a message. Fields and versions are those of
-Kafka 4.3 (GroupCoordinatorRecordSerde, TransactionLog).
+Kafka 4.3 (GroupCoordinatorRecordSerde, TransactionLog, ShareCoordinatorRecordSerde).
 """
 
 from __future__ import annotations
@@ -208,6 +208,55 @@ class TransactionPartitions(Message):
 
     topic: str
     partition_ids: list[Int32]
+
+
+class ShareRecordType(IntEnum):
+    """The types of records in `__share_group_state`."""
+
+    SNAPSHOT = 0
+    UPDATE = 1
+
+
+class SharePartitionKey(Message):
+    """The key of both types: a partition that a share group reads."""
+
+    group_id: str
+    topic_id: Uuid
+    partition: Int32
+
+
+class ShareSnapshotValue(Message):
+    """The whole state of a share partition."""
+
+    flexible_from = 0
+    snapshot_epoch: Int32
+    state_epoch: Int32
+    leader_epoch: Int32
+    start_offset: Int64
+    delivery_complete_count: Int32 = field(tag=0, default=-1)
+    create_timestamp: Int64
+    write_timestamp: Int64
+    state_batches: list[ShareStateBatch]
+
+
+class ShareUpdateValue(Message):
+    """A change of the state of a share partition. A start offset of -1 leaves the former one in place."""
+
+    flexible_from = 0
+    snapshot_epoch: Int32
+    leader_epoch: Int32
+    start_offset: Int64
+    delivery_complete_count: Int32 = field(tag=0, default=-1)
+    state_batches: list[ShareStateBatch]
+
+
+class ShareStateBatch(Message):
+    """The state of a range of offsets: 0 available, 2 acknowledged, 4 archived."""
+
+    first_offset: Int64
+    last_offset: Int64
+    delivery_state: Int8
+    delivery_count: Int16
 
 
 def write_key(kind: int, key: Message) -> bytes:

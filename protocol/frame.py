@@ -124,11 +124,16 @@ def _put_length(parts: list[Any]) -> None:
     LENGTH.pack_into(parts[0], 0, sum(map(len, parts)) - LENGTH.size)
 
 
-def decode_response(api: Api, version: int, frame: memoryview) -> tuple[int, Any]:
-    """Returns (correlation id, response) of `frame`, which does not include the length. Raises ProtocolError."""
+def read_response_header(api: Api, version: int, frame: memoryview) -> tuple[int, int]:
+    """Returns (correlation id, position of the response) of `frame`, which does not include the length. Raises ProtocolError."""
     try:
         (correlation_id,) = LENGTH.unpack_from(frame)
-        position = _skip_tags(frame, 4) if api.response_header_version(version) else 4
+        return correlation_id, _skip_tags(frame, 4) if api.response_header_version(version) else 4
     except (IndexError, struct_error):
         raise ProtocolError("the response header ends early") from None
+
+
+def decode_response(api: Api, version: int, frame: memoryview) -> tuple[int, Any]:
+    """Returns (correlation id, response) of `frame`, which does not include the length. Raises ProtocolError."""
+    correlation_id, position = read_response_header(api, version, frame)
     return correlation_id, api.response.decoders[version](frame, position)[0]

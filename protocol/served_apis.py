@@ -66,4 +66,9 @@ SERVED: dict[int, tuple[str, int, int]] = {
     75: ("describe_topic_partitions", 0, 0),
     80: ("add_raft_voter", 0, 1),
     81: ("remove_raft_voter", 0, 0),
+    83: ("initialize_share_group_state", 0, 0),
+    84: ("read_share_group_state", 0, 0),
+    85: ("write_share_group_state", 0, 1),
+    86: ("delete_share_group_state", 0, 0),
+    87: ("read_share_group_state_summary", 0, 1),
 }

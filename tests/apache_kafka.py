@@ -153,15 +153,17 @@ class Node:
             "controller.quorum.voters": f"1@127.0.0.1:{controller_port}",
             "log.dirs": str(data),
             **SINGLE_COPIES,
-            **self.cluster.settings,
+            **{name: value.replace("{directory}", str(self.directory)) for name, value in self.cluster.settings.items()},
         }
         properties = self.directory / "server.properties"
         properties.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
         if self.node_id == 1:
             shutil.copy(_initial_features(properties), data / "bootstrap.checkpoint")
-        directory_id = urlsafe_b64encode(b"\1" + uuid.uuid4().bytes[1:]).decode().rstrip("=")
-        meta = f"version=1\nnode.id={self.node_id}\ncluster.id={CLUSTER_ID}\ndirectory.id={directory_id}\n"
-        (data / "meta.properties").write_text(meta)
+        for log_dir in map(Path, settings["log.dirs"].split(",")):
+            log_dir.mkdir(exist_ok=True)
+            directory_id = urlsafe_b64encode(b"\1" + uuid.uuid4().bytes[1:]).decode().rstrip("=")
+            meta = f"version=1\nnode.id={self.node_id}\ncluster.id={CLUSTER_ID}\ndirectory.id={directory_id}\n"
+            (log_dir / "meta.properties").write_text(meta)
 
     def start(self) -> None:
         """Starts the JVM and returns immediately; `ApacheKafka.wait_until_ready` waits until it is ready."""
@@ -224,7 +226,8 @@ class Node:
 
 
 class ApacheKafka:
-    """A cluster in a temporary directory, as a context manager. `settings` are server.properties of every node.
+    """A cluster in a temporary directory, as a context manager. `settings` are server.properties of every node;
+    `{directory}` in a value stands for the directory of the node.
 
     `listeners` maps names of listeners beside CLIENT to their security protocols; `jvm` are the options of the JVMs.
     """

@@ -13,8 +13,12 @@ from random import Random
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any, NamedTuple
 
+from odradek.broker.cluster.log_dirs import LogDirs
+from odradek.broker.cluster.log_levels import LogLevels
+from odradek.broker.cluster.metric_subscriptions import MetricSubscriptions
 from odradek.broker.cluster.state import ClusterState
 from odradek.broker.groups.settings import GroupSettings
+from odradek.broker.groups.share.partitions.states import ShareStates
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.security.authorizer import Authorizer
 from odradek.broker.settings.values import BrokerConfig, GroupConfig, TopicConfig
@@ -81,7 +85,11 @@ _CAPTURE: dict[type, Callable[[Any], Any]] = {
     BrokerConfig: lambda config: [dict(config.own), dict(config.cluster_wide)],
     TopicConfig: lambda config: dict(config.overrides),
     GroupConfig: lambda config: dict(config.overrides),
+    MetricSubscriptions: lambda subscriptions: {name: dict(config.overrides) for name, config in subscriptions.configs.items()},
+    LogDirs: lambda dirs: {"placed": dict(dirs.placed), "moves": captured(dirs.moves), "chosen": dict(dirs.chosen)},
+    LogLevels: _left_out,
     Authorizer: lambda authorizer: list(map(repr, authorizer._acls)),
+    ShareStates: lambda states: {key: [states.summary(*key), states.read(key, -1)] for key in states},
     Counter: lambda counter: {key: count for key, count in counter.items() if count},
     memoryview: len,
 }

@@ -15,6 +15,7 @@ from ..topics.names import CONSUMER_OFFSETS
 from .client_metrics import ClientMetrics
 from .fetch_sessions import FetchSessions
 from .limits import ConnectionQuotas, RequestMemory, parse_overrides
+from .log_dirs import LogDirs
 
 if TYPE_CHECKING:
     from ..groups.coordinator import Groups
@@ -57,7 +58,8 @@ class Broker:
             parse_overrides(settings.texts["max.connections.per.ip.overrides"]),
         )
         self.rack_aware = settings.texts.get("replica.selector.class") == RACK_AWARE_SELECTOR
-        self.client_metrics = ClientMetrics(settings.integers["telemetry.max.bytes"])
+        self.client_metrics = ClientMetrics(settings.integers["telemetry.max.bytes"], cluster.metric_subscriptions)
+        self.log_dirs = LogDirs(self)
         self.fetch_sessions = FetchSessions(settings.integers["max.incremental.fetch.session.cache.slots"], cluster.random)
 
     def __repr__(self) -> str:

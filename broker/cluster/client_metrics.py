@@ -1,93 +1,173 @@
-"""Client telemetry: which requests for subscriptions and which pushes of metrics are accepted (KIP-714; Kafka's ClientMetricsManager).
+"""Client telemetry of one broker: its client instances, and the metrics that they push (KIP-714; Kafka's ClientMetricsManager).
 
-The broker subscribes to no metrics, so every client receives an empty subscription. Metrics that a client pushes anyway are checked and
-discarded. The state of a client instance is removed after three push intervals without a request. If there are more than MAX_INSTANCES, the
-least recently used one is removed.
+A client instance gets the subscription that its attributes match. The subscription's id, which each push must repeat, follows from its
+content and the instance id. A change of the cluster's subscriptions has the instance matched again at its next request, as if it were new.
+The state of an instance is removed with the connection that it was created on, after three push intervals without a request, and if there
+are more than MAX_INSTANCES, in the order of use.
+
+Pushed metrics are kept as they were received, up to MAX_PUSHES and MAX_PUSHED_BYTES, and decoded when a user asks for them.
 """
 
 from __future__ import annotations
 
-from ...protocol.errors import ErrorCode, KafkaError
+from base64 import urlsafe_b64encode
+from collections import deque
+from collections.abc import Mapping
+from typing import NamedTuple
 
-PUSH_INTERVAL_MS = 300_000
-EXPIRY_MS = 3 * PUSH_INTERVAL_MS
+from ...protocol.errors import ErrorCode, KafkaError
+from .metric_subscriptions import MetricSubscriptions, Subscription
+
+MIN_EXPIRY_MS = 60_000
 MAX_INSTANCES = 16_384
-SUBSCRIPTION_CRC = 0xD4C75BDE
-"""The CRC-32C of `[]300000`: the subscribed metrics, as Java prints an empty list, and the push interval."""
-NEVER = -EXPIRY_MS
+MAX_PUSHES = 1000
+MAX_PUSHED_BYTES = 4 * 1024 * 1024
+NEVER = -(1 << 62)
 """A time early enough that every interval that began then has passed."""
 
 
-def subscription_id(client_instance_id: bytes) -> int:
-    """Returns the id of a client's current subscription, a signed 32-bit integer, which each push must repeat."""
-    words = (int.from_bytes(client_instance_id[at : at + 4], "big") for at in range(0, 16, 4))
-    value = SUBSCRIPTION_CRC
-    for word in words:
-        value ^= word
+class Push(NamedTuple):
+    """Metrics that a client has pushed: an OTLP `MetricsData` message, compressed by `compression_type`."""
+
+    time_ms: int
+    client_instance_id: bytes
+    attributes: Mapping[str, str]
+    terminating: bool
+    compression_type: int
+    metrics: bytes
+
+
+def subscription_id(subscription: Subscription, client_instance_id: bytes) -> int:
+    """Returns the id of a client's subscription, a signed 32-bit integer.
+
+    It is the CRC-32C of the metrics, as Java prints a list, and the interval, exclusive or the hash code of the instance id.
+    """
+    from ...protocol.checksum import crc32c  # imported on first use, because a start needs no checksums
+
+    value = crc32c(f"[{', '.join(subscription.metrics)}]{subscription.push_interval_ms}".encode())
+    for at in range(0, 16, 4):
+        value ^= int.from_bytes(client_instance_id[at : at + 4], "big")
     return value - (1 << 32) if value >> 31 else value
 
 
-class _Instance:
-    """The state of one client instance: the times of its last subscription, push and request, and the error of its last push."""
+def uuid_text(value: bytes) -> str:
+    """Returns the text of a UUID in Kafka's form (Uuid.toString)."""
+    return urlsafe_b64encode(value).decode().rstrip("=")
 
-    __slots__ = ("error", "pushed_ms", "subscribed_ms", "terminating", "used_ms")
 
-    def __init__(self) -> None:
-        self.subscribed_ms = self.pushed_ms = self.used_ms = NEVER
+class Instance:
+    """The state of one client instance: its subscription, the times of its last requests, and the error of its last push.
+
+    `version` is that of the cluster's subscriptions when the instance was matched with them.
+    """
+
+    __slots__ = (
+        "attributes",
+        "connection_id",
+        "error",
+        "pushed_ms",
+        "subscribed_ms",
+        "subscription",
+        "subscription_id",
+        "terminating",
+        "used_ms",
+        "version",
+    )
+
+    def __init__(
+        self, attributes: Mapping[str, str], connection_id: int, subscription: Subscription, identifier: int, version: int, now_ms: int
+    ) -> None:
+        self.attributes, self.connection_id = attributes, connection_id
+        self.subscription, self.subscription_id, self.version = subscription, identifier, version
+        self.subscribed_ms = self.pushed_ms = NEVER
+        self.used_ms = now_ms
         self.error = ErrorCode.NONE
         self.terminating = False
+
+    @property
+    def expiry_ms(self) -> int:
+        return max(MIN_EXPIRY_MS, 3 * self.subscription.push_interval_ms)
 
 
 class ClientMetrics:
     """The client instances of one broker. `max_bytes` is the maximum size of a push."""
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, max_bytes: int, subscriptions: MetricSubscriptions) -> None:
         self.max_bytes = max_bytes
-        self._instances: dict[bytes, _Instance] = {}
+        self.pushes: deque[Push] = deque()
+        self._pushed_bytes = 0
+        self._subscriptions = subscriptions
+        self._instances: dict[bytes, Instance] = {}
 
-    def subscribe(self, client_instance_id: bytes, now_ms: int) -> None:
-        """Accepts a request for subscriptions. Raises KafkaError with THROTTLING_QUOTA_EXCEEDED within the push interval.
+    def subscribe(self, client_instance_id: bytes, attributes: Mapping[str, str], connection_id: int, now_ms: int) -> Instance:
+        """Returns the state of a client instance that asks for its subscription.
 
-        A client whose last push failed because of a wrong subscription id or an unsupported compression type may request a new subscription
-        at once.
+        Raises KafkaError with THROTTLING_QUOTA_EXCEEDED within the push interval. A client whose last push failed because of a wrong
+        subscription id or an unsupported compression type may ask again at once.
         """
-        instance = self._instance(client_instance_id, now_ms)
-        if now_ms - max(instance.subscribed_ms, instance.pushed_ms) >= PUSH_INTERVAL_MS:
+        instance = self._instance(client_instance_id, attributes, connection_id, now_ms)
+        if now_ms - max(instance.subscribed_ms, instance.pushed_ms) >= instance.subscription.push_interval_ms:
             instance.subscribed_ms = now_ms
         elif instance.error not in (ErrorCode.UNKNOWN_SUBSCRIPTION_ID, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE):
             raise KafkaError(ErrorCode.THROTTLING_QUOTA_EXCEEDED)
         instance.error = ErrorCode.NONE
+        return instance
 
     def push(
-        self, client_instance_id: bytes, subscription: int, compression_type: int, size: int, now_ms: int, *, terminating: bool
+        self,
+        client_instance_id: bytes,
+        attributes: Mapping[str, str],
+        connection_id: int,
+        subscription: int,
+        compression_type: int,
+        metrics: bytes,
+        now_ms: int,
+        *,
+        terminating: bool,
     ) -> None:
-        """Accepts a push of `size` bytes.
+        """Accepts and keeps metrics.
 
         Raises KafkaError with INVALID_REQUEST, THROTTLING_QUOTA_EXCEEDED, UNKNOWN_SUBSCRIPTION_ID, UNSUPPORTED_COMPRESSION_TYPE or
         TELEMETRY_TOO_LARGE.
         """
-        instance = self._instance(client_instance_id, now_ms)
+        instance = self._instance(client_instance_id, attributes, connection_id, now_ms)
         instance.error = _push_error(instance, now_ms, terminating)
         instance.terminating = terminating
         if not instance.error:
-            instance.error = self._content_error(client_instance_id, subscription, compression_type, size)
+            instance.error = self._content_error(instance, subscription, compression_type, len(metrics))
         if instance.error:
             raise KafkaError(instance.error)
+        if metrics:
+            self._keep(Push(now_ms, client_instance_id, instance.attributes, terminating, compression_type, metrics))
 
-    def _content_error(self, client_instance_id: bytes, subscription: int, compression_type: int, size: int) -> ErrorCode:
+    def forget_connection(self, connection_id: int) -> None:
+        """Removes the state of the client instances that were created on a connection."""
+        self._instances = {key: each for key, each in self._instances.items() if each.connection_id != connection_id}
+
+    def _keep(self, push: Push) -> None:
+        self.pushes.append(push)
+        self._pushed_bytes += len(push.metrics)
+        while len(self.pushes) > MAX_PUSHES or self._pushed_bytes > MAX_PUSHED_BYTES:
+            self._pushed_bytes -= len(self.pushes.popleft().metrics)
+
+    def _content_error(self, instance: Instance, subscription: int, compression_type: int, size: int) -> ErrorCode:
         from ...protocol.compression import Compression  # imported on first use, because a start needs no compression
 
-        if subscription != subscription_id(client_instance_id):
+        if subscription != instance.subscription_id:
             return ErrorCode.UNKNOWN_SUBSCRIPTION_ID
         if compression_type not in set(Compression):
             return ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
         return ErrorCode.TELEMETRY_TOO_LARGE if size > self.max_bytes else ErrorCode.NONE
 
-    def _instance(self, client_instance_id: bytes, now_ms: int) -> _Instance:
+    def _instance(self, client_instance_id: bytes, attributes: Mapping[str, str], connection_id: int, now_ms: int) -> Instance:
         """Returns the state of a client instance, which is created if there is none. The dictionary is kept in the order of use."""
         instance = self._instances.pop(client_instance_id, None)
-        if instance is None or now_ms - instance.used_ms >= EXPIRY_MS:
-            instance = _Instance()
+        if instance is not None and now_ms - instance.used_ms >= instance.expiry_ms:
+            instance = None
+        if instance is None or instance.version < self._subscriptions.version:
+            subscription = self._subscriptions.of({**attributes, "client_instance_id": uuid_text(client_instance_id)})
+            identifier = subscription_id(subscription, client_instance_id)
+            instance = Instance(attributes, connection_id, subscription, identifier, self._subscriptions.version, now_ms)
         instance.used_ms = now_ms
         self._instances[client_instance_id] = instance
         if len(self._instances) > MAX_INSTANCES:
@@ -95,14 +175,14 @@ class ClientMetrics:
         return instance
 
 
-def _push_error(instance: _Instance, now_ms: int, terminating: bool) -> ErrorCode:
+def _push_error(instance: Instance, now_ms: int, terminating: bool) -> ErrorCode:
     """Returns the error for a push that is too early or follows a terminating push, and otherwise NONE.
 
     The first push after a subscription is accepted at any time, because clients choose a random delay for it.
     """
     if instance.terminating:
         return ErrorCode.INVALID_REQUEST
-    if instance.subscribed_ms > instance.pushed_ms or now_ms - instance.pushed_ms >= PUSH_INTERVAL_MS:
+    if instance.subscribed_ms > instance.pushed_ms or now_ms - instance.pushed_ms >= instance.subscription.push_interval_ms:
         instance.pushed_ms = now_ms
     elif not terminating:
         return ErrorCode.THROTTLING_QUOTA_EXCEEDED

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ..kafka_quirks.java_hash import hash_map_order
+from ..settings.properties import InvalidConfig
+
+if TYPE_CHECKING:
+    from ..releases.release import Release
 
 ELR_VERSION, GROUP_VERSION, KRAFT_VERSION = "eligible.leader.replicas.version", "group.version", "kraft.version"
 METADATA_VERSION, TRANSACTION_VERSION = "metadata.version", "transaction.version"
@@ -38,12 +42,41 @@ class FeatureUpdate(NamedTuple):
     upgrade_type: int
 
 
-class Features:
-    """The finalized levels by feature. A feature at level 0 counts as not finalized."""
+def check_levels(levels: Mapping[str, int], release: Release | None) -> None:
+    """Raises InvalidConfig for a feature or a level that the release does not support."""
+    from difflib import get_close_matches  # imported only if needed, because a start should be fast
 
-    def __init__(self, transaction_version: int) -> None:
-        self.levels = {name: highest for name, (_, highest) in SUPPORTED.items()}
-        self.levels |= {KRAFT_VERSION: INITIAL_KRAFT_VERSION, TRANSACTION_VERSION: transaction_version}
+    supported = SUPPORTED if release is None else release.features
+    for name, level in levels.items():
+        if name not in supported:
+            near = get_close_matches(name, supported, 1)
+            known = f"did you mean {near[0]}?" if near else f"use one of {', '.join(sorted(supported))}"
+            raise InvalidConfig(f"unknown feature {name}: {known}")
+        lowest, highest = supported[name]
+        if not lowest <= level <= highest:
+            raise InvalidConfig(f"the level of {name} must be from {lowest} to {highest}, not {level}")
+
+
+class Features:
+    """The finalized levels by feature, which begin at those of `levels`. A feature at level 0 counts as not finalized."""
+
+    def __init__(self, levels: Mapping[str, int], release: Release | None = None) -> None:
+        self.supported = SUPPORTED if release is None else release.features
+        """The lowest and the highest level of each feature, in Kafka's order."""
+        self.levels = {name: highest for name, (_, highest) in self.supported.items()}
+        initial = {KRAFT_VERSION: INITIAL_KRAFT_VERSION, **levels}
+        self.levels |= {name: level for name, level in initial.items() if name in self.supported}
+
+    def level(self, name: str) -> int:
+        """Returns the finalized level of a feature, 0 if it has none."""
+        return self.levels.get(name, 0)
+
+    def limit(self) -> None:
+        """Replaces levels that the emulated release does not support by the nearest ones that it does.
+
+        A cluster may be loaded as another release than the one that it was saved as.
+        """
+        self.levels = {name: max(lowest, min(self.level(name), highest)) for name, (lowest, highest) in self.supported.items()}
 
     def update(self, updates: Mapping[str, FeatureUpdate], controller_id: int, *, validate_only: bool) -> None:
         """Sets levels. Raises KafkaError with INVALID_UPDATE_VERSION, and changes nothing, if one of the updates is refused."""
@@ -57,14 +90,14 @@ class Features:
     def _refusal(self, name: str, update: FeatureUpdate, controller_id: int) -> str | None:
         if reason := self._reason(name, update, controller_id):
             return f"Invalid update version {update.level} for feature {name}. {reason}"
-        present = self.levels.get(name, 0)
+        present = self.level(name)
         if name == METADATA_VERSION and update.level < present:
             reason = UNSAFE_DOWNGRADE_UNSUPPORTED if update.upgrade_type == UpgradeType.UNSAFE_DOWNGRADE else LOSSY_DOWNGRADE
             return f"Unsupported metadata.version downgrade from {present} to {update.level}. {reason}"
         return None
 
     def _reason(self, name: str, update: FeatureUpdate, controller_id: int) -> str | None:
-        level, present, supported = update.level, self.levels.get(name, 0), SUPPORTED.get(name)
+        level, present, supported = update.level, self.level(name), self.supported.get(name)
         if update.upgrade_type not in set(UpgradeType):
             return "The controller does not support the given upgrade type."
         if level < 0:

@@ -1,11 +1,12 @@
 """The consequences of a change of replicas: waking requests, reassignments, and preferred leaders (Kafka's ReplicationControlManager).
 
-`topics/replication.py` changes the replicas of one partition. After each change, `ReplicaControl.changed` must be called. It sets three
-kinds of timers:
+`topics/replication.py` changes the replicas of one partition. After each change, `ReplicaControl.changed` must be called. It sets two
+kinds of timers for partitions and nodes, and two for the whole cluster:
 
 * ("reassignment", partition), at which replicas that are out of sync catch up, unless a user holds reassignments,
 * ("replica lag", partition, node), at which an in-sync replica that does not follow is checked,
-* one for the whole cluster, at which leaderships return to preferred leaders.
+* "leader rebalance", at which leaderships return to preferred leaders,
+* "unclean elections", at which partitions without a leader are elected uncleanly if their topics permit that by now.
 
 Kafka's leader removes a follower from the in-sync replicas if it has not been at the end of the log for replica.lag.time.max.ms, which it
 checks twice in that time. Here a check compares the follower's position with the end of the log at the check before the last one.
@@ -13,15 +14,17 @@ checks twice in that time. Here a check compares the follower's position with th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..topics.partition import Partition
+from ..topics.replication import NO_LEADER
 
 if TYPE_CHECKING:
     from .state import ClusterState
 
 _REBALANCE_TIMER = "leader rebalance"
+_UNCLEAN_TIMER = "unclean elections"
 
 
 class ReplicaControl:
@@ -201,3 +204,25 @@ class ReplicaControl:
         if cluster.config.booleans["auto.leader.rebalance.enable"] and _REBALANCE_TIMER not in cluster.timers:
             interval_s = cluster.config.integers["leader.imbalance.check.interval.seconds"]
             cluster.timers.set(_REBALANCE_TIMER, interval_s * 1000, self.rebalance_leaders)
+
+    # Unclean elections
+
+    def schedule_unclean_elections(self, partitions: Iterable[Partition]) -> None:
+        """Sets the timer of unclean elections if it is needed for one of these partitions, whose settings have changed.
+
+        Kafka's controller looks for such partitions at the same intervals.
+        """
+        cluster = self._cluster
+        if _UNCLEAN_TIMER not in cluster.timers and any(map(_waits_for_permission, partitions)):
+            cluster.timers.set(_UNCLEAN_TIMER, cluster.config.integers["unclean.leader.election.interval.ms"], self.elect_uncleanly)
+
+    def elect_uncleanly(self) -> None:
+        """Elects a running replica of each partition that has no leader and may be elected uncleanly."""
+        for partition in filter(_waits_for_permission, self._cluster.partitions()):
+            if partition.elect_uncleanly(self._cluster.running):
+                self.changed(partition)
+        self._cluster.transactions.write_missing_markers()
+
+
+def _waits_for_permission(partition: Partition) -> bool:
+    return partition.leader == NO_LEADER and partition.allows_unclean_election

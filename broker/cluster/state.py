@@ -30,7 +30,7 @@ from ..settings.properties import InvalidConfig
 from ..settings.validation import validate_topic_configs
 from ..settings.values import BrokerConfig, GroupConfig, TopicConfig
 from ..topics.cleaning import LogCleaner
-from ..topics.names import CONSUMER_OFFSETS, TopicNames
+from ..topics.names import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TopicNames
 from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER
 from ..topics.retention import LogRetention
@@ -41,7 +41,9 @@ from .coordinator_log import CoordinatorLog
 from .coordinator_moves import CoordinatorMoves
 from .features import Features, FeatureUpdate
 from .internal_topics import internal_topic
+from .log_levels import LogLevels
 from .metadata_log import MetadataLog
+from .metric_subscriptions import MetricSubscriptions
 from .node_control import NodeControl
 from .placement import place_replicas
 from .producer_ids import ProducerIds
@@ -51,8 +53,10 @@ from .transaction_log import TransactionLog
 
 if TYPE_CHECKING:
     from ...protocol.coordinator_records import CoordinatorRecord
+    from ...protocol.schema import Api, Versions
     from ..groups.consumer.regex_resolutions import Resolutions
     from ..groups.coordinator import Groups
+    from ..groups.share.partitions.states import ShareStates
     from ..security.sasl_listener import Accounts
     from ..transactions.coordinator import Transactions
     from ..transactions.transaction import Producer
@@ -74,8 +78,11 @@ class ClusterState:
         configs = {node.node_id: BrokerConfig(node.properties, nodes=len(config.nodes)) for node in config.nodes}
         self.config = next(iter(configs.values()))
         self._users = config.users
+        self.release = config.release
+        """The release of Kafka that clients see, None for 4.3."""
         self.check_tls: Callable[[Broker, BrokerConfig], None] = lambda broker, config: None
         """Raises InvalidConfig if the TLS listeners of a node could not work with new settings. Set by the edge, which does TLS."""
+        self.metric_subscriptions = MetricSubscriptions()
         self.brokers = {node.node_id: Broker(self, node, configs[node.node_id]) for node in config.nodes}
         for broker in self.brokers.values():
             # A new Kafka cluster sets this dynamically for all brokers, which takes precedence over the static setting (KIP-966).
@@ -102,7 +109,8 @@ class ClusterState:
         self.transaction_log = TransactionLog(self)
         self.producer_ids = ProducerIds(timers, self.config, self.partitions)
         self.replica_control = ReplicaControl(self)
-        self.features = Features(config.transaction_version)
+        self.log_levels = LogLevels()
+        self.features = Features(config.features, config.release)
         self.quotas = ClientQuotas()
         self.authorizer = authorizer_of(self.config, config.acls)
         self.shortcut_allowed = self.authorizer is None
@@ -118,6 +126,10 @@ class ClusterState:
     def _blocks_kept(self) -> None:
         """Frees the memory that is kept for reuse once no more was given back for a while."""
         self.timers.set(self.blocks, BLOCKS_KEPT_MS, self.blocks.clear)
+
+    def serves(self, api: Api) -> Versions:
+        """Returns the versions of an API that clients may use; the range is empty if the emulated release lacks the API."""
+        return api.versions if self.release is None else self.release.serves(api)
 
     # Nodes
 
@@ -245,8 +257,13 @@ class ClusterState:
             partition.delete_before(partition.log.end_offset)
             self.wake(partition)
         self.groups.offsets.topic_deleted(topic.name)
+        self._delete_share_states(topic)
         self.transactions.write_missing_markers()
         log.info("deleted topic %s", topic.name)
+
+    def _delete_share_states(self, topic: Topic) -> None:
+        if SHARE_GROUP_STATE in self.topics:
+            self.share_states.topic_deleted(topic.id)
 
     def ensure_internal(self, name: str) -> bool:
         """Creates the internal topic `name` if it does not exist and a node is running. Returns False if the name is not internal.
@@ -295,6 +312,14 @@ class ClusterState:
 
         return Transactions(self.timers, TransactionSettings.of(self.config), self.transaction_log)
 
+    @cached_property
+    def share_states(self) -> ShareStates:
+        """The stored states of the partitions that share groups read, from `__share_group_state`."""
+        from ..groups.share.partitions.states import ShareStates
+        from .share_state_log import ShareStateLog
+
+        return ShareStates(ShareStateLog(self))
+
     def coordinator(self, key: str, topic_name: str) -> Partition | None:
         """Returns the partition whose leader coordinates a group or transactional id; None if the internal topic does not exist."""
         return self.coordinator_log.partition(key, topic_name)
@@ -322,6 +347,8 @@ class ClusterState:
         """Replaces the dynamic settings of one node or, with None, those of all nodes; topics and groups inherit the new values."""
         from ..groups.settings import GroupSettings
 
+        for node in self.brokers.values() if broker is None else (broker,):
+            node.log_dirs.count()
         if broker is None:
             # The settings of the cluster are those of its first node, which may have been removed.
             for settings in {id(each): each for each in (self.config, *(node.config for node in self.brokers.values()))}.values():
@@ -333,11 +360,13 @@ class ClusterState:
         for topic in self.topics.values():
             self._min_isr_changed(topic)
         self.groups.reload(GroupSettings.of(self.config))
+        self.replica_control.schedule_unclean_elections(self.partitions())
 
     def alter_topic(self, topic: Topic, overrides: Mapping[str, str]) -> None:
         """Replaces the configs of a topic."""
         topic.config.alter(overrides)
         self._min_isr_changed(topic)
+        self.replica_control.schedule_unclean_elections(topic.partitions)
 
     def _min_isr_changed(self, topic: Topic) -> None:
         for partition in topic.partitions:
@@ -350,6 +379,10 @@ class ClusterState:
             self.group_configs[group_id] = GroupConfig(self.config, overrides)
         else:
             self.group_configs.pop(group_id, None)
+
+    def alter_client_metrics(self, name: str, overrides: Mapping[str, str]) -> None:
+        """Replaces the configs of a subscription to client metrics, which is removed without any."""
+        self.metric_subscriptions.alter(name, self.config, overrides)
 
 
 def _report_full(limit_bytes: int) -> None:

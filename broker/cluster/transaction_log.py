@@ -30,7 +30,7 @@ class TransactionLog:
     @property
     def transaction_version(self) -> int:
         """The finalized level of the feature transaction.version."""
-        return self._cluster.features.levels[TRANSACTION_VERSION]
+        return self._cluster.features.level(TRANSACTION_VERSION)
 
     def next_producer_id(self) -> int:
         """Returns a producer id that was never used before."""

@@ -55,6 +55,13 @@ def size(text: str) -> int:
     return int(match[1]) << 10 * " kmgt".index(match[2] or " ")
 
 
+def feature(text: str) -> tuple[str, int]:
+    name, _, level = text.partition("=")
+    if not name or not re.fullmatch("[0-9]{1,5}", level):
+        raise argparse.ArgumentTypeError(f"invalid feature '{text}': use NAME=LEVEL, such as share.version=1")
+    return name, int(level)
+
+
 def pair(text: str) -> tuple[str, str]:
     name, separator, value = text.partition("=")
     if not separator or not name:

@@ -21,8 +21,9 @@ def saved_state(options: argparse.Namespace) -> State | None:
     from ..settings.properties import InvalidConfig
     from ..snapshots.state_file import InvalidStateFile, load
 
-    if options.nodes or options.config:
-        raise InvalidConfig("--nodes and --config cannot be combined with --load, because the file contains the nodes")
+    if options.nodes or options.config or options.feature:
+        text = "--nodes, --config and --feature cannot be combined with --load"
+        raise InvalidConfig(f"{text}, because the file contains the nodes and the levels of features")
     try:
         return load(Path(options.load))
     except InvalidStateFile as error:
@@ -45,7 +46,7 @@ def saved_config(saved: State, options: argparse.Namespace, environ: Mapping[str
     check_scope(dict(options.set))
     settings = settings_of(environ) | dict(options.set)
     changed = [settings | _listeners(options, shift) for shift in range(len(saved["nodes"]))]
-    return replace(loaded_config(saved, changed), max_memory_bytes=options.max_memory)
+    return replace(loaded_config(saved, changed, options.as_version), max_memory_bytes=options.max_memory)
 
 
 def _listeners(options: argparse.Namespace, shift: int) -> dict[str, str]:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from .options import node_count, pair, port, refuse, size
+from .options import feature, node_count, pair, port, refuse, size
 
 if TYPE_CHECKING:
     from ..control_listener.address import ControlAddress
@@ -87,7 +87,7 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
     from dataclasses import replace
 
     from ..security.startup import Security, parse_user
-    from ..settings.cluster_config import cluster_of
+    from ..settings.cluster_config import cluster_of, release_named
     from ..settings.environment import settings_of
     from ..settings.properties import parse_properties
     from ..settings.spelling import check_scope
@@ -102,7 +102,12 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
     brokers = [security.settings(_with_listeners(given := properties | overrides, options), given) for properties in files]
     nodes = options.nodes or (1 if len(files) == 1 and not options.listener and _has_listeners(settings) else None)
     cluster = cluster_of(brokers, nodes=nodes, cluster_id=environ.get("CLUSTER_ID", DEFAULT_CLUSTER_ID))
-    return security.applied_to(replace(cluster, max_memory_bytes=options.max_memory))
+    release, features = release_named(options.as_version), dict(options.feature)
+    if features:
+        from ..cluster.features import check_levels
+
+        check_levels(features, release)
+    return security.applied_to(replace(cluster, max_memory_bytes=options.max_memory, release=release, features=features))
 
 
 def _read(name: str) -> str:
@@ -186,6 +191,19 @@ def add_options(run: argparse.ArgumentParser) -> None:
     )
     _add_security_options(run)
     run.add_argument("--max-memory", type=size, metavar="SIZE", help="memory limit for all logs, such as 512m (default: no limit)")
+    run.add_argument(
+        "--as-version",
+        metavar="VERSION",
+        help="emulate this release of Kafka, from 2.1 to 4.3, or wireshark-4.0 for versions that Wireshark 4.0 knows (default: 4.3)",
+    )
+    run.add_argument(
+        "--feature",
+        action="append",
+        default=[],
+        type=feature,
+        metavar="NAME=LEVEL",
+        help="finalize this level of a feature, such as share.version=1 (default: the highest levels); repeatable",
+    )
     run.add_argument(
         "--control", metavar="HOST:PORT", help="serve controls over HTTP at this address, for odradek ctl and other programs (default: off)"
     )

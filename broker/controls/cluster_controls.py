@@ -7,6 +7,7 @@ each of its methods.
 from __future__ import annotations
 
 from .access import AccessControls
+from .client_metrics import ClientMetricsControls
 from .clock import AsyncClock, Clock
 from .connections import ConnectionControls
 from .declaration import blocking
@@ -32,6 +33,7 @@ class ClusterControls(
     ConnectionControls,
     OverviewControls,
     AccessControls,
+    ClientMetricsControls,
     StateControls,
     WaitControls,
 ):
@@ -92,6 +94,7 @@ class BlockingControls(BlockingWaitControls):
 
     transactions = blocking(TransactionControls.transactions)
     connections = blocking(ConnectionControls.connections)
+    client_metrics = blocking(ClientMetricsControls.client_metrics)
 
     status = blocking(OverviewControls.status)
     nodes = blocking(OverviewControls.nodes)

@@ -45,14 +45,14 @@ class Element(NamedTuple):
 WHOLE = Element()
 
 
-class Elements:
-    """Walks through messages. The cluster resolves topic ids and says what a request for "all" is about."""
+class NamedElements:
+    """Walks through messages. `topic_name` returns the name of a topic id, None if it is unknown."""
 
-    def __init__(self, cluster: ClusterState) -> None:
-        self._cluster = cluster
+    def __init__(self, topic_name: Callable[[bytes], str | None]) -> None:
+        self._topic_name = topic_name
 
-    def of(self, request: Message, broker: Broker) -> list[Element]:
-        """Returns the elements of a request to a broker, at least one."""
+    def named(self, request: Message) -> list[Element]:
+        """Returns the elements that a request names."""
         found: list[Element] = []
 
         def note(element: Element) -> bool:
@@ -60,19 +60,7 @@ class Elements:
             return False
 
         self.select(request, note)
-        return [*(each for each in found if each != WHOLE), *self._implied(request, broker)] or [WHOLE]
-
-    def _implied(self, request: Message, broker: Broker) -> Iterator[Element]:
-        """Yields what a request is about without naming it: all topics, or the partitions of a fetch session."""
-        if isinstance(request, FetchRequest):
-            for name, index in broker.fetch_sessions.partitions(request.session_id):
-                yield Element(name, index)
-        elif isinstance(request, OffsetFetchRequest) and request.groups:
-            groups = [group.group_id for group in request.groups if group.topics is None]
-            yield from (Element(name, None, group_id) for group_id in groups for name in self._cluster.topics)
-        elif any(spec.name in _TOPIC_LISTS and _asks_for_all(request, spec) for spec in specs(type(request))):
-            scope = self.whole(request)
-            yield from (scope._replace(topic=name) for name in self._cluster.topics)
+        return [each for each in found if each != WHOLE]
 
     def select(self, message: Message, keep: Callable[[Element], bool]) -> Message | None:
         """Returns a copy of the message with the elements that `keep` accepts, or None if none is left."""
@@ -131,8 +119,32 @@ class Elements:
         if named is None and list_name in _NAMED_TOPIC_LISTS:
             named = values.get("name")
         if not named and values.get("topic_id", ZERO_UUID) != ZERO_UUID:
-            named = self._cluster.topic_name(values["topic_id"])
+            named = self._topic_name(values["topic_id"])
         return named or None
+
+
+class Elements(NamedElements):
+    """Also finds what a request for "all" is about in a cluster."""
+
+    def __init__(self, cluster: ClusterState) -> None:
+        super().__init__(cluster.topic_name)
+        self._cluster = cluster
+
+    def of(self, request: Message, broker: Broker) -> list[Element]:
+        """Returns the elements of a request to a broker, at least one."""
+        return [*self.named(request), *self._implied(request, broker)] or [WHOLE]
+
+    def _implied(self, request: Message, broker: Broker) -> Iterator[Element]:
+        """Yields what a request is about without naming it: all topics, or the partitions of a fetch session."""
+        if isinstance(request, FetchRequest):
+            for name, index in broker.fetch_sessions.partitions(request.session_id):
+                yield Element(name, index)
+        elif isinstance(request, OffsetFetchRequest) and request.groups:
+            groups = [group.group_id for group in request.groups if group.topics is None]
+            yield from (Element(name, None, group_id) for group_id in groups for name in self._cluster.topics)
+        elif any(spec.name in _TOPIC_LISTS and _asks_for_all(request, spec) for spec in specs(type(request))):
+            scope = self.whole(request)
+            yield from (scope._replace(topic=name) for name in self._cluster.topics)
 
 
 def has_elements(spec: Spec) -> bool:

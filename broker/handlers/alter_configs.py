@@ -1,14 +1,13 @@
-"""AlterConfigs and IncrementalAlterConfigs (KIP-339) of topics, brokers and groups.
+"""AlterConfigs and IncrementalAlterConfigs (KIP-339) of topics, brokers, groups, client metrics and loggers.
 
 Each resource is altered or rejected independently of the others (Kafka's ConfigAdminManager and ConfigurationControlManager).
-Loggers and client metrics are not supported.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from enum import IntEnum
+from functools import partial
 from typing import NamedTuple, TypeVar
 
 from ...protocol.errors import ErrorCode, KafkaError
@@ -20,6 +19,7 @@ from ...protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
 )
+from ..cluster import metric_subscriptions
 from ..cluster.broker import Broker
 from ..cluster.features import ELR_VERSION
 from ..context import Context
@@ -29,24 +29,18 @@ from ..settings.dynamic import validate_broker_configs
 from ..settings.parsing import COMMA, text_of
 from ..settings.properties import InvalidConfig
 from ..settings.rows import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS
-from ..settings.types import ConfigResourceType, ConfigType, Setting, Value
+from ..settings.types import ConfigResourceType, ConfigType, OpType, Setting, Value
 from ..settings.validation import validate_group_configs, validate_topic_configs
-from ..settings.values import GroupConfig
+from ..settings.values import ClientMetricsConfig, GroupConfig
 from ..topics.names import illegal_name
 from .configs import demand_configs
+from .log_levels import alter_levels
 
 MAX_VALUE_BYTES = 32_767
+NO_LISTS: Mapping[str, Setting] = {}
+"""The rows of client metrics: Kafka's controller does not know which of their configs are lists, so it appends to none."""
 Resource = full.AlterConfigsResource | incremental.AlterConfigsResource
 Response = TypeVar("Response", full.AlterConfigsResourceResponse, incremental.AlterConfigsResourceResponse)
-
-
-class OpType(IntEnum):
-    """Operation on one setting (Kafka's AlterConfigOp.OpType)."""
-
-    SET = 0
-    DELETE = 1
-    APPEND = 2
-    SUBTRACT = 3
 
 
 class Target(NamedTuple):
@@ -106,6 +100,9 @@ def _alter(
             raise KafkaError(ErrorCode.INVALID_REQUEST, "Each resource must appear at most once.")
         _check_request(resource)
         demand_configs(Operation.ALTER_CONFIGS, resource.resource_type, resource.resource_name, context)
+        if isinstance(resource, incremental.AlterConfigsResource) and resource.resource_type == ConfigResourceType.BROKER_LOGGER:
+            alter_levels(resource, context, validate_only=validate_only)
+            return ErrorCode.NONE, None
         target = _target(resource, context.broker)
         overrides = new_overrides(resource, target)
         _validate(resource, overrides, context.broker)
@@ -118,7 +115,7 @@ def _alter(
     except KafkaError as error:
         return error.code, error.message
     except InvalidConfig as error:
-        # The codes differ because in Kafka a broker validates its own settings, and the controller those of topics and groups.
+        # The codes differ because in Kafka a broker validates its own settings, and the controller those of all others.
         code = ErrorCode.INVALID_REQUEST if resource.resource_type == ConfigResourceType.BROKER else ErrorCode.INVALID_CONFIG
         return code, KafkaError(code, str(error)).message
     return ErrorCode.NONE, None
@@ -171,6 +168,8 @@ def _validate(resource: Resource, overrides: dict[str, str], broker: Broker) -> 
         raise KafkaError(ErrorCode.INVALID_CONFIG, f"A configuration value is longer than {MAX_VALUE_BYTES} bytes.")
     if resource.resource_type == ConfigResourceType.TOPIC:
         validate_topic_configs(overrides)
+    elif resource.resource_type == ConfigResourceType.CLIENT_METRICS:
+        metric_subscriptions.validate(resource.resource_name, overrides)
     elif resource.resource_type == ConfigResourceType.GROUP:
         validate_group_configs(overrides, broker.config)
     else:
@@ -181,7 +180,7 @@ def _validate(resource: Resource, overrides: dict[str, str], broker: Broker) -> 
 def _check_min_insync_replicas(resource: Resource, overrides: Mapping[str, str], target: Target, broker: Broker) -> None:
     """Raises KafkaError with INVALID_CONFIG if brokers could then differ in min.insync.replicas, which ELR does not permit (KIP-966)."""
     name = "min.insync.replicas"
-    if not broker.cluster.features.levels[ELR_VERSION]:
+    if not broker.cluster.features.level(ELR_VERSION):
         return
     if not resource.resource_name and name in target.overrides.keys() - overrides.keys():
         raise KafkaError(ErrorCode.INVALID_CONFIG, f"Cluster-level {name} cannot be removed while ELR is enabled.")
@@ -197,6 +196,8 @@ def _target(resource: Resource, broker: Broker) -> Target:
             return _broker(resource.resource_name, broker)
         case ConfigResourceType.GROUP:
             return _group(resource.resource_name, broker)
+        case ConfigResourceType.CLIENT_METRICS:
+            return _client_metrics(resource.resource_name, broker)
     raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unknown resource type {resource.resource_type}")
 
 
@@ -228,3 +229,9 @@ def _group(name: str, broker: Broker) -> Target:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
     config = broker.cluster.group_configs.get(name) or GroupConfig(broker.config, {})
     return Target(GROUP_SETTINGS, config.overrides, config.values, lambda changed: broker.cluster.alter_group(name, changed))
+
+
+def _client_metrics(name: str, broker: Broker) -> Target:
+    config = broker.cluster.metric_subscriptions.configs.get(name) or ClientMetricsConfig(broker.config, {})
+    alter = partial(broker.cluster.alter_client_metrics, name)
+    return Target(NO_LISTS, config.overrides, config.values, alter)

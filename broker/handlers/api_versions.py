@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from ...protocol.errors import ErrorCode
 from ...protocol.messages.api_versions import (
@@ -13,15 +14,22 @@ from ...protocol.messages.api_versions import (
     FinalizedFeatureKey,
     SupportedFeatureKey,
 )
+from ...protocol.schema import Versions
 from ...protocol.served_apis import SERVED
-from ..cluster.features import SUPPORTED, Features
+from ..cluster.features import Features
 from ..context import Context
 from ..registry import handles
+from ..settings.rows import JMX_REPORTER
+
+if TYPE_CHECKING:
+    from ..cluster.state import ClusterState
 
 PRODUCE = 0
-HIDDEN = (71, 72)
-"""GetTelemetrySubscriptions and PushTelemetry, which are served but not listed, so that clients collect no metrics. Kafka lists them only
-with a metrics reporter that receives client telemetry (KIP-714)."""
+TELEMETRY = (71, 72)
+"""GetTelemetrySubscriptions and PushTelemetry. Like Kafka, the broker lists them only with a metrics reporter that receives client
+telemetry (KIP-714), so that clients collect no metrics otherwise."""
+NO_EPOCH = -1
+NAMES_ITS_VERSIONS_SINCE = (2, 4)
 LEVEL_ZERO_SINCE = 4
 """The first version that lists features whose lowest level is 0, because older clients fail on them (KAFKA-17011)."""
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
@@ -35,15 +43,16 @@ def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsRe
         if not all(_SOFTWARE.fullmatch(text) for text in named):
             return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST, api_keys=[])
         context.client.software_name, context.client.software_version = named
+    features = context.cluster.features
     return ApiVersionsResponse(
-        api_keys=[_served(key) for key in SERVED if key not in HIDDEN],
+        api_keys=_served(context),
         supported_features=[
             SupportedFeatureKey(name=name, min_version=lowest, max_version=highest)
-            for name, (lowest, highest) in SUPPORTED.items()
+            for name, (lowest, highest) in features.supported.items()
             if lowest > 0 or context.version >= LEVEL_ZERO_SINCE
         ],
-        finalized_features_epoch=context.cluster.metadata_log.end_offset,
-        finalized_features=_finalized(context.cluster.features),
+        finalized_features_epoch=context.cluster.metadata_log.end_offset if features.supported else NO_EPOCH,
+        finalized_features=_finalized(features),
     )
 
 
@@ -53,16 +62,32 @@ def _finalized(features: Features) -> list[FinalizedFeatureKey]:
     return [FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level) for name, level in levels if level]
 
 
-def _served(key: int) -> ApiVersion:
-    """Returns the entry of an API.
+def _served(context: Context) -> list[ApiVersion]:
+    """Returns an entry for each API of the emulated release.
 
-    Produce is listed from version 0 on, although versions 0 to 2 are not served, because librdkafka before 2.11.1 otherwise sends no
-    compressed batches (KAFKA-18659).
+    Kafka 4.3 lists Produce from version 0 on, although versions 0 to 2 are not served, because librdkafka before 2.11.1 otherwise sends no
+    compressed batches (KAFKA-18659). So does 4.0.
     """
-    _, first, last = SERVED[key]
-    return ApiVersion(api_key=key, min_version=0 if key == PRODUCE else first, max_version=last)
+    release = context.cluster.release
+    if release is None:
+        ranges = {key: Versions(first, last) for key, (_, first, last) in SERVED.items()}
+    else:
+        ranges = dict(release.versions)
+    receives_telemetry = any(name not in ("", JMX_REPORTER) for name in context.broker.config.lists["metric.reporters"])
+    return [
+        ApiVersion(api_key=key, min_version=0 if key == PRODUCE else first, max_version=last)
+        for key, (first, last) in ranges.items()
+        if receives_telemetry or key not in TELEMETRY
+    ]
 
 
-def unsupported_version() -> ApiVersionsResponse:
-    """Returns the version 0 response to an ApiVersions request of an unknown version (KIP-511)."""
-    return ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[_served(API_VERSIONS.key)])
+def unsupported_version(cluster: ClusterState) -> ApiVersionsResponse:
+    """Returns the version 0 response to an ApiVersions request of an unknown version.
+
+    From 2.4 on it contains the versions of ApiVersions itself, so that the client need not guess one (KIP-511).
+    """
+    answer = ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION, api_keys=[])
+    if cluster.release is None or cluster.release.number >= NAMES_ITS_VERSIONS_SINCE:
+        first, last = cluster.serves(API_VERSIONS)
+        answer.api_keys = [ApiVersion(api_key=API_VERSIONS.key, min_version=first, max_version=last)]
+    return answer

@@ -1,7 +1,4 @@
-"""DescribeConfigs and ListConfigResources (KIP-1142): the settings of topics, brokers and groups, and the resources that have any.
-
-The settings of client metrics and loggers are not emulated.
-"""
+"""DescribeConfigs and ListConfigResources (KIP-1142): the settings of resources, and the resources that have any."""
 
 from __future__ import annotations
 
@@ -27,8 +24,8 @@ from ..context import Context
 from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import ACCESS_DENIED_ERRORS, Operation, ResourceType
-from ..settings.types import ConfigResourceType
-from ..settings.values import ConfigEntry, GroupConfig
+from ..settings.types import ConfigResourceType, ConfigType
+from ..settings.values import ClientMetricsConfig, ConfigEntry, ConfigSource, GroupConfig
 from ..slices import Slices, chunks
 from ..topics.names import illegal_name
 
@@ -81,6 +78,10 @@ def _entries(resource: DescribeConfigsResource, names: frozenset[str], context: 
             return _broker_entries(resource.resource_name, names, context)
         case ConfigResourceType.GROUP:
             return _group_entries(resource.resource_name, names, context)
+        case ConfigResourceType.CLIENT_METRICS:
+            return _client_metrics_entries(resource.resource_name, names, context)
+        case ConfigResourceType.BROKER_LOGGER:
+            return _logger_entries(resource.resource_name, names, context)
     raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {resource.resource_type}")
 
 
@@ -97,17 +98,42 @@ def _broker_entries(name: str, names: frozenset[str], context: Context) -> list[
     broker = context.broker
     if not name:
         return broker.config.describe_cluster_wide(names)
-    if name == str(broker.node_id):
-        return broker.config.describe(names)
+    _check_broker_id(name, context)
+    return broker.config.describe(names)
+
+
+def _check_broker_id(name: str, context: Context) -> None:
+    node_id = context.broker.node_id
+    if name == str(node_id):
+        return
     if not name.lstrip("-").isdigit():
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name}")
-    raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unexpected broker id, expected {broker.node_id} or empty string, but received {name}")
+    raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unexpected broker id, expected {node_id} or empty string, but received {name}")
 
 
 def _group_entries(name: str, names: frozenset[str], context: Context) -> list[ConfigEntry]:
     if not name:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
     return (context.cluster.group_configs.get(name) or GroupConfig(context.broker.config, {})).describe(names)
+
+
+def _client_metrics_entries(name: str, names: frozenset[str], context: Context) -> list[ConfigEntry]:
+    if not name:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, "Client metrics subscription name must not be empty")
+    config = context.cluster.metric_subscriptions.configs.get(name) or ClientMetricsConfig(context.broker.config, {})
+    return config.describe(names)
+
+
+def _logger_entries(name: str, names: frozenset[str], context: Context) -> list[ConfigEntry]:
+    if not name:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, "Broker id must not be empty")
+    _check_broker_id(name, context)
+    source, levels = ConfigSource.DYNAMIC_BROKER_LOGGER, context.cluster.log_levels.describe()
+    return [
+        ConfigEntry(logger, level, False, source, False, ConfigType.UNKNOWN, "", [])
+        for logger, level in levels.items()
+        if not names or logger in names
+    ]
 
 
 def _config(entry: ConfigEntry, request: DescribeConfigsRequest) -> DescribeConfigsResourceResult:
@@ -120,7 +146,7 @@ def _config(entry: ConfigEntry, request: DescribeConfigsRequest) -> DescribeConf
         is_sensitive=entry.is_sensitive,
         synonyms=[DescribeConfigsSynonym(name=synonym.name, value=synonym.value, source=synonym.source) for synonym in synonyms],
         config_type=entry.type,
-        documentation=entry.documentation if request.include_documentation else None,
+        documentation=entry.documentation if request.include_documentation or not entry.documentation else None,
     )
 
 
@@ -134,10 +160,10 @@ def list_config_resources(request: ListConfigResourcesRequest, context: Context)
     cluster = context.cluster
     nodes = [str(node_id) for node_id in sorted(cluster.brokers)]
     names: dict[int, list[str]] = {
+        ConfigResourceType.CLIENT_METRICS: list(cluster.metric_subscriptions.configs),
         ConfigResourceType.BROKER_LOGGER: nodes,
         ConfigResourceType.BROKER: nodes,
         ConfigResourceType.TOPIC: list(cluster.topics),
-        ConfigResourceType.CLIENT_METRICS: [],
         ConfigResourceType.GROUP: list(cluster.group_configs),
     }
     types = {ConfigResourceType.CLIENT_METRICS} if context.version == 0 else set(request.resource_types) or set(names)

@@ -78,7 +78,7 @@ def _is_enabled(context: Context) -> bool:
     """Returns whether consumer groups are enabled, by group.version 1 (KIP-1022) and by group.coordinator.rebalance.protocols."""
     broker = context.broker
     enabled = "consumer" in broker.config.lists["group.coordinator.rebalance.protocols"]
-    return enabled and broker.cluster.features.levels[GROUP_VERSION] > 0
+    return enabled and broker.cluster.features.level(GROUP_VERSION) > 0
 
 
 def _check(request: ConsumerGroupHeartbeatRequest, context: Context) -> None:

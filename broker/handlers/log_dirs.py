@@ -1,10 +1,10 @@
-"""DescribeLogDirs and AlterReplicaLogDirs (KIP-113). Each broker has one log directory, which is only a name."""
+"""DescribeLogDirs and AlterReplicaLogDirs (KIP-113). The rules for directories are in `cluster/log_dirs.py`."""
 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 
-from ...protocol.errors import ErrorCode
+from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.alter_replica_log_dirs import (
     ALTER_REPLICA_LOG_DIRS,
     AlterReplicaLogDirPartitionResult,
@@ -29,12 +29,6 @@ from ..slices import Slices, chunks
 from ..topics.partition import Partition
 
 
-def log_dir(broker: Broker) -> str:
-    """Returns the name of the broker's directory: the first one in log.dirs, else log.dir."""
-    lists = broker.config.lists
-    return (lists.get("log.dirs") or lists["log.dir"])[0]
-
-
 def _replica(broker: Broker, topic_name: str, index: int) -> Partition | None:
     """Returns the partition, or None if it does not exist or the broker has no replica of it."""
     topic = broker.cluster.topics.get(topic_name)
@@ -55,16 +49,27 @@ def describe_log_dirs(request: DescribeLogDirsRequest, context: Context) -> Gene
         for each in request.topics:
             requested.setdefault(each.topic, {}).update(dict.fromkeys(each.partitions))
         wanted = {name: list(indexes) for name, indexes in requested.items()}
-    topics, slices = [], Slices()
+    log_dirs, slices = broker.log_dirs, Slices()
+    log_dirs.refresh()
+    results = {name: DescribeLogDirsResult(log_dir=name, topics=[], is_cordoned=log_dirs.is_cordoned(name)) for name in log_dirs.names}
     for name, indexes in wanted.items():
-        described = DescribeLogDirsTopic(name=name, partitions=[])
+        topics = {directory: DescribeLogDirsTopic(name=name, partitions=[]) for directory in results}
         for chunk in chunks(indexes):
-            described.partitions += [_describe(replica, broker) for index in chunk if (replica := _replica(broker, name, index))]
+            for replica in (replica for index in chunk if (replica := _replica(broker, name, index))):
+                directory = log_dirs.directory(replica)
+                topics[directory].partitions.append(_describe(replica, broker))
+                if (future := log_dirs.future(replica)) is not None:
+                    topics[future.directory].partitions.append(
+                        DescribeLogDirsPartition(
+                            partition_index=replica.index, partition_size=future.size, offset_lag=future.offset_lag, is_future_key=True
+                        )
+                    )
             if slices.full(1 + len(chunk)):
                 yield NEXT_TURN
-        if described.partitions:
-            topics.append(described)
-    return DescribeLogDirsResponse(results=[DescribeLogDirsResult(log_dir=log_dir(broker), topics=topics)])
+        for directory, topic in topics.items():
+            if topic.partitions:
+                results[directory].topics.append(topic)
+    return DescribeLogDirsResponse(results=list(results.values()))
 
 
 def _describe(partition: Partition, broker: Broker) -> DescribeLogDirsPartition:
@@ -76,22 +81,20 @@ def _describe(partition: Partition, broker: Broker) -> DescribeLogDirsPartition:
 
 @handles(ALTER_REPLICA_LOG_DIRS)
 def alter_replica_log_dirs(request: AlterReplicaLogDirsRequest, context: Context) -> AlterReplicaLogDirsResponse:
-    """Accepts moves to the directory where the replicas already are. Returns LOG_DIR_NOT_FOUND for any other directory."""
+    """Begins to move replicas to other directories. Of several directories for a replica, the last one counts."""
+    log_dirs = context.broker.log_dirs
+    log_dirs.refresh()
     may_alter = context.may(Operation.ALTER, ResourceType.CLUSTER)
-    results: dict[str, dict[int, AlterReplicaLogDirPartitionResult]] = {}
-    for directory in request.dirs:
-        for topic in directory.topics:
-            for index in topic.partitions:
-                code = ErrorCode.NONE
-                if not may_alter:
-                    code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
-                elif directory.path != log_dir(context.broker):
-                    code = ErrorCode.LOG_DIR_NOT_FOUND
-                elif _replica(context.broker, topic.name, index) is None:
-                    code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-                results.setdefault(topic.name, {})[index] = AlterReplicaLogDirPartitionResult(partition_index=index, error_code=code)
+    wanted = {(topic.name, index): each.path for each in request.dirs for topic in each.topics for index in topic.partitions}
+    results: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
+    for (name, index), directory in wanted.items():
+        code = ErrorCode.NONE if may_alter else ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+        try:
+            if may_alter:
+                log_dirs.move(name, index, directory)
+        except KafkaError as error:
+            code = error.code
+        results.setdefault(name, []).append(AlterReplicaLogDirPartitionResult(partition_index=index, error_code=code))
     return AlterReplicaLogDirsResponse(
-        results=[
-            AlterReplicaLogDirTopicResult(topic_name=name, partitions=list(partitions.values())) for name, partitions in results.items()
-        ]
+        results=[AlterReplicaLogDirTopicResult(topic_name=name, partitions=partitions) for name, partitions in results.items()]
     )

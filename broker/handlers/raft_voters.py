@@ -50,6 +50,6 @@ def _check_voter(request: AddRaftVoterRequest | RemoveRaftVoterRequest, verb: st
 
 
 def _check_kraft_version(doing: str, cluster: ClusterState) -> None:
-    if not cluster.features.levels[KRAFT_VERSION]:
+    if not cluster.features.level(KRAFT_VERSION):
         problem = f"Cluster doesn't support {doing} voter because the kraft.version feature is 0"
         raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, problem)

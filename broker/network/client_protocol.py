@@ -118,7 +118,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     def _write(self, transport: asyncio.Transport) -> None:
         if self.connection.output_bytes <= JOINED_BYTES:
-            transport.write(b"".join(self.connection.take_output()))
+            transport.write(self.connection.take_joined())
         elif self._vectored:
             transport.writelines(self.connection.take_output())
         else:

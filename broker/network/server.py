@@ -147,7 +147,7 @@ class Server:
     def _keep_state_after_start(self) -> None:
         assert self.snapshots.initial
 
-    def _new_core(self, config: ClusterConfig, state: State | None) -> Core:
+    def _new_core(self, config: ClusterConfig, state: State | None, former: Core | None = None) -> Core:
         turns = Turns[Parked](Timers(self.now_ms), time.monotonic)
         if state is None:
             cluster = ClusterState(config, turns, self._random)
@@ -159,7 +159,7 @@ class Server:
             cluster.check_tls = self.tls.check
         if self._key_sets is not None:
             cluster.accounts.key_sets = self._key_sets.found
-        core = Core(cluster, turns)
+        core = Core(cluster, turns, config.record, former)
         core.on_gate_change.append(self._refuse_or_listen)
         return core
 
@@ -176,13 +176,14 @@ class Server:
                 known = {node.listeners: node for node in self.config.nodes}
                 nodes = tuple(known.get(node.listeners, node) for node in nodes_of(state))
                 config, before = replace(self.config, nodes=nodes), self.core
-                core = self._new_core(config, state)
+                core = self._new_core(config, state, before)
                 self._ports.reserve_again(config.nodes)
                 self.config, self.core = config, core
                 for client in list(self._clients):
                     client.reset("the state of the cluster was replaced")
                 if faults or "faults" in vars(before):
                     core.faults.replace(before.faults, faults)
+                before.cluster.log_levels.restore()
                 if self._log_memory is None:
                     core.turns.background(before.cluster.discard())
                 else:  # at once, because the bytes count until they are released
@@ -239,6 +240,8 @@ class Server:
         for node_id in list(self._acceptors):
             await self._close_node(node_id)
         self._ports.release_all_but(())
+        if "core" in vars(self):  # not if the start has failed before
+            self.cluster.log_levels.restore()
         if self.generated_tls is not None:
             self.generated_tls.close()
         if self._key_sets is not None:
@@ -375,7 +378,8 @@ class Server:
     def begin_turn(self) -> None:
         """Sets the cluster's time to the current time and runs the timers that are due."""
         core, clock = self.core, self.clock
-        now_ms = int(clock.offset_ms + time.monotonic() * clock.ms_per_s)  # as `clock.now_ms`, without a call, because each turn reads it
+        core.now_s = now_s = time.monotonic()
+        now_ms = int(clock.offset_ms + now_s * clock.ms_per_s)  # as `clock.now_ms`, without a call, because each turn reads it
         if now_ms > core.timers.now_ms:
             core.advance(now_ms)
 

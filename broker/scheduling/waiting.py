@@ -40,12 +40,13 @@ class Wait(NamedTuple):
     """Yielded by a handler to be resumed when one of `keys` is woken, or at `deadline_ms` (since the Unix epoch; None: no deadline).
 
     If `woken` is a list, each key that is woken is appended to it. A handler that yields the same object again stays registered, which
-    costs nothing for the keys that were not woken.
+    costs nothing for the keys that were not woken. `what` says in words what is waited for, unless it is records of partitions.
     """
 
     keys: Iterable[Hashable]
     deadline_ms: int | None = None
     woken: list[Hashable] | None = None
+    what: str = ""
 
 
 NEXT_TURN: Final = Wait(())

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .endpoints import WILDCARDS
 from .listeners import Listener, listener_settings, listeners_of
@@ -15,8 +15,26 @@ from .properties import InvalidConfig
 from .spelling import check_spelling
 from .values import BrokerConfig
 
+if TYPE_CHECKING:
+    from ..releases.release import Release
+
 DEFAULT_NODES = 2
 TOPIC_SPEC = re.compile(r"([^:]+):([1-9][0-9]{0,5})(?::([1-9][0-9]{0,3}))?")
+
+
+class RecordLimits(NamedTuple):
+    """How many exchanges, and how many bytes of them, the record keeps (`wire/record.py`). With 0, the record is switched off."""
+
+    exchanges: int = 10_000
+    bytes: int = 16 * 1024 * 1024
+
+    @property
+    def are_positive(self) -> bool:
+        """Whether anything is recorded."""
+        return self.exchanges > 0 and self.bytes > 0
+
+
+DEFAULT_LIMITS = RecordLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,19 +72,34 @@ class NodeConfig:
 class ClusterConfig:
     """All nodes. An empty cluster id is replaced by a random one; `ignored` names the given settings that have no effect.
 
-    `transaction_version` is the finalized level of the feature transaction.version: 0, 1, or 2 for transactions v2 (KIP-890).
+    `features` are levels to which features are finalized at start; all others begin at the highest level of the release.
     `max_memory_bytes` limits the memory of all logs together; None is no limit. `users` maps names to passwords; `acls` are access control
     entries as `security/acl_texts.py` describes them. With `tls`, certificates are generated for listeners without a key store.
+    `release` is the emulated release of Kafka, None for 4.3.
     """
 
     cluster_id: str
     nodes: tuple[NodeConfig, ...]
     ignored: tuple[str, ...] = ()
-    transaction_version: int = 2
+    features: Mapping[str, int] = field(default_factory=dict)
     max_memory_bytes: int | None = None
     users: Mapping[str, str] = field(default_factory=dict, repr=False)
     acls: tuple[str, ...] = ()
     tls: bool = False
+    record: RecordLimits = DEFAULT_LIMITS
+    release: Release | None = None
+
+
+def release_named(name: str | None) -> Release | None:
+    """Returns the release of Kafka to emulate, None for the present one, which needs no table. Raises InvalidConfig for an unknown name."""
+    if name is None:
+        return None
+    from ..releases.release import release_of  # imported only if needed, because a start should be fast
+
+    try:
+        return release_of(name)
+    except ValueError as error:
+        raise InvalidConfig(str(error)) from None
 
 
 class TopicSpec(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .rows import BROKER_SETTINGS, GROUP_SETTINGS, INT_MAX, LONG_MAX, TOPIC_SETTINGS
+from .rows import BROKER_SETTINGS, CLIENT_METRICS_SETTINGS, GROUP_SETTINGS, INT_MAX, LONG_MAX, TOPIC_SETTINGS
 from .types import ConfigResourceType, Setting, Value
 
 INTRODUCTION = (
@@ -23,15 +23,19 @@ INTRODUCTION = (
     " policy. If the environment configures listeners, the cluster has one node unless `--nodes` requests more.",
 )
 
+TABLES = {"Topics": TOPIC_SETTINGS, "Brokers": BROKER_SETTINGS, "Groups": GROUP_SETTINGS, "Client metrics": CLIENT_METRICS_SETTINGS}
+
 
 def as_markdown() -> str:
     """Returns the text of docs/configuration.md."""
     parts = list(INTRODUCTION)
-    for title, rows in (("Topics", TOPIC_SETTINGS), ("Brokers", BROKER_SETTINGS), ("Groups", GROUP_SETTINGS)):
+    for title, rows in TABLES.items():
         acting = [row for row in rows.values() if row.acts]
         others = [f"`{row.name}`" for row in rows.values() if not row.acts and not row.internal]
         table = ["| Name | Type | Default | Allowed values | Description |", "|---|---|---|---|---|", *map(_table_row, acting)]
-        parts += [f"## {title}", "\n".join(table), "Settings without effect: " + ", ".join(others) + "."]
+        parts += [f"## {title}", "\n".join(table)]
+        if others:
+            parts.append("Settings without effect: " + ", ".join(others) + ".")
     return "\n\n".join(parts) + "\n"
 
 

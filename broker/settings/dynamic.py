@@ -15,6 +15,7 @@ CLUSTER_LEVEL_OF_LISTENERS = {"max.connections", "max.connection.creation.rate",
 """Settings that may be set cluster-wide for a listener; all others of a listener are per broker."""
 FIXED = ("listeners", "listener.security.protocol.map")
 """Settings that Kafka can change at run time but this broker cannot, because it opens its sockets only at startup."""
+ALL_LOG_DIRS = "*"
 THREADS = ("background.threads", "num.io.threads", "num.network.threads", "num.recovery.threads.per.data.dir", "num.replica.fetchers")
 
 
@@ -41,6 +42,9 @@ def validate_broker_configs(overrides: Mapping[str, str], current: BrokerConfig,
     for name in FIXED:
         if name in values and values[name] != current.values[name]:
             raise InvalidConfig(f"{name} cannot be changed while the broker runs; restart it with {name}={overrides[name]}")
+    if isinstance(cordoned := values.get("cordoned.log.dirs"), tuple):
+        known = (*(current.lists.get("log.dirs") or current.lists["log.dir"]), ALL_LOG_DIRS)
+        _refuse("cordoned.log.dirs may only contain directories of log.dirs, and not", [name for name in cordoned if name not in known])
     for name in THREADS:
         if isinstance(value := values.get(name), int):
             _check_threads(name, value, current.integers[name])

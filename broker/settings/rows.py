@@ -16,7 +16,9 @@ BOOLEAN, STRING, INT, SHORT = ConfigType.BOOLEAN, ConfigType.STRING, ConfigType.
 LONG, DOUBLE, LIST, CLASS, PASSWORD = ConfigType.LONG, ConfigType.DOUBLE, ConfigType.LIST, ConfigType.CLASS, ConfigType.PASSWORD
 UNKNOWN = ConfigType.UNKNOWN  # read by a plugin: Kafka's ConfigDef does not define it, so DescribeConfigs hides its value
 TOPIC, BROKER, GROUP = ConfigResourceType.TOPIC, ConfigResourceType.BROKER, ConfigResourceType.GROUP
+CLIENT_METRICS = ConfigResourceType.CLIENT_METRICS
 STANDARD_AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+JMX_REPORTER = "org.apache.kafka.common.metrics.JmxReporter"
 INT_MAX, LONG_MAX, DOUBLE_MAX = 2**31 - 1, 2**63 - 1, 1.7976931348623157e308
 MINUTE_MS, HOUR_MS = 60_000, 3_600_000
 REPLICAS = Matches(re.compile(r"\*|\d+:\d+"), "* or partition:broker")
@@ -149,7 +151,8 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(BROKER, "controller.quota.window.size.seconds", INT, 1, Range(1), acts=True,
             documentation="Length of a window in which changes of topics are counted."),
     Setting(BROKER, "controller.socket.timeout.ms", INT, 30_000),
-    Setting(BROKER, "cordoned.log.dirs", LIST, (), dynamic=PER_BROKER),
+    Setting(BROKER, "cordoned.log.dirs", LIST, (), dynamic=PER_BROKER, acts=True,
+            documentation="Log directories that get no new replicas; * for all."),
     Setting(BROKER, "create.topic.policy.class.name", CLASS, None),
     Setting(BROKER, "default.replication.factor", INT, 3, at_most_nodes=True, acts=True,
             documentation="Replicas of a topic that is created without a replication factor (Kafka's default: 1), at most the number of"
@@ -296,7 +299,7 @@ SETTINGS: tuple[Setting, ...] = (
             documentation="Used when `log.dirs` is not set."),
     Setting(BROKER, "log.dir.failure.timeout.ms", LONG, 30_000, Range(1)),
     Setting(BROKER, "log.dirs", LIST, None, acts=True,
-            documentation="Name of the broker's log directory, as reported to clients. No files are written."),
+            documentation="Names of the broker's log directories, as reported to clients. No files are written."),
     Setting(BROKER, "log.flush.interval.messages", LONG, LONG_MAX, Range(1), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "log.flush.interval.ms", LONG, None, synonyms=("log.flush.scheduler.interval.ms",), dynamic=CLUSTER_WIDE),
     Setting(BROKER, "log.flush.offset.checkpoint.interval.ms", INT, 60_000, Range(0)),
@@ -359,7 +362,9 @@ SETTINGS: tuple[Setting, ...] = (
             " by changes."),
     Setting(BROKER, "metadata.max.retention.bytes", LONG, 104_857_600),
     Setting(BROKER, "metadata.max.retention.ms", LONG, 604_800_000),
-    Setting(BROKER, "metric.reporters", LIST, ("org.apache.kafka.common.metrics.JmxReporter",), dynamic=CLUSTER_WIDE),
+    Setting(BROKER, "metric.reporters", LIST, (JMX_REPORTER,), dynamic=CLUSTER_WIDE, acts=True,
+            documentation="With any other value than the default, clients are offered client telemetry (KIP-714), as by a broker with a"
+            " reporter that receives it."),
     Setting(BROKER, "metrics.num.samples", INT, 2, Range(1)),
     Setting(BROKER, "metrics.recording.level", STRING, "INFO"),
     Setting(BROKER, "metrics.sample.window.ms", LONG, 30_000, Range(1)),
@@ -434,9 +439,12 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(BROKER, "remote.log.storage.manager.class.path", STRING, None),
     Setting(BROKER, "remote.log.storage.manager.impl.prefix", STRING, "rsm.config."),
     Setting(BROKER, "remote.log.storage.system.enable", BOOLEAN, False),
-    Setting(BROKER, "replica.alter.log.dirs.io.max.bytes.per.second", LONG, LONG_MAX, Range(0), dynamic=CLUSTER_WIDE, internal=True),
+    Setting(BROKER, "replica.alter.log.dirs.io.max.bytes.per.second", LONG, LONG_MAX, Range(0), dynamic=CLUSTER_WIDE, internal=True,
+            acts=True,
+            documentation="Rate at which replicas are moved between log directories."),
     Setting(BROKER, "replica.fetch.backoff.ms", INT, 1000, Range(0)),
-    Setting(BROKER, "replica.fetch.max.bytes", INT, 1_048_576, Range(0)),
+    Setting(BROKER, "replica.fetch.max.bytes", INT, 1_048_576, Range(0), acts=True,
+            documentation="Bytes of a replica that are moved to another log directory before the throttle applies."),
     Setting(BROKER, "replica.fetch.min.bytes", INT, 1),
     Setting(BROKER, "replica.fetch.response.max.bytes", INT, 10_485_760, Range(0)),
     Setting(BROKER, "replica.fetch.wait.max.ms", INT, 500, acts=True,
@@ -517,18 +525,22 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(BROKER, "server.max.startup.time.ms", LONG, LONG_MAX, Range(0), internal=True),
     Setting(BROKER, "share.coordinator.append.linger.ms", INT, -1, Range(-1)),
     Setting(BROKER, "share.coordinator.cached.buffer.max.bytes", INT, 1_048_588, Range(524_288), dynamic=CLUSTER_WIDE),
-    Setting(BROKER, "share.coordinator.cold.partition.snapshot.interval.ms", INT, 300_000, Range(1), internal=True),
+    Setting(BROKER, "share.coordinator.cold.partition.snapshot.interval.ms", INT, 300_000, Range(1), internal=True, acts=True,
+            documentation="Interval at which share partitions that are not written get a snapshot in __share_group_state."),
     Setting(BROKER, "share.coordinator.load.buffer.size", INT, 5_242_880, Range(1)),
-    Setting(BROKER, "share.coordinator.snapshot.update.records.per.snapshot", INT, 500, Range(0, 500)),
+    Setting(BROKER, "share.coordinator.snapshot.update.records.per.snapshot", INT, 500, Range(0, 500), acts=True,
+            documentation="Number of updates of a share partition between two snapshots in __share_group_state."),
     Setting(BROKER, "share.coordinator.state.topic.compression.codec", INT, 0),
     Setting(BROKER, "share.coordinator.state.topic.min.isr", SHORT, 2, Range(1), at_most_nodes=True, acts=True,
             documentation="Minimum in-sync replicas of __share_group_state, at most the number of nodes."),
     Setting(BROKER, "share.coordinator.state.topic.num.partitions", INT, 50, Range(1), acts=True,
             documentation="Number of partitions of __share_group_state. The partition of a share group determines its coordinator."),
-    Setting(BROKER, "share.coordinator.state.topic.prune.interval.ms", INT, 300_000, Range(1), internal=True),
+    Setting(BROKER, "share.coordinator.state.topic.prune.interval.ms", INT, 300_000, Range(1), internal=True, acts=True,
+            documentation="Interval at which records of __share_group_state that are no longer needed are deleted."),
     Setting(BROKER, "share.coordinator.state.topic.replication.factor", SHORT, 3, Range(1), at_most_nodes=True, acts=True,
             documentation="Replicas of __share_group_state, at most the number of nodes."),
-    Setting(BROKER, "share.coordinator.state.topic.segment.bytes", INT, 104_857_600, Range(1)),
+    Setting(BROKER, "share.coordinator.state.topic.segment.bytes", INT, 104_857_600, Range(1), acts=True,
+            documentation="Size of the segments of __share_group_state."),
     Setting(BROKER, "share.coordinator.threads", INT, 1, Range(1)),
     Setting(BROKER, "share.coordinator.write.timeout.ms", INT, 5000, Range(1)),
     Setting(BROKER, "share.fetch.purgatory.purge.interval.requests", INT, 1000),
@@ -606,7 +618,8 @@ SETTINGS: tuple[Setting, ...] = (
             documentation="Time for which an idle transactional id is retained."),
     Setting(BROKER, "unclean.leader.election.enable", BOOLEAN, False, dynamic=CLUSTER_WIDE, acts=True,
             documentation="Whether an out-of-sync replica may become leader, at the risk of losing records."),
-    Setting(BROKER, "unclean.leader.election.interval.ms", LONG, 300_000, Range(1), internal=True),
+    Setting(BROKER, "unclean.leader.election.interval.ms", LONG, 300_000, Range(1), internal=True, acts=True,
+            documentation="Time after which a partition without a leader is elected uncleanly once its topic permits that."),
     Setting(BROKER, "unstable.api.versions.enable", BOOLEAN, False, internal=True),
     Setting(BROKER, "unstable.feature.versions.enable", BOOLEAN, False, internal=True),
     Setting(GROUP, "consumer.assignment.interval.ms", INT, 1000, Range(0), synonyms=("group.consumer.assignment.interval.ms",), acts=True,
@@ -636,9 +649,17 @@ SETTINGS: tuple[Setting, ...] = (
     Setting(GROUP, "streams.initial.rebalance.delay.ms", INT, 3000, Range(0), synonyms=("group.streams.initial.rebalance.delay.ms",)),
     Setting(GROUP, "streams.num.standby.replicas", INT, 0, Range(0), synonyms=("group.streams.num.standby.replicas",)),
     Setting(GROUP, "streams.session.timeout.ms", INT, 45_000, Range(1), synonyms=("group.streams.session.timeout.ms",)),
+
+    Setting(CLIENT_METRICS, "interval.ms", INT, 300_000, acts=True,
+            documentation="Interval at which matching clients push their metrics, from 100 to 3600000."),
+    Setting(CLIENT_METRICS, "match", LIST, (), acts=True,
+            documentation="Clients of this subscription, such as client_id=billing.*; empty for all clients."),
+    Setting(CLIENT_METRICS, "metrics", LIST, (), acts=True,
+            documentation="Prefixes of the names of metrics that matching clients push, or * for all metrics."),
 )
 # fmt: on
 
 TOPIC_SETTINGS = {setting.name: setting for setting in SETTINGS if setting.scope is TOPIC}
 BROKER_SETTINGS = {setting.name: setting for setting in SETTINGS if setting.scope is BROKER}
 GROUP_SETTINGS = {setting.name: setting for setting in SETTINGS if setting.scope is GROUP}
+CLIENT_METRICS_SETTINGS = {setting.name: setting for setting in SETTINGS if setting.scope is CLIENT_METRICS}

@@ -26,13 +26,22 @@ class ConfigType(IntEnum):
 
 
 class ConfigResourceType(IntEnum):
-    """Kind of resource that has settings (Kafka's ConfigResource.Type). `SETTINGS` has rows for TOPIC, BROKER and GROUP only."""
+    """Kind of resource that has settings (Kafka's ConfigResource.Type). `SETTINGS` has rows for all but BROKER_LOGGER."""
 
     TOPIC = 2
     BROKER = 4
     BROKER_LOGGER = 8
     CLIENT_METRICS = 16
     GROUP = 32
+
+
+class OpType(IntEnum):
+    """Operation on one setting (Kafka's AlterConfigOp.OpType)."""
+
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
 
 
 Value = bool | int | float | str | tuple[str, ...] | None

@@ -1,4 +1,4 @@
-"""The settings of brokers, topics and groups as parsed values, with their sources, as DescribeConfigs shows them.
+"""The settings of brokers, topics, groups and client metrics as parsed values, with their sources, as DescribeConfigs shows them.
 
 A value comes from the first of these layers that sets it (KIP-226):
 
@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from .listener_prefix import base_name
 from .parsing import parse, text_of
 from .properties import InvalidConfig
-from .rows import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS
+from .rows import BROKER_SETTINGS, CLIENT_METRICS_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS
 from .types import ConfigResourceType, ConfigType, Setting, Value
 
 
@@ -128,7 +128,7 @@ class BrokerConfig(Config):
 
     def ignored(self) -> list[str]:
         """Returns the names of the static settings that have no effect, sorted."""
-        return sorted(name for name in self.static if not (row := _broker_row(name)) or not row.acts)
+        return sorted(name for name in self.static if not (row := broker_row(name)) or not row.acts)
 
     def describe(self, names: Collection[str] | None = None) -> list[ConfigEntry]:
         """Returns the entries of this broker: those with the given names, or all if there are no names."""
@@ -148,7 +148,7 @@ class BrokerConfig(Config):
 
         Synonyms before the first entry with that very name are left out, as Kafka does, so the list may be empty.
         """
-        chain, sensitive = _chain(name), _is_secret(_broker_row(name))
+        chain, sensitive = _chain(name), is_secret(broker_row(name))
         layers: list[tuple[ConfigSource, Mapping[str, str]]] = [
             (ConfigSource.DYNAMIC_BROKER, self.own),
             (ConfigSource.DYNAMIC_DEFAULT_BROKER, self.cluster_wide),
@@ -164,11 +164,11 @@ class BrokerConfig(Config):
         return None if row is None or (row.internal and row.dynamic) else text_of(self.defaults[name])
 
     def _entry(self, name: str) -> ConfigEntry:
-        row, synonyms = _broker_row(name), self.synonyms(name)
+        row, synonyms = broker_row(name), self.synonyms(name)
         source = synonyms[0].source if synonyms else ConfigSource.DEFAULT
         if row is None:
             return ConfigEntry(name, None, True, source, True, ConfigType.UNKNOWN, None, synonyms)
-        sensitive = _is_secret(row)
+        sensitive = is_secret(row)
         listener_override = name != row.name
         value = synonyms[0].value if listener_override else text_of(self.values[name])
         read_only = row.dynamic is None or listener_override
@@ -186,12 +186,12 @@ def _chain(name: str) -> tuple[str, ...]:
     return (name,) if base == name else (name, base)
 
 
-def _broker_row(name: str) -> Setting | None:
+def broker_row(name: str) -> Setting | None:
     """Returns the row of a setting, whose name may have the prefix of a listener."""
     return BROKER_SETTINGS.get(name) or BROKER_SETTINGS.get(base_name(name))
 
 
-def _is_secret(row: Setting | None) -> bool:
+def is_secret(row: Setting | None) -> bool:
     """Returns whether the value must not be shown. Kafka treats settings without a definition as secrets."""
     return row is None or row.type in (ConfigType.PASSWORD, ConfigType.UNKNOWN)
 
@@ -252,3 +252,9 @@ class GroupConfig(InheritingConfig):
     """The settings of one consumer or share group."""
 
     settings, source = GROUP_SETTINGS, ConfigSource.GROUP
+
+
+class ClientMetricsConfig(InheritingConfig):
+    """The settings of one subscription to client metrics (KIP-714)."""
+
+    settings, source = CLIENT_METRICS_SETTINGS, ConfigSource.CLIENT_METRICS

@@ -19,6 +19,7 @@ from ...storage.memory import LogMemory
 from ..cluster.broker import Broker, Silence
 from ..cluster.coordinator_log import CoordinatorLog
 from ..cluster.features import Features
+from ..cluster.log_dirs import LogDirs, Move
 from ..cluster.metadata_log import MetadataLog
 from ..cluster.node_control import NodeControl
 from ..cluster.producer_ids import ProducerIds
@@ -32,10 +33,10 @@ from ..settings.cluster_config import ClusterConfig, NodeConfig
 from ..settings.listeners import Listener
 from ..settings.values import GroupConfig
 from ..topics.cleaning import LogCleaner
-from ..topics.names import TopicNames
+from ..topics.names import SHARE_GROUP_STATE, TopicNames
 from ..topics.retention import LogRetention
 from .coordinators import fill_coordinators, write_coordinators
-from .forms import MOMENT, PLAIN, Form, Plain, Record, Within, coded, mapped, optional, ordered
+from .forms import MOMENT, PLAIN, TUPLE, Form, Plain, Record, Within, coded, mapped, named, optional, ordered
 from .timers import set_timers, write_timers
 from .topics import OVERRIDES, TOPIC, read_topic
 
@@ -43,7 +44,7 @@ State = dict[str, Plain]
 """The state of a cluster as a plain value (`forms.py`)."""
 
 _PAIRS = mapped(PLAIN, PLAIN)
-FEATURES = Record(Features, {"levels": _PAIRS})
+FEATURES = Record(Features, {"levels": _PAIRS}, apart=("supported",))
 METADATA_LOG = Record(MetadataLog, {"_start_ms": MOMENT, "_records": PLAIN}, apart=("_timers", "_config"))
 PRODUCER_IDS = Record(ProducerIds, {"next_id": PLAIN}, apart=("_timers", "_config", "_partitions"))
 _ENTITY = Form(lambda entity: list(map(list, entity)), lambda plain, shift_ms: tuple(map(tuple, plain)))
@@ -71,7 +72,9 @@ CLUSTER = Record(
     },
     apart=(
         # Written separately, because their objects refer to the cluster.
-        *("brokers", "nodes", "topics", "groups", "group_configs", "transactions", "accounts", "authorizer", "random", "timers"),
+        *("brokers", "nodes", "topics", "groups", "group_configs", "metric_subscriptions"),
+        "log_levels",  # the levels of the process, which a restart of a node does not keep either
+        *("transactions", "accounts", "authorizer", "random", "timers"),
         # References, and indexes that follow from the state.
         *(
             "wake",
@@ -81,18 +84,36 @@ CLUSTER = Record(
             "blocks",
             "_users",
             "check_tls",
+            "release",
             "shortcut_allowed",
             "topics_by_id",
             "_names",
             "regexes",
         ),
-        *("coordinator_log", "log_retention", "log_cleaner", "transaction_log", "coordinator_moves"),
+        *("share_states", "coordinator_log", "log_retention", "log_cleaner", "transaction_log", "coordinator_moves"),
     ),
 )
 
+LOG_DIRS = Record(
+    LogDirs,
+    {
+        "placed": mapped(TUPLE, PLAIN),
+        "moves": mapped(TUPLE, named(Move, began_ms=MOMENT, counted_ms=MOMENT)),
+        "chosen": mapped(TUPLE, PLAIN),
+    },
+    apart=("_broker",),
+)
 BROKER = Record(
     Broker,
-    {"node_id": PLAIN, "rack": PLAIN, "running": PLAIN, "registered": PLAIN, "fenced": PLAIN, "silence": optional(coded(Silence))},
+    {
+        "node_id": PLAIN,
+        "rack": PLAIN,
+        "running": PLAIN,
+        "registered": PLAIN,
+        "fenced": PLAIN,
+        "silence": optional(coded(Silence)),
+        "log_dirs": Within(LOG_DIRS),
+    },
     apart=(
         *("cluster", "listeners", "config", "request_max_bytes", "max_idle_ms", "request_memory", "connections", "rack_aware", "sasl"),
         # Lost in a restart.
@@ -109,6 +130,7 @@ def write_cluster(cluster: ClusterState) -> State:
     groups, transactions, accounts = (vars(cluster).get(name) for name in ("groups", "transactions", "accounts"))
     return {
         "now_ms": cluster.timers.now_ms,
+        "as_version": None if cluster.release is None else cluster.release.name,
         "random": _random_state(cluster.random),
         "nodes": [_write_node(broker) for broker in cluster.brokers.values()],
         "silent": NODES.write(cluster.nodes),
@@ -116,6 +138,7 @@ def write_cluster(cluster: ClusterState) -> State:
         "coordinators": write_coordinators(cluster),
         "topics": [TOPIC.write(topic) for topic in cluster.topics.values()],
         "group_configs": mapped(PLAIN, OVERRIDES).write(cluster.group_configs),
+        "client_metrics": mapped(PLAIN, OVERRIDES).write(cluster.metric_subscriptions.configs),
         "groups": None if groups is None else _groups().write_groups(groups),
         "transactions": None if transactions is None else _transactions().TRANSACTIONS.write(transactions),
         "accounts": None if accounts is None else _accounts().write_accounts(accounts),
@@ -199,8 +222,11 @@ def read_cluster(state: State, config: ClusterConfig, turns: Turns[Any], random:
     for written in state["topics"]:
         cluster.add_topic(read_topic(written, cluster.config, cluster.log_memory, cluster.blocks, cluster.nodes.silent, shift_ms))
     CLUSTER.fill(cluster, state["cluster"], shift_ms)
+    cluster.features.limit()
     fill_coordinators(cluster, state["coordinators"])
     cluster.group_configs |= {name: GroupConfig(cluster.config, dict(overrides)) for name, overrides in state["group_configs"]}
+    for name, overrides in state["client_metrics"]:
+        cluster.alter_client_metrics(name, dict(overrides))
     if state["groups"] is not None:
         _groups().fill_groups(cluster.groups, state["groups"], shift_ms)
     if state["transactions"] is not None:
@@ -211,6 +237,8 @@ def read_cluster(state: State, config: ClusterConfig, turns: Turns[Any], random:
     if cluster.authorizer is not None:
         for entry in entries:
             cluster.authorizer.add(entry)
+    if SHARE_GROUP_STATE in cluster.topics:
+        assert cluster.share_states is not None  # read back from its log now, because its timers belong to the state
     set_timers(cluster, state["timers"])
     if state["random"] is not None:
         version, numbers, gauss = state["random"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from ..settings.cluster_config import ClusterConfig, NodeConfig, cluster_of
+from ..settings.cluster_config import ClusterConfig, NodeConfig, cluster_of, release_named
 from ..settings.endpoints import Endpoint
 from ..settings.listeners import TLS_PROTOCOLS, Listener
 from ..settings.properties import InvalidConfig
@@ -17,15 +17,17 @@ def any_ports(listeners: Iterable[Listener]) -> dict[str, str]:
     return {"listeners": ",".join(str(Endpoint(listener.name, listener.host, 0)) for listener in listeners)}
 
 
-def loaded_config(state: State, changed: Sequence[Mapping[str, str]]) -> ClusterConfig:
+def loaded_config(state: State, changed: Sequence[Mapping[str, str]], as_version: str | None = None) -> ClusterConfig:
     """Returns the configuration of the nodes of a state, with changed settings for each node.
 
-    A node with other `listeners` advertises these. Raises InvalidConfig.
+    A node with other `listeners` advertises these. `as_version` is the release to emulate, None for that of the state.
+    Raises InvalidConfig.
     """
     saved = nodes_of(state)
     brokers = [_changed(node.properties, settings) for node, settings in zip(saved, changed, strict=True)]
     config = cluster_of(brokers, cluster_id=state["cluster"]["cluster_id"])
-    config = replace(config, tls=any(map(_has_generated_certificate, config.nodes)))
+    release = release_named(state["as_version"] if as_version is None else as_version)
+    config = replace(config, tls=any(map(_has_generated_certificate, config.nodes)), release=release)
     present, expected = [node.node_id for node in config.nodes], [node.node_id for node in saved]
     if present != expected:
         raise InvalidConfig(f"the saved cluster has the nodes {expected}, not {present}; do not set node.id")

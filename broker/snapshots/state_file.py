@@ -27,7 +27,7 @@ from ...storage.blocks import KEEPS_NOTHING
 from ...storage.segments import Segment, read_segment
 from ..scheduling.timers import Timers
 from ..scheduling.turns import Turns
-from ..settings.cluster_config import ClusterConfig
+from ..settings.cluster_config import ClusterConfig, release_named
 from .cluster import State, nodes_of, read_cluster
 
 MAGIC = b"ODRADEK\n"
@@ -127,7 +127,13 @@ def _decoded(header: bytes, data: memoryview) -> State:
     try:
         state: State = json.loads(header, object_hook=decode)
         # Building a cluster from the state is the only complete check of it.
-        read_cluster(state, ClusterConfig("", nodes_of(state)), Turns(Timers(0), lambda: 0.0), Random(), None)
+        read_cluster(
+            state,
+            ClusterConfig("", nodes_of(state), release=release_named(state["as_version"])),
+            Turns(Timers(0), lambda: 0.0),
+            Random(),
+            None,
+        )
     except Exception as error:
         raise InvalidStateFile(f"its header is invalid: {type(error).__name__}: {error}") from None
     return state

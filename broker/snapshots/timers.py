@@ -54,8 +54,14 @@ def _timer(cluster: ClusterState, plain: Plain) -> tuple[Hashable, Callable[[], 
             return plain, cluster.groups.expire_offsets
         case "delegation tokens":
             return plain, cluster.accounts.tokens.remove_expired
+        case "cold share snapshots":
+            return plain, cluster.share_states.snapshot_cold_partitions
+        case "share state pruning":
+            return plain, cluster.share_states.prune
         case "leader rebalance":
             return plain, cluster.replica_control.rebalance_leaders
+        case "unclean elections":
+            return plain, cluster.replica_control.elect_uncleanly
         case ["reassignment", [topic, index]]:
             partition = cluster.topics[topic].partitions[index]
             return ("reassignment", partition), lambda: cluster.replica_control.catch_up(partition)

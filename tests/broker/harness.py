@@ -24,7 +24,7 @@ from odradek.broker.parked import Parked
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.turns import Turns
 from odradek.broker.security.startup import Security
-from odradek.broker.settings.cluster_config import cluster_of
+from odradek.broker.settings.cluster_config import DEFAULT_LIMITS, RecordLimits, cluster_of, release_named
 from odradek.broker.slices import Slices
 from odradek.broker.snapshots.cluster import State, nodes_of, read_cluster
 from odradek.broker.topic_descriptions import Description, TopicDescriber
@@ -73,18 +73,20 @@ class World:
         *,
         stepwise: bool = False,
         max_memory_bytes: int | None = None,
+        as_version: str | None = None,
         security: Security = NO_SECURITY,
+        record: RecordLimits = DEFAULT_LIMITS,
     ) -> None:
         listeners = {"listeners": "PLAINTEXT://127.0.0.1:9092"}
         self.timers = Timers(START_MS)
         self.turns = Turns[Parked](self.timers, lambda: self.seconds)
         properties = security.settings(listeners | dict(settings or {}), settings or {})
         config = security.applied_to(cluster_of([properties], nodes=nodes))
-        self.config = replace(config, max_memory_bytes=max_memory_bytes)
+        self.config = replace(config, max_memory_bytes=max_memory_bytes, release=release_named(as_version), record=record)
         self.cluster = ClusterState(self.config, self.turns, Random(1))
         self.seconds = 0.0
         """The value of the core's clock, which only tests change, so that no time passes within a turn."""
-        self.core = Core(self.cluster, self.turns)
+        self.core = Core(self.cluster, self.turns, record)
         self.stepwise = stepwise
 
     def client(self, node_id: int = 1, listener: str = "", host: str = "127.0.0.1") -> Client:
@@ -107,7 +109,7 @@ class World:
         self.turns = Turns[Parked](self.timers, lambda: self.seconds)
         self.config = replace(self.config, nodes=nodes_of(state))
         self.cluster = read_cluster(state, self.config, self.turns, Random(), before.log_memory)
-        self.core = Core(self.cluster, self.turns)
+        self.core = Core(self.cluster, self.turns, self.config.record, self.core)
         deque(before.discard(), maxlen=0)
 
     def turn(self) -> None:

@@ -22,7 +22,7 @@ from odradek.broker.connection import (
 from odradek.broker.context import Context
 from odradek.broker.core import STAGING_BYTES
 from odradek.broker.handlers import HANDLERS
-from odradek.broker.handlers.api_versions import HIDDEN
+from odradek.broker.handlers.api_versions import TELEMETRY
 from odradek.broker.large_frame import LARGE_FRAME_BYTES, MOST_TOUCHED_BYTES
 from odradek.broker.network.client_protocol import WRITE_BYTES
 from odradek.broker.registry import CloseConnection, Handler
@@ -59,7 +59,7 @@ def frame(correlation_id: int = 1) -> bytes:
 def test_request_gets_its_response(world: World) -> None:
     response = world.client().call(API_VERSIONS, 3, ASK)
     assert response.error_code == 0
-    assert [api.api_key for api in response.api_keys] == sorted(HANDLERS.keys() - HIDDEN)
+    assert [api.api_key for api in response.api_keys] == sorted(HANDLERS.keys() - TELEMETRY)
 
 
 def test_woken_fetch_is_written_before_the_produce_response() -> None:

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from odradek.broker import Cluster
+from tests import apache_kafka
 from tests.clients.client import CLIENTS, Client, Unavailable
+from tests.clients.kafka_programs import Programs
 
 # Some clients can only create topics by requesting their metadata.
 SETTINGS = {"num.partitions": 2, "default.replication.factor": 2}
@@ -97,3 +99,13 @@ _names = count(1)
 def name() -> str:
     """Returns a name for a topic and a group that no other test uses."""
     return f"scenario-{next(_names)}"
+
+
+@pytest.fixture(scope="module")
+def programs() -> Iterator[Programs]:
+    """Kafka's command line programs."""
+    if missing := apache_kafka.missing():
+        pytest.skip(f"{missing} is not installed")
+    programs = Programs()
+    yield programs
+    programs.close()

@@ -9,7 +9,6 @@ import json
 import shutil
 import subprocess
 import sys
-from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from confluent_kafka.admin import AdminClient
 from odradek.broker.tls.generated import GeneratedTls
 from tests import apache_kafka as oracle
 from tests.clients import secured
+from tests.clients.kafka_programs import Programs
 from tests.clients.secured import ACCESSES, MECHANISMS, OAUTHBEARER, PATIENCE_S, SCRAM, SESSION_MS, WRONG, Secured
 from tests.clients.secured_clients import EXCHANGES, TRANSACTIONS
 
@@ -151,34 +151,6 @@ def test_kcat_writes_and_reads_on_secured_listener(odradek: Secured, listener: s
         pytest.skip("this kcat sends a wrong nonce, which brokers refuse since CVE-2024-56128")
     read = subprocess.run(["kcat", "-C", "-e", "-q", "-o", "beginning", *options], capture_output=True, text=True, timeout=PATIENCE_S)
     assert value in read.stdout.splitlines(), written.stderr + read.stderr
-
-
-class Programs:
-    """Kafka's command line programs, which run in one JVM."""
-
-    def __init__(self) -> None:
-        command = oracle.command(str(Path(__file__).with_name("KafkaPrograms.java")), libraries=(oracle.jars(oracle.TOOLS), oracle.jars()))
-        pipe = subprocess.PIPE
-        self._jvm = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True)
-
-    def run(self, program: str, *arguments: str, typed: str = "") -> str:
-        """Returns what a program prints."""
-        assert self._jvm.stdin is not None and self._jvm.stdout is not None
-        self._jvm.stdin.write("\t".join((program, typed, *arguments)) + "\n")
-        self._jvm.stdin.flush()
-        return b64decode(self._jvm.stdout.readline()).decode()
-
-    def close(self) -> None:
-        self._jvm.communicate(timeout=PATIENCE_S)
-
-
-@pytest.fixture(scope="module")
-def programs() -> Iterator[Programs]:
-    if missing := oracle.missing():
-        pytest.skip(f"{missing} is not installed")
-    programs = Programs()
-    yield programs
-    programs.close()
 
 
 @pytest.mark.parametrize(("listener", "mechanism"), ACCESSES)

@@ -17,7 +17,7 @@ class RecordedKafka(ServedCluster):
 
     def __init__(self, kafka: ApacheKafka) -> None:
         super().__init__(kafka.bootstrap_servers, {name: kafka.addresses(name) for name in kafka.listeners})
-        self.kafka = kafka
+        self.kafka, self.texts = kafka, {"directory": str(kafka.nodes[0].directory)}
 
     def stop(self, node: int) -> None:
         self.kafka.nodes[node - 1].shut_down()

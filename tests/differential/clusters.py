@@ -48,9 +48,12 @@ class Connection(Protocol):
 
 
 class TargetCluster(Protocol):
-    """A cluster of `nodes` nodes that cases are sent to."""
+    """A cluster of `nodes` nodes that cases are sent to. `texts` maps names to texts that `$name` stands for in all its cases."""
 
     nodes: int
+
+    @property
+    def texts(self) -> Mapping[str, str]: ...
 
     def connect(self, node: int, host: str = LOCALHOST, listener: str = "") -> Connection: ...
 
@@ -94,7 +97,7 @@ class EmulatedCluster:
     """Our broker, without sockets."""
 
     def __init__(self, settings: Mapping[str, str], nodes: int = 2, *, sasl: bool = False) -> None:
-        self.nodes = nodes
+        self.nodes, self.texts = nodes, {"directory": "{directory}"}
         self.world = World(nodes=nodes, settings={**SETTINGS, **(SASL_LISTENERS if sasl else {}), **settings})
 
     def connect(self, node: int, host: str = LOCALHOST, listener: str = "") -> EmulatedConnection:
@@ -163,6 +166,7 @@ class ServedCluster:
     def __init__(self, bootstrap_servers: str, others: Mapping[str, str] | None = None) -> None:
         self.ports = {name: _ports(addresses) for name, addresses in {"": bootstrap_servers, **(others or {})}.items()}
         self.nodes = len(self.ports[""])
+        self.texts: Mapping[str, str] = {}
 
     def connect(self, node: int, host: str = LOCALHOST, listener: str = "") -> SocketConnection:
         return SocketConnection(self.ports[listener][node - 1], host)

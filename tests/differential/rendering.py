@@ -65,7 +65,6 @@ RANDOM_FIELDS = {
     "cluster_id",
     "producer_id",
     "session_id",
-    "log_dir",
     "total_bytes",
     "usable_bytes",
 }
@@ -132,6 +131,9 @@ class Renderer:
             return "…"
         if spec.name == "producer_id" and value in self.numbers:
             return f"${self.numbers[value]}"
+        if spec.name == "log_dir":
+            shown = self.text(value)
+            return shown if shown.startswith("$") else "*"
         if spec.name in RANDOM_FIELDS and value not in (-1, 0):
             return "*"
         if spec.kind == "q":

@@ -93,7 +93,7 @@ class Replay:
         self.connections: dict[tuple[int, str], Connection] = {}
         self.waiting: dict[tuple[int, str], Send] = {}
         self.real: dict[bytes, bytes] = {}
-        self.texts: dict[str, str] = {}
+        self.texts = dict(target.texts)
         """Name -> the text that it stands for."""
         self.numbers: dict[int, str] = {}
         """Number -> the name that stands for it."""

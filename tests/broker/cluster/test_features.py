@@ -11,7 +11,7 @@ UPGRADE, SAFE, UNSAFE = 1, 2, 3
 
 
 def test_update_sets_levels() -> None:
-    features = Features(transaction_version=2)
+    features = Features({})
     features.update({TRANSACTION_VERSION: FeatureUpdate(0, SAFE), GROUP_VERSION: FeatureUpdate(0, UNSAFE)}, 1, validate_only=False)
     assert (features.levels[TRANSACTION_VERSION], features.levels[GROUP_VERSION]) == (0, 0)
 
@@ -31,7 +31,7 @@ def test_update_sets_levels() -> None:
 )
 def test_update_refused_changes_nothing(name: str, level: int, kind: int, reason: str) -> None:
     """A valid update in the same request is not applied either."""
-    features = Features(transaction_version=2)
+    features = Features({})
     before = dict(features.levels)
     with pytest.raises(KafkaError) as refused:
         features.update({GROUP_VERSION: FeatureUpdate(0, SAFE), name: FeatureUpdate(level, kind)}, 7, validate_only=False)

@@ -264,7 +264,7 @@ def test_serve_load_runs_the_saved_cluster(cluster: Cluster, tmp_path: Path) -> 
     [
         (["--load={}/none"], "cannot load {}/none: No such file or directory; give the path of a saved state"),
         (["--load={}/damaged"], "cannot load {}/damaged: it is not a saved state of odradek"),
-        (["--load={}/damaged", "--nodes=2"], "--nodes and --config cannot be combined with --load, because the file contains the nodes"),
+        (["--load={}/damaged", "--nodes=2"], "--nodes, --config and --feature cannot be combined with --load"),
     ],
 )
 def test_serve_load_of_an_invalid_file_exits_with_2(options: list[str], message: str, tmp_path: Path) -> None:

@@ -131,7 +131,11 @@ def attributes(value: object) -> set[str]:
 
 def every_kind_of_state() -> World:
     """Returns a cluster with at least one object of each class that has a record."""
-    few = {"offsets.topic.num.partitions": "1", "transaction.state.log.num.partitions": "1"}
+    few = {
+        "offsets.topic.num.partitions": "1",
+        "transaction.state.log.num.partitions": "1",
+        "share.coordinator.state.topic.num.partitions": "1",
+    }
     world = World(1, few | AUTHORIZER | {"delegation.token.secret.key": "secret"})
     cluster = world.cluster
     for name in ("t", "__consumer_offsets", "__transaction_state"):
@@ -144,6 +148,7 @@ def every_kind_of_state() -> World:
     producer = cluster.transactions.init_producer_id("id", 1000).producer
     cluster.transactions.add_partitions("id", producer, [TopicPartition("__consumer_offsets", 0)])
     cluster.groups.offsets.commit_in_transaction("offsets", producer, {("t", 0): CommittedOffset(5, -1, "", world.timers.now_ms)})
+    cluster.share_states.initialize("share", cluster.topics["t"].id, 0, 0, 1)
     cluster.accounts.tokens.create("User:a", "User:a", (), 1000)
     assert cluster.accounts.scram_credentials.made_up("a", MECHANISMS[1])
     assert cluster.brokers[1].sasl

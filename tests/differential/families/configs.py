@@ -61,7 +61,7 @@ def _described() -> Iterator[Case]:
             yield Case(f"configs.describe.v{version}.type.{kind}", (), (describe(kind, "1", None, version),))
 
 
-def _altered(kind: int, name: str, configs: list[tuple[Any, ...]], *, validate_only: bool, version: int) -> Send:
+def altered(kind: int, name: str, configs: list[tuple[Any, ...]], *, validate_only: bool, version: int) -> Send:
     """Returns an IncrementalAlterConfigs request if the configs have operations, otherwise an AlterConfigs request."""
     changes = bool(configs) and len(configs[0]) == 3
     api = INCREMENTAL_ALTER_CONFIGS if changes else ALTER_CONFIGS
@@ -76,9 +76,9 @@ def _case(name: str, kind: int, resource: str | None, configs: list[tuple[Any, .
     for validate_only in (True, False):
         own = name + ".validated" * validate_only
         topics = (Topic(own, {"retention.ms": "77", "cleanup.policy": "compact"}),) if kind == TOPIC and resource is None else ()
-        altered = _altered(kind, own if resource is None else resource, configs, validate_only=validate_only, version=version)
+        change = altered(kind, own if resource is None else resource, configs, validate_only=validate_only, version=version)
         shown = (describe(kind, own if resource is None else resource, SHOWN[kind], include_synonyms=True),) if kind in SHOWN else ()
-        yield Case(own, topics, (altered, *shown))
+        yield Case(own, topics, (change, *shown))
 
 
 def _replaced() -> Iterator[Case]:
@@ -156,8 +156,8 @@ def _changed() -> Iterator[Case]:
 def _odd_resources() -> Iterator[Case]:
     for kind in (1, 3, 64, 99):
         for version, configs in ((2, [("a", "b")]), (1, [("a", "b", SET)])):
-            altered = _altered(kind, "1", configs, validate_only=False, version=version)
-            yield Case(f"configs.type.{kind}.{altered.api.name}", (), (altered,))
+            change = altered(kind, "1", configs, validate_only=False, version=version)
+            yield Case(f"configs.type.{kind}.{change.api.name}", (), (change,))
     for version in all_versions(ALTER_CONFIGS):
         resource = {"resource_type": TOPIC, "resource_name": SHARED.name, "configs": [{"name": "retention.ms", "value": "5"}]}
         other = {**resource, "resource_name": "nobody"}

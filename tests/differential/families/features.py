@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from struct import pack
 from typing import Any
 
 from odradek.protocol.messages.add_raft_voter import ADD_RAFT_VOTER
@@ -11,18 +12,20 @@ from odradek.protocol.messages.remove_raft_voter import REMOVE_RAFT_VOTER
 from odradek.protocol.messages.unregister_broker import UNREGISTER_BROKER
 from odradek.protocol.messages.update_features import UPDATE_FEATURES
 
-from ..case import Case, Send, Topic, all_versions
+from ..case import Case, Send, SendRaw, Topic, all_versions
 from ..group_requests import ConsumerMember, describe_consumers
 from ..requests import request_of
 
 UPGRADE, SAFE, UNSAFE = 1, 2, 3
+BETWEEN_BROKERS = (4, 5, 6, 7, 52, 53, 54, 56, 58, 59, 62, 63, 67, 70, 73, 82)
+"""The keys of APIs that only brokers and controllers send to each other: a listener for clients closes the connection."""
 GROUPS, KRAFT, METADATA = "group.version", "kraft.version", "metadata.version"
 REPLICAS, TRANSACTIONS = "eligible.leader.replicas.version", "transaction.version"
 TOPIC = Topic("features-one")
 
 
 def cases() -> Iterator[Case]:
-    for make in (_listed, _updated, _refused, _unregistered, _voters):
+    for make in (_listed, _updated, _refused, _unregistered, _voters, _between_brokers):
         yield from make()
 
 
@@ -147,3 +150,10 @@ def _voters() -> Iterator[Case]:
     for word, kind in (("upgrade", UPGRADE), ("safe", SAFE), ("unsafe", UNSAFE)):
         yield Case(f"features.voters.downgrade.{word}", (), (update((KRAFT, 0, kind)), listed()))
     yield from voter_requests("dynamic")
+
+
+def _between_brokers() -> Iterator[Case]:
+    for key in BETWEEN_BROKERS:
+        for version in (0, 1, 4):
+            body = pack(">hhih", key, version, 7, -1) + bytes(40)
+            yield Case(f"features.between-brokers.{key}.v{version}", (), (SendRaw(pack(">i", len(body)) + body), listed()))

@@ -1,0 +1,41 @@
+"""The part of the cluster that share partitions read, and the log of the share coordinator. `cluster.share_state_log` implements it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from .....protocol.coordinator_records import CoordinatorRecord
+
+if TYPE_CHECKING:
+    from ....scheduling.timers import Timers
+    from ....settings.values import BrokerConfig
+    from ....topics.topic import Topic
+
+
+class ShareStateLog(Protocol):
+    """Topics, time and settings, and the log `__share_group_state`."""
+
+    @property
+    def timers(self) -> Timers:
+        """The timers of the cluster, with its clock."""
+
+    @property
+    def config(self) -> BrokerConfig:
+        """The broker settings."""
+
+    @property
+    def topics_by_id(self) -> Mapping[bytes, Topic]:
+        """Topics by topic id (16 bytes)."""
+
+    def append(self, key: str, records: Sequence[CoordinatorRecord]) -> tuple[int, int]:
+        """Appends records to the partition that belongs to the key, and returns its index and the offset of the first record.
+
+        Raises KafkaError with COORDINATOR_NOT_AVAILABLE if the partition has no leader.
+        """
+
+    def records(self) -> Iterator[tuple[int, int, CoordinatorRecord]]:
+        """Yields (partition index, offset, record) for all records of the log. The log may not exist yet."""
+
+    def delete_before(self, partition: int, offset: int) -> None:
+        """Deletes the records of a partition of the log before an offset."""

@@ -1,0 +1,184 @@
+"""The requests that brokers send to the share coordinator (KIP-932): the stored states of share partitions.
+
+A client may send them too, if it has the permission CLUSTER_ACTION. The coordinator of a share partition is the leader of the partition of
+`__share_group_state` that the hash of its key selects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol, TypeVar
+
+from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.messages import (
+    delete_share_group_state,
+    initialize_share_group_state,
+    read_share_group_state,
+    read_share_group_state_summary,
+    write_share_group_state,
+)
+from ...protocol.messages.delete_share_group_state import (
+    DELETE_SHARE_GROUP_STATE,
+    DeleteShareGroupStateRequest,
+    DeleteShareGroupStateResponse,
+    DeleteStateResult,
+)
+from ...protocol.messages.initialize_share_group_state import (
+    INITIALIZE_SHARE_GROUP_STATE,
+    InitializeShareGroupStateRequest,
+    InitializeShareGroupStateResponse,
+    InitializeStateResult,
+)
+from ...protocol.messages.read_share_group_state import (
+    READ_SHARE_GROUP_STATE,
+    ReadShareGroupStateRequest,
+    ReadShareGroupStateResponse,
+    ReadStateResult,
+    StateBatch,
+)
+from ...protocol.messages.read_share_group_state_summary import (
+    READ_SHARE_GROUP_STATE_SUMMARY,
+    ReadShareGroupStateSummaryRequest,
+    ReadShareGroupStateSummaryResponse,
+    ReadStateSummaryResult,
+)
+from ...protocol.messages.write_share_group_state import (
+    WRITE_SHARE_GROUP_STATE,
+    WriteShareGroupStateRequest,
+    WriteShareGroupStateResponse,
+    WriteStateResult,
+)
+from ..context import Context
+from ..groups.share.partitions.records import SharePartitionKey
+from ..groups.share.partitions.state_batches import StateBatch as StoredBatch
+from ..groups.share.partitions_view import UNINITIALIZED_START_OFFSET, ShareStateSummary
+from ..registry import handles
+from ..security.acls import Operation, ResourceType
+from ..topics.names import SHARE_GROUP_STATE
+
+UNINITIALIZED = ShareStateSummary(state_epoch=0, leader_epoch=0, start_offset=UNINITIALIZED_START_OFFSET, delivery_complete_count=-1)
+R = TypeVar("R")
+
+
+class _HasPartition(Protocol):
+    partition: int
+
+
+class _HasTopic(Protocol):
+    topic_id: bytes
+
+    @property
+    def partitions(self) -> Sequence[Any]: ...
+
+
+@handles(INITIALIZE_SHARE_GROUP_STATE)
+def initialize_state(request: InitializeShareGroupStateRequest, context: Context) -> InitializeShareGroupStateResponse:
+    """Stores new states."""
+
+    def serve(key: SharePartitionKey, wanted: initialize_share_group_state.PartitionData) -> dict[str, Any]:
+        context.cluster.share_states.initialize(*key, wanted.start_offset, wanted.state_epoch)
+        return {}
+
+    served = _serve(request.group_id, request.topics, context, serve, initialize_share_group_state.PartitionResult)
+    return InitializeShareGroupStateResponse(
+        results=[InitializeStateResult(topic_id=topic_id, partitions=partitions) for topic_id, partitions in served]
+    )
+
+
+@handles(READ_SHARE_GROUP_STATE)
+def read_state(request: ReadShareGroupStateRequest, context: Context) -> ReadShareGroupStateResponse:
+    """Returns states, and raises their leader epochs to that of the request."""
+
+    def serve(key: SharePartitionKey, wanted: read_share_group_state.PartitionData) -> dict[str, Any]:
+        state = context.cluster.share_states.read(key, wanted.leader_epoch)
+        batches = [StateBatch(first_offset=a, last_offset=b, delivery_state=c, delivery_count=d) for a, b, c, d in state.batches]
+        return {"state_epoch": state.state_epoch, "start_offset": state.start_offset, "state_batches": batches}
+
+    served = _serve(request.group_id, request.topics, context, serve, read_share_group_state.PartitionResult, {"state_batches": []})
+    return ReadShareGroupStateResponse(
+        results=[ReadStateResult(topic_id=topic_id, partitions=partitions) for topic_id, partitions in served]
+    )
+
+
+@handles(WRITE_SHARE_GROUP_STATE)
+def write_state(request: WriteShareGroupStateRequest, context: Context) -> WriteShareGroupStateResponse:
+    """Stores changes of states."""
+
+    def serve(key: SharePartitionKey, wanted: write_share_group_state.PartitionData) -> dict[str, Any]:
+        batches = [
+            StoredBatch(each.first_offset, each.last_offset, each.delivery_state, each.delivery_count) for each in wanted.state_batches
+        ]
+        values = wanted.state_epoch, wanted.leader_epoch, wanted.start_offset, wanted.delivery_complete_count, batches
+        context.cluster.share_states.write(key, *values)
+        return {}
+
+    served = _serve(request.group_id, request.topics, context, serve, write_share_group_state.PartitionResult)
+    return WriteShareGroupStateResponse(
+        results=[WriteStateResult(topic_id=topic_id, partitions=partitions) for topic_id, partitions in served]
+    )
+
+
+@handles(DELETE_SHARE_GROUP_STATE)
+def delete_state(request: DeleteShareGroupStateRequest, context: Context) -> DeleteShareGroupStateResponse:
+    """Removes states."""
+
+    def serve(key: SharePartitionKey, wanted: delete_share_group_state.PartitionData) -> dict[str, Any]:
+        context.cluster.share_states.delete(*key)
+        return {}
+
+    served = _serve(request.group_id, request.topics, context, serve, delete_share_group_state.PartitionResult)
+    return DeleteShareGroupStateResponse(
+        results=[DeleteStateResult(topic_id=topic_id, partitions=partitions) for topic_id, partitions in served]
+    )
+
+
+@handles(READ_SHARE_GROUP_STATE_SUMMARY)
+def read_state_summary(request: ReadShareGroupStateSummaryRequest, context: Context) -> ReadShareGroupStateSummaryResponse:
+    """Returns the epochs and offsets of states."""
+
+    def serve(key: SharePartitionKey, wanted: read_share_group_state.PartitionData) -> dict[str, Any]:
+        return (context.cluster.share_states.summary(*key) or UNINITIALIZED)._asdict()
+
+    served = _serve(request.group_id, request.topics, context, serve, read_share_group_state_summary.PartitionResult)
+    return ReadShareGroupStateSummaryResponse(
+        results=[ReadStateSummaryResult(topic_id=topic_id, partitions=partitions) for topic_id, partitions in served]
+    )
+
+
+P = TypeVar("P", bound=_HasPartition)
+
+
+def _serve(
+    group_id: str,
+    topics: Sequence[_HasTopic],
+    context: Context,
+    serve: Callable[[SharePartitionKey, P], dict[str, Any]],
+    result: Callable[..., R],
+    without: dict[str, Any] | None = None,
+) -> Iterable[tuple[bytes, list[R]]]:
+    """Returns (topic id, results) for each topic. A partition that is named twice has one result, the last.
+
+    `without` are the fields of a result with an error that have no default. There are no results if the group id is empty or a topic has
+    no partitions.
+    """
+    allowed = context.may(Operation.CLUSTER_ACTION, ResourceType.CLUSTER)
+    if allowed and (not group_id or not all(topic.partitions for topic in topics)):
+        return []
+    results: dict[bytes, dict[int, R]] = {}
+    for topic in topics:
+        for wanted in topic.partitions:
+            key = SharePartitionKey(group_id, topic.topic_id, wanted.partition)
+            try:
+                _check(key, context, allowed)
+                values = serve(key, wanted)
+            except KafkaError as error:
+                values = {"error_code": error.code, "error_message": error.message or error.code.name, **(without or {})}
+            results.setdefault(topic.topic_id, {})[wanted.partition] = result(partition=wanted.partition, **values)
+    return [(topic_id, list(partitions.values())) for topic_id, partitions in results.items()]
+
+
+def _check(key: SharePartitionKey, context: Context, allowed: bool) -> None:
+    if not allowed:
+        raise KafkaError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+    if not context.broker.is_coordinator(key.text, SHARE_GROUP_STATE):
+        raise KafkaError(ErrorCode.NOT_COORDINATOR)

@@ -1,0 +1,174 @@
+"""Adds the requests of one connection to the record, with their responses, what they wait for, and how the connection ends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ...protocol.frame import LENGTH, Buffer
+from ..context import Client
+from ..scheduling.waiting import NEXT_TURN, Wait
+from .exchange import HEAD_BYTES
+from .record import MOST_LATEST, Flight, Peer, Record
+
+if TYPE_CHECKING:
+    from ..cluster.broker import Broker
+    from ..core import Core
+
+MOST_NAMED = 3
+"""How many of the things that a request waits for are named."""
+MOST_WAITS = 20
+_SETTING = re.compile(r"\b[a-z]+(?:\.[a-z]+){2,}\b")
+
+
+class Recording:
+    """The part of the record that belongs to one connection.
+
+    `flight` is the request that is being served, or None. `received` is set while requests are served that were received in an earlier
+    turn. `unwritten` are the requests whose responses have not been passed to the socket.
+    """
+
+    __slots__ = ("_client", "_core", "_node", "flight", "peer", "received", "record", "unwritten")
+
+    def __init__(self, record: Record, client: Client, broker: Broker, core: Core) -> None:
+        self.record = record
+        self._client = client
+        self._node = broker.node_id
+        self._core = core
+        self.flight: Flight | None = None
+        self.received: tuple[int, float] | None = None
+        self.unwritten: list[Flight] = []
+        self.peer = self._present_peer()
+        self.tell("connection opened", f"{self.peer.address} connects to {client.listener_name}", {"peer": self.peer.address})
+
+    def _present_peer(self) -> Peer:
+        client = self._client
+        software = f"{client.software_name} {client.software_version}".strip()
+        address = f"{client.client_host}:{client.client_port}"
+        return Peer(self._node, client.listener_name, client.connection_id, address, software, client.principal)
+
+    @property
+    def _now(self) -> tuple[int, float]:
+        return self._core.timers.now_ms, self._core.clock()
+
+    @property
+    def _arrival(self) -> tuple[int, float]:
+        """When the bytes that are being served were received."""
+        return self.received or (self._core.timers.now_ms, self._core.now_s)
+
+    def tell(self, kind: str, text: str, fields: dict[str, str | int]) -> None:
+        """Adds an event of this connection."""
+        self.record.tell(kind, self._now, text, self._node, self._client.connection_id, fields)
+
+    # Requests
+
+    def run(self, data: memoryview, count: int, responses: list[Buffer]) -> None:
+        """Adds requests that a shortcut has answered at once, as bytes that contain them with their lengths. Some may have no response."""
+        size = len(data)
+        if size > HEAD_BYTES or self.received is not None:
+            return self._long_run(data, responses)
+        core, record, answers = self._core, self.record, b"".join(responses)
+        record.latest.append((self.peer, count, data.tobytes(), answers, core.timers.now_ms, core.now_s, core.clock()))
+        record.count += count
+        record.size += size + len(answers)
+        if record.count > MOST_LATEST:
+            record.seal()
+
+    def _long_run(self, data: memoryview, responses: list[Buffer]) -> None:
+        """Adds requests one by one, because single ones may have to be shortened."""
+        rest = iter(responses)
+        response = next(rest, b"")
+        for request in frames_of(data):
+            self.begin(request)
+            if response[4:8] == request[4:8]:
+                self.respond([response])
+                response = next(rest, b"")
+            self.finish()
+
+    def begin(self, frame: memoryview, is_token: bool = False) -> None:
+        """Adds a request that is going to be served."""
+        peer, client = self.peer, self._client
+        if peer.principal is not client.principal or not peer.software.endswith(client.software_version):
+            self.peer = self._present_peer()
+        head = b"" if is_token else frame[:HEAD_BYTES].tobytes()
+        self.flight = Flight(self.peer, self._arrival, head, len(frame), is_token)
+        self.record.add(self.flight, len(head))
+
+    def respond(self, parts: list[Buffer]) -> None:
+        """Adds bytes to the response of the request that is being served."""
+        flight = self.flight
+        if flight is not None:
+            if flight.response is None:
+                self.unwritten.append(flight)
+            self.record.size += flight.respond(parts)
+            flight.answered, flight.written = self._now, None
+
+    def finish(self) -> None:
+        """Ends the request that is being served. It has no response unless there is one by now."""
+        flight, self.flight = self.flight, None
+        if flight is not None and flight.answered is None:
+            flight.answered = self._now
+
+    def wait(self, wait: Wait) -> None:
+        """Adds what the request that is being served begins to wait for."""
+        flight = self.flight
+        if flight is not None and wait is not NEXT_TURN and len(flight.waits) < MOST_WAITS:
+            text = wait.what or _named(wait)
+            if text not in flight.waits:
+                flight.waits += (text,)
+
+    def struck(self, fault: str) -> None:
+        """Adds a fault that has hit the request that is being served."""
+        if self.flight is not None:
+            self.flight.faults += (fault,)
+
+    # Output
+
+    def taken(self, left_bytes: int = 0) -> None:
+        """Called when output has been passed to the socket, with the number of bytes that are left of it."""
+        if self.unwritten:
+            now = self._now
+            written, self.unwritten = self._divided(left_bytes)
+            for flight in written:
+                flight.written = now
+
+    def _divided(self, left_bytes: int) -> tuple[list[Flight], list[Flight]]:
+        """Returns the requests whose responses have been written completely, and the others, whose bytes are the last `left_bytes`."""
+        written, unwritten = self.unwritten, []
+        while written and left_bytes > 0:
+            unwritten.append(written.pop())
+            left_bytes -= unwritten[-1].response_bytes
+        return written, unwritten[::-1]
+
+    # The end
+
+    def ended(self, reason: str, *, by_client: bool, resets: bool) -> None:
+        """Adds the end of the connection, and by whom and why it was ended, also to the request that was being served."""
+        how = "RST" if resets else "FIN"
+        text = f"{how} by the client" if by_client else f"{how} by the broker: {reason}"
+        if self.flight is not None:
+            self.flight.ended, self.flight = text, None
+        fields: dict[str, str | int] = {"peer": self.peer.address, "by": "client" if by_client else "broker", "how": how}
+        if not by_client:
+            fields["reason"] = reason
+            if setting := _SETTING.search(reason):
+                fields["setting"] = setting[0]
+        self.tell("connection closed", text, fields)
+
+
+def _named(wait: Wait) -> str:
+    """Returns what a request waits for whose handler does not say: records of partitions, or some time."""
+    names = [repr(key) for _, key in zip(range(MOST_NAMED + 1), wait.keys, strict=False)]
+    if not names:
+        return "some time"
+    return f"records of {', '.join(names[:MOST_NAMED])}{' and others' if len(names) > MOST_NAMED else ''}"
+
+
+def frames_of(data: memoryview) -> Iterator[memoryview]:
+    """Yields the frames in bytes that contain them with their lengths."""
+    position = 0
+    while position < len(data):
+        (size,) = LENGTH.unpack_from(data, position)
+        position += LENGTH.size + size
+        yield data[position - size : position]

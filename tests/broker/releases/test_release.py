@@ -1,0 +1,83 @@
+"""A cluster that emulates an older release: served versions, and the refusal of all others."""
+
+from __future__ import annotations
+
+import pytest
+
+from odradek.broker.releases.release import NAMES, release_of
+from odradek.protocol.errors import ErrorCode
+from odradek.protocol.messages import APIS
+from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest, ApiVersionsResponse
+from odradek.protocol.messages.describe_cluster import DESCRIBE_CLUSTER, DescribeClusterRequest
+from odradek.protocol.messages.metadata import METADATA, MetadataRequest
+from tests.broker.harness import World
+
+SOFTWARE = ApiVersionsRequest(client_software_name="test", client_software_version="1")
+OLD = [name for name in NAMES if name != "4.3"]
+
+
+def test_release_unknown_name_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"no version '2.0' of Kafka to emulate; use one of 2.1, 2.2"):
+        release_of("2.0")
+
+
+def test_release_latest_needs_no_table() -> None:
+    assert release_of("4.3") is None
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_release_lists_its_versions(name: str) -> None:
+    release = release_of(name)
+    assert release is not None
+    response = World(as_version=name).client().call(API_VERSIONS, 2, SOFTWARE)
+    listed = {each.api_key: (each.min_version, each.max_version) for each in response.api_keys}
+    expected = {key: tuple(versions) for key, versions in release.versions.items() if key not in (71, 72)}
+    assert listed == expected | {0: (0, expected[0][1])}  # KAFKA-18659
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_release_versions_are_all_implemented(name: str) -> None:
+    release = release_of(name)
+    assert release is not None
+    for key, versions in release.versions.items():
+        assert APIS[key].versions.first <= versions.first <= versions.last <= APIS[key].versions.last
+
+
+@pytest.mark.parametrize(("name", "contained"), [("2.1", []), ("2.3", []), ("2.4", [(18, 0, 3)]), ("3.9", [(18, 0, 4)])])
+def test_api_versions_unknown_version_gets_v0(name: str, contained: list[tuple[int, int, int]]) -> None:
+    """Up to 2.3 the response lists nothing, from 2.4 on it lists ApiVersions (KIP-511)."""
+    client = World(as_version=name).client()
+    client.send(API_VERSIONS, 4 if name != "3.9" else 5, SOFTWARE)
+    answer = ApiVersionsResponse.decode(0, bytes(client.sent[8:]))
+    assert answer.error_code == ErrorCode.UNSUPPORTED_VERSION
+    assert [(each.api_key, each.min_version, each.max_version) for each in answer.api_keys] == contained
+    assert client.closed is None
+
+
+def test_request_newer_than_the_release_closes_connection() -> None:
+    client = World(as_version="2.1").client()
+    assert client.call(METADATA, 7, MetadataRequest(topics=[])).controller_id == 1
+    client.send(METADATA, 8, MetadataRequest(topics=[]))
+    assert client.closed == "Metadata v8 is not served"
+
+
+def test_request_of_an_api_that_came_later_closes_connection() -> None:
+    client = World(as_version="2.7").client()
+    client.send(DESCRIBE_CLUSTER, 0, DescribeClusterRequest(include_cluster_authorized_operations=False))
+    assert client.closed == "DescribeCluster v0 is not served"
+
+
+@pytest.mark.parametrize(("name", "levels"), [("2.8", {}), ("3.9", {"metadata.version": 21}), ("wireshark-4.0", {})])
+def test_api_versions_contains_features_of_the_release(name: str, levels: dict[str, int]) -> None:
+    response = World(as_version=name).client().call(API_VERSIONS, 3, SOFTWARE)
+    assert {each.name: each.max_version_level for each in response.finalized_features} == levels
+    assert bool(response.supported_features) == bool(levels)
+    assert (response.finalized_features_epoch >= 0) == bool(levels)
+
+
+def test_wireshark_profile_offers_what_the_dissector_knows() -> None:
+    release = release_of("wireshark-4.0")
+    assert release is not None
+    last = {APIS[key].name: versions.last for key, versions in release.versions.items()}
+    assert (last["Produce"], last["Fetch"], last["Metadata"], last["JoinGroup"], last["ListGroups"]) == (8, 11, 9, 7, 3)
+    assert max(release.versions) == 47
