@@ -16,7 +16,7 @@ from .cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
 from .controls.cluster_controls import BlockingControls, ClusterControls
 from .network.server import Server, new_event_loop
 from .security.startup import Security, security_of
-from .settings.cluster_config import ClusterConfig, cluster_of, release_named
+from .settings.cluster_config import DEFAULT_LIMITS, ClusterConfig, RecordLimits, cluster_of, release_named
 from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
 
@@ -57,6 +57,8 @@ class AsyncCluster(ClusterControls):
         transaction_version: int = 2,
         features: Mapping[str, int] | None = None,
         as_version: str | None = None,
+        record_exchanges: int = DEFAULT_LIMITS.exchanges,
+        record_bytes: int = DEFAULT_LIMITS.bytes,
         control: str | None = None,
         control_token: str | None = None,
     ) -> None:
@@ -64,7 +66,8 @@ class AsyncCluster(ClusterControls):
         config = _cluster_config(nodes, settings or {}, security)
         release = release_named(as_version)
         levels = _levels(features or {}, transaction_version, release)
-        self._config = replace(config, features=levels, release=release)
+        limits = _record_limits(record_exchanges, record_bytes)
+        self._config = replace(config, features=levels, release=release, record=limits)
         self._topics = topic_specs_of({} if topics is None else topics)
         check_topics(self._topics, nodes)
         self._seed = seed
@@ -202,6 +205,8 @@ class Cluster(BlockingControls):
     With `tls=True` clients connect by TLS; a CA and certificates are created (`tls.ca_file`). `users` maps names to passwords, with which
     clients authenticate by PLAIN or SCRAM. `acls` restrict access, such as "User:alice:allow:read,describe:topic:orders".
 
+    The last `record_exchanges` requests, with `record_bytes` of their bytes, are recorded (`requests`, `wire`); 0 switches that off.
+
     `control="127.0.0.1:0"` serves the controls over HTTP too; an address that is not a loopback address needs a `control_token`.
 
     Raises TypeError or ValueError for an invalid argument, including a misspelt setting.
@@ -220,6 +225,8 @@ class Cluster(BlockingControls):
         transaction_version: int = 2,
         features: Mapping[str, int] | None = None,
         as_version: str | None = None,
+        record_exchanges: int = DEFAULT_LIMITS.exchanges,
+        record_bytes: int = DEFAULT_LIMITS.bytes,
         control: str | None = None,
         control_token: str | None = None,
     ) -> None:
@@ -234,6 +241,8 @@ class Cluster(BlockingControls):
             transaction_version=transaction_version,
             features=features,
             as_version=as_version,
+            record_exchanges=record_exchanges,
+            record_bytes=record_bytes,
             control=control,
             control_token=control_token,
         )
@@ -384,3 +393,10 @@ def _levels(features: Mapping[str, int], transaction_version: int, release: Rele
 
         check_levels(features, release)
     return {"transaction.version": transaction_version, **features}
+
+
+def _record_limits(exchanges: int, size: int) -> RecordLimits:
+    for name, value in (("record_exchanges", exchanges), ("record_bytes", size)):
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            raise ValueError(f"{name} must be a number from 0 on, not {value!r}")
+    return RecordLimits(exchanges, size)

@@ -16,6 +16,7 @@ from .signals import end_by_signals
 if TYPE_CHECKING:
     from .control_listener.address import ControlAddress
     from .snapshots.cluster import State
+    from .tracing import Tracer
 
 log = logging.getLogger("kafka.server.KafkaServer")
 
@@ -29,18 +30,26 @@ def run(
     topics: Sequence[TopicSpec] = (),
     state: State | None = None,
     control: ControlAddress | None = None,
+    trace: Tracer | None = None,
     on_ready: Ready,
 ) -> None:
     """Runs a cluster, with a saved state if there is one and with `control` its control listener, until SIGTERM or SIGINT.
 
+    `trace` prints its requests.
+
     Raises OSError if an address is in use.
     """
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(_serve(config, topics, state, control, on_ready))
+        runner.run(_serve(config, topics, state, control, trace, on_ready))
 
 
 async def _serve(
-    config: ClusterConfig, topics: Sequence[TopicSpec], state: State | None, control: ControlAddress | None, on_ready: Ready
+    config: ClusterConfig,
+    topics: Sequence[TopicSpec],
+    state: State | None,
+    control: ControlAddress | None,
+    trace: Tracer | None,
+    on_ready: Ready,
 ) -> None:
     ended = asyncio.Event()
     end_by_signals(asyncio.get_running_loop(), ended)
@@ -57,5 +66,8 @@ async def _serve(
             address = listener.address
         logs.started([node.node_id for node in config.nodes])
         on_ready(server, address)
+        if trace is not None:
+            trace.start(server)
+            stack.push_async_callback(trace.stop)
         await ended.wait()
     log.info("shut down completed")

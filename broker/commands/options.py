@@ -48,6 +48,12 @@ def port(text: str) -> int:
     return int(text)
 
 
+def count(text: str) -> int:
+    if not re.fullmatch("[0-9]{1,9}", text):
+        raise argparse.ArgumentTypeError(f"invalid number '{text}': use 0 to 999999999")
+    return int(text)
+
+
 def size(text: str) -> int:
     match = re.fullmatch("([1-9][0-9]{0,15})([kmgt]?)", text.lower())
     if match is None:
@@ -95,3 +101,10 @@ def client_security(options: argparse.Namespace) -> ClientSecurity | None:
         raise InvalidConfig(f"cannot read --command-config {options.command_config}: {error.strerror or error}") from None
     except ValueError as error:
         raise InvalidConfig(f"--command-config {options.command_config}: {error}") from None
+
+
+def add_trace_options(command: argparse.ArgumentParser) -> None:
+    """Adds the options that select and format the entries of the record."""
+    command.add_argument("--filter", metavar="FILTER", help="show only these, such as 'api=Produce and error'")
+    command.add_argument("--verbose", action="store_true", help="show the fields of requests and responses too")
+    command.add_argument("--json", action="store_true", help="print one JSON object per line")

@@ -8,12 +8,13 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from .options import feature, node_count, pair, port, refuse, size
+from .options import add_trace_options, count, feature, node_count, pair, port, refuse, size
 
 if TYPE_CHECKING:
     from ..control_listener.address import ControlAddress
     from ..network.server import Server
     from ..settings.cluster_config import ClusterConfig, TopicSpec
+    from ..tracing import Tracer
 
 DEFAULT_CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the default of the apache/kafka image
 EXAMPLES = """\
@@ -40,15 +41,17 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
 def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     from .. import logs, terminal
+    from ..control_errors import InvalidControl
     from ..settings.properties import InvalidConfig
     from .saved import saved_config, saved_state
 
     try:
         saved = saved_state(options)
-        cluster = cluster_config(options, environ) if saved is None else saved_config(saved, options, environ)
+        cluster = with_record(cluster_config(options, environ) if saved is None else saved_config(saved, options, environ), options)
+        trace = None if not _is_traced(options) else _tracer(options)
         topics = topic_specs(options, environ, cluster)
         control = control_address(options, environ)
-    except InvalidConfig as error:
+    except (InvalidConfig, InvalidControl) as error:
         return refuse(str(error))
     logs.configure(options.log_format)
     logs.ignored_settings(cluster.ignored)
@@ -71,7 +74,7 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         gc.enable()
 
     try:
-        run_cluster(cluster, topics=topics, state=saved, control=control, on_ready=ready)
+        run_cluster(cluster, topics=topics, state=saved, control=control, trace=trace, on_ready=ready)
     except OSError as error:
         return refuse(error.strerror or str(error))
     except (InvalidConfig, ImportError) as error:  # of TLS: an invalid key store, or a missing extra
@@ -108,6 +111,32 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
 
         check_levels(features, release)
     return security.applied_to(replace(cluster, max_memory_bytes=options.max_memory, release=release, features=features))
+
+
+def with_record(cluster: ClusterConfig, options: argparse.Namespace) -> ClusterConfig:
+    """Returns the cluster with the limits of the record that the options set."""
+    from dataclasses import replace
+
+    given = {"exchanges": options.record_exchanges, "bytes": options.record_bytes}
+    return replace(cluster, record=cluster.record._replace(**{name: value for name, value in given.items() if value is not None}))
+
+
+def _is_traced(options: argparse.Namespace) -> bool:
+    """Returns whether exchanges are printed. Raises InvalidConfig for options that have no effect."""
+    from ..settings.properties import InvalidConfig
+
+    if not options.trace and (options.filter is not None or options.verbose or options.json):
+        raise InvalidConfig("--filter, --verbose and --json have no effect without --trace")
+    if options.trace and options.record_exchanges == 0:
+        raise InvalidConfig("--trace needs the record, which --record-exchanges 0 switches off")
+    return bool(options.trace)
+
+
+def _tracer(options: argparse.Namespace) -> Tracer:
+    from ..tracing import Tracer
+    from ..wire.filters import parsed
+
+    return Tracer(parsed(options.filter or ""), verbose=options.verbose, as_json=options.json)
 
 
 def _read(name: str) -> str:
@@ -212,6 +241,12 @@ def add_options(run: argparse.ArgumentParser) -> None:
         metavar="TOKEN",
         help="require this token for controls, needed unless the address is a loopback address (default: ODRADEK_CONTROL_TOKEN)",
     )
+    run.add_argument(
+        "--record-exchanges", type=count, metavar="N", help="how many requests are recorded, for odradek trace; 0: none (default: 10000)"
+    )
+    run.add_argument("--record-bytes", type=size, metavar="SIZE", help="memory limit of the recorded bytes (default: 16m)")
+    run.add_argument("--trace", action="store_true", help="print a line for each request and response, as odradek trace does")
+    add_trace_options(run)
     run.add_argument("--log-format", choices=["text", "json"], default="text", help="format of the log on stderr (default: %(default)s)")
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -20,23 +19,22 @@ from ..controls.declaration import Control
 from ..scheduling.turns import TURN_S
 from .problems import Problem, problem_of
 from .requests import Request
-from .responses import Response, response_of
-from .routes import JSON, Resource, arguments_of, route
-from .streams import EVENT_STREAM, Stream
+from .responses import Response, Streaming, response_of
+from .routes import JSON, Resource, Resources, Stream, arguments_of, route
 
 log = logging.getLogger("odradek.control")
 
 LARGE_BODY_BYTES = 64 * 1024
 
 
-async def answer(request: Request, controls: ClusterControls, resources: Mapping[str, Resource | Stream]) -> Response:
+async def answer(request: Request, controls: ClusterControls, resources: Resources) -> Response | Streaming:
     """Returns the response to a request. An internal error is logged, and its details stay in the log."""
     try:
         found = route(request, resources)
         if isinstance(found, Resource):
             return Response(HTTPStatus.OK, found.content_type, await asyncio.to_thread(found.render), found.headers)
         if isinstance(found, Stream):
-            return Response(HTTPStatus.OK, EVENT_STREAM, stream=found.events(request, controls))
+            return Streaming(found.content_type, found.open(request, controls))
         return await _carried_out(found, request, controls)
     except Problem as problem:
         return response_of(problem)

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, cast
 
 from .answering import answer
 from .problems import Problem
 from .requests import MAX_HEAD_BYTES, Request, RequestParser
-from .responses import CONTINUE, Response, encoded, response_of
-from .routes import Resource, only_reads, resource_of
-from .streams import with_keep_alives
+from .responses import CONTINUE, Response, Streaming, encoded, encoded_head, response_of
+from .routes import only_reads, resource_of
 
 if TYPE_CHECKING:
     from .listener import ControlListener
@@ -40,10 +38,10 @@ class ControlConnection(asyncio.Protocol):
         self._task: asyncio.Task[None] | None = None
         self._reads = False
         self._ending = False
-        self._writable = asyncio.Event()
-        self._writable.set()
+        self._writable = True
         self._unsent_bytes = 0
         self._timer: asyncio.TimerHandle | None = None
+        self._room: asyncio.Future[None] | None = None
 
     # Called by the transport
 
@@ -80,10 +78,12 @@ class ControlConnection(asyncio.Protocol):
         self._listener.connections.discard(self)
 
     def pause_writing(self) -> None:
-        self._writable.clear()
+        self._writable = False
 
     def resume_writing(self) -> None:
-        self._writable.set()
+        self._writable = True
+        if self._room is not None and not self._room.done():
+            self._room.set_result(None)
         self._proceed()
 
     def abort(self) -> None:
@@ -96,13 +96,13 @@ class ControlConnection(asyncio.Protocol):
 
     def _admit(self, request: Request) -> None:
         resource = resource_of(request, self._listener.resources)
-        self._listener.access.check(request.headers, public=isinstance(resource, Resource) and resource.public)
+        self._listener.access.check(request.headers, public=resource is not None and resource.public)
 
     def _proceed(self) -> None:
         """Begins to answer the next request if it is complete and the one before it is answered."""
         if self._ending:
             return
-        if self._task is not None or not self._writable.is_set():
+        if self._task is not None or not self._writable:
             if self._parser.buffered_bytes > MAX_HEAD_BYTES:
                 self._transport.pause_reading()
             return
@@ -124,16 +124,44 @@ class ControlConnection(asyncio.Protocol):
     async def _answer(self, request: Request) -> None:
         try:
             response = await answer(request, self._listener.controls, self._listener.resources)
-            if response.stream is not None and request.method != "HEAD":
-                await self._send(response, response.stream)
-                return
         except asyncio.CancelledError:
             self._transport.abort()
             raise
         finally:
             self._task = None
+        if isinstance(response, Streaming):
+            self._task = asyncio.current_task()
+            return await self._stream(request, response)
         log.log(logging.DEBUG if self._reads else logging.INFO, "%s: %d", request, response.status)
         self._respond(request, response)
+
+    async def _stream(self, request: Request, response: Streaming) -> None:
+        """Writes a response without end, as fast as the client reads. The connection ends if it does not read for REQUEST_S."""
+        self._transport.write(encoded_head(response))
+        try:
+            async with aclosing(response.pieces) as pieces:
+                async for piece in pieces:
+                    if request.method == "HEAD" or self._ending:
+                        break
+                    self._transport.write(piece)
+                    if not self._writable:
+                        await self._drained()
+        except Exception:
+            log.exception("an internal error in %s", request)
+        finally:
+            self._task = None
+            self._ending = True
+            self._transport.close()
+
+    async def _drained(self) -> None:
+        """Returns when the transport's buffer has room again."""
+        self._wait_for_request()
+        self._room = self._loop.create_future()
+        try:
+            await self._room
+        finally:
+            self._room = None
+            self._cancel_timer()
 
     def _respond(self, request: Request, response: Response) -> None:
         if self._transport.is_closing():
@@ -146,27 +174,6 @@ class ControlConnection(asyncio.Protocol):
         else:
             self._ending = True
             self._transport.close()
-
-    async def _send(self, response: Response, stream: AsyncIterator[bytes]) -> None:
-        """Writes a stream as fast as its client reads it. The end of the connection is the end of the response, in both directions."""
-        self._transport.write(encoded(response, keep_alive=False))
-        try:
-            async with aclosing(with_keep_alives(stream)) as events:
-                async for event in events:
-                    await self._until_read()
-                    self._transport.write(event)
-        except Exception:
-            log.exception("an internal error while streaming")
-        self._wait_for_request()
-        self._ending = True
-        self._transport.close()
-
-    async def _until_read(self) -> None:
-        """Waits until the client has read most of the output, and ends the connection if it does not read."""
-        if not self._writable.is_set():
-            self._wait_for_request()
-            await self._writable.wait()
-            self._cancel_timer()
 
     def _refuse(self, problem: Problem) -> None:
         """Answers a request that cannot be read, and ends the connection."""

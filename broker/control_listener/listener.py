@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncGenerator
 from functools import cache
 
 from ..controls.cluster_controls import ClusterControls
@@ -11,13 +12,15 @@ from ..network.acceptor import bind
 from ..settings.listeners import Listener
 from .access import Access
 from .address import ControlAddress
+from .changes import CHANGES_PATH, changes
 from .connection import ControlConnection
 from .openapi import OPENAPI_PATH, document
 from .page_files import page_resources
-from .routes import JSON, Resource
-from .streams import CHANGES_PATH, Stream, changes
+from .requests import Request
+from .routes import JSON, Resource, Stream
 
 MAX_CONNECTIONS = 256
+STREAM_PATH, EVENT_STREAM = "/wire/stream", "text/event-stream"
 
 
 class ControlListener:
@@ -26,8 +29,12 @@ class ControlListener:
     def __init__(self, controls: ClusterControls, configured: ControlAddress) -> None:
         self.controls = controls
         self.access = Access(configured.host, configured.token)
-        openapi = Resource(JSON, cache(lambda: json.dumps(document(configured.token is not None)).encode()))
-        self.resources: dict[str, Resource | Stream] = {OPENAPI_PATH: openapi, CHANGES_PATH: Stream(changes), **page_resources()}
+        self.resources: dict[str, Resource | Stream] = {
+            OPENAPI_PATH: Resource(JSON, cache(lambda: json.dumps(document(configured.token is not None)).encode())),
+            STREAM_PATH: Stream(EVENT_STREAM, _wire_stream),
+            CHANGES_PATH: Stream(EVENT_STREAM, changes),
+            **page_resources(),
+        }
         self.connections: set[ControlConnection] = set()
         self.tasks: set[asyncio.Task[None]] = set()
         self._configured = configured
@@ -52,3 +59,9 @@ class ControlListener:
     @property
     def is_full(self) -> bool:
         return len(self.connections) > MAX_CONNECTIONS
+
+
+def _wire_stream(request: Request, controls: ClusterControls) -> AsyncGenerator[bytes, None]:
+    from .stream import stream  # imported when it is first needed, with the modules that show the wire
+
+    return stream(request, controls._server)

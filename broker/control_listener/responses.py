@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from email.utils import formatdate
 from http import HTTPStatus
 from types import MappingProxyType
@@ -15,13 +15,19 @@ NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 class Response(NamedTuple):
-    """A response. Without a content type, it has no body. The body of a `stream` follows in pieces until the connection ends."""
+    """A response. Without a content type, it has no body."""
 
     status: HTTPStatus
     content_type: str | None = None
     body: bytes = b""
     headers: Mapping[str, str] = NO_HEADERS
-    stream: AsyncIterator[bytes] | None = None
+
+
+class Streaming(NamedTuple):
+    """A response whose body has no known length. It ends with the connection."""
+
+    content_type: str
+    pieces: AsyncGenerator[bytes, None]
 
 
 def response_of(problem: Problem) -> Response:
@@ -29,13 +35,16 @@ def response_of(problem: Problem) -> Response:
     return Response(problem.status, PROBLEM_TYPE, problem.as_json().encode(), problem.headers)
 
 
+def encoded_head(streaming: Streaming) -> bytes:
+    """Returns the head of a response without a length."""
+    return encoded(Response(HTTPStatus.OK, headers={"Content-Type": streaming.content_type}), keep_alive=False)
+
+
 def encoded(response: Response, *, keep_alive: bool, with_body: bool = True) -> bytes:
     """Returns the bytes of a response. Without its body, it is the response to a HEAD request."""
     headers = {"Date": formatdate(usegmt=True), "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", **response.headers}
     if response.content_type is not None:
-        headers["Content-Type"] = response.content_type
-    if response.content_type is not None and response.stream is None:
-        headers["Content-Length"] = str(len(response.body))
+        headers |= {"Content-Type": response.content_type, "Content-Length": str(len(response.body))}
     if not keep_alive:
         headers["Connection"] = "close"
     lines = [f"HTTP/1.1 {response.status.value} {response.status.phrase}", *(f"{name}: {value}" for name, value in headers.items())]

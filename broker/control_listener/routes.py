@@ -6,7 +6,7 @@ has the route `GET /record/list` with its parameters in the query.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from http import HTTPStatus
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
@@ -14,11 +14,11 @@ from urllib.parse import parse_qsl
 from ..control_errors import InvalidControl, unknown
 from ..control_interface.shapes import parsed, shown
 from ..control_interface.signatures import bound, bound_texts
+from ..controls.cluster_controls import ClusterControls
 from ..controls.declaration import CONTROLS, Control
 from .problems import Problem
 from .requests import MAX_SHOWN_CHARACTERS, Request
 from .responses import NO_HEADERS
-from .streams import Stream
 
 JSON = "application/json"
 MAX_PARAMETERS = 1000
@@ -33,16 +33,27 @@ class Resource(NamedTuple):
     headers: Mapping[str, str] = NO_HEADERS
 
 
+class Stream(NamedTuple):
+    """A resource that a GET follows. `open` returns the pieces of the body; it raises what controls raise."""
+
+    content_type: str
+    open: Callable[[Request, ClusterControls], AsyncGenerator[bytes, None]]
+    public: bool = False
+
+
+Resources = Mapping[str, Resource | Stream]
+
+
 def path_of(control: Control) -> str:
     return "/" + "/".join(control.words)
 
 
-def resource_of(request: Request, resources: Mapping[str, Resource | Stream]) -> Resource | Stream | None:
-    """Returns the document or stream that a request is for, None if it is for something else."""
+def resource_of(request: Request, resources: Resources) -> Resource | Stream | None:
+    """Returns the document or the stream that a request is for, None if it is for something else."""
     return resources.get(request.target.partition("?")[0])
 
 
-def route(request: Request, resources: Mapping[str, Resource | Stream]) -> Resource | Stream | Control:
+def route(request: Request, resources: Resources) -> Resource | Stream | Control:
     """Returns the document, the stream or the control that a request is for.
 
     Raises Problem for an unknown path, and for another method than that of the path.

@@ -22,6 +22,7 @@ from .replicas import ReplicaControls
 from .state import StateControls
 from .transactions import TransactionControls
 from .waiting import BlockingWaitControls, WaitControls
+from .wire import AsyncWire, RequestControls, Wire
 
 
 class ClusterControls(
@@ -35,6 +36,7 @@ class ClusterControls(
     AccessControls,
     ClientMetricsControls,
     StateControls,
+    RequestControls,
     WaitControls,
 ):
     """The controls as coroutines, for the event loop on which the cluster runs."""
@@ -43,6 +45,11 @@ class ClusterControls(
     def clock(self) -> AsyncClock:
         """The cluster's time."""
         return AsyncClock(self)
+
+    @property
+    def wire(self) -> AsyncWire:
+        """The record of exchanges and events."""
+        return AsyncWire(self)
 
     @property
     def faults(self) -> list[AsyncFaultHandle]:
@@ -57,6 +64,11 @@ class BlockingControls(BlockingWaitControls):
     def clock(self) -> Clock:
         """The cluster's time."""
         return Clock(AsyncClock(self._controls), self._run)
+
+    @property
+    def wire(self) -> Wire:
+        """The record of exchanges and events."""
+        return Wire(AsyncWire(self._controls), self._run)
 
     @property
     def faults(self) -> list[FaultHandle]:
@@ -100,6 +112,7 @@ class BlockingControls(BlockingWaitControls):
     nodes = blocking(OverviewControls.nodes)
     acls = blocking(AccessControls.acls)
     users = blocking(AccessControls.users)
+    requests = blocking(RequestControls.requests)
 
     fault = blocking_fault(FaultControls.fault)
     list_faults = blocking(FaultControls.list_faults)

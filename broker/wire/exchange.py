@@ -146,6 +146,20 @@ class Exchange:
         request = self._decoded_request()
         return [] if request is None else NamedElements(self.topic_names.get).named(request)
 
+    def resolved_names(self) -> dict[bytes, str]:
+        """Returns the topic ids in the request whose names are known, with the names."""
+        found: dict[bytes, str] = {}
+
+        def resolve(topic_id: bytes) -> str | None:
+            if (name := self.topic_names.get(topic_id)) is not None:
+                found[topic_id] = name
+            return name
+
+        request = self._decoded_request()
+        if request is not None:
+            NamedElements(resolve).named(request)
+        return found
+
     @property
     def _start(self) -> tuple[int, int, int]:
         """The API key, the version and the correlation id."""

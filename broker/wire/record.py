@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
+from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...protocol.frame import LENGTH, Buffer
@@ -234,15 +235,14 @@ class Record:
         for sequence, kept in self.kept_since(since):
             yield from (entry for entry in self.resolved(sequence, kept) if entry.sequence >= since)
 
-    def kept_since(self, since: int) -> list[tuple[int, Kept]]:
-        """Returns what is kept of the entries with numbers from `since` on, in order, each with its first number."""
+    def kept_since(self, since: int, most: int | None = None) -> list[tuple[int, Kept]]:
+        """Returns what is kept of the entries with numbers from `since` on, in order, each with its first number; at most the first `most`.
+
+        The first one may begin before `since`.
+        """
         self.seal()
-        found: list[tuple[int, Kept]] = []
-        for chunk in reversed(self._chunks):
-            if chunk.end <= since:
-                break
-            found += reversed(_numbered(chunk, since))
-        return found[::-1]
+        chunks = list(takewhile(lambda chunk: chunk.end > since, reversed(self._chunks)))
+        return list(islice(chain.from_iterable(_numbered(chunk, since) for chunk in reversed(chunks)), most))
 
     def resolved(self, sequence: int, kept: Kept) -> Iterator[Entry]:
         """Yields the entries that something kept stands for, of which the first has the number `sequence`."""
@@ -318,19 +318,19 @@ class Record:
         )
 
 
-def _count_of(kept: Kept) -> int:
+def count_of(kept: Kept) -> int:
+    """Returns how many numbers something kept has."""
     return 1 if isinstance(kept, Flight | Told) else kept[1]
 
 
-def _numbered(chunk: Chunk, since: int) -> list[tuple[int, Kept]]:
-    """Returns the entries of a chunk with their numbers, without those that end before `since`."""
-    found, sequence = [], chunk.first
+def _numbered(chunk: Chunk, since: int) -> Iterator[tuple[int, Kept]]:
+    """Yields the entries of a chunk with their numbers, without those that end before `since`."""
+    sequence = chunk.first
     for kept in chunk.kept:
-        following = sequence + _count_of(kept)
+        following = sequence + count_of(kept)
         if following > since:
-            found.append((sequence, kept))
+            yield sequence, kept
         sequence = following
-    return found
 
 
 def _frames(data: bytes) -> list[Frame]:

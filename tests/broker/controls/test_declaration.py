@@ -10,12 +10,19 @@ from odradek.broker.control_errors import unknown
 from odradek.broker.controls.clock import AsyncClock, Clock
 from odradek.broker.controls.cluster_controls import BlockingControls, ClusterControls
 from odradek.broker.controls.declaration import CONTROLS, Control, control
+from odradek.broker.controls.wire import AsyncWire, Wire
+
+OWNERS: dict[str, tuple[type, type]] = {
+    "": (ClusterControls, BlockingControls),
+    "clock": (AsyncClock, Clock),
+    "wire": (AsyncWire, Wire),
+}
 
 
 @pytest.mark.parametrize("declared", CONTROLS.values(), ids=lambda declared: " ".join(declared.words))
 def test_control_is_offered_by_both_kinds_of_clusters(declared: Control) -> None:
     name = declared.method.__name__
-    asynchronous, blocking = (AsyncClock, Clock) if declared.owner == "clock" else (ClusterControls, BlockingControls)
+    asynchronous, blocking = OWNERS[declared.owner]
     assert getattr(asynchronous, name) is declared.method
     assert inspect.signature(getattr(blocking, name)) == inspect.signature(declared.method)
     assert declared.help.partition("\n")[0].endswith(".")

@@ -1,23 +1,22 @@
-"""Streams of server-sent events: changes of the cluster, clients that go or do not read, and errors."""
+"""The stream of changes, and streams in general: clients that go or do not read, and errors."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 
 import pytest
 
 from odradek import Cluster
+from odradek.broker.control_listener import changes as changes_module
 from odradek.broker.control_listener import connection as control_connection
-from odradek.broker.control_listener import streams
+from odradek.broker.control_listener.changes import CHANGE, CHANGES_PATH, KEEP_ALIVE
 from odradek.broker.control_listener.requests import Request
-from odradek.broker.control_listener.streams import CHANGES_PATH, Stream, event, with_keep_alives
+from odradek.broker.control_listener.routes import Stream
 from odradek.broker.controls.cluster_controls import ClusterControls
 from tests.broker.control_listener.http_requests import ask, connected, get
-
-CHANGE = event("change", "{}")
 
 
 @pytest.fixture
@@ -53,12 +52,8 @@ def serve(cluster: Cluster, path: str, stream: Stream) -> None:
     listener.resources[path] = stream
 
 
-def test_event_is_encoded_with_its_kind() -> None:
-    assert event("exchange", '{"api": "Fetch"}') == b'event: exchange\ndata: {"api": "Fetch"}\n\n'
-
-
 def test_change_stream_begins_with_an_event_and_reports_changes(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "CHANGES_PAUSE_S", 0)
+    monkeypatch.setattr(changes_module, "PAUSE_S", 0)
     with opened(address_of(cluster)) as client:
         head = read_until(client, CHANGE)
         assert b"HTTP/1.1 200 OK\r\n" in head
@@ -70,10 +65,20 @@ def test_change_stream_begins_with_an_event_and_reports_changes(cluster: Cluster
             read_until(client, CHANGE)
 
 
+def test_change_stream_without_changes_keeps_the_connection(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(changes_module, "PAUSE_S", 0)
+    monkeypatch.setattr(changes_module, "KEEP_ALIVE_S", 0.01)
+    with opened(address_of(cluster)) as client:
+        read_until(client, KEEP_ALIVE * 3)
+        cluster.produce("orders", ["value"])
+        read_until(client, CHANGE)
+
+
 def test_change_stream_needs_the_token_and_the_own_origin() -> None:
     with Cluster(nodes=1, control="127.0.0.1:0", control_token="s3cret") as cluster:
         assert ask(address_of(cluster), "GET", CHANGES_PATH).status == 401
         assert ask(address_of(cluster), "GET", CHANGES_PATH, Authorization="Bearer s3cret", Origin="http://evil.example").status == 403
+        assert ask(address_of(cluster), "POST", CHANGES_PATH, Authorization="Bearer s3cret").status == 405
 
 
 def test_head_of_a_stream_ends_at_once(cluster: Cluster) -> None:
@@ -89,14 +94,14 @@ def test_head_of_a_stream_ends_at_once(cluster: Cluster) -> None:
 def test_client_that_closes_ends_its_stream(cluster: Cluster) -> None:
     closed = threading.Event()
 
-    async def waiting(request: Request, controls: ClusterControls) -> AsyncIterator[bytes]:
+    async def waiting(request: Request, controls: ClusterControls) -> AsyncGenerator[bytes, None]:
         try:
             yield CHANGE
             await asyncio.Event().wait()
         finally:
             closed.set()
 
-    serve(cluster, "/waiting", Stream(waiting))
+    serve(cluster, "/waiting", Stream("text/event-stream", waiting))
     with opened(address_of(cluster), "/waiting") as client:
         read_until(client, CHANGE)
         assert not closed.is_set()
@@ -109,55 +114,31 @@ def test_client_that_does_not_read_stops_its_stream(cluster: Cluster, monkeypatc
     ended = threading.Event()
     produced = 0
 
-    async def endless(request: Request, controls: ClusterControls) -> AsyncIterator[bytes]:
+    async def endless(request: Request, controls: ClusterControls) -> AsyncGenerator[bytes, None]:
         nonlocal produced
         try:
             while True:
                 produced += 1
-                yield event("large", "x" * 65536)
+                yield b"data: " + b"x" * 65536 + b"\n\n"
         finally:
             ended.set()
 
-    serve(cluster, "/endless", Stream(endless))
-    with opened(address_of(cluster), "/endless") as client:
+    serve(cluster, "/endless", Stream("text/event-stream", endless))
+    with opened(address_of(cluster), "/endless"):
         assert ended.wait(20)
         assert produced < 500  # the buffers of both sockets, not more
         assert get(address_of(cluster), "/clock/show").status == 200
-        client.close()
 
 
 def test_error_of_a_stream_is_logged_and_ends_it(cluster: Cluster, caplog: pytest.LogCaptureFixture) -> None:
-    async def failing(request: Request, controls: ClusterControls) -> AsyncIterator[bytes]:
+    async def failing(request: Request, controls: ClusterControls) -> AsyncGenerator[bytes, None]:
         yield CHANGE
         raise KeyError("broken")
 
-    serve(cluster, "/failing", Stream(failing))
+    serve(cluster, "/failing", Stream("text/event-stream", failing))
     with opened(address_of(cluster), "/failing") as client:
         received = read_until(client, CHANGE)
         while data := client.recv(65536):
             received += data
     assert received.endswith(CHANGE)
-    assert "an internal error while streaming" in caplog.text
-
-
-def test_keep_alives_fill_the_time_without_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "KEEP_ALIVE_S", 0)
-
-    async def collected() -> list[bytes]:
-        proceed = asyncio.Event()
-
-        async def events() -> AsyncIterator[bytes]:
-            yield b"first"
-            await proceed.wait()
-            yield b"last"
-
-        found = []
-        async for each in with_keep_alives(events()):
-            found.append(each)
-            if found.count(streams.KEEP_ALIVE) > 2:
-                proceed.set()
-        return found
-
-    found = asyncio.run(collected())
-    assert [each for each in found if each != streams.KEEP_ALIVE] == [b"first", b"last"]
-    assert found.count(streams.KEEP_ALIVE) > 2
+    assert "an internal error in GET /failing" in caplog.text

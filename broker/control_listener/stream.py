@@ -1,0 +1,127 @@
+"""`GET /wire/stream`: the record of exchanges as server-sent events, for `odradek trace` and the page.
+
+Each event has the number of an entry as its id, the name "exchange" or "event", and the entry as a JSON object as its data. An event
+"missed" says how many entries were dropped before the client read them. A client that reconnects sends the last id and continues there.
+
+Parameters: `since` is the number of the first entry (default: the next one), `filter` selects entries, `verbose` adds the decoded messages,
+and `frames` the bytes of the frames.
+
+The stream is a generator that is asked for more only while the client reads. It keeps no entries itself, so that a client which does not
+read costs no more memory than the buffers of its connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from http import HTTPStatus
+from typing import NamedTuple
+from urllib.parse import parse_qsl
+
+from ..control_errors import InvalidControl, unknown
+from ..controls.wire import record_of
+from ..network.server import Server
+from ..scheduling.turns import TURN_S
+from ..wire.exchange import Entry, Exchange
+from ..wire.feed import Feed
+from ..wire.filters import parsed
+from ..wire.json_form import json_of_entry
+from .problems import Problem
+from .requests import Request
+
+POLL_S = 0.05
+"""The time between two looks at the record. The broker does not tell the stream of new entries, so that they cost it no time."""
+KEEP_ALIVE_S = 15.0
+"""A comment is sent after so much time without an event, so that the end of the connection is noticed."""
+PIECE_BYTES = 32 * 1024
+PARAMETERS = ("since", "filter", "verbose", "frames")
+
+
+class Options(NamedTuple):
+    """The parameters of a stream. Without `since`, it begins with the next entry."""
+
+    since: int | None
+    filter: str
+    verbose: bool
+    frames: bool
+
+
+def options_of(request: Request) -> Options:
+    """Returns the parameters in a request. Raises InvalidControl, and Problem for a malformed query."""
+    try:
+        pairs = parse_qsl(request.target.partition("?")[2], keep_blank_values=True, errors="strict", max_num_fields=10)
+    except ValueError as error:
+        raise Problem(HTTPStatus.BAD_REQUEST, f"the query is invalid: {error}") from None
+    for name, _ in pairs:
+        if name not in PARAMETERS:
+            raise unknown(name, "parameter", name, PARAMETERS)
+    given = dict(pairs)
+    since = _number("since", given["since"]) if "since" in given else None
+    if "last-event-id" in request.headers:
+        since = _number("Last-Event-ID", request.headers["last-event-id"]) + 1
+    return Options(since, given.get("filter", ""), _truth("verbose", given), _truth("frames", given))
+
+
+def _number(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 18):
+        raise InvalidControl(name, f"{name}: expected a number, not {text[:50]!r}")
+    return int(text)
+
+
+def _truth(name: str, given: dict[str, str]) -> bool:
+    text = given.get(name, "false")
+    if text not in ("true", "false"):
+        raise InvalidControl(name, f"{name}: expected true or false, not {text[:50]!r}")
+    return text == "true"
+
+
+def stream(request: Request, server: Server) -> AsyncGenerator[bytes, None]:
+    """Returns the events of a stream. Raises InvalidControl, Problem, and ControlRefused if the record is switched off."""
+    options = options_of(request)
+    record, selects = record_of(server), parsed(options.filter)
+    feed = Feed(record, record.next_sequence if options.since is None else options.since, selects)
+    return _events(feed, options)
+
+
+async def _events(feed: Feed, options: Options) -> AsyncGenerator[bytes, None]:
+    loop = asyncio.get_running_loop()
+    yield b"retry: 1000\n\n"
+    quiet_since_s = loop.time()
+    while True:
+        async for piece in _pieces(feed, options):
+            yield piece
+            quiet_since_s = loop.time()
+        if loop.time() - quiet_since_s >= KEEP_ALIVE_S:
+            yield b":\n\n"
+            quiet_since_s = loop.time()
+        await asyncio.sleep(POLL_S)
+
+
+async def _pieces(feed: Feed, options: Options) -> AsyncGenerator[bytes, None]:
+    """Yields the events for the entries that are complete by now. Other work gets turns in between."""
+    loop = asyncio.get_running_loop()
+    if missed := feed.missed():
+        yield _event("missed", json.dumps({"missed": missed}))
+    piece, end_s = bytearray(), loop.time() + TURN_S
+    for entry in feed.take():
+        if entry is not None:
+            piece += _entry(entry, options)
+        if len(piece) >= PIECE_BYTES:
+            yield bytes(piece)
+            piece.clear()
+        if loop.time() > end_s:
+            await asyncio.sleep(0)
+            end_s = loop.time() + TURN_S
+    if piece:
+        yield bytes(piece)
+
+
+def _entry(entry: Entry, options: Options) -> bytes:
+    form = json_of_entry(entry, verbose=options.verbose, frames=options.frames)
+    return _event("exchange" if isinstance(entry, Exchange) else "event", json.dumps(form), entry.sequence)
+
+
+def _event(name: str, data: str, number: int | None = None) -> bytes:
+    identifier = "" if number is None else f"id: {number}\n"
+    return f"{identifier}event: {name}\ndata: {data}\n\n".encode()

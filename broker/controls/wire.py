@@ -1,0 +1,108 @@
+"""Controls of the record: `cluster.requests(...)` returns exchanges, and `cluster.wire` all entries since a mark.
+
+The record contains the latest exchanges and events (`broker/wire/record.py`). It survives `restore` and `reset`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Annotated, Any
+
+from ..control_errors import ControlRefused
+from .declaration import Blocking, Controls, Part, blocking, control
+
+if TYPE_CHECKING:
+    from ..network.server import Server
+    from ..wire.exchange import Entry, Exchange
+    from ..wire.record import Record
+
+Since = Annotated[int, "the number of the first entry, such as one that `mark` has returned"]
+FilterText = Annotated[str, "a filter, such as api=Produce and error"]
+
+
+class AsyncWire(Part):
+    """The record of an `AsyncCluster`."""
+
+    @control("wire mark", reads=True, owner="wire")
+    async def mark(self) -> int:
+        """Returns the number that the next entry will get."""
+        return record_of(self._server).next_sequence
+
+    async def since(self, mark: int = 0) -> list[Entry]:
+        """Returns the exchanges and events from a mark on, in order, also exchanges that are not answered yet."""
+        return list(record_of(self._server).entries(mark))
+
+    @control("wire list", reads=True, owner="wire")
+    async def entries(
+        self,
+        since: Since = 0,
+        filter: FilterText = "",  # noqa: A002  (the name of the option)
+        verbose: Annotated[bool, "whether decoded requests and responses are included"] = False,
+    ) -> list[dict[str, Any]]:
+        """Returns the exchanges and events from a number on, as JSON objects."""
+        from ..wire.filters import parsed
+        from ..wire.json_form import json_of_entry
+
+        selects = parsed(filter)
+        found = [entry for entry in await self.since(since) if selects(entry)]
+        return [json_of_entry(entry, verbose=verbose) for entry in found]
+
+
+class RequestControls(Controls):
+    """The exchanges of a cluster."""
+
+    async def requests(
+        self,
+        *,
+        api: str | Sequence[str] | None = None,
+        topic: str | None = None,
+        group: str | None = None,
+        client_id: str | None = None,
+        error: str | None = None,
+        node: int | None = None,
+        connection: int | None = None,
+        since: int = 0,
+    ) -> list[Exchange]:
+        """Returns the recorded exchanges that meet all criteria, in the order in which the requests arrived.
+
+        Texts are patterns with * and ?, compared with case. `topic` and `group` are among those that the request names, `error` among the
+        error codes of the response, such as "NOT_LEADER_OR_FOLLOWER", and `since` is a number that `cluster.wire.mark()` has returned.
+        """
+        from ..wire.exchange import Exchange
+
+        apis = (api,) if isinstance(api, str) else api
+
+        def meets(exchange: Exchange) -> bool:
+            return (
+                node in (None, exchange.node)
+                and connection in (None, exchange.connection)
+                and (apis is None or any(fnmatchcase(exchange.api, each) for each in apis))
+                and (client_id is None or fnmatchcase(exchange.client_id or "", client_id))
+                and (topic is None or _any_fits(exchange.topics, topic))
+                and (group is None or _any_fits(exchange.groups, group))
+                and (error is None or _any_fits(exchange.errors, error))
+            )
+
+        return [entry for entry in record_of(self._server).entries(since) if isinstance(entry, Exchange) and meets(entry)]
+
+
+class Wire(Blocking):
+    """The record of a `Cluster`."""
+
+    mark = blocking(AsyncWire.mark)
+    since = blocking(AsyncWire.since)
+    entries = blocking(AsyncWire.entries)
+
+
+def record_of(server: Server) -> Record:
+    """Returns the record of a cluster. Raises ControlRefused if it is switched off."""
+    record = server.core.record
+    if record is None:
+        reason = "the record of exchanges is switched off; start the cluster with record_exchanges above 0"
+        raise ControlRefused("RECORD_SWITCHED_OFF", reason)
+    return record
+
+
+def _any_fits(names: Sequence[str], pattern: str) -> bool:
+    return any(fnmatchcase(name, pattern) for name in names)

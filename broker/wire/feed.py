@@ -1,0 +1,55 @@
+"""Follows the record: the entries from a number on, each once nothing more will become known of it.
+
+A feed keeps no entries. It remembers how far it has come, and which requests are still in flight. A reader that is too slow misses the
+entries that the record has dropped meanwhile, and is told how many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .exchange import Entry
+from .filters import Filter
+from .record import Flight, Kept, Record, count_of
+
+MOST_AT_ONCE = 200
+
+
+class Feed:
+    """The entries of a record from the number `since` on, as far as a filter selects them."""
+
+    def __init__(self, record: Record, since: int, selects: Filter) -> None:
+        self._record = record
+        self._next = since
+        self._selects = selects
+        self._in_flight: dict[int, Flight] = {}
+
+    def missed(self) -> int:
+        """Returns how many entries were dropped before they could be taken, since the last call."""
+        first = self._record.first_sequence
+        missed, self._next = max(0, first - self._next), max(first, self._next)
+        return missed
+
+    def take(self) -> Iterator[Entry | None]:
+        """Yields the entries that are complete by now, and None for each that the filter does not select.
+
+        It may be left after each of them, so that other work gets a turn.
+        """
+        for sequence, flight in list(self._in_flight.items()):
+            if flight.is_over or sequence < self._record.first_sequence:
+                del self._in_flight[sequence]
+                yield from self._selected(sequence, flight)
+        while kept := self._record.kept_since(self._next, MOST_AT_ONCE):
+            for sequence, each in kept:
+                yield from self._taken(sequence, each)
+
+    def _taken(self, sequence: int, kept: Kept) -> Iterator[Entry | None]:
+        since, self._next = self._next, sequence + count_of(kept)
+        if isinstance(kept, Flight) and not kept.is_over:
+            self._in_flight[sequence] = kept
+        else:
+            yield from self._selected(sequence, kept, since)
+
+    def _selected(self, sequence: int, kept: Kept, since: int = 0) -> Iterator[Entry | None]:
+        for entry in self._record.resolved(sequence, kept):
+            yield entry if entry.sequence >= since and self._selects(entry) else None
