@@ -20,9 +20,9 @@ export function detailsPanel() {
   });
 
   function close() {
+    if (element.contains(document.activeElement) && opener?.isConnected) opener.focus();
     element.hidden = true;
     shown = null;
-    if (opener?.isConnected) opener.focus();
   }
 
   return {

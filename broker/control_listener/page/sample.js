@@ -1,6 +1,7 @@
 // Takes a sample of events that arrive faster than they can be shown. Most of those that are left out are never parsed.
 
 const PER_TICK = 24;
+const MOST_PER_TICK = 200;
 const KEPT_PER_TICK = 400;
 const TICK_MS = 250;
 
@@ -8,17 +9,20 @@ const TICK_MS = 250;
 const matters = (entry) => entry.kind !== undefined || entry.errors?.length || entry.faults?.length || entry.ended;
 
 /**
- * Collects texts and hands over, four times in a second, at most 24 parsed entries: `show(entries, leftOut)`. Events, errors and faults are
- * preferred, and the others are spread evenly.
+ * Collects texts and hands over parsed entries four times in a second: `show(entries, leftOut)`. There are at most 24 on the average, and
+ * more in a burst. Events, errors and faults are preferred, and the others are spread evenly.
  */
 export function sampler(show) {
   let pending = [];
   let unparsed = 0;
+  let room = MOST_PER_TICK;
 
   const timer = setInterval(() => {
+    room = Math.min(room + PER_TICK, MOST_PER_TICK);
     if (!pending.length && !unparsed) return;
     const entries = pending.map((text) => JSON.parse(text));
-    const chosen = choose(entries);
+    const chosen = choose(entries, room);
+    room -= chosen.length;
     const leftOut = entries.length - chosen.length + unparsed;
     pending = [];
     unparsed = 0;
@@ -39,11 +43,11 @@ export function sampler(show) {
   };
 }
 
-function choose(entries) {
-  if (entries.length <= PER_TICK) return entries;
-  const chosen = new Set(entries.filter(matters).slice(-PER_TICK));
+function choose(entries, most) {
+  if (entries.length <= most) return entries;
+  const chosen = new Set(entries.filter(matters).slice(-most));
   const others = entries.filter((entry) => !chosen.has(entry));
-  const room = PER_TICK - chosen.size;
-  for (let index = 0; index < room; index += 1) chosen.add(others[Math.floor((index * others.length) / room)]);
+  const rest = most - chosen.size;
+  for (let index = 0; index < rest; index += 1) chosen.add(others[Math.floor((index * others.length) / rest)]);
   return entries.filter((entry) => chosen.has(entry));
 }

@@ -49,6 +49,14 @@ export function sequenceDiagram(onOpen) {
     return row;
   }
 
+  /** Inserts a row in the order of the requests. A request that waits is known to be complete later than those behind it. */
+  function insert(entry) {
+    let after = rows.lastElementChild;
+    while (after && Number(after.firstElementChild.dataset.sequence) > entry.sequence) after = after.previousElementSibling;
+    if (after) after.after(rowOf(entry));
+    else rows.prepend(rowOf(entry));
+  }
+
   function choose(button, entry) {
     for (const each of rows.querySelectorAll("[aria-pressed]")) each.removeAttribute("aria-pressed");
     button.setAttribute("aria-pressed", "true");
@@ -77,12 +85,12 @@ export function sequenceDiagram(onOpen) {
     element: scroller,
     add(added) {
       const atEnd = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 40;
-      entries = [...entries, ...added].slice(-MOST_ROWS);
+      entries = [...entries, ...added].sort((one, other) => one.sequence - other.sequence).slice(-MOST_ROWS);
       if (addLanes(added)) {
         showLanes();
         fill(rows, entries.map(rowOf));
       } else {
-        rows.append(...added.slice(-MOST_ROWS).map(rowOf));
+        for (const entry of added) insert(entry);
         while (rows.children.length > MOST_ROWS) rows.firstElementChild.remove();
       }
       if (!current?.isConnected) enter(rows.lastElementChild?.firstElementChild ?? null);

@@ -1,7 +1,7 @@
 // The wire: the live sequence diagram of exchanges, with a filter, a pause, and details of each entry.
 
 import { read } from "../api.js";
-import { actionButton, showError } from "../dialogs.js";
+import { actionButton } from "../dialogs.js";
 import { fill, h, setText } from "../dom.js";
 import { detailsPanel } from "../exchange.js";
 import { follow } from "../live.js";
@@ -30,16 +30,17 @@ export function open(main) {
     numbers.shown += entries.length;
     numbers.leftOut += leftOut;
     numbers.sampled = leftOut > 0;
-    if (entries.length) numbers.next = entries.at(-1).sequence + 1;
+    for (const entry of entries) numbers.next = Math.max(numbers.next, entry.sequence + 1);
     showStatus();
   });
   const numbers = { shown: 0, leftOut: 0, missed: 0, sampled: false, next: null };
   let paused = false;
+  let refused = false;
   let stream = null;
 
   /** Returns the path of the stream, which continues where it was interrupted, or begins with the latest entries. */
   async function path() {
-    numbers.next ??= Math.max(0, (await read("/wire/mark")) - SHOWN_BEFORE);
+    numbers.next ??= Math.max(1, (await read("/wire/mark")) - SHOWN_BEFORE);
     return `/wire/stream?${new URLSearchParams({ since: numbers.next, sample: true, filter: filter.value.trim() })}`;
   }
 
@@ -54,12 +55,15 @@ export function open(main) {
 
   function connect() {
     stream?.close();
-    showError(error, null);
+    fill(error);
     filter.removeAttribute("aria-invalid");
+    refused = false;
     stream = follow(path, onEvent, (state, problem) => {
       if (state !== "refused") return;
+      refused = true;
       fill(error, h("pre", {}, problem.message));
       if (problem.parameter === "filter") filter.setAttribute("aria-invalid", "true");
+      showStatus();
     });
     showStatus();
   }
@@ -77,7 +81,7 @@ export function open(main) {
   }
 
   function showStatus() {
-    const parts = [paused ? "Paused." : "Live.", `${counted(numbers.shown, "entry").replace("entrys", "entries")} shown.`];
+    const parts = [refused ? "Nothing is read." : paused ? "Paused." : "Live.", `${counted(numbers.shown, "entry").replace("entrys", "entries")} shown.`];
     const omitted = numbers.leftOut + numbers.missed;
     if (omitted) parts.push(`This is a sample: ${count(omitted)} more were left out, because they came faster than a page can show them.`);
     setText(status, parts.join(" "));
@@ -93,6 +97,7 @@ export function open(main) {
     }));
   form.addEventListener("submit", (event) => {
     event.preventDefault();
+    details.close();
     diagram.clear();
     Object.assign(numbers, { shown: 0, leftOut: 0, missed: 0, sampled: false, next: null });
     if (paused) setPaused(false);
