@@ -102,13 +102,13 @@ def open_page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page
     for watched in opened:
         for number, page in enumerate(watched.context.pages):
             with suppress(Error):  # the page of a failed test may be gone
-                _keep(page, f"{request.node.name}-{number}")
+                keep(page, f"{request.node.name}-{number}")
         watched.context.close()
     for watched in opened:
         watched.check()
 
 
-def _keep(page: Page, name: str) -> None:
+def keep(page: Page, name: str) -> None:
     """Writes a screenshot of a page whose name is that of the test."""
     SCREENSHOTS.mkdir(exist_ok=True)
     page.screenshot(path=SCREENSHOTS / f"{''.join(each if each.isalnum() or each in '-_' else '-' for each in name)}.png")

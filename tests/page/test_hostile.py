@@ -87,20 +87,20 @@ def test_hostile_group_is_described(open_page: PageOpener, hostile: Cluster) -> 
     check_harmless(page)
 
 
-@pytest.mark.parametrize("format_", ["Auto", "Text", "JSON", "Hex"])
-def test_hostile_records_are_shown_as_text(open_page: PageOpener, hostile: Cluster, format_: str) -> None:
+def test_hostile_records_are_shown_as_text(open_page: PageOpener, hostile: Cluster) -> None:
     page = open_page(hostile, "topics/orders")
-    page.locator("form.toolbar").get_by_label("Show as").select_option(format_)
     expect(page.locator(".records > li")).to_have_count(5)
     page.evaluate("document.querySelectorAll('.records details').forEach((each) => { each.open = true; })")
-    expect(page.locator(".records pre").first).to_be_visible()
-    if format_ in ("Auto", "Text"):
-        expect(page.locator(".records")).to_contain_text(MARKUP)
-        expect(page.locator(".records .key").filter(has_text="gnp")).to_have_text(VISIBLE)
-    more = page.get_by_role("button", name="Show ")
-    while more.count():
-        more.first.click()
-    assert page.locator(".records").evaluate("(each) => each.textContent.length") < 5 * MEGABYTE
+    for format_ in ("Auto", "Text", "JSON", "Hex"):
+        page.locator("form.toolbar").get_by_label("Show as").select_option(format_)
+        expect(page.locator(".records pre").first).to_be_visible()
+        more = page.get_by_role("button", name="Show ")
+        while more.count():
+            more.first.click()
+        assert page.locator(".records").evaluate("(each) => each.textContent.length") < 5 * MEGABYTE
+        if format_ != "Hex":
+            expect(page.locator(".records")).to_contain_text(MARKUP)
+            expect(page.locator(".records .key").filter(has_text="gnp")).to_have_text(VISIBLE)
     check_harmless(page)
 
 
