@@ -9,20 +9,31 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .broker import AsyncCluster, Cluster
+    from .broker.handles import formats
+    from .broker.handles.assertions import assert_records, record
+    from .broker.handles.formats import Format
 
-__all__ = ["AsyncCluster", "Cluster", "__version__"]
+__all__ = ["AsyncCluster", "Cluster", "Format", "__version__", "assert_records", "formats", "record"]
 
 __version__ = "0.1.0"  # pyproject.toml reads the version from here
+
+_MODULES = {
+    "AsyncCluster": "broker.embedded",
+    "Cluster": "broker.embedded",
+    "Format": "broker.handles.formats",
+    "assert_records": "broker.handles.assertions",
+    "record": "broker.handles.assertions",
+}
+"""The module of each name, which is imported on first use because Spark's workers need none of them."""
 
 if not TYPE_CHECKING:  # type checkers would accept every name otherwise
 
     def __getattr__(name: str) -> object:
-        """Returns `Cluster` or `AsyncCluster`, which are imported on first use because Spark's workers need neither.
+        """Returns a name of `__all__` from its module. Raises AttributeError for any other name."""
+        from importlib import import_module
 
-        Raises AttributeError for any other name.
-        """
-        if name in __all__:
-            from . import broker
-
-            return getattr(broker, name)
+        if name == "formats":
+            return import_module(".broker.handles.formats", __name__)
+        if name in _MODULES:
+            return getattr(import_module(f".{_MODULES[name]}", __name__), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from .network.server import Server
@@ -41,7 +42,7 @@ class Access(NamedTuple):
 
 
 def client_config(client: str, server: Server, *, user: str | None = None, mechanism: str | None = None) -> dict[str, Any]:
-    """Returns the settings of a client: "librdkafka", "java", "kafka-python" or "aiokafka".
+    """Returns the settings of a client, which is one of `CLIENTS`.
 
     `user` is one of the users of the cluster, by default the first one; `mechanism` is one of those that are enabled.
     Raises ValueError for an unknown client, user or mechanism.
@@ -136,9 +137,43 @@ def _python(access: Access) -> dict[str, Any]:
     return config
 
 
+def _kafkajs(access: Access) -> dict[str, Any]:
+    """Returns the object that kafkajs' constructor takes, which JSON can carry."""
+    config: dict[str, Any] = {"brokers": access.bootstrap_servers.split(",")}
+    if access.tls is not None:
+        config["ssl"] = {"ca": [Path(access.tls.ca_file).read_text()]}
+        if access.certificate:
+            files = {"cert": access.tls.client_certificate, "key": access.tls.client_key}
+            config["ssl"] |= {name: Path(file).read_text() for name, file in files.items()}
+    if access.mechanism is not None:
+        config["sasl"] = {"mechanism": access.mechanism.lower(), "username": access.user, "password": access.password}
+    return config
+
+
+def _franz_go(access: Access) -> dict[str, Any]:
+    """Returns the settings under the names of the configuration file of franz-go's program kcl."""
+    config: dict[str, Any] = {"seed_brokers": access.bootstrap_servers.split(",")}
+    if access.tls is not None:
+        config["tls"] = {"ca_cert_path": access.tls.ca_file}
+        if access.certificate:
+            config["tls"] |= {"client_cert_path": access.tls.client_certificate, "client_key_path": access.tls.client_key}
+    if access.mechanism is not None:
+        config["sasl"] = {"method": access.mechanism.lower(), "user": access.user, "pass": access.password}
+    return config
+
+
+def _spark(access: Access) -> dict[str, Any]:
+    """Returns options for `spark.read.format("odradek")`, and for Spark's own Kafka connector."""
+    return {f"kafka.{name}": value for name, value in _java(access).items()}
+
+
 CLIENTS: Mapping[str, Callable[[Access], dict[str, Any]]] = {
+    "confluent-kafka": _librdkafka,
     "librdkafka": _librdkafka,
-    "java": _java,
     "kafka-python": _kafka_python,
     "aiokafka": _aiokafka,
+    "java": _java,
+    "kafkajs": _kafkajs,
+    "franz-go": _franz_go,
+    "spark": _spark,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..protocol.errors import KafkaError
+from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.frame import Buffer
 from ..protocol.schema import Message
 from .scheduling.waiting import Reply, Wait
@@ -135,6 +135,14 @@ class Context:
         """Raises KafkaError with the type's authorization error code if the client lacks the permission."""
         if not self.may(operation, resource_type, name):
             raise KafkaError(ACCESS_DENIED_ERRORS[resource_type], f"not allowed to {operation.name} {resource_type.name} {name}")
+
+    def demand_controller(self) -> None:
+        """Raises KafkaError with NOT_CONTROLLER if the cluster has ZooKeeper and another broker is its controller.
+
+        The client then looks for the controller in the metadata. Brokers of KRaft forward such requests instead (KIP-590).
+        """
+        if self.cluster.zookeeper is not None and self.cluster.controller_id != self.broker.node_id:
+            raise KafkaError(ErrorCode.NOT_CONTROLLER)
 
     def allowed(self, resource_type: ResourceType, name: str = CLUSTER_NAME) -> int:
         """Returns the client's permissions on a resource as a bit field (`authorized_operations`, KIP-430)."""

@@ -14,9 +14,13 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from .cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
 from .controls.cluster_controls import BlockingControls, ClusterControls
+from .handles import formats
+from .handles.formats import Format
+from .handles.group import AsyncGroup, Group
+from .handles.topic import AsyncTopic, Topic
 from .network.server import Server, new_event_loop
 from .security.startup import Security, security_of
-from .settings.cluster_config import DEFAULT_LIMITS, ClusterConfig, RecordLimits, cluster_of, release_named
+from .settings.cluster_config import DEFAULT_LIMITS, ClusterConfig, RecordLimits, cluster_of
 from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
 
@@ -63,13 +67,11 @@ class AsyncCluster(ClusterControls):
         control_token: str | None = None,
     ) -> None:
         security = security_of(tls, users, acls)
-        config = _cluster_config(nodes, settings or {}, security)
-        release = release_named(as_version)
-        levels = _levels(features or {}, transaction_version, release)
-        limits = _record_limits(record_exchanges, record_bytes)
-        self._config = replace(config, features=levels, release=release, record=limits)
+        config = _cluster_config(nodes, settings or {}, security, as_version)
+        levels = _levels(features or {}, transaction_version, config.release)
+        self._config = replace(config, features=levels, record=_record_limits(record_exchanges, record_bytes))
         self._topics = topic_specs_of({} if topics is None else topics)
-        check_topics(self._topics, nodes)
+        check_topics(self._topics, nodes, config.setting_rows)
         self._seed = seed
         self._saved: State | None = None
         if control is None and control_token is not None:
@@ -166,7 +168,9 @@ class AsyncCluster(ClusterControls):
         return self._server.generated_tls
 
     def client_config(self, client: str, *, user: str | None = None, mechanism: str | None = None) -> dict[str, Any]:
-        """Returns the settings with which a client connects: "librdkafka", "java", "kafka-python" or "aiokafka".
+        """Returns the settings with which a client connects, under its own names.
+
+        `client` is "confluent-kafka" (or "librdkafka"), "kafka-python", "aiokafka", "java", "kafkajs", "franz-go" or "spark".
 
         `user` is one of `users`, by default the first one. Raises ValueError for an unknown client, user or SASL mechanism, and if the
         cluster is not running.
@@ -174,6 +178,14 @@ class AsyncCluster(ClusterControls):
         from .client_config import client_config
 
         return client_config(client, self._server, user=user, mechanism=mechanism)
+
+    def topic(self, name: str, *, key: Format = formats.raw, value: Format = formats.raw) -> AsyncTopic:
+        """Returns a handle of a topic, which need not exist yet. Keys and values have the given formats, such as `formats.json`."""
+        return AsyncTopic(self, name, key, value)
+
+    def group(self, group_id: str) -> AsyncGroup:
+        """Returns a handle of a group, which need not exist yet."""
+        return AsyncGroup(self, group_id)
 
     @property
     def control(self) -> str | None:
@@ -325,12 +337,22 @@ class Cluster(BlockingControls):
         return self._cluster.tls
 
     def client_config(self, client: str, *, user: str | None = None, mechanism: str | None = None) -> dict[str, Any]:
-        """Returns the settings with which a client connects: "librdkafka", "java", "kafka-python" or "aiokafka".
+        """Returns the settings with which a client connects, under its own names.
+
+        `client` is "confluent-kafka" (or "librdkafka"), "kafka-python", "aiokafka", "java", "kafkajs", "franz-go" or "spark".
 
         `user` is one of `users`, by default the first one. Raises ValueError for an unknown client, user or SASL mechanism, and if the
         cluster is not running.
         """
         return self._cluster.client_config(client, user=user, mechanism=mechanism)
+
+    def topic(self, name: str, *, key: Format = formats.raw, value: Format = formats.raw) -> Topic:
+        """Returns a handle of a topic, which need not exist yet. Keys and values have the given formats, such as `formats.json`."""
+        return Topic(self, name, key, value)
+
+    def group(self, group_id: str) -> Group:
+        """Returns a handle of a group, which need not exist yet."""
+        return Group(self, group_id)
 
     @property
     def control(self) -> str | None:
@@ -365,11 +387,11 @@ class Cluster(BlockingControls):
                 started.set_exception(error)
 
 
-def _cluster_config(nodes: int, settings: Mapping[str, SettingValue], security: Security) -> ClusterConfig:
+def _cluster_config(nodes: int, settings: Mapping[str, SettingValue], security: Security, as_version: str | None) -> ClusterConfig:
     if not isinstance(nodes, int) or isinstance(nodes, bool):
         raise TypeError(f"nodes must be an int, not {nodes!r}")
     properties = {"listeners": ANY_PORT} | _texts(settings)
-    return security.applied_to(cluster_of([security.settings(properties, settings)], nodes=nodes))
+    return security.applied_to(cluster_of([security.settings(properties, settings)], nodes=nodes, as_version=as_version))
 
 
 def _texts(settings: Mapping[str, SettingValue]) -> dict[str, str]:

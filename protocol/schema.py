@@ -131,12 +131,21 @@ class Versions(NamedTuple):
 
 
 class Api(NamedTuple):
-    """One API: its key, the versions that are served, and the classes of its request and response."""
+    """One API: its key, the versions that Kafka 4.3 serves, and the classes of its request and response.
+
+    `oldest` is the first version that an emulated older release serves, None if it is that of Kafka 4.3.
+    """
 
     key: int
     versions: Versions
     request: type[Message]
     response: type[Message]
+    oldest: int | None = None
+
+    @property
+    def declared(self) -> Versions:
+        """The versions that the messages declare."""
+        return self.versions if self.oldest is None else Versions(self.oldest, self.versions.last)
 
     @property
     def name(self) -> str:

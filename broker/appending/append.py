@@ -37,6 +37,9 @@ SEQUENCE_MASK = 0x7FFFFFFF
 ATTRIBUTES_POSITION = 22  # of the low byte; the high byte is unused
 TOPIC_IDS_SINCE = 13
 SUPPORTS_ABORTABLE, ADDS_PARTITIONS = 11, 12  # Produce versions of KIP-890
+BATCHES_SINCE = 3
+"""The first Produce version that must contain one record batch. Versions 0 to 2 of older releases contain message sets (KIP-98)."""
+NOTHING_APPENDED = Appended(-1, -1)
 
 
 def append_to_topic(
@@ -48,12 +51,17 @@ def append_to_topic(
     topic = find_topic(context, Operation.WRITE, topic_data.name, topic_data.topic_id)
     if not 0 <= data.index < len(topic.partitions):
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    batch = one_batch(data.records, context.version)
+    converts = context.version < BATCHES_SINCE
+    batch = memoryview(b"") if converts else one_batch(data.records, context.version)
     if request.acks not in (ALL_REPLICAS, 0, 1):
         raise KafkaError(ErrorCode.INVALID_REQUIRED_ACKS)
     if topic.is_internal and context.client.client_id != ADMIN_CLIENT_ID:
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
     partition = topic.partitions[data.index]
+    if converts:
+        data.records = batch = _converted(partition, data.records, request.acks, context)
+        if not batch:
+            return partition, NOTHING_APPENDED
     return partition, append(partition, batch, request.acks, request.transactional_id, context)
 
 
@@ -71,16 +79,32 @@ def one_batch(records: object, version: int) -> memoryview:
     return batch if len(batch) == len(records) else only_batch(records)
 
 
+def _converted(partition: Partition, records: object, acks: int, context: Context) -> memoryview:
+    """Returns the message set of an older Produce request as a batch, see `batch_of_message_set`. Raises KafkaError or BatchError."""
+    from .old_formats import batch_of_message_set  # imported on first use, because few clients need it
+
+    release = context.cluster.release
+    assert release is not None, "Kafka 4.3 does not serve these versions"
+    check_leader(partition, acks, context)
+    config = partition.topic.config
+    return batch_of_message_set(records, config.derived.get(AppendRules) or AppendRules.of(config), release)
+
+
+def check_leader(partition: Partition, acks: int, context: Context) -> None:
+    """Raises KafkaError if this broker does not lead the partition, or if acks=all and too few replicas are in sync."""
+    if partition.leader != context.broker.node_id:
+        raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    if acks == ALL_REPLICAS and not partition.has_min_isr:
+        raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
+
+
 def append(partition: Partition, batch: memoryview, acks: int, transactional_id: str | None, context: Context) -> Appended:
     """Appends a batch and wakes the requests that wait for the partition.
 
     Returns the base offset and the log append time in ms (-1 for CreateTime). A duplicate of an idempotent producer's batch is not appended
     again; the values of the first append are returned. Raises one of APPEND_REFUSALS.
     """
-    if partition.leader != context.broker.node_id:
-        raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-    if acks == ALL_REPLICAS and not partition.has_min_isr:
-        raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
+    check_leader(partition, acks, context)
     memory = partition.log.memory
     if memory is not None and not memory.has_room(len(batch)):
         raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR)
@@ -88,6 +112,10 @@ def append(partition: Partition, batch: memoryview, acks: int, transactional_id:
     rules = config.derived.get(AppendRules) or AppendRules.of(config)
     header = validate_batch(batch, rules.max_message_bytes)
     validated = validate_records(batch, header, rules, now_ms)
+    if rules.magic < 2:
+        from .old_formats import in_older_format
+
+        validated = in_older_format(validated, rules.magic)
     if header.producer_id >= 0:
         appended = _append_in_sequence(partition, validated, rules, transactional_id, context)
     else:

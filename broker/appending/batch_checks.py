@@ -33,6 +33,7 @@ from ...protocol.records import (
     write_crc,
 )
 from ...protocol.schema import ProtocolError
+from ..settings.message_format import message_format
 from ..settings.values import TopicConfig
 
 _CODECS = {"uncompressed": Compression.NONE} | {codec.name.lower(): codec for codec in Compression if codec}
@@ -51,7 +52,8 @@ _TIMESTAMP = Struct(">q")
 class AppendRules(NamedTuple):
     """The settings of a topic that concern appends.
 
-    `codec` is None for `compression.type=producer`. `record_rules` contains no time bounds, because they change with the clock.
+    `codec` is None for `compression.type=producer`. `record_rules` contains no time bounds, because they change with the clock. `magic` is
+    the format of the topic's messages, 2 for record batches.
     """
 
     max_message_bytes: int
@@ -61,19 +63,22 @@ class AppendRules(NamedTuple):
     after_ms: int
     codec: Compression | None
     level: int | None
+    magic: int = 2
 
     @classmethod
     def of(cls, config: TopicConfig) -> AppendRules:
         """Returns the rules of `config` and caches them in it until one of its values changes."""
         codec, create_time = _CODECS.get(config.texts["compression.type"]), config.texts["message.timestamp.type"] == "CreateTime"
+        difference_ms = config.integers.get("message.timestamp.difference.max.ms", MAX_LONG)  # before 4.0, in place of the other two
         rules = config.derived[cls] = cls(
             config.integers["max.message.bytes"],
             RecordRules("compact" in config.lists["cleanup.policy"], WRAPS_BELOW, create_time=create_time),
             create_time,
-            config.integers["message.timestamp.before.max.ms"],
-            config.integers["message.timestamp.after.max.ms"],
+            min(config.integers["message.timestamp.before.max.ms"], difference_ms),
+            min(config.integers["message.timestamp.after.max.ms"], difference_ms),
             codec,
             config.integers[_LEVELS[codec]] if codec in _LEVELS else None,
+            message_format(config),
         )
         return rules
 

@@ -42,11 +42,16 @@ class FeatureUpdate(NamedTuple):
     upgrade_type: int
 
 
+def supported_by(release: Release | None) -> Mapping[str, tuple[int, int]]:
+    """Returns the lowest and the highest level of each emulated feature that a release supports."""
+    return SUPPORTED if release is None else {name: release.features[name] for name in SUPPORTED if name in release.features}
+
+
 def check_levels(levels: Mapping[str, int], release: Release | None) -> None:
     """Raises InvalidConfig for a feature or a level that the release does not support."""
     from difflib import get_close_matches  # imported only if needed, because a start should be fast
 
-    supported = SUPPORTED if release is None else release.features
+    supported = supported_by(release)
     for name, level in levels.items():
         if name not in supported:
             near = get_close_matches(name, supported, 1)
@@ -61,7 +66,7 @@ class Features:
     """The finalized levels by feature, which begin at those of `levels`. A feature at level 0 counts as not finalized."""
 
     def __init__(self, levels: Mapping[str, int], release: Release | None = None) -> None:
-        self.supported = SUPPORTED if release is None else release.features
+        self.supported = supported_by(release)
         """The lowest and the highest level of each feature, in Kafka's order."""
         self.levels = {name: highest for name, (_, highest) in self.supported.items()}
         initial = {KRAFT_VERSION: INITIAL_KRAFT_VERSION, **levels}

@@ -106,7 +106,7 @@ class NodeControl:
     def add(self, config: NodeConfig) -> None:
         """Adds a running node without replicas."""
         cluster = self._cluster
-        settings = BrokerConfig(config.properties, nodes=len(cluster.brokers) + 1)
+        settings = BrokerConfig(config.properties, nodes=len(cluster.brokers) + 1, rows=cluster.config.rows)
         settings.alter(own={}, cluster_wide=cluster.config.cluster_wide)
         cluster.brokers[config.node_id] = Broker(cluster, config, settings)
         cluster.metadata_log.add()

@@ -8,8 +8,9 @@ from typing import TypedDict
 
 from ..settings.cluster_config import TopicSpec
 from ..settings.properties import InvalidConfig, SettingValue, as_text
-from ..settings.rows import TOPIC_SETTINGS
+from ..settings.rows import PRESENT
 from ..settings.spelling import nearest
+from ..settings.types import SettingRows
 from ..settings.validation import validate_topic_configs
 from ..topics.names import illegal_name, metric_name
 
@@ -51,13 +52,13 @@ def _created(text: str) -> TopicSpec:
     return spec._replace(configs={"cleanup.policy": policy}) if policy else spec
 
 
-def check_topics(specs: Sequence[TopicSpec], nodes: int) -> None:
+def check_topics(specs: Sequence[TopicSpec], nodes: int, rows: SettingRows = PRESENT) -> None:
     """Raises InvalidConfig for names that are illegal, repeated or colliding, too many replicas for `nodes` nodes, and invalid configs."""
     _check_names([spec.name for spec in specs])
     for spec in specs:
         if spec.replication_factor > nodes:
             raise InvalidConfig(f"topic {spec.name}: replication factor {spec.replication_factor} exceeds the number of nodes ({nodes})")
-        _check_configs(spec)
+        _check_configs(spec, rows)
 
 
 def _check_names(names: Sequence[str]) -> None:
@@ -73,12 +74,12 @@ def _check_names(names: Sequence[str]) -> None:
         raise InvalidConfig(f"topic {duplicate} is specified twice")
 
 
-def _check_configs(spec: TopicSpec) -> None:
+def _check_configs(spec: TopicSpec, rows: SettingRows) -> None:
     for name in spec.configs:
-        if name not in TOPIC_SETTINGS and (meant := nearest(name, TOPIC_SETTINGS)):
+        if name not in rows.topic and (meant := nearest(name, rows.topic)):
             raise InvalidConfig(f"topic {spec.name}: unknown config {name}; did you mean {meant}?")
     try:
-        validate_topic_configs(spec.configs)
+        validate_topic_configs(spec.configs, rows)
     except InvalidConfig as error:
         raise InvalidConfig(f"topic {spec.name}: {error}") from None
 

@@ -26,6 +26,7 @@ from ..scheduling.turns import Turns
 from ..scheduling.waiting import NEXT_TURN, Background
 from ..security.authorizer import authorizer_of
 from ..settings.cluster_config import ClusterConfig
+from ..settings.message_format import BATCHES, message_format
 from ..settings.properties import InvalidConfig
 from ..settings.validation import validate_topic_configs
 from ..settings.values import BrokerConfig, GroupConfig, TopicConfig
@@ -50,6 +51,7 @@ from .producer_ids import ProducerIds
 from .quotas import ClientQuotas, Entity
 from .replica_control import ReplicaControl
 from .transaction_log import TransactionLog
+from .zookeeper import ZooKeeper
 
 if TYPE_CHECKING:
     from ...protocol.coordinator_records import CoordinatorRecord
@@ -75,11 +77,13 @@ class ClusterState:
         self.background = turns.background
         self.random = random
         self.cluster_id = config.cluster_id or urlsafe_b64encode(random.randbytes(16)).decode().rstrip("=")
-        configs = {node.node_id: BrokerConfig(node.properties, nodes=len(config.nodes)) for node in config.nodes}
+        rows = config.setting_rows
+        configs = {node.node_id: BrokerConfig(node.properties, nodes=len(config.nodes), rows=rows) for node in config.nodes}
         self.config = next(iter(configs.values()))
         self._users = config.users
         self.release = config.release
         """The release of Kafka that clients see, None for 4.3."""
+        self.zookeeper = ZooKeeper() if self.release is not None and self.release.has_zookeeper else None
         self.check_tls: Callable[[Broker, BrokerConfig], None] = lambda broker, config: None
         """Raises InvalidConfig if the TLS listeners of a node could not work with new settings. Set by the edge, which does TLS."""
         self.metric_subscriptions = MetricSubscriptions()
@@ -114,7 +118,10 @@ class ClusterState:
         self.quotas = ClientQuotas()
         self.authorizer = authorizer_of(self.config, config.acls)
         self.shortcut_allowed = self.authorizer is None
-        """Whether connections may serve requests without decoding them (`appending/produce_shapes.py`)."""
+        """Whether connections may serve requests without decoding them (`appending/produce_shapes.py`).
+
+        It stays False once a topic has kept messages of an older format, because these are converted.
+        """
 
     @cached_property
     def accounts(self) -> Accounts:
@@ -145,9 +152,11 @@ class ClusterState:
     def controller_id(self) -> int:
         """The lowest id of a node that is alive, which is reported to clients as the controller; -1 if no node is.
 
-        Clients send requests for the controller to this node. Any node may be reported, because KRaft brokers forward such requests.
+        Clients send requests for the controller to this node. Any node may be reported, because KRaft brokers forward such requests. In a
+        cluster with ZooKeeper it is the elected controller.
         """
-        return min((node_id for node_id, broker in self.brokers.items() if not broker.fenced), default=-1)
+        alive = [node_id for node_id, broker in self.brokers.items() if not broker.fenced]
+        return min(alive, default=-1) if self.zookeeper is None else self.zookeeper.elect(alive)
 
     def stop_node(self, node_id: int, *, graceful: bool = True) -> None:
         """Stops a node, with a controlled shutdown unless it is not `graceful`, see `NodeControl.stop`."""
@@ -206,10 +215,15 @@ class ClusterState:
         """Adds a topic to those that can be found."""
         self.topics[topic.name] = self.topics_by_id[topic.id] = topic
         self._names.add(topic.name)
+        self._check_format(topic)
+
+    def _check_format(self, topic: Topic) -> None:
+        if message_format(topic.config) < BATCHES:
+            self.shortcut_allowed = False
 
     def _topic_config(self, configs: Mapping[str, str | None]) -> TopicConfig:
         try:
-            validate_topic_configs(configs)
+            validate_topic_configs(configs, self.config.rows)
         except InvalidConfig as error:
             raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from None
         return TopicConfig(self.config, {name: text for name, text in configs.items() if text is not None})
@@ -366,6 +380,7 @@ class ClusterState:
         """Replaces the configs of a topic."""
         topic.config.alter(overrides)
         self._min_isr_changed(topic)
+        self._check_format(topic)
         self.replica_control.schedule_unclean_elections(topic.partitions)
 
     def _min_isr_changed(self, topic: Topic) -> None:

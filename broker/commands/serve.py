@@ -90,7 +90,7 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
     from dataclasses import replace
 
     from ..security.startup import Security, parse_user
-    from ..settings.cluster_config import cluster_of, release_named
+    from ..settings.cluster_config import cluster_of
     from ..settings.environment import settings_of
     from ..settings.properties import parse_properties
     from ..settings.spelling import check_scope
@@ -104,13 +104,14 @@ def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> C
     security = Security(options.tls == "auto", dict(map(parse_user, options.user)), options.acl)
     brokers = [security.settings(_with_listeners(given := properties | overrides, options), given) for properties in files]
     nodes = options.nodes or (1 if len(files) == 1 and not options.listener and _has_listeners(settings) else None)
-    cluster = cluster_of(brokers, nodes=nodes, cluster_id=environ.get("CLUSTER_ID", DEFAULT_CLUSTER_ID))
-    release, features = release_named(options.as_version), dict(options.feature)
+    cluster_id = environ.get("CLUSTER_ID", DEFAULT_CLUSTER_ID)
+    cluster = cluster_of(brokers, nodes=nodes, cluster_id=cluster_id, as_version=options.as_version)
+    features = dict(options.feature)
     if features:
         from ..cluster.features import check_levels
 
-        check_levels(features, release)
-    return security.applied_to(replace(cluster, max_memory_bytes=options.max_memory, release=release, features=features))
+        check_levels(features, cluster.release)
+    return security.applied_to(replace(cluster, max_memory_bytes=options.max_memory, features=features))
 
 
 def with_record(cluster: ClusterConfig, options: argparse.Namespace) -> ClusterConfig:
@@ -175,7 +176,7 @@ def topic_specs(options: argparse.Namespace, environ: Mapping[str, str], cluster
     from ..settings.cluster_config import TopicSpec
 
     specs = [TopicSpec.parse(text) for text in options.topic] + created_topics(environ)
-    check_topics(specs, len(cluster.nodes))
+    check_topics(specs, len(cluster.nodes), cluster.setting_rows)
     return specs
 
 

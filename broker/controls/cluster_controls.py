@@ -101,7 +101,7 @@ class BlockingControls(BlockingWaitControls):
     wait_for_records = blocking(RecordControls.wait_for_records)
 
     groups = blocking(GroupControls.groups)
-    group = blocking(GroupControls.group)
+    show_group = blocking(GroupControls.show_group)
     wait_for_group = blocking(GroupControls.wait_for_group)
 
     transactions = blocking(TransactionControls.transactions)

@@ -78,7 +78,7 @@ class GroupControls(Controls):
         return [_described(group, cluster) for group in cluster.groups]
 
     @control("group show", reads=True)
-    async def group(self, group: GroupId) -> GroupInfo:
+    async def show_group(self, group: GroupId) -> GroupInfo:
         """Returns a group with its members, their partitions, the committed offsets and the lag."""
         cluster = self._server.cluster
         found = cluster.groups.get(group)

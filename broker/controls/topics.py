@@ -63,7 +63,7 @@ class TopicControls(Controls):
             options["configs"] = configs
         try:
             [spec] = topic_specs_of({topic: options})
-            check_topics([spec], len(cluster.brokers))
+            check_topics([spec], len(cluster.brokers), cluster.config.rows)
         except (InvalidConfig, TypeError, ValueError) as error:
             raise InvalidControl(_parameter_of(str(error)), str(error)) from None
         with self._server.control(f"creating topic {topic}"):

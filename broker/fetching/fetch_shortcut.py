@@ -48,6 +48,7 @@ MAX_TEMPLATES = 100
 MOST_FRAME_BYTES = 4096
 """The size of the largest request of which a template is stored, so that the templates of a connection need little memory."""
 SINCE = 5  # the first version with the log start offset beside the other two offsets
+SINCE_IN_OLDER_RELEASES = 10  # before, Fetch refuses topics in zstd, which a change of the topic's settings may bring about
 MOST_CANDIDATES = 16
 _INT32, _INT64 = Struct(">i"), Struct(">q")
 _OFFSETS = Struct(">qqq")
@@ -71,7 +72,7 @@ def _is_plain(request: FetchRequest, context: Context) -> bool:
     """Returns whether the request is small, and its response depends on nothing but its offset and the partition's log."""
     follower = request.replica_id if request.replica_state is None else request.replica_state.replica_id
     return (
-        context.version >= SINCE
+        context.version >= (SINCE if context.cluster.release is None else SINCE_IN_OLDER_RELEASES)
         and len(context.frame) <= MOST_FRAME_BYTES
         and request.session_id == 0
         and request.session_epoch == FINAL_EPOCH

@@ -37,6 +37,7 @@ from ..topics.topic import Topic
 READ_COMMITTED = 1
 UNDEFINED_EPOCH = -1
 NO_FOLLOWER = -1
+WHOLE_SINCE = 3  # KIP-74: until then, a batch that does not fit is returned in part, so that the client enlarges its limit
 FOLLOWERS_SINCE = 11  # KIP-392: consumers may read from any replica
 LEADERS_SINCE = 16  # KIP-951: the field exists from v12 on, but Kafka fills it from v16 on
 # The errors whose partitions come last in the response, with their order.
@@ -59,7 +60,7 @@ class FetchRead:
     """
 
     __slots__ = (
-        *("_depends", "_follower", "_limit", "_or_followed", "_rack", "_unknown", "bytes", "context", "failed", "leaders"),
+        *("_cuts", "_depends", "_follower", "_limit", "_or_followed", "_rack", "_unknown", "bytes", "context", "failed", "leaders"),
         *("partitions", "request", "topics"),
     )
 
@@ -75,6 +76,7 @@ class FetchRead:
         broker = context.broker
         self._follower = request.replica_id if request.replica_state is None else request.replica_state.replica_id
         self._or_followed = context.version >= FOLLOWERS_SINCE
+        self._cuts = context.version < WHOLE_SINCE
         self._rack = request.rack_id if broker.rack_aware and self._or_followed else ""
         self._unknown: list[tuple[FetchTopic, PartitionData]] = []
         self._limit = min(request.max_bytes, broker.config.integers["fetch.max.bytes"])
@@ -210,8 +212,10 @@ class FetchRead:
             room = 0
         if offset >= end_offset:
             return
-        records = log.read(offset, room, end_offset, at_least_one=not self.bytes)
+        records = log.read(offset, room, end_offset, at_least_one=self._cuts or not self.bytes)
         size = sum(map(len, records))
+        if self._cuts and size > room:
+            records, size = [records[0][:room]], room
         # Only the first partition with records may exceed its limit, and only if nothing was read before it.
         self._depends |= size > room
         if room < wanted.partition_max_bytes or not records:

@@ -28,7 +28,7 @@ from ..security.acls import Operation
 from ..settings.dynamic import validate_broker_configs
 from ..settings.parsing import COMMA, text_of
 from ..settings.properties import InvalidConfig
-from ..settings.rows import BROKER_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS
+from ..settings.rows import GROUP_SETTINGS
 from ..settings.types import ConfigResourceType, ConfigType, OpType, Setting, Value
 from ..settings.validation import validate_group_configs, validate_topic_configs
 from ..settings.values import ClientMetricsConfig, GroupConfig
@@ -167,7 +167,7 @@ def _validate(resource: Resource, overrides: dict[str, str], broker: Broker) -> 
     if any(len(text.encode()) > MAX_VALUE_BYTES for text in overrides.values()):
         raise KafkaError(ErrorCode.INVALID_CONFIG, f"A configuration value is longer than {MAX_VALUE_BYTES} bytes.")
     if resource.resource_type == ConfigResourceType.TOPIC:
-        validate_topic_configs(overrides)
+        validate_topic_configs(overrides, broker.config.rows)
     elif resource.resource_type == ConfigResourceType.CLIENT_METRICS:
         metric_subscriptions.validate(resource.resource_name, overrides)
     elif resource.resource_type == ConfigResourceType.GROUP:
@@ -206,10 +206,10 @@ def _topic(name: str, broker: Broker) -> Target:
         raise KafkaError(ErrorCode.INVALID_REQUEST, "Default topic resources are not allowed.")
     if reason := illegal_name(name):
         raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Topic name is invalid: {reason}")
-    topic = broker.cluster.topics.get(name)
+    rows, topic = broker.config.rows.topic, broker.cluster.topics.get(name)
     if topic is None:
-        return Target(TOPIC_SETTINGS, {}, {}, lambda changed: None, f"The topic '{name}' does not exist.")
-    return Target(TOPIC_SETTINGS, topic.config.overrides, topic.config.values, lambda changed: broker.cluster.alter_topic(topic, changed))
+        return Target(rows, {}, {}, lambda changed: None, f"The topic '{name}' does not exist.")
+    return Target(rows, topic.config.overrides, topic.config.values, lambda changed: broker.cluster.alter_topic(topic, changed))
 
 
 def _broker(name: str, broker: Broker) -> Target:
@@ -220,7 +220,7 @@ def _broker(name: str, broker: Broker) -> Target:
     config = broker.config
     overrides = config.own if name else config.cluster_wide
     return Target(
-        BROKER_SETTINGS, overrides, config.values, lambda changed: broker.cluster.alter_brokers(broker if name else None, changed)
+        config.rows.broker, overrides, config.values, lambda changed: broker.cluster.alter_brokers(broker if name else None, changed)
     )
 
 

@@ -29,6 +29,7 @@ _OMITTED = (ErrorCode.ELECTION_NOT_NEEDED, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 def elect_leaders(request: ElectLeadersRequest, context: Context) -> Generator[Wait, None, ElectLeadersResponse]:
     """Holds an election for each requested partition. With null, all partitions are meant; those that need no election are then omitted."""
     context.demand(Operation.ALTER)
+    context.demand_controller()
     cluster = context.cluster
     if request.topic_partitions is None:
         wanted = [(topic.name, list(range(len(topic.partitions)))) for topic in cluster.topics.values()]

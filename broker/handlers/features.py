@@ -24,6 +24,7 @@ def update_features(request: UpdateFeaturesRequest, context: Context) -> UpdateF
     if not context.may(Operation.ALTER, ResourceType.CLUSTER):
         denied = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
         return UpdateFeaturesResponse(error_code=denied, error_message="not allowed to ALTER CLUSTER")
+    context.demand_controller()
     cluster = context.cluster
     updates = {update.feature: FeatureUpdate(update.max_version_level, update.upgrade_type) for update in request.feature_updates}
     try:

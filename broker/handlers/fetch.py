@@ -112,6 +112,10 @@ def _response(read: FetchRead, session: FetchSession | None) -> FetchResponse:
     Returns INVALID_FETCH_SESSION_EPOCH if the next request of the session was served while this one waited.
     """
     request, context, topics, session_id = read.request, read.context, read.topics, 0
+    if context.cluster.release is not None:
+        from ..fetching.old_formats import convert  # imported on first use, because Kafka 4.3 converts nothing
+
+        convert(read)
     if session is not None:
         if session.epoch != next_epoch(request.session_epoch):
             return FetchResponse(error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH, session_id=session.id, responses=[])

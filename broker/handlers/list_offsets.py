@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 
 from ...protocol.errors import ErrorCode, KafkaError
@@ -27,7 +28,9 @@ from ..fetching.timestamps import NOT_FOUND, first_at
 from ..lookup import find_led_partition, find_topic
 from ..registry import handles
 from ..security.acls import Operation, ResourceType
+from ..settings.message_format import message_format
 from ..topics.partition import Partition
+from ..topics.retention import segment_bytes
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = -1, -2, -3, -4, -5, -6
 # The first request version that may contain each special timestamp.
@@ -59,6 +62,11 @@ def _find(name: str, wanted: ListOffsetsPartition, isolation_level: int, context
     topic = find_topic(context, Operation.DESCRIBE, name)
     partition = find_led_partition(context.broker, topic, wanted.partition_index, wanted.current_leader_epoch)
     log, timestamp = partition.log, -1
+    if context.version == 0:
+        offsets = _segment_offsets(partition, wanted, context.now_ms)
+        return ListOffsetsPartitionResponse(partition_index=partition.index, old_style_offsets=offsets)
+    if wanted.timestamp >= 0 and message_format(partition.topic.config) == 0:
+        raise KafkaError(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT)  # messages of format 0 have no timestamps
     if wanted.timestamp < 0 and context.version < _SINCE.get(wanted.timestamp, 1 << 15):
         raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
     end_offset = partition.last_stable_offset if isolation_level == READ_COMMITTED else partition.high_watermark
@@ -78,6 +86,31 @@ def _find(name: str, wanted: ListOffsetsPartition, isolation_level: int, context
         _check_epoch_is_readable(partition, end_offset, context)
         timestamp, offset = NOT_FOUND  # records that cannot be fetched yet are not found either
     return _found(partition, timestamp, offset, log.epoch_at(offset) if offset >= 0 else -1)
+
+
+def _segment_offsets(partition: Partition, wanted: ListOffsetsPartition, now_ms: int) -> list[int]:
+    """Returns where segments begin that were last written to before a time, newest first (Kafka's legacyFetchOffsetsBefore).
+
+    The end of the log is listed like a segment that is written to now. A segment was last written to at the time of its last batch.
+    """
+    log, config = partition.log, partition.topic.config
+    segments = partition.virtual_segments.of_log(log, segment_bytes(config), config.integers["segment.ms"])
+    offsets = [*(segment.base_offset for segment in segments), log.end_offset]
+    if wanted.timestamp == EARLIEST:
+        newest = 0
+    elif wanted.timestamp == LATEST or wanted.timestamp >= now_ms:
+        newest = len(segments)
+    else:
+        newest = bisect_right(segments, wanted.timestamp, key=lambda segment: _written_ms(log, segment.end_offset)) - 1
+    found = offsets[: newest + 1][::-1][: max(wanted.max_num_offsets, 0)]
+    if found and found[0] > partition.high_watermark:
+        found = [partition.high_watermark, *(offset for offset in found if offset <= partition.high_watermark)]
+    return found
+
+
+def _written_ms(log: Log, end_offset: int) -> int:
+    last = log.read(end_offset - 1, 0, end_offset, at_least_one=True)[0]
+    return read_header(last).max_timestamp
 
 
 def _check_epoch_is_readable(partition: Partition, end_offset: int, context: Context) -> None:

@@ -2,10 +2,11 @@
 
 Differences between versions:
 
-* OffsetCommit: v2 to v4 have a retention time, v6 has leader epochs, v7 static members (KIP-345); v9 returns GROUP_ID_NOT_FOUND where it
-  was ILLEGAL_GENERATION before (KIP-848), v10 has topic ids.
-* OffsetFetch: from v2 on null topics mean all topics, and an error of the group is at the top instead of on every partition; v5 has leader
-  epochs, v7 can require stable offsets (KIP-447), v8 has several groups (KIP-709), v9 the member of a consumer group, v10 topic ids.
+* OffsetCommit: v0 stores offsets in ZooKeeper, v1 has a timestamp for each offset, v2 to v4 have a retention time, v6 has leader epochs,
+  v7 static members (KIP-345); v9 returns GROUP_ID_NOT_FOUND where it was ILLEGAL_GENERATION before (KIP-848), v10 has topic ids.
+* OffsetFetch: v0 reads from ZooKeeper; from v2 on null topics mean all topics, and an error of the group is at the top instead of on
+  every partition; v5 has leader epochs, v7 can require stable offsets (KIP-447), v8 has several groups (KIP-709), v9 the member of a
+  consumer group, v10 topic ids.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation, ResourceType
 from ..slices import Slices, chunks
+from .zookeeper_offsets import commit_to_zookeeper, fetch_from_zookeeper
 
 MEMBER_EPOCH_VERSION, TOPIC_ID_VERSION = 9, 10
 """The versions of OffsetCommit and OffsetFetch that introduced member epochs and topic ids."""
@@ -62,6 +64,8 @@ UNSTABLE = CommittedOffset(-1, -1, "", -2)
 @handles(OFFSET_COMMIT)
 def offset_commit(request: OffsetCommitRequest, context: Context) -> OffsetCommitResponse:
     """Commits offsets. Unknown partitions get their own errors; an error of the group or the member is returned for all others."""
+    if context.version == 0:
+        return commit_to_zookeeper(request, context)
     context.demand(Operation.READ, ResourceType.GROUP, request.group_id)
     topics = [((topic.name, topic.topic_id), topic.partitions) for topic in request.topics]
     found, answers = find_partitions(topics, context, by_id=context.version >= TOPIC_ID_VERSION)
@@ -110,7 +114,8 @@ def _commit(request: OffsetCommitRequest, found: list[Found[OffsetCommitRequestP
         metadata = each.committed_metadata or ""
         error = offsets.check_metadata(metadata)
         if not error:
-            committed = CommittedOffset(each.committed_offset, each.committed_leader_epoch, metadata, context.now_ms, expires_ms)
+            committed_ms = context.now_ms if each.commit_timestamp == -1 else each.commit_timestamp
+            committed = CommittedOffset(each.committed_offset, each.committed_leader_epoch, metadata, committed_ms, expires_ms)
             accepted[topic.name, each.partition_index] = committed
         errors.append(error)
     if accepted:
@@ -134,6 +139,8 @@ class _Fetched(NamedTuple):
 @handles(OFFSET_FETCH)
 def offset_fetch(request: OffsetFetchRequest, context: Context) -> Generator[Wait, None, OffsetFetchResponse]:
     """Returns committed offsets. A group or an offset that does not exist is not an error: the offset is -1."""
+    if context.version == 0:
+        return fetch_from_zookeeper(request, context)
     slices = Slices()
     if context.version >= 8:
         response = OffsetFetchResponse(groups=[])

@@ -37,7 +37,14 @@ from ...protocol.records import (
     first_batch_size,
     read_header,
 )
-from ..appending.append import ADDS_PARTITIONS, ALL_REPLICAS, ATTRIBUTES_POSITION, append_to_topic
+from ..appending.append import (
+    ADDS_PARTITIONS,
+    ALL_REPLICAS,
+    ATTRIBUTES_POSITION,
+    BATCHES_SINCE,
+    NOTHING_APPENDED,
+    append_to_topic,
+)
 from ..appending.error_codes import APPEND_REFUSALS, Refusal, refusal_of
 from ..appending.produce_shapes import learn
 from ..appending.replication_wait import Unreplicated, wait_for_replicas
@@ -54,7 +61,9 @@ _unpack_start = Struct(">8xi4xb4xh").unpack_from  # batch length, magic, attribu
 def produce(request: ProduceRequest, context: Context) -> ProduceResponse | Generator[Wait, None, ProduceResponse | None] | None:
     """Appends the batches. With acks=0 there is no response, and any error closes the connection."""
     topics = request.topic_data
-    if len(topics) != 1 or len(topics[0].partition_data) != 1 or not _is_one_plain_batch(topics[0].partition_data[0].records):
+    if context.version < BATCHES_SINCE:
+        topics = _distinct_partitions(topics)
+    elif len(topics) != 1 or len(topics[0].partition_data) != 1 or not _is_one_plain_batch(topics[0].partition_data[0].records):
         _refuse_whole_request(request, context)
         topics = _distinct_partitions(topics)
         if request.transactional_id is not None:
@@ -73,7 +82,7 @@ def produce(request: ProduceRequest, context: Context) -> ProduceResponse | Gene
         return _retry(topics, responses, late, request, context)
     if late:
         return _replicate(responses, late, request, context)
-    if not refused and context.cluster.shortcut_allowed:
+    if not refused and context.cluster.shortcut_allowed and context.version >= BATCHES_SINCE:
         learn(request, context)
     return _response(request, responses, refused, context)
 
@@ -85,14 +94,17 @@ def _append(
     try:
         partition, appended = append_to_topic(topic, data, request, context)
     except APPEND_REFUSALS as error:
-        return _refusal(topic, data.index, refusal_of(error), context)
+        refusal = refusal_of(error)
+        if context.cluster.release is not None:
+            refusal = refusal._replace(code=context.cluster.release.error_code(refusal.code))
+        return _refusal(topic, data.index, refusal, context)
     response = PartitionProduceResponse(
         index=partition.index,
         base_offset=appended.base_offset,
         log_append_time_ms=appended.timestamp,
         log_start_offset=partition.log.start_offset,
     )
-    if request.acks == ALL_REPLICAS and partition.held_offset is not None:
+    if request.acks == ALL_REPLICAS and partition.held_offset is not None and appended is not NOTHING_APPENDED:
         header = read_header(cast(memoryview, data.records))
         late.append(Unreplicated(partition, appended.base_offset + header.last_offset_delta + 1, response))
     return response

@@ -31,6 +31,7 @@ from ..topics.topic import Topic
 def alter_partition_reassignments(request: AlterPartitionReassignmentsRequest, context: Context) -> AlterPartitionReassignmentsResponse:
     """Starts reassignments. A null list of replicas cancels the reassignment of a partition."""
     context.demand(Operation.ALTER)
+    context.demand_controller()
     responses = []
     for topic in request.topics:
         partitions = []
@@ -86,6 +87,7 @@ def _cancel(partition: Partition, context: Context) -> None:
 def list_partition_reassignments(request: ListPartitionReassignmentsRequest, context: Context) -> ListPartitionReassignmentsResponse:
     """Lists the ongoing reassignments of the requested partitions or, with null, of all partitions."""
     context.demand(Operation.DESCRIBE)
+    context.demand_controller()
     topics = context.cluster.topics
     if request.topics is None:
         wanted = [(topic, topic.partitions) for topic in topics.values()]

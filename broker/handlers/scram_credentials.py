@@ -33,6 +33,7 @@ Change = ScramCredentialDeletion | ScramCredentialUpsertion
 def alter_user_scram_credentials(request: AlterUserScramCredentialsRequest, context: Context) -> AlterUserScramCredentialsResponse:
     """Alters each user independently of the others. A user that occurs twice in the request is refused."""
     context.demand(Operation.ALTER)
+    context.demand_controller()
     wanted: list[Change] = [*request.deletions, *request.upsertions]
     occurrences = Counter(change.name for change in wanted)
     results = {}

@@ -45,6 +45,7 @@ STRICT_CREATION_SINCE, STRICT_DELETION_SINCE, STRICT_PARTITIONS_SINCE = 6, 5, 3
 @handles(CREATE_TOPICS)
 def create_topics(request: CreateTopicsRequest, context: Context) -> CreateTopicsResponse:
     """Creates each topic independently of the others. The results are in the order of the request."""
+    context.demand_controller()
     occurrences = Counter(topic.name for topic in request.topics)
     requested = sum(len(topic.assignments) or max(topic.num_partitions, 1) for topic in request.topics)
     may_create_all = context.may(Operation.CREATE, ResourceType.CLUSTER)
@@ -122,6 +123,7 @@ def _describe(topic: Topic, context: Context) -> CreatableTopicResult:
 @handles(DELETE_TOPICS)
 def delete_topics(request: DeleteTopicsRequest, context: Context) -> DeleteTopicsResponse:
     """Deletes topics by name or, from version 6 on, by id. Failures come first in the response, as in Kafka."""
+    context.demand_controller()
     if not context.broker.config.booleans["delete.topic.enable"]:
         raise KafkaError(ErrorCode.TOPIC_DELETION_DISABLED if context.version >= 3 else ErrorCode.INVALID_REQUEST)
     wanted = request.topics or [DeleteTopicState(name=name, topic_id=ZERO_UUID) for name in request.topic_names]
@@ -185,6 +187,7 @@ def _delete_topic(topic: Topic, times: int, context: Context) -> DeletableTopicR
 @handles(CREATE_PARTITIONS)
 def create_partitions(request: CreatePartitionsRequest, context: Context) -> CreatePartitionsResponse:
     """Adds partitions to each topic independently of the others."""
+    context.demand_controller()
     occurrences = Counter(topic.name for topic in request.topics)
     results, room = [], MAX_PARTITIONS_PER_REQUEST
     for wanted in {topic.name: topic for topic in request.topics}.values():

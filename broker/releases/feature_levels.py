@@ -1,6 +1,7 @@
 """The lowest and the highest level of each feature that brokers of a release support (Kafka's BrokerFeatures).
 
-Clusters with ZooKeeper have no features: up to 3.2, the response of ApiVersions contains none.
+Clusters with ZooKeeper have no features: up to 3.2, the response of ApiVersions contains none. Features that a release only offers as a
+preview are left out, such as share groups in 4.1.
 """
 
 from __future__ import annotations
@@ -31,10 +32,11 @@ def features_of(release: tuple[int, int]) -> dict[str, Levels]:
         return {"metadata.version": metadata_version}
     if release < (4, 0):
         return {"kraft.version": (0, 1), "metadata.version": metadata_version}
-    return {
+    features = {
         "group.version": (0, 1),
         "kraft.version": (0, 1),
         "metadata.version": metadata_version,
         "transaction.version": (0, 2),
         "eligible.leader.replicas.version": (0, 1),
     }
+    return features if release < (4, 2) else features | {"share.version": (0, 1), "streams.version": (0, 1)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ...protocol.errors import ErrorCode
 from ...protocol.schema import Api, Versions
 from ...protocol.served_apis import SERVED
 from .api_ranges import number_of, versions_of
@@ -14,6 +15,7 @@ LATEST = "4.3"
 WIRESHARK = "wireshark-4.0"
 NAMES = (*(f"2.{minor}" for minor in range(1, 9)), *(f"3.{minor}" for minor in range(10)), "4.0", "4.1", "4.2", LATEST, WIRESHARK)
 KRAFT_SINCE = (3, 3)
+INVALID_RECORD_SINCE = (2, 4)
 _NOT_SERVED = Versions(0, -1)
 
 
@@ -34,6 +36,10 @@ class Release:
         """Whether the cluster has ZooKeeper instead of KRaft, which Kafka supports in production from 3.3 on (KIP-833)."""
         return self.number < KRAFT_SINCE
 
+    def error_code(self, code: ErrorCode) -> ErrorCode:
+        """Returns the code that stands for an error in this release: INVALID_RECORD was CORRUPT_MESSAGE before 2.4."""
+        return ErrorCode.CORRUPT_MESSAGE if code is ErrorCode.INVALID_RECORD and self.number < INVALID_RECORD_SINCE else code
+
     def serves(self, api: Api) -> Versions:
         """Returns the versions of an API that are served, an empty range if there are none."""
         return self.versions.get(api.key, _NOT_SERVED)
@@ -49,11 +55,4 @@ def release_of(name: str) -> Release | None:
     if name == LATEST:
         return None
     number = (2, 5) if name == WIRESHARK else number_of(name)
-    served = {key: _implemented(key, versions) for key, versions in versions_of(number).items() if key in SERVED}
-    served = {key: versions for key, versions in served.items() if versions.first <= versions.last}
-    return Release(name, number, served, features_of(number))
-
-
-def _implemented(key: int, versions: Versions) -> Versions:
-    _, first, last = SERVED[key]
-    return Versions(max(first, versions.first), min(last, versions.last))
+    return Release(name, number, {key: versions for key, versions in versions_of(number).items() if key in SERVED}, features_of(number))

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from .endpoints import WILDCARDS
 from .listeners import Listener, listener_settings, listeners_of
 from .properties import InvalidConfig
+from .rows import PRESENT
 from .spelling import check_spelling
+from .types import SettingRows
 from .values import BrokerConfig
 
 if TYPE_CHECKING:
@@ -89,6 +91,11 @@ class ClusterConfig:
     record: RecordLimits = DEFAULT_LIMITS
     release: Release | None = None
 
+    @property
+    def setting_rows(self) -> SettingRows:
+        """The settings of the emulated release."""
+        return rows_for(self.release)
+
 
 def release_named(name: str | None) -> Release | None:
     """Returns the release of Kafka to emulate, None for the present one, which needs no table. Raises InvalidConfig for an unknown name."""
@@ -100,6 +107,15 @@ def release_named(name: str | None) -> Release | None:
         return release_of(name)
     except ValueError as error:
         raise InvalidConfig(str(error)) from None
+
+
+def rows_for(release: Release | None) -> SettingRows:
+    """Returns the settings of a release, None for Kafka 4.3."""
+    if release is None:
+        return PRESENT
+    from .older_rows import rows_of
+
+    return rows_of(release)
 
 
 class TopicSpec(NamedTuple):
@@ -119,11 +135,13 @@ class TopicSpec(NamedTuple):
         return cls(match[1], int(match[2]), int(match[3] or -1))
 
 
-def cluster_of(brokers: Sequence[Mapping[str, str]], *, nodes: int | None = None, cluster_id: str = "") -> ClusterConfig:
+def cluster_of(
+    brokers: Sequence[Mapping[str, str]], *, nodes: int | None = None, cluster_id: str = "", as_version: str | None = None
+) -> ClusterConfig:
     """Returns a cluster of brokers with the given settings, one mapping per broker. Raises InvalidConfig.
 
     A single mapping describes all nodes: node n gets each port plus n - 1, and the id plus n - 1. `nodes` then defaults to one node
-    if the mapping has a node id, and otherwise to `DEFAULT_NODES`.
+    if the mapping has a node id, and otherwise to `DEFAULT_NODES`. `as_version` is the release to emulate, None for Kafka 4.3.
     """
     if nodes is not None and nodes < 1:
         raise InvalidConfig(f"nodes must be at least 1, not {nodes}")
@@ -140,8 +158,10 @@ def cluster_of(brokers: Sequence[Mapping[str, str]], *, nodes: int | None = None
         ids = [_node_id(properties) for properties in brokers]
         configs = [_node(position if id_ is None else id_, brokers[position - 1], 0) for position, id_ in enumerate(ids, 1)]
     _check_conflicts(configs)
-    ignored = {name for node in configs for name in BrokerConfig(node.properties, nodes=len(configs)).ignored()}
-    return ClusterConfig(cluster_id, tuple(configs), tuple(sorted(ignored & names)))
+    release = release_named(as_version)
+    rows = rows_for(release)
+    ignored = {name for node in configs for name in BrokerConfig(node.properties, nodes=len(configs), rows=rows).ignored()}
+    return ClusterConfig(cluster_id, tuple(configs), tuple(sorted(ignored & names)), release=release)
 
 
 def _node_id(properties: Mapping[str, str]) -> int | None:

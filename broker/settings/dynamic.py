@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping
 from .listener_prefix import LISTENER_PREFIX, base_name
 from .parsing import parse, text_of
 from .properties import InvalidConfig
-from .rows import BROKER_SETTINGS
 from .types import PER_BROKER, PER_LISTENER, ConfigType
 from .values import BrokerConfig
 
@@ -24,7 +23,7 @@ def validate_broker_configs(overrides: Mapping[str, str], current: BrokerConfig,
 
     Unknown settings are accepted, as in Kafka.
     """
-    modes = {name: row.dynamic for name in overrides if (row := BROKER_SETTINGS.get(name))}
+    modes = {name: row.dynamic for name in overrides if (row := current.rows.broker.get(name))}
     _refuse("Cannot update these configs dynamically", [name for name, mode in modes.items() if mode is None])
     _refuse(
         "These security configs can be dynamically updated only per-listener using the listener prefix",
@@ -32,7 +31,7 @@ def validate_broker_configs(overrides: Mapping[str, str], current: BrokerConfig,
     )
     values = {}
     for name, text in overrides.items():
-        if row := BROKER_SETTINGS.get(base_name(name)):
+        if row := current.rows.broker.get(base_name(name)):
             values[name] = parse(row, text)
             if row.type is ConfigType.CLASS and text != text_of(current.values[row.name]):
                 raise InvalidConfig(f"Invalid value {text} for configuration {row.name}: Class {text} could not be found.")

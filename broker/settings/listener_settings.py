@@ -6,7 +6,6 @@ This is Kafka's AbstractConfig.valuesWithPrefixOverride. The listener's name is 
 from __future__ import annotations
 
 from .parsing import parse
-from .rows import BROKER_SETTINGS
 from .types import Value
 from .values import BrokerConfig
 
@@ -22,7 +21,7 @@ class ListenerSettings:
     def value(self, name: str) -> Value:
         """Returns the value for the listener or, without one, that of all listeners. Raises InvalidConfig for an invalid value."""
         text = self.override(name)
-        return self.config.values[name] if text is None else parse(BROKER_SETTINGS[name], text)
+        return self.config.values[name] if text is None else parse(self.config.rows.broker[name], text)
 
     def text(self, name: str) -> str:
         """Returns the value of a setting of type string, "" for null."""
@@ -49,7 +48,7 @@ class ListenerSettings:
     def value_of_mechanism(self, mechanism: str, name: str) -> Value:
         """Returns the value for a SASL mechanism of the listener, without one that of the listener. Raises InvalidConfig."""
         text = self.of_mechanism(mechanism, name)
-        return self.value(name) if text is None else parse(BROKER_SETTINGS[name], text)
+        return self.value(name) if text is None else parse(self.config.rows.broker[name], text)
 
     def of_mechanism(self, mechanism: str, name: str) -> str | None:
         """Returns the text that is set for a SASL mechanism of this listener, None if there is none."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from .types import CLUSTER_WIDE, PER_BROKER, PER_LISTENER, ConfigResourceType, ConfigType, Matches, OneOf, Range, Setting
+from .types import CLUSTER_WIDE, PER_BROKER, PER_LISTENER, ConfigResourceType, ConfigType, Matches, OneOf, Range, Setting, SettingRows
 
 BOOLEAN, STRING, INT, SHORT = ConfigType.BOOLEAN, ConfigType.STRING, ConfigType.INT, ConfigType.SHORT
 LONG, DOUBLE, LIST, CLASS, PASSWORD = ConfigType.LONG, ConfigType.DOUBLE, ConfigType.LIST, ConfigType.CLASS, ConfigType.PASSWORD
@@ -663,3 +663,4 @@ TOPIC_SETTINGS = {setting.name: setting for setting in SETTINGS if setting.scope
 BROKER_SETTINGS = {setting.name: setting for setting in SETTINGS if setting.scope is BROKER}
 GROUP_SETTINGS = {setting.name: setting for setting in SETTINGS if setting.scope is GROUP}
 CLIENT_METRICS_SETTINGS = {setting.name: setting for setting in SETTINGS if setting.scope is CLIENT_METRICS}
+PRESENT = SettingRows(BROKER_SETTINGS, TOPIC_SETTINGS)

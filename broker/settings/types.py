@@ -6,6 +6,7 @@ Modelled on Kafka's ConfigDef. The rows themselves are in `rows.py`.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -126,3 +127,16 @@ class Setting(NamedTuple):
     dynamic: str | None = None
     at_most_nodes: bool = False
     internal: bool = False
+
+
+class SettingRows(NamedTuple):
+    """The settings of the emulated release by name.
+
+    `later` names those among them that the release does not have yet: clients do not see them, but the broker reads their values.
+    `message_formats` states whether `message.format.version` decides how messages are stored.
+    """
+
+    broker: Mapping[str, Setting]
+    topic: Mapping[str, Setting]
+    later: frozenset[str] = frozenset()
+    message_formats: bool = False

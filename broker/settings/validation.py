@@ -9,14 +9,15 @@ from collections.abc import Mapping
 
 from .parsing import parse
 from .properties import InvalidConfig
-from .rows import GROUP_SETTINGS, TOPIC_SETTINGS
-from .types import Setting, Value
+from .rows import GROUP_SETTINGS, PRESENT
+from .types import Setting, SettingRows, Value
 from .values import BrokerConfig, GroupConfig
 
 
-def validate_topic_configs(overrides: Mapping[str, str | None]) -> None:
+def validate_topic_configs(overrides: Mapping[str, str | None], rows: SettingRows = PRESENT) -> None:
     """Raises InvalidConfig for settings that CreateTopics and AlterConfigs reject."""
-    values = {name: row.default for name, row in TOPIC_SETTINGS.items()} | _parsed("topic", TOPIC_SETTINGS, overrides)
+    known = {name: row for name, row in rows.topic.items() if name not in rows.later}
+    values = {name: row.default for name, row in rows.topic.items()} | _parsed("topic", known, overrides)
     low, high = values["min.compaction.lag.ms"], values["max.compaction.lag.ms"]
     if isinstance(low, int) and isinstance(high, int) and low > high:
         raise InvalidConfig(f"conflict topic config setting min.compaction.lag.ms ({low}) > max.compaction.lag.ms ({high})")

@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 from .listener_prefix import base_name
 from .parsing import parse, text_of
 from .properties import InvalidConfig
-from .rows import BROKER_SETTINGS, CLIENT_METRICS_SETTINGS, GROUP_SETTINGS, TOPIC_SETTINGS
-from .types import ConfigResourceType, ConfigType, Setting, Value
+from .rows import CLIENT_METRICS_SETTINGS, GROUP_SETTINGS, PRESENT
+from .types import ConfigResourceType, ConfigType, Setting, SettingRows, Value
 
 
 class ConfigSource(IntEnum):
@@ -92,10 +92,11 @@ class BrokerConfig(Config):
     Raises InvalidConfig for an invalid value in `static`.
     """
 
-    def __init__(self, static: Mapping[str, str], *, nodes: int = 1) -> None:
+    def __init__(self, static: Mapping[str, str], *, nodes: int = 1, rows: SettingRows = PRESENT) -> None:
         self.static = dict(static)
+        self.rows = rows
         self.nodes = nodes
-        self.defaults = {name: self._capped(row, row.default) for name, row in BROKER_SETTINGS.items()}
+        self.defaults = {name: self._capped(row, row.default) for name, row in rows.broker.items()}
         self.alter(own={}, cluster_wide={})
         if "classic" not in self.lists["group.coordinator.rebalance.protocols"]:
             raise InvalidConfig(
@@ -109,7 +110,7 @@ class BrokerConfig(Config):
         """
         values = dict(self.defaults)
         for name, text in (self.static | dict(cluster_wide) | dict(own)).items():
-            if row := BROKER_SETTINGS.get(name):
+            if row := self.rows.broker.get(name):
                 values[name] = self._capped(row, parse(row, text))
         self.own, self.cluster_wide = dict(own), dict(cluster_wide)
         self._load(values)
@@ -128,11 +129,11 @@ class BrokerConfig(Config):
 
     def ignored(self) -> list[str]:
         """Returns the names of the static settings that have no effect, sorted."""
-        return sorted(name for name in self.static if not (row := broker_row(name)) or not row.acts)
+        return sorted(name for name in self.static if not (row := broker_row(name, self.rows)) or not row.acts)
 
     def describe(self, names: Collection[str] | None = None) -> list[ConfigEntry]:
         """Returns the entries of this broker: those with the given names, or all if there are no names."""
-        shown = {name for name, row in BROKER_SETTINGS.items() if not row.internal}
+        shown = {name for name, row in self.rows.broker.items() if not row.internal and name not in self.rows.later}
         known = sorted(shown.union(self.static, self.own, self.cluster_wide))
         return [self._entry(name) for name in known if not names or name in names]
 
@@ -148,7 +149,7 @@ class BrokerConfig(Config):
 
         Synonyms before the first entry with that very name are left out, as Kafka does, so the list may be empty.
         """
-        chain, sensitive = _chain(name), is_secret(broker_row(name))
+        chain, sensitive = _chain(name, self.rows), is_secret(broker_row(name, self.rows))
         layers: list[tuple[ConfigSource, Mapping[str, str]]] = [
             (ConfigSource.DYNAMIC_BROKER, self.own),
             (ConfigSource.DYNAMIC_DEFAULT_BROKER, self.cluster_wide),
@@ -160,11 +161,11 @@ class BrokerConfig(Config):
 
     def _default_text(self, name: str) -> str | None:
         """Returns the default that is shown; None for internal dynamic settings, which Kafka's ConfigDef does not define."""
-        row = BROKER_SETTINGS.get(name)
+        row = self.rows.broker.get(name)
         return None if row is None or (row.internal and row.dynamic) else text_of(self.defaults[name])
 
     def _entry(self, name: str) -> ConfigEntry:
-        row, synonyms = broker_row(name), self.synonyms(name)
+        row, synonyms = broker_row(name, self.rows), self.synonyms(name)
         source = synonyms[0].source if synonyms else ConfigSource.DEFAULT
         if row is None:
             return ConfigEntry(name, None, True, source, True, ConfigType.UNKNOWN, None, synonyms)
@@ -178,17 +179,17 @@ class BrokerConfig(Config):
         return min(value, self.nodes) if row.at_most_nodes and isinstance(value, int) else value
 
 
-def _chain(name: str) -> tuple[str, ...]:
-    row = BROKER_SETTINGS.get(name)
+def _chain(name: str, rows: SettingRows) -> tuple[str, ...]:
+    row = rows.broker.get(name)
     if row is not None:
         return (name, *row.synonyms)
     base = base_name(name)
     return (name,) if base == name else (name, base)
 
 
-def broker_row(name: str) -> Setting | None:
+def broker_row(name: str, rows: SettingRows = PRESENT) -> Setting | None:
     """Returns the row of a setting, whose name may have the prefix of a listener."""
-    return BROKER_SETTINGS.get(name) or BROKER_SETTINGS.get(base_name(name))
+    return rows.broker.get(name) or rows.broker.get(base_name(name))
 
 
 def is_secret(row: Setting | None) -> bool:
@@ -199,10 +200,10 @@ def is_secret(row: Setting | None) -> bool:
 class InheritingConfig(Config):
     """The settings of a topic or a group: its overrides, and for all others the values of its broker. Raises InvalidConfig."""
 
-    settings: Mapping[str, Setting]
     source: ConfigSource
 
-    def __init__(self, broker: BrokerConfig, overrides: Mapping[str, str]) -> None:
+    def __init__(self, settings: Mapping[str, Setting], broker: BrokerConfig, overrides: Mapping[str, str]) -> None:
+        self.settings = settings
         self.broker = broker
         self.alter(overrides)
 
@@ -218,7 +219,8 @@ class InheritingConfig(Config):
 
     def describe(self, names: Collection[str] | None = None) -> list[ConfigEntry]:
         """Returns the entries of this resource: those with the given names, or all if there are no names."""
-        shown = (row for name, row in sorted(self.settings.items()) if not row.internal or name in self.overrides)
+        hidden = self.broker.rows.later
+        shown = (row for name, row in sorted(self.settings.items()) if not (row.internal or name in hidden) or name in self.overrides)
         return [self._entry(row) for row in shown if not names or row.name in names]
 
     def _entry(self, row: Setting) -> ConfigEntry:
@@ -236,7 +238,7 @@ class InheritingConfig(Config):
 def _inherited(row: Setting, broker: BrokerConfig) -> Value:
     for name in row.synonyms:
         if (value := broker.values[name]) is not None:
-            factor = BROKER_SETTINGS[name].factor
+            factor = broker.rows.broker[name].factor
             # A negative age means no limit, whatever the unit.
             return value * factor if isinstance(value, int) and factor != 1 and value > 0 else value
     return row.default
@@ -245,16 +247,25 @@ def _inherited(row: Setting, broker: BrokerConfig) -> Value:
 class TopicConfig(InheritingConfig):
     """The settings of one topic."""
 
-    settings, source = TOPIC_SETTINGS, ConfigSource.TOPIC
+    source = ConfigSource.TOPIC
+
+    def __init__(self, broker: BrokerConfig, overrides: Mapping[str, str]) -> None:
+        super().__init__(broker.rows.topic, broker, overrides)
 
 
 class GroupConfig(InheritingConfig):
     """The settings of one consumer or share group."""
 
-    settings, source = GROUP_SETTINGS, ConfigSource.GROUP
+    source = ConfigSource.GROUP
+
+    def __init__(self, broker: BrokerConfig, overrides: Mapping[str, str]) -> None:
+        super().__init__(GROUP_SETTINGS, broker, overrides)
 
 
 class ClientMetricsConfig(InheritingConfig):
     """The settings of one subscription to client metrics (KIP-714)."""
 
-    settings, source = CLIENT_METRICS_SETTINGS, ConfigSource.CLIENT_METRICS
+    source = ConfigSource.CLIENT_METRICS
+
+    def __init__(self, broker: BrokerConfig, overrides: Mapping[str, str]) -> None:
+        super().__init__(CLIENT_METRICS_SETTINGS, broker, overrides)

@@ -26,6 +26,7 @@ from ..cluster.producer_ids import ProducerIds
 from ..cluster.quotas import ClientQuotas
 from ..cluster.replica_control import ReplicaControl
 from ..cluster.state import ClusterState
+from ..cluster.zookeeper import ZooKeeper
 from ..scheduling.turns import Turns
 from ..security.acls import Acl, Operation, PatternType, Permission, ResourceType
 from ..security.authorizer import Authorizer
@@ -47,6 +48,8 @@ _PAIRS = mapped(PLAIN, PLAIN)
 FEATURES = Record(Features, {"levels": _PAIRS}, apart=("supported",))
 METADATA_LOG = Record(MetadataLog, {"_start_ms": MOMENT, "_records": PLAIN}, apart=("_timers", "_config"))
 PRODUCER_IDS = Record(ProducerIds, {"next_id": PLAIN}, apart=("_timers", "_config", "_partitions"))
+_OFFSETS = mapped(PLAIN, mapped(PLAIN, _PAIRS))
+ZOOKEEPER = Record(ZooKeeper, {"controller_id": PLAIN, "offsets": _OFFSETS})
 _ENTITY = Form(lambda entity: list(map(list, entity)), lambda plain, shift_ms: tuple(map(tuple, plain)))
 NODES = Record(NodeControl, {"silent": ordered()}, apart=("_cluster",))
 REPLICA_CONTROL = Record(ReplicaControl, {"reassignments_held": PLAIN}, apart=("_cluster",))
@@ -85,6 +88,7 @@ CLUSTER = Record(
             "_users",
             "check_tls",
             "release",
+            "zookeeper",
             "shortcut_allowed",
             "topics_by_id",
             "_names",
@@ -135,6 +139,7 @@ def write_cluster(cluster: ClusterState) -> State:
         "nodes": [_write_node(broker) for broker in cluster.brokers.values()],
         "silent": NODES.write(cluster.nodes),
         "cluster": CLUSTER.write(cluster),
+        "zookeeper": None if cluster.zookeeper is None else ZOOKEEPER.write(cluster.zookeeper),
         "coordinators": write_coordinators(cluster),
         "topics": [TOPIC.write(topic) for topic in cluster.topics.values()],
         "group_configs": mapped(PLAIN, OVERRIDES).write(cluster.group_configs),
@@ -223,6 +228,8 @@ def read_cluster(state: State, config: ClusterConfig, turns: Turns[Any], random:
         cluster.add_topic(read_topic(written, cluster.config, cluster.log_memory, cluster.blocks, cluster.nodes.silent, shift_ms))
     CLUSTER.fill(cluster, state["cluster"], shift_ms)
     cluster.features.limit()
+    if (zookeeper := state["zookeeper"]) is not None and cluster.zookeeper is not None:
+        ZOOKEEPER.fill(cluster.zookeeper, zookeeper, shift_ms)
     fill_coordinators(cluster, state["coordinators"])
     cluster.group_configs |= {name: GroupConfig(cluster.config, dict(overrides)) for name, overrides in state["group_configs"]}
     for name, overrides in state["client_metrics"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from ..settings.cluster_config import ClusterConfig, NodeConfig, cluster_of, release_named
+from ..settings.cluster_config import ClusterConfig, NodeConfig, cluster_of
 from ..settings.endpoints import Endpoint
 from ..settings.listeners import TLS_PROTOCOLS, Listener
 from ..settings.properties import InvalidConfig
@@ -25,9 +25,9 @@ def loaded_config(state: State, changed: Sequence[Mapping[str, str]], as_version
     """
     saved = nodes_of(state)
     brokers = [_changed(node.properties, settings) for node, settings in zip(saved, changed, strict=True)]
-    config = cluster_of(brokers, cluster_id=state["cluster"]["cluster_id"])
-    release = release_named(state["as_version"] if as_version is None else as_version)
-    config = replace(config, tls=any(map(_has_generated_certificate, config.nodes)), release=release)
+    as_version = state["as_version"] if as_version is None else as_version
+    config = cluster_of(brokers, cluster_id=state["cluster"]["cluster_id"], as_version=as_version)
+    config = replace(config, tls=any(map(_has_generated_certificate, config.nodes)))
     present, expected = [node.node_id for node in config.nodes], [node.node_id for node in saved]
     if present != expected:
         raise InvalidConfig(f"the saved cluster has the nodes {expected}, not {present}; do not set node.id")

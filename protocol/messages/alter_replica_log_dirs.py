@@ -39,4 +39,4 @@ class AlterReplicaLogDirPartitionResult(Message):
     error_code: Int16 = 0
 
 
-ALTER_REPLICA_LOG_DIRS = Api(34, versions(1, 2), AlterReplicaLogDirsRequest, AlterReplicaLogDirsResponse)
+ALTER_REPLICA_LOG_DIRS = Api(34, versions(1, 2), AlterReplicaLogDirsRequest, AlterReplicaLogDirsResponse, 0)

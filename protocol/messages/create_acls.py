@@ -5,7 +5,7 @@ v1 added pattern types (KIP-290), v2 the flexible encoding, v3 the resource type
 
 from __future__ import annotations
 
-from ..schema import Api, Int8, Int16, Int32, Message, versions
+from ..schema import Api, Int8, Int16, Int32, Message, field, versions
 
 
 class CreateAclsRequest(Message):
@@ -16,7 +16,7 @@ class CreateAclsRequest(Message):
 class AclCreation(Message):
     resource_type: Int8
     resource_name: str
-    resource_pattern_type: Int8 = 3
+    resource_pattern_type: Int8 = field(since=1, default=3)
     principal: str
     host: str
     operation: Int8
@@ -34,4 +34,4 @@ class AclCreationResult(Message):
     error_message: str | None
 
 
-CREATE_ACLS = Api(30, versions(1, 3), CreateAclsRequest, CreateAclsResponse)
+CREATE_ACLS = Api(30, versions(1, 3), CreateAclsRequest, CreateAclsResponse, 0)

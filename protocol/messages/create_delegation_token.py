@@ -36,4 +36,4 @@ class CreateDelegationTokenResponse(Message):
     throttle_time_ms: Int32 = 0
 
 
-CREATE_DELEGATION_TOKEN = Api(38, versions(1, 3), CreateDelegationTokenRequest, CreateDelegationTokenResponse)
+CREATE_DELEGATION_TOKEN = Api(38, versions(1, 3), CreateDelegationTokenRequest, CreateDelegationTokenResponse, 0)

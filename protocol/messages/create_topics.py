@@ -13,7 +13,7 @@ class CreateTopicsRequest(Message):
     flexible_from = 5
     topics: list[CreatableTopic]
     timeout_ms: Int32 = 60000
-    validate_only: bool = False
+    validate_only: bool = field(since=1, default=False)
 
 
 class CreatableTopic(Message):
@@ -36,7 +36,7 @@ class CreatableTopicConfig(Message):
 
 class CreateTopicsResponse(Message):
     flexible_from = 5
-    throttle_time_ms: Int32 = 0
+    throttle_time_ms: Int32 = field(since=2, default=0)
     topics: list[CreatableTopicResult]
 
 
@@ -44,7 +44,7 @@ class CreatableTopicResult(Message):
     name: str
     topic_id: Uuid = field(since=7, default=ZERO_UUID)
     error_code: Int16 = 0
-    error_message: str | None
+    error_message: str | None = field(since=1, default=None)
     topic_config_error_code: Int16 = field(since=5, tag=0, default=0)
     num_partitions: Int32 = field(since=5, default=-1)
     replication_factor: Int16 = field(since=5, default=-1)
@@ -59,4 +59,4 @@ class CreatableTopicConfigs(Message):
     is_sensitive: bool
 
 
-CREATE_TOPICS = Api(19, versions(2, 7), CreateTopicsRequest, CreateTopicsResponse)
+CREATE_TOPICS = Api(19, versions(2, 7), CreateTopicsRequest, CreateTopicsResponse, 0)

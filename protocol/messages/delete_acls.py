@@ -5,7 +5,7 @@ v1 added pattern types (KIP-290), v2 the flexible encoding, v3 the resource type
 
 from __future__ import annotations
 
-from ..schema import Api, Int8, Int16, Int32, Message, versions
+from ..schema import Api, Int8, Int16, Int32, Message, field, versions
 
 
 class DeleteAclsRequest(Message):
@@ -16,7 +16,7 @@ class DeleteAclsRequest(Message):
 class DeleteAclsFilter(Message):
     resource_type_filter: Int8
     resource_name_filter: str | None
-    pattern_type_filter: Int8 = 3
+    pattern_type_filter: Int8 = field(since=1, default=3)
     principal_filter: str | None
     host_filter: str | None
     operation: Int8
@@ -40,11 +40,11 @@ class DeleteAclsMatchingAcl(Message):
     error_message: str | None
     resource_type: Int8
     resource_name: str
-    pattern_type: Int8 = 3
+    pattern_type: Int8 = field(since=1, default=3)
     principal: str
     host: str
     operation: Int8
     permission_type: Int8
 
 
-DELETE_ACLS = Api(31, versions(1, 3), DeleteAclsRequest, DeleteAclsResponse)
+DELETE_ACLS = Api(31, versions(1, 3), DeleteAclsRequest, DeleteAclsResponse, 0)

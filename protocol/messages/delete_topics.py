@@ -22,7 +22,7 @@ class DeleteTopicState(Message):
 
 class DeleteTopicsResponse(Message):
     flexible_from = 4
-    throttle_time_ms: Int32 = 0
+    throttle_time_ms: Int32 = field(since=1, default=0)
     responses: list[DeletableTopicResult]
 
 
@@ -33,4 +33,4 @@ class DeletableTopicResult(Message):
     error_message: str | None = field(since=5, default=None)
 
 
-DELETE_TOPICS = Api(20, versions(1, 6), DeleteTopicsRequest, DeleteTopicsResponse)
+DELETE_TOPICS = Api(20, versions(1, 6), DeleteTopicsRequest, DeleteTopicsResponse, 0)

@@ -5,14 +5,14 @@ v1 added pattern types (KIP-290), v2 the flexible encoding, v3 the resource type
 
 from __future__ import annotations
 
-from ..schema import Api, Int8, Int16, Int32, Message, versions
+from ..schema import Api, Int8, Int16, Int32, Message, field, versions
 
 
 class DescribeAclsRequest(Message):
     flexible_from = 2
     resource_type_filter: Int8
     resource_name_filter: str | None
-    pattern_type_filter: Int8 = 3
+    pattern_type_filter: Int8 = field(since=1, default=3)
     principal_filter: str | None
     host_filter: str | None
     operation: Int8
@@ -30,7 +30,7 @@ class DescribeAclsResponse(Message):
 class DescribeAclsResource(Message):
     resource_type: Int8
     resource_name: str
-    pattern_type: Int8 = 3
+    pattern_type: Int8 = field(since=1, default=3)
     acls: list[AclDescription]
 
 
@@ -41,4 +41,4 @@ class AclDescription(Message):
     permission_type: Int8
 
 
-DESCRIBE_ACLS = Api(29, versions(1, 3), DescribeAclsRequest, DescribeAclsResponse)
+DESCRIBE_ACLS = Api(29, versions(1, 3), DescribeAclsRequest, DescribeAclsResponse, 0)

@@ -11,7 +11,7 @@ from ..schema import Api, Int8, Int16, Int32, Message, field, versions
 class DescribeConfigsRequest(Message):
     flexible_from = 4
     resources: list[DescribeConfigsResource]
-    include_synonyms: bool = False
+    include_synonyms: bool = field(since=1, default=False)
     include_documentation: bool = field(since=3, default=False)
 
 
@@ -39,9 +39,10 @@ class DescribeConfigsResourceResult(Message):
     name: str
     value: str | None
     read_only: bool
-    config_source: Int8 = -1
+    is_default: bool = field(until=0, default=False)
+    config_source: Int8 = field(since=1, default=-1)
     is_sensitive: bool
-    synonyms: list[DescribeConfigsSynonym]
+    synonyms: list[DescribeConfigsSynonym] = field(since=1, default_factory=list)
     config_type: Int8 = field(since=3, default=0)
     documentation: str | None = field(since=3, default=None)
 
@@ -52,4 +53,4 @@ class DescribeConfigsSynonym(Message):
     source: Int8
 
 
-DESCRIBE_CONFIGS = Api(32, versions(1, 4), DescribeConfigsRequest, DescribeConfigsResponse)
+DESCRIBE_CONFIGS = Api(32, versions(1, 4), DescribeConfigsRequest, DescribeConfigsResponse, 0)

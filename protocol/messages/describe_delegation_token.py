@@ -43,4 +43,4 @@ class DescribedDelegationTokenRenewer(Message):
     principal_name: str
 
 
-DESCRIBE_DELEGATION_TOKEN = Api(41, versions(1, 3), DescribeDelegationTokenRequest, DescribeDelegationTokenResponse)
+DESCRIBE_DELEGATION_TOKEN = Api(41, versions(1, 3), DescribeDelegationTokenRequest, DescribeDelegationTokenResponse, 0)

@@ -46,4 +46,4 @@ class DescribeLogDirsPartition(Message):
     is_future_key: bool
 
 
-DESCRIBE_LOG_DIRS = Api(35, versions(1, 5), DescribeLogDirsRequest, DescribeLogDirsResponse)
+DESCRIBE_LOG_DIRS = Api(35, versions(1, 5), DescribeLogDirsRequest, DescribeLogDirsResponse, 0)

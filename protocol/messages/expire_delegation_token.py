@@ -21,4 +21,4 @@ class ExpireDelegationTokenResponse(Message):
     throttle_time_ms: Int32 = 0
 
 
-EXPIRE_DELEGATION_TOKEN = Api(40, versions(1, 2), ExpireDelegationTokenRequest, ExpireDelegationTokenResponse)
+EXPIRE_DELEGATION_TOKEN = Api(40, versions(1, 2), ExpireDelegationTokenRequest, ExpireDelegationTokenResponse, 0)

@@ -1,8 +1,8 @@
 """Fetch (1): reads record batches from partitions.
 
-v4 added isolation levels, v5 the log start offset, v7 fetch sessions (KIP-227), v9 leader epochs (KIP-320), v10 zstd, v11 racks
-(KIP-392), v12 the flexible encoding and diverging epochs (KIP-595), v13 topic ids (KIP-516), v15 replica state (KIP-903), v16 node
-endpoints (KIP-951), v17 directory ids (KIP-853), v18 the follower's high watermark (KIP-1166).
+v3 added a limit for the whole response (KIP-74), v4 isolation levels, v5 the log start offset, v7 fetch sessions (KIP-227), v9 leader
+epochs (KIP-320), v10 zstd, v11 racks (KIP-392), v12 the flexible encoding and diverging epochs (KIP-595), v13 topic ids (KIP-516), v15
+replica state (KIP-903), v16 node endpoints (KIP-951), v17 directory ids (KIP-853), v18 the follower's high watermark (KIP-1166).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ class FetchRequest(Message):
     replica_state: ReplicaState | None = field(since=15, tag=1, default=None)
     max_wait_ms: Int32
     min_bytes: Int32
-    max_bytes: Int32 = 0x7FFFFFFF
-    isolation_level: Int8 = 0
+    max_bytes: Int32 = field(since=3, default=0x7FFFFFFF)
+    isolation_level: Int8 = field(since=4, default=0)
     session_id: Int32 = field(since=7, default=0)
     session_epoch: Int32 = field(since=7, default=-1)
     topics: list[FetchTopic]
@@ -57,7 +57,7 @@ class ForgottenTopic(Message):
 
 class FetchResponse(Message):
     flexible_from = 12
-    throttle_time_ms: Int32 = 0
+    throttle_time_ms: Int32 = field(since=1, default=0)
     error_code: Int16 = field(since=7, default=0)
     session_id: Int32 = field(since=7, default=0)
     responses: list[FetchableTopicResponse]
@@ -74,12 +74,12 @@ class PartitionData(Message):
     partition_index: Int32
     error_code: Int16 = 0
     high_watermark: Int64
-    last_stable_offset: Int64 = -1
+    last_stable_offset: Int64 = field(since=4, default=-1)
     log_start_offset: Int64 = field(since=5, default=-1)
     diverging_epoch: EpochEndOffset | None = field(since=12, tag=0, default=None)
     current_leader: LeaderIdAndEpoch | None = field(since=12, tag=1, default=None)
     snapshot_id: SnapshotId | None = field(since=12, tag=2, default=None)
-    aborted_transactions: list[AbortedTransaction] | None
+    aborted_transactions: list[AbortedTransaction] | None = field(since=4, default=None)
     preferred_read_replica: Int32 = field(since=11, default=-1)
     records: Records | None
 
@@ -99,4 +99,4 @@ class AbortedTransaction(Message):
     first_offset: Int64
 
 
-FETCH = Api(1, versions(4, 18), FetchRequest, FetchResponse)
+FETCH = Api(1, versions(4, 18), FetchRequest, FetchResponse, 0)

@@ -26,6 +26,7 @@ class ListOffsetsPartition(Message):
     partition_index: Int32
     current_leader_epoch: Int32 = field(since=4, default=-1)
     timestamp: Int64
+    max_num_offsets: Int32 = field(until=0, default=1)
 
 
 class ListOffsetsResponse(Message):
@@ -42,9 +43,10 @@ class ListOffsetsTopicResponse(Message):
 class ListOffsetsPartitionResponse(Message):
     partition_index: Int32
     error_code: Int16 = 0
-    timestamp: Int64 = -1
-    offset: Int64 = -1
+    old_style_offsets: list[Int64] = field(until=0, default_factory=list)
+    timestamp: Int64 = field(since=1, default=-1)
+    offset: Int64 = field(since=1, default=-1)
     leader_epoch: Int32 = field(since=4, default=-1)
 
 
-LIST_OFFSETS = Api(2, versions(1, 11), ListOffsetsRequest, ListOffsetsResponse)
+LIST_OFFSETS = Api(2, versions(1, 11), ListOffsetsRequest, ListOffsetsResponse, 0)

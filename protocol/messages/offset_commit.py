@@ -12,10 +12,10 @@ from ..schema import ZERO_UUID, Api, Int16, Int32, Int64, Message, Uuid, field, 
 class OffsetCommitRequest(Message):
     flexible_from = 8
     group_id: str
-    generation_id_or_member_epoch: Int32 = -1
-    member_id: str
+    generation_id_or_member_epoch: Int32 = field(since=1, default=-1)
+    member_id: str = field(since=1, default="")
     group_instance_id: str | None = field(since=7, default=None)
-    retention_time_ms: Int64 = field(until=4, default=-1)
+    retention_time_ms: Int64 = field(since=2, until=4, default=-1)
     topics: list[OffsetCommitRequestTopic]
 
 
@@ -29,6 +29,7 @@ class OffsetCommitRequestPartition(Message):
     partition_index: Int32
     committed_offset: Int64
     committed_leader_epoch: Int32 = field(since=6, default=-1)
+    commit_timestamp: Int64 = field(since=1, until=1, default=-1)
     committed_metadata: str | None
 
 
@@ -49,4 +50,4 @@ class OffsetCommitResponsePartition(Message):
     error_code: Int16 = 0
 
 
-OFFSET_COMMIT = Api(8, versions(2, 10), OffsetCommitRequest, OffsetCommitResponse)
+OFFSET_COMMIT = Api(8, versions(2, 10), OffsetCommitRequest, OffsetCommitResponse, 0)

@@ -76,4 +76,4 @@ class OffsetFetchResponsePartitions(Message):
     error_code: Int16 = 0
 
 
-OFFSET_FETCH = Api(9, versions(1, 10), OffsetFetchRequest, OffsetFetchResponse)
+OFFSET_FETCH = Api(9, versions(1, 10), OffsetFetchRequest, OffsetFetchResponse, 0)

@@ -21,13 +21,13 @@ class OffsetForLeaderTopic(Message):
 
 class OffsetForLeaderPartition(Message):
     partition: Int32
-    current_leader_epoch: Int32 = -1
+    current_leader_epoch: Int32 = field(since=2, default=-1)
     leader_epoch: Int32
 
 
 class OffsetForLeaderEpochResponse(Message):
     flexible_from = 4
-    throttle_time_ms: Int32 = 0
+    throttle_time_ms: Int32 = field(since=2, default=0)
     topics: list[OffsetForLeaderTopicResult]
 
 
@@ -39,8 +39,8 @@ class OffsetForLeaderTopicResult(Message):
 class EpochEndOffset(Message):
     error_code: Int16 = 0
     partition: Int32
-    leader_epoch: Int32 = -1
+    leader_epoch: Int32 = field(since=1, default=-1)
     end_offset: Int64 = -1
 
 
-OFFSET_FOR_LEADER_EPOCH = Api(23, versions(2, 4), OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse)
+OFFSET_FOR_LEADER_EPOCH = Api(23, versions(2, 4), OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse, 0)

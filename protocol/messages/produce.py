@@ -1,7 +1,8 @@
 """Produce (0): appends record batches to partitions.
 
-v3 added the record batch v2 and transactional ids, v5 the log start offset, v7 zstd, v8 per-record errors (KIP-467), v9 the
-flexible encoding, v10 the new leader in the response (KIP-951), v11 and v12 transactions v2 (KIP-890), v13 topic ids (KIP-516).
+v1 added the throttle time, v2 the log append time, v3 the record batch v2 and transactional ids, v5 the log start offset, v7 zstd, v8
+per-record errors (KIP-467), v9 the flexible encoding, v10 the new leader in the response (KIP-951), v11 and v12 transactions v2
+(KIP-890), v13 topic ids (KIP-516).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from .common import LeaderIdAndEpoch, NodeEndpoint
 
 class ProduceRequest(Message):
     flexible_from = 9
-    transactional_id: str | None = None
+    transactional_id: str | None = field(since=3, default=None)
     acks: Int16
     timeout_ms: Int32
     topic_data: list[TopicProduceData]
@@ -32,7 +33,7 @@ class PartitionProduceData(Message):
 class ProduceResponse(Message):
     flexible_from = 9
     responses: list[TopicProduceResponse]
-    throttle_time_ms: Int32 = 0
+    throttle_time_ms: Int32 = field(since=1, default=0)
     node_endpoints: list[NodeEndpoint] = field(since=10, tag=0, default_factory=list)
 
 
@@ -46,7 +47,7 @@ class PartitionProduceResponse(Message):
     index: Int32
     error_code: Int16 = 0
     base_offset: Int64
-    log_append_time_ms: Int64 = -1
+    log_append_time_ms: Int64 = field(since=2, default=-1)
     log_start_offset: Int64 = field(since=5, default=-1)
     record_errors: list[BatchIndexAndErrorMessage] = field(since=8, default_factory=list)
     error_message: str | None = field(since=8, default=None)
@@ -58,4 +59,4 @@ class BatchIndexAndErrorMessage(Message):
     batch_index_error_message: str | None = None
 
 
-PRODUCE = Api(0, versions(3, 13), ProduceRequest, ProduceResponse)
+PRODUCE = Api(0, versions(3, 13), ProduceRequest, ProduceResponse, 0)

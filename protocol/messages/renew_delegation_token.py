@@ -21,4 +21,4 @@ class RenewDelegationTokenResponse(Message):
     throttle_time_ms: Int32 = 0
 
 
-RENEW_DELEGATION_TOKEN = Api(39, versions(1, 2), RenewDelegationTokenRequest, RenewDelegationTokenResponse)
+RENEW_DELEGATION_TOKEN = Api(39, versions(1, 2), RenewDelegationTokenRequest, RenewDelegationTokenResponse, 0)

@@ -47,4 +47,4 @@ class WritableTxnMarkerPartitionResult(Message):
     error_code: Int16
 
 
-WRITE_TXN_MARKERS = Api(27, versions(1, 2), WriteTxnMarkersRequest, WriteTxnMarkersResponse)
+WRITE_TXN_MARKERS = Api(27, versions(1, 2), WriteTxnMarkersRequest, WriteTxnMarkersResponse, 0)

@@ -24,7 +24,7 @@ from odradek.broker.parked import Parked
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.turns import Turns
 from odradek.broker.security.startup import Security
-from odradek.broker.settings.cluster_config import DEFAULT_LIMITS, RecordLimits, cluster_of, release_named
+from odradek.broker.settings.cluster_config import DEFAULT_LIMITS, RecordLimits, cluster_of
 from odradek.broker.slices import Slices
 from odradek.broker.snapshots.cluster import State, nodes_of, read_cluster
 from odradek.broker.topic_descriptions import Description, TopicDescriber
@@ -81,8 +81,8 @@ class World:
         self.timers = Timers(START_MS)
         self.turns = Turns[Parked](self.timers, lambda: self.seconds)
         properties = security.settings(listeners | dict(settings or {}), settings or {})
-        config = security.applied_to(cluster_of([properties], nodes=nodes))
-        self.config = replace(config, max_memory_bytes=max_memory_bytes, release=release_named(as_version), record=record)
+        config = security.applied_to(cluster_of([properties], nodes=nodes, as_version=as_version))
+        self.config = replace(config, max_memory_bytes=max_memory_bytes, record=record)
         self.cluster = ClusterState(self.config, self.turns, Random(1))
         self.seconds = 0.0
         """The value of the core's clock, which only tests change, so that no time passes within a turn."""
@@ -205,7 +205,8 @@ def produce_request(topic: str, batch: bytes | None, *, partition: int = 0, acks
 def produce(world: World, topic: str, *values: bytes, partition: int = 0, acks: int = -1, **options: Any) -> int:
     """Produces one batch of these values and returns its base offset."""
     client = world.leader_of(topic, partition)
-    response = client.call(PRODUCE, 9, produce_request(topic, a_batch(*values, **options), partition=partition, acks=acks))
+    version = min(9, world.cluster.serves(PRODUCE).last)
+    response = client.call(PRODUCE, version, produce_request(topic, a_batch(*values, **options), partition=partition, acks=acks))
     answer = response.responses[0].partition_responses[0]
     assert answer.error_code == 0, answer
     return int(answer.base_offset)

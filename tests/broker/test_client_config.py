@@ -25,7 +25,8 @@ def test_client_config_without_security_has_the_address_only() -> None:
     with Cluster(nodes=1) as cluster:
         for client in CLIENTS:
             values = sorted(map(str, cluster.client_config(client).values()))
-            assert values == sorted([cluster.bootstrap_servers, "PLAINTEXT"])
+            addresses = [cluster.bootstrap_servers] if client in ("kafkajs", "franz-go") else [cluster.bootstrap_servers, "PLAINTEXT"]
+            assert values in (sorted(addresses), [str(addresses)])
 
 
 def test_client_config_of_librdkafka(cluster: Cluster) -> None:
@@ -55,6 +56,21 @@ def test_client_config_of_python_clients(cluster: Cluster) -> None:
     assert isinstance(cluster.client_config("aiokafka")["ssl_context"], ssl.SSLContext)
 
 
+def test_client_config_of_other_languages(cluster: Cluster) -> None:
+    kafkajs = cluster.client_config("kafkajs", mechanism="PLAIN")
+    assert kafkajs["brokers"] == [cluster.bootstrap_servers]
+    assert kafkajs["ssl"]["ca"][0].startswith("-----BEGIN CERTIFICATE-----")
+    assert kafkajs["sasl"] == {"mechanism": "plain", "username": "alice", "password": 'se"cret'}
+    franz_go = cluster.client_config("franz-go", user="bob")
+    assert franz_go == {
+        "seed_brokers": [cluster.bootstrap_servers],
+        "tls": {"ca_cert_path": cluster.tls.ca_file},
+        "sasl": {"method": "scram-sha-512", "user": "bob", "pass": "hunter2"},
+    }
+    spark = cluster.client_config("spark")
+    assert spark == {f"kafka.{name}": value for name, value in cluster.client_config("java").items()}
+
+
 def test_client_config_contains_a_certificate_on_demand() -> None:
     with Cluster(nodes=1, tls=True, settings={"ssl.client.auth": "required"}) as cluster:
         configs: dict[str, dict[str, Any]] = {client: cluster.client_config(client) for client in CLIENTS}
@@ -62,12 +78,14 @@ def test_client_config_contains_a_certificate_on_demand() -> None:
             configs["librdkafka"]["ssl.certificate.location"] == configs["kafka-python"]["ssl_certfile"] == cluster.tls.client_certificate
         )
         assert configs["java"]["ssl.keystore.location"] == cluster.tls.client_key_store
+        assert configs["kafkajs"]["ssl"]["cert"] == Path(cluster.tls.client_certificate).read_text()
+        assert configs["franz-go"]["tls"]["client_key_path"] == cluster.tls.client_key
 
 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ({"client": "kafkajs"}, "unknown client 'kafkajs'; use one of 'librdkafka', 'java'"),
+        ({"client": "sarama"}, "unknown client 'sarama'; use one of 'confluent-kafka', 'librdkafka', 'kafka-python'"),
         ({"client": "java", "user": "eve"}, "unknown user 'eve'; users of the cluster are alice, bob"),
         ({"client": "java", "mechanism": "GSSAPI"}, "unknown mechanism 'GSSAPI'; use one of"),
     ],

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClient;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -83,7 +83,7 @@ public class JavaClient {
 
     static JsonNode nodes(String servers) throws Exception {
         ObjectNode nodes = JSON.createObjectNode();
-        try (Admin admin = Admin.create(Map.of("bootstrap.servers", servers))) {
+        try (AdminClient admin = AdminClient.create(Map.of("bootstrap.servers", servers))) {
             for (var node : admin.describeCluster().nodes().get(PATIENCE_S, TimeUnit.SECONDS)) {
                 nodes.put(node.idString(), node.host() + ":" + node.port());
             }
@@ -92,7 +92,7 @@ public class JavaClient {
     }
 
     static JsonNode createTopic(String servers, String topic) throws Exception {
-        try (Admin admin = Admin.create(Map.of("bootstrap.servers", servers))) {
+        try (AdminClient admin = AdminClient.create(Map.of("bootstrap.servers", servers))) {
             admin.createTopics(List.of(new NewTopic(topic, 2, (short) 2))).all().get(PATIENCE_S, TimeUnit.SECONDS);
         }
         return null;
@@ -122,7 +122,7 @@ public class JavaClient {
                     sent.clear();
                     return null;
                 case "close":
-                    producer.close(Duration.ofSeconds(PATIENCE_S));
+                    producer.close();
                     return null;
                 default:
                     throw new IllegalArgumentException(name);

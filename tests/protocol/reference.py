@@ -25,7 +25,7 @@ CASES = [
     Case(cls, version)
     for api in APIS.values()
     for cls in (api.request, api.response)
-    for version in range(api.versions.first, api.versions.last + 1)
+    for version in range(api.declared.first, api.declared.last + 1)
 ]
 
 

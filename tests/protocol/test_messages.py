@@ -40,15 +40,15 @@ class MessageFact(NamedTuple):
     fields: list[Fact]
 
 
-def read_facts() -> dict[str, MessageFact]:
+def read_facts(name: str) -> dict[str, MessageFact]:
     facts: dict[str, MessageFact] = {}
     nesting: list[list[Fact]] = []
-    for line in Path(__file__).with_name("schema.txt").read_text().splitlines():
+    for line in Path(__file__).with_name(name).read_text().splitlines():
         if line.startswith("#"):
             continue
         if not line.startswith(" "):
-            name, key, versions, flexible_from = line.split()
-            facts[name] = MessageFact(int(key), _versions(versions), int(flexible_from), [])
+            name, key, versions, *flexible_from = line.split()
+            facts[name] = MessageFact(int(key), _versions(versions), int(flexible_from[0]) if flexible_from else NEVER, [])
             nesting = [facts[name].fields]
             continue
         match = FIELD.fullmatch(line)
@@ -68,7 +68,8 @@ def _versions(text: str | None) -> Versions:
     return Versions(int(first), NEVER if text.endswith("+") else int(last or first))
 
 
-FACTS = read_facts()
+FACTS = read_facts("schema.txt")
+REMOVED = read_facts("removed_versions.txt")
 
 
 def declared(cls: type[Message], version: int) -> list[Any]:
@@ -103,7 +104,9 @@ def factual(fields: list[Fact], version: int) -> list[Any]:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_message_fields_equal_schema(case: Case) -> None:
-    assert declared(case.cls, case.version) == factual(FACTS[case.cls.__name__].fields, case.version)
+    name = case.cls.__name__
+    fact = REMOVED[name] if name in REMOVED and case.version in REMOVED[name].versions else FACTS[name]
+    assert declared(case.cls, case.version) == factual(fact.fields, case.version)
 
 
 @pytest.mark.parametrize("api", APIS.values(), ids=lambda api: api.name)
@@ -115,6 +118,11 @@ def test_api_key_and_versions_equal_schema(api: Any) -> None:
         assert fact.versions.first <= api.versions.first <= api.versions.last <= fact.versions.last
 
 
+def test_removed_versions_are_those_before_the_served_ones() -> None:
+    older = {api.key: Versions(api.declared.first, api.versions.first - 1) for api in APIS.values() if api.oldest is not None}
+    assert older == {fact.key: fact.versions for fact in REMOVED.values()}
+
+
 def test_registry_has_every_message_of_schema() -> None:
     assert set(FACTS) == {cls.__name__ for api in APIS.values() for cls in (api.request, api.response)}
 
@@ -122,7 +130,7 @@ def test_registry_has_every_message_of_schema() -> None:
 def structures(cls: type[Message], fields: list[Fact]) -> list[tuple[str, Spec, Fact]]:
     by_name = {fact.name: fact for fact in fields}
     pairs = []
-    for spec in specs(cls):
+    for spec in (spec for spec in specs(cls) if spec.name in by_name):  # not the fields of removed versions only
         fact = by_name[spec.name]
         pairs.append((f"{cls.__name__}.{spec.name}", spec, fact))
         if not isinstance(spec.kind, str):

@@ -83,7 +83,7 @@ def test_committed_offsets_expire_by_advance() -> None:
 @pytest.mark.parametrize(
     ("call", "parameter", "message"),
     [
-        (lambda cluster: cluster.group("nope"), "group", "group: there is no group 'nope'"),
+        (lambda cluster: cluster.group("nope").state, "group", "group: there is no group 'nope'"),
         (lambda cluster: cluster.wait_for_group("g", state="Stabel"), "state", r"no state of a group 'Stabel'; did you mean 'Stable'\?"),
         (lambda cluster: cluster.wait_for_group("g", members=-1), "members", "members: must not be negative"),
         (lambda cluster: cluster.wait_for_group("g", lag=-1), "lag", "lag: must not be negative"),

@@ -13,7 +13,10 @@ from odradek.protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,
 )
-from tests.broker.harness import World, produce
+from odradek.protocol.messages.produce import PRODUCE
+from odradek.protocol.record_builder import build_batch
+from odradek.protocol.records import Record
+from tests.broker.harness import START_MS, World, produce, produce_request
 
 VERSIONS = range(LIST_OFFSETS.versions.first, LIST_OFFSETS.versions.last + 1)
 
@@ -106,3 +109,67 @@ def test_leader_epochs_have_end_offsets(world: World) -> None:
     assert end_of(world, 3) == (0, -1, -1)
     assert end_of(world, 2, current=1)[0] == ErrorCode.FENCED_LEADER_EPOCH
     assert end_of(world, 0, name="nope") == (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1, -1)
+
+
+def segmented(as_version: str = "2.8") -> World:
+    """Returns a world whose topic has segments from 0, 2 and 4 on, which end at the timestamps 2001, 3001 and 4000."""
+    world = World(nodes=1, as_version=as_version)
+    world.cluster.create_topic("t", 1, configs={"segment.bytes": "100"})
+    for first_ms, values in ((2000, (b"a", b"b")), (3000, (b"c", b"d")), (4000, (b"e",))):
+        records = [Record(number, first_ms + number, None, value * 30, []) for number, value in enumerate(values)]
+        world.client().call(PRODUCE, 3, produce_request("t", bytes(build_batch(records))))
+    return world
+
+
+def old_style(world: World, timestamp: int, count: int) -> list[int]:
+    found: list[int] = ask(world, timestamp, 0, max_num_offsets=count).old_style_offsets
+    return found
+
+
+@pytest.mark.parametrize(
+    ("timestamp", "count", "expected"),
+    [
+        (-1, 1, [5]),
+        (-1, 2, [5, 4]),
+        (-1, 10, [5, 4, 2, 0]),
+        (-1, 0, []),
+        (-1, -1, []),
+        (-2, 10, [0]),
+        (2000, 10, []),
+        (2001, 10, [0]),
+        (3500, 10, [2, 0]),
+        (4000, 1, [4]),
+        (START_MS, 10, [5, 4, 2, 0]),
+    ],
+)
+def test_list_offsets_v0_gives_beginnings_of_segments(timestamp: int, count: int, expected: list[int]) -> None:
+    assert old_style(segmented(), timestamp, count) == expected
+
+
+def test_list_offsets_v0_of_an_empty_log_gives_its_end() -> None:
+    world = World(nodes=1, as_version="3.9")
+    world.cluster.create_topic("t", 1)
+    assert [old_style(world, timestamp, 5) for timestamp in (-1, -2)] == [[0], [0]]
+
+
+def test_list_offsets_v0_ends_at_the_high_watermark() -> None:
+    world = World(nodes=2, as_version="2.8")
+    world.cluster.create_topic("t", assignments=[[1, 2]], configs={"segment.bytes": "100"})
+    produce(world, "t", b"a" * 60)
+    world.cluster.replica_control.lag(world.cluster.topics["t"].partitions[0], 2, 10)
+    for _ in range(2):
+        produce(world, "t", b"b" * 60, acks=1)
+    high_watermark = world.cluster.topics["t"].partitions[0].high_watermark
+    assert old_style(world, -1, 10)[0] == high_watermark
+
+
+def test_list_offsets_v0_error_has_no_offsets() -> None:
+    answer = ask(World(nodes=1, as_version="2.8"), -1, 0)
+    assert (answer.error_code, answer.old_style_offsets) == (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, [])
+
+
+def test_list_offsets_by_time_needs_messages_with_timestamps() -> None:
+    world = World(nodes=1, as_version="2.8")
+    world.cluster.create_topic("t", 1, configs={"message.format.version": "0.9.0"})
+    assert ask(world, 1000, 1).error_code == ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT
+    assert not ask(world, -1, 1).error_code

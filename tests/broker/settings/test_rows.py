@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from odradek.broker.settings.former import FORMER
 from odradek.broker.settings.rows import BROKER_SETTINGS, GROUP_SETTINGS, OFFSET_RESET, REPLICAS, SETTINGS, TOPIC_SETTINGS
 from odradek.broker.settings.types import ConfigResourceType, ConfigType, OneOf, Setting
 
@@ -78,5 +79,5 @@ def test_settings_read_by_code_have_rows_that_act() -> None:
     source = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "broker").rglob("*.py"))
     read = set(re.findall(r'\.(?:integers|booleans|doubles|texts|lists)\["([a-z0-9.]+)"\]', source))
     assert read, "the pattern no longer matches any code"
-    acting = {setting.name for setting in SETTINGS if setting.acts}
+    acting = {setting.name for setting in (*SETTINGS, *(each.setting for each in FORMER)) if setting.acts}
     assert not read - acting, "code reads these settings, but they have no row or their rows lack acts=True"

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from odradek.broker import snapshots
+from odradek.broker.cluster.zookeeper import ZooKeeper
 from odradek.broker.groups.classic.messages import Join, Protocol
 from odradek.broker.groups.consumer.heartbeat import Heartbeat
 from odradek.broker.groups.offsets import CommittedOffset
@@ -152,6 +153,7 @@ def every_kind_of_state() -> World:
     cluster.accounts.tokens.create("User:a", "User:a", (), 1000)
     assert cluster.accounts.scram_credentials.made_up("a", MECHANISMS[1])
     assert cluster.brokers[1].sasl
+    cluster.zookeeper = ZooKeeper()  # as in older releases
     return world
 
 

@@ -1,0 +1,52 @@
+"""Fetched records in older formats: for clients that cannot read record batches, and of topics that keep older messages.
+
+The formats of a client follow from the version of its request: up to v1 it reads format 0, up to v3 format 1 (Kafka's
+KafkaApis.maybeConvertFetchedData). Brokers convert records for it unless `message.downconversion.enable` is false.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from ...protocol.down_conversion import as_stored, down_converted
+from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.messages.fetch import PartitionData
+from ..settings.message_format import BATCHES, message_format
+from ..settings.values import TopicConfig
+from .read import FetchRead
+
+ZSTD_SINCE = 10
+"""The first version of Fetch that may return batches in zstd (KIP-110)."""
+
+
+def convert(read: FetchRead) -> None:
+    """Replaces the records of a response, or refuses partitions that the client cannot read."""
+    for partition, found in read.partitions.items():
+        if found is None or found.data.error_code:
+            continue
+        config, data = partition.topic.config, found.data
+        try:
+            if read.context.version < ZSTD_SINCE and config.texts["compression.type"] == "zstd":
+                raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+            if data.records:
+                data.records = _converted(cast("list[memoryview]", data.records), config, read.context.version, found.wanted.fetch_offset)
+        except KafkaError as error:
+            _refuse(data, error.code)
+
+
+def _converted(records: list[memoryview], config: TopicConfig, version: int, offset: int) -> list[memoryview]:
+    stored, readable = message_format(config), _readable(version)
+    if stored > readable:
+        if not config.booleans["message.downconversion.enable"]:
+            raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
+        return [memoryview(down_converted(records, readable, offset))]
+    return records if stored == BATCHES else [memoryview(as_stored(records, stored, offset))]
+
+
+def _readable(version: int) -> int:
+    return 0 if version <= 1 else 1 if version <= 3 else BATCHES
+
+
+def _refuse(data: PartitionData, code: ErrorCode) -> None:
+    data.error_code, data.records, data.aborted_transactions = code, b"", None
+    data.high_watermark = data.last_stable_offset = data.log_start_offset = -1

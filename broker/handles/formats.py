@@ -1,0 +1,50 @@
+"""Formats of keys and values: how objects become bytes, and bytes objects.
+
+`text` and `json` are formats. For others, such as Avro or Protobuf, give a `Format` of two functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+
+class Format(NamedTuple):
+    """Two functions. They are not called for null, which stays None: an absent key, or a tombstone."""
+
+    serialize: Callable[[Any], bytes]
+    deserialize: Callable[[bytes], Any]
+
+
+def _as_bytes(value: bytes | str) -> bytes:
+    if isinstance(value, bytes | str):
+        return value if isinstance(value, bytes) else value.encode()
+    raise TypeError(f"must be bytes or str, not {type(value).__name__}; name a format, such as topic(..., value=formats.json)")
+
+
+def _dump_json(value: Any) -> bytes:
+    from json import dumps  # imported on first use, because a start needs no JSON
+
+    return dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _load_json(data: bytes) -> Any:
+    from json import loads
+
+    return loads(data)
+
+
+raw = Format(_as_bytes, bytes)
+"""Bytes as they are. Text is written as UTF-8, and read as bytes."""
+text = Format(str.encode, bytes.decode)
+"""Text in UTF-8."""
+json = Format(_dump_json, _load_json)
+"""JSON without blanks, in UTF-8."""
+
+
+def serialized(format: Format, value: Any) -> bytes | None:  # noqa: A002  (the parameter is a format)
+    return None if value is None else format.serialize(value)
+
+
+def deserialized(format: Format, data: bytes | None) -> Any:  # noqa: A002
+    return None if data is None else format.deserialize(data)

@@ -1,0 +1,100 @@
+"""Handles of groups: `cluster.group("billing")` shows the present state of a group, and waits for one."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Generator
+from typing import TYPE_CHECKING, Any
+
+from ..controls.groups import GroupInfo, MemberInfo, OffsetInfo
+from ..controls.waiting import DEFAULT_TIMEOUT_S
+
+if TYPE_CHECKING:
+    from ..embedded import AsyncCluster, Cluster
+
+STABLE = "Stable"
+
+
+class AsyncGroup(Awaitable[GroupInfo]):
+    """A group of an `AsyncCluster`, which need not exist yet: `await cluster.group("billing")` returns its present state."""
+
+    def __init__(self, cluster: AsyncCluster, group_id: str) -> None:
+        self.group_id = group_id
+        self._cluster = cluster
+
+    def __await__(self) -> Generator[Any, None, GroupInfo]:
+        return self.info().__await__()
+
+    async def info(self) -> GroupInfo:
+        """Returns the present state. Raises InvalidControl if the group does not exist."""
+        return await self._cluster.show_group(self.group_id)
+
+    async def wait_until_stable(self, members: int | None = None, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> GroupInfo:
+        """Waits until the group is stable, with this number of members if it is given. Raises ControlTimeout with what it has instead."""
+        return await self._cluster.wait_for_group(self.group_id, members=members, state=STABLE, timeout_s=timeout_s)
+
+
+class Group:
+    """A group of a `Cluster`, which need not exist yet. Each attribute is read from the cluster when it is used.
+
+    The attributes raise InvalidControl while the group does not exist.
+    """
+
+    def __init__(self, cluster: Cluster, group_id: str) -> None:
+        self.group_id = group_id
+        self._cluster = cluster
+
+    def __repr__(self) -> str:
+        return f"<group {self.group_id}>"
+
+    def info(self) -> GroupInfo:
+        """Returns the present state as one value."""
+        return self._cluster.show_group(self.group_id)
+
+    @property
+    def type(self) -> str:
+        """The kind of group: classic, consumer, share or streams."""
+        return self.info().type
+
+    @property
+    def state(self) -> str:
+        """Kafka's name of the state, such as Stable or Empty."""
+        return self.info().state
+
+    @property
+    def protocol(self) -> str:
+        """The assignor that is in use."""
+        return self.info().protocol
+
+    @property
+    def epoch(self) -> int:
+        """The group epoch, or the generation of a classic group."""
+        return self.info().epoch
+
+    @property
+    def coordinator(self) -> int:
+        """The id of the node that coordinates the group, -1 while there is none."""
+        return self.info().coordinator
+
+    @property
+    def members(self) -> list[MemberInfo]:
+        """The members with their partitions."""
+        return self.info().members
+
+    @property
+    def offsets(self) -> list[OffsetInfo]:
+        """The progress in each partition that is assigned or has a committed offset."""
+        return self.info().offsets
+
+    @property
+    def committed(self) -> dict[tuple[str, int], int]:
+        """The committed offsets by topic and partition."""
+        return {(each.topic, each.partition): each.committed for each in self.info().offsets if each.committed is not None}
+
+    @property
+    def lag(self) -> int:
+        """The sum of the lags of all partitions."""
+        return self.info().lag
+
+    def wait_until_stable(self, members: int | None = None, *, timeout_s: float = DEFAULT_TIMEOUT_S) -> GroupInfo:
+        """Waits until the group is stable, with this number of members if it is given. Raises ControlTimeout with what it has instead."""
+        return self._cluster.wait_for_group(self.group_id, members=members, state=STABLE, timeout_s=timeout_s)
