@@ -136,7 +136,7 @@ class Authentication:
     def _refuse(self, header: RequestHeader | None, refused: Refused) -> Late:
         """Waits for `connection.failed.authentication.delay.ms`, which slows guessing down, then answers and raises CloseConnection."""
         if delay_ms := self._listener.failure_delay_ms:
-            yield Wait((), self._broker.cluster.timers.now_ms + delay_ms)
+            yield Wait((), self._broker.cluster.timers.now_ms + delay_ms, what=f"connection.failed.authentication.delay.ms, {delay_ms} ms")
         if header is not None and refused.response is not None:
             self._respond(header, refused.response)
         raise CloseConnection(str(refused))

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from .faults.table import Faults
     from .throttling.connection_rates import ConnectionRates
     from .throttling.throttle import Throttle
+    from .topics.partition import Partition
+    from .topics.topic import Topic
     from .wire.record import Record
     from .wire.recording import Recording
 
@@ -59,6 +61,8 @@ class Core:
         self._record: Record | None = None if former is None else former._record
         if self._record is not None:
             self._record.topic_names.topics = cluster.topics_by_id
+        cluster.on_event, cluster.on_leader_change = self.tell, self._leader_changed
+        cluster.on_topic_deletion = self._topic_deleted
         self._connection_ids: Iterator[int] = count(1) if former is None else former._connection_ids
         self.connections: dict[Connection, None] = {}
         """The open connections in the order in which they were opened."""
@@ -94,6 +98,19 @@ class Core:
             self._record = Record(self._wall_offset_ms, *self._limits)
             self._record.topic_names.topics = self.cluster.topics_by_id
         return self._record
+
+    def tell(self, kind: str, text: str, node: int | None = None, **fields: str | int) -> None:
+        """Adds an event to the record."""
+        if (record := self.record) is not None:
+            record.tell(kind, (self.timers.now_ms, self.clock()), text, node, None, fields)
+
+    def _leader_changed(self, partition: Partition) -> None:
+        if (record := self.record) is not None:
+            record.tell_leader((self.timers.now_ms, self.clock()), partition)
+
+    def _topic_deleted(self, topic: Topic) -> None:
+        if self._record is not None:
+            self._record.topic_names.remember(topic)
 
     def recording(self, broker: Broker, client: Client) -> Recording | None:
         """Returns what a new connection writes down in the record, None if the record is switched off."""

@@ -65,6 +65,9 @@ class Channel(Protocol):
     def forget_shortcut(self) -> None:
         """Has all further requests decoded, until the handler stores a new shortcut."""
 
+    def struck(self, fault: str) -> None:
+        """Writes down that a fault has hit the request in flight."""
+
     def mute(self, milliseconds: int) -> None:
         """Holds back the requests that follow the current one, for the given time (KIP-219)."""
 

@@ -26,6 +26,11 @@ class Output:
         self.output_bytes = 0
         self._flush_is_put_off = False
 
+    def struck(self, fault: str) -> None:
+        """Writes down that a fault has hit the request in flight."""
+        if self.recording is not None:
+            self.recording.struck(fault)
+
     def write(self, parts: list[Buffer]) -> None:
         """Queues a response for the flush at the end of this turn."""
         if self.recording is not None:

@@ -32,7 +32,8 @@ def wait_for_replicas(waiting: list[Unreplicated], timeout_ms: int, context: Con
     while waiting := [each for each in waiting if not _is_decided(each, context)]:
         if context.now_ms >= deadline_ms:
             break
-        yield Wait([each.partition for each in waiting], deadline_ms)
+        partitions = [each.partition for each in waiting]
+        yield Wait(partitions, deadline_ms, what=f"replicas of {partitions[0]}{' and others' if len(partitions) > 1 else ''}")
     for each in waiting:
         each.response.error_code = ErrorCode.REQUEST_TIMED_OUT
 

@@ -123,6 +123,11 @@ class ClusterState:
         It stays False once a topic has kept messages of an older format, because these are converted.
         """
 
+        self.on_event: Callable[..., None] = lambda kind, text, node=None, **fields: None
+        """Called with the kind and the text of an event for the record, with its node if it has one, and with more fields."""
+        self.on_leader_change: Callable[[Partition], None] = lambda partition: None
+        self.on_topic_deletion: Callable[[Topic], None] = lambda topic: None
+
     @cached_property
     def accounts(self) -> Accounts:
         """The users, their credentials, and delegation tokens."""
@@ -214,12 +219,20 @@ class ClusterState:
     def add_topic(self, topic: Topic) -> None:
         """Adds a topic to those that can be found."""
         self.topics[topic.name] = self.topics_by_id[topic.id] = topic
+        topic.on_leader_change = self._leader_changed
         self._names.add(topic.name)
         self._check_format(topic)
 
     def _check_format(self, topic: Topic) -> None:
         if message_format(topic.config) < BATCHES:
             self.shortcut_allowed = False
+
+    def _leader_changed(self, partition: Partition) -> None:
+        self.on_leader_change(partition)
+
+    def tell(self, kind: str, text: str, **fields: str | int) -> None:
+        """Tells the record of an event."""
+        self.on_event(kind, text, **fields)
 
     def _topic_config(self, configs: Mapping[str, str | None]) -> TopicConfig:
         try:
@@ -258,6 +271,7 @@ class ClusterState:
 
     def delete_topic(self, topic: Topic) -> None:
         """Deletes a topic with its records and committed offsets, and wakes the requests that wait for its partitions."""
+        self.on_topic_deletion(topic)
         del self.topics[topic.name], self.topics_by_id[topic.id]
         self._names.remove(topic.name)
         self.topics_version += 1

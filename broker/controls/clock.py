@@ -92,7 +92,8 @@ class AsyncClock(Part):
 
     def _run_at(self, speed: float) -> ClockState:
         server = self._server
-        with server.control("changing the speed of the clock"):
+        with server.turn("changing the speed of the clock"):
+            server.core.tell("clock", f"the time passes {speed:g} times as fast" if speed else "the time stands still")
             server.clock.run(speed)
             server.clock_changed()
         return self._state()
@@ -103,15 +104,16 @@ class AsyncClock(Part):
             raise InvalidControl(parameter, f"{parameter}: the time cannot be moved beyond the year 9999")
         server = self._server
         core, clock = server.core, server.clock
+        core.tell("clock", f"the time moves forward by {target_ms - server.now_ms:.0f} ms", to_ms=int(target_ms))
         end_s = clock.seconds() + TURN_S
         while (deadline_ms := core.timers.next_deadline()) is not None and deadline_ms <= target_ms:
-            with server.control("moving the clock"):
+            with server.turn("moving the clock"):
                 clock.move_to(deadline_ms)
                 core.advance(deadline_ms)
             if core.turns.has_more or clock.seconds() > end_s:
                 await _settle(core.turns)
                 end_s = clock.seconds() + TURN_S
-        with server.control("moving the clock"):
+        with server.turn("moving the clock"):
             clock.move_to(target_ms)
         await _settle(core.turns)
         server.clock_changed()

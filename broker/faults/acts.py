@@ -38,6 +38,8 @@ class Act:
     """
 
     strikes_later = False
+    fault_number = 0
+    """The number of the fault that the act belongs to."""
 
     def serve(self, asked: Asked, request: Message, fault: Fault, rest: Serve) -> Answering:
         """Returns the response to `request`, which `rest` computes."""
@@ -55,14 +57,17 @@ def readable(response: Message, version: int) -> Message:
     return response
 
 
-def kept_open(channel: Channel, context: Context, key: Hashable, deadline_ms: int | None = None) -> Wait:
-    """Returns a wait for a key or a deadline that ends early enough to keep the connection from being closed as idle."""
+def kept_open(channel: Channel, context: Context, key: Hashable, what: str, deadline_ms: int | None = None) -> Wait:
+    """Returns a wait for a key or a deadline that ends early enough to keep the connection from being closed as idle.
+
+    `what` names what is waited for.
+    """
     channel.touch()
     idle_ms = context.broker.max_idle_ms
     if idle_ms >= 0:
         soon_ms = context.now_ms + max(idle_ms // 2, 1)
         deadline_ms = soon_ms if deadline_ms is None else min(soon_ms, deadline_ms)
-    return Wait((key,), deadline_ms)
+    return Wait((key,), deadline_ms, what=what)
 
 
 class Chain:

@@ -22,7 +22,8 @@ class Delay(Act):
         self._random = random
 
     def deliver(self, asked: Asked, parts: list[Buffer], rest: Deliver) -> Delivering:
-        yield from _pause(asked, self._delay_ms + self._random.randint(0, self._jitter_ms))
+        delay_ms = self._delay_ms + self._random.randint(0, self._jitter_ms)
+        yield from _pause(asked, delay_ms, f"a delay of {delay_ms} ms (fault {self.fault_number})")
         yield from rest(parts)
 
 
@@ -40,7 +41,7 @@ class Throttle(Act):
 
     def deliver(self, asked: Asked, parts: list[Buffer], rest: Deliver) -> Delivering:
         yield from rest(parts)
-        yield from _pause(asked, self._throttle_ms)
+        yield from _pause(asked, self._throttle_ms, f"the throttle time of {self._throttle_ms} ms (fault {self.fault_number})")
 
 
 class Trickle(Act):
@@ -58,7 +59,7 @@ class Trickle(Act):
             written = min(position + self._chunk_bytes, len(data))
             due_ms = began_ms + (written * 1000 // self._bytes_per_s if self._bytes_per_s else 0)
             # Without a rate, the chunks are written one millisecond apart, so that the kernel sends each by itself.
-            yield Wait((), max(due_ms, asked.context.now_ms + 1))
+            yield Wait((), max(due_ms, asked.context.now_ms + 1), what=f"the rate of fault {self.fault_number}")
 
 
 class Drop(Act):
@@ -81,7 +82,7 @@ class Drop(Act):
         if self._close is not None:
             raise CloseConnection("a fault dropped the response", reset=self._close == "rst")
         while getattr(asked.request, "acks", None) != 0:
-            yield kept_open(asked.channel, asked.context, self)
+            yield kept_open(asked.channel, asked.context, self, f"a response that fault {self.fault_number} has dropped")
 
 
 class Cut(Act):
@@ -96,6 +97,6 @@ class Cut(Act):
         raise CloseConnection(f"a fault cut the response at {self._cut_at_bytes} bytes", reset=self._close == "rst")
 
 
-def _pause(asked: Asked, milliseconds: int) -> Delivering:
+def _pause(asked: Asked, milliseconds: int, what: str) -> Delivering:
     if milliseconds:
-        yield Wait((), asked.context.now_ms + milliseconds)
+        yield Wait((), asked.context.now_ms + milliseconds, what=what)

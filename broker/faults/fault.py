@@ -48,6 +48,8 @@ class Fault:
         self.criteria = criteria
         self.schedule = schedule
         self.acts = tuple(acts)
+        for act in acts:
+            act.fault_number = number
         self.hits = 0
         self.removed = False
         self.exchanges: deque[Exchange] = deque(maxlen=EXCHANGES)
@@ -84,7 +86,12 @@ class Fault:
         node_id, version, correlation_id = context.broker.node_id, header.version, header.correlation_id
         names = (client.connection_id, client.client_id, header.api.name)
         self.hit(Exchange(context.now_ms, node_id, *names, version, correlation_id, topics))
+        asked.channel.struck(str(self))
         return None
+
+    def __str__(self) -> str:
+        """Returns number and options, as they are shown in lists."""
+        return f"fault {self.number}: {self.text}"
 
     def not_due(self, api: str) -> Mismatch | None:
         """Counts a matching request or connection. Returns what the schedule has against a hit, or None."""

@@ -28,4 +28,4 @@ class Hang(Act):
     def _wait(self, channel: Channel, context: Context, fault: Fault) -> Delivering:
         deadline_ms = None if self._hang_ms is None else context.now_ms + self._hang_ms
         while not fault.removed and (deadline_ms is None or context.now_ms < deadline_ms):
-            yield kept_open(channel, context, fault, deadline_ms)
+            yield kept_open(channel, context, fault, f"the end of fault {fault.number}, which lets requests hang", deadline_ms)

@@ -38,7 +38,10 @@ class Refusal(Fault):
 
     def takes(self, asked: Asked, request: Message, elements: Elements) -> Mismatch | None:
         """Returns None if the request came on a connection that is never answered. Requests are not counted."""
-        return None if asked.channel.client.connection_id in self._silent else Mismatch(CONNECTION)
+        if asked.channel.client.connection_id not in self._silent:
+            return Mismatch(CONNECTION)
+        asked.channel.struck(str(self))
+        return None
 
     def refuses(self, broker: Broker, listener_name: str) -> bool:
         """Returns whether a listener of a broker does not listen."""

@@ -50,6 +50,7 @@ class Faults:
         """Adds a fault after the others."""
         self.settle()
         self.active = (*self.active, fault)
+        self.cluster.tell("fault", f"added {fault}", fault=fault.number)
         self._on_change()
         self._hold_in_flight(fault)
         now_ms = self.cluster.timers.now_ms
@@ -63,6 +64,7 @@ class Faults:
             return
         self.settle()
         fault.removed = True
+        self.cluster.tell("fault", f"removed {fault} after {fault.hits} hits", fault=fault.number, hits=fault.hits)
         self.active = tuple(each for each in self.active if each is not fault)
         for moment_ms in (fault.criteria.after_ms, fault.criteria.until_ms):
             self.cluster.timers.cancel((fault, moment_ms))

@@ -37,6 +37,9 @@ class ClusterView(Protocol):
     def group_configs(self) -> Mapping[str, GroupConfig]:
         """Settings of single groups (config resource GROUP), by group id. A group without settings has no entry."""
 
+    def tell(self, kind: str, text: str, **fields: str | int) -> None:
+        """Tells the record of exchanges of an event."""
+
     def write(self, group_id: str, records: Sequence[CoordinatorRecord], producer: Producer | None = None) -> None:
         """Appends records to the partition of `__consumer_offsets` that belongs to the group.
 

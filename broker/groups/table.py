@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 
 from ..scheduling.savepoint import reverted_on_failure
 from ..scheduling.timers import Timers
@@ -78,7 +79,7 @@ class GroupTable:
             if self._groups.get(group_id) is group:
                 self.cluster.write(group_id, [classic_record(group, self.timers.now_ms)])
 
-        group = ClassicGroup(group_id, self.timers, self._random, self.settings, write)
+        group = ClassicGroup(group_id, self.timers, self._random, self.settings, write, partial(self.cluster.tell, "group"))
         return group
 
     def create_classic_group(self, group_id: str, replaced: ConsumerGroup | None) -> ClassicGroup:

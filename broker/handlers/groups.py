@@ -64,7 +64,7 @@ def join_group(request: JoinGroupRequest, context: Context) -> Answer[JoinGroupR
         context.broker.groups.classic.join(request.group_id, _join(request, context), reply)
     else:
         reply.set(JoinResult(ErrorCode.NOT_COORDINATOR))
-    return _answer(reply, partial(_join_response, context.version))
+    return _answer(reply, partial(_join_response, context.version), f"a rebalance of {request.group_id}")
 
 
 def _join_response(version: int, result: JoinResult) -> JoinGroupResponse:
@@ -119,7 +119,7 @@ def sync_group(request: SyncGroupRequest, context: Context) -> Answer[SyncGroupR
         context.broker.groups.classic.sync(request.group_id, sync, reply)
     else:
         reply.set(SyncResult(ErrorCode.NOT_COORDINATOR))
-    return _answer(reply, _sync_response)
+    return _answer(reply, _sync_response, f"the assignment of {request.group_id}")
 
 
 def _sync_response(result: SyncResult) -> SyncGroupResponse:
@@ -264,13 +264,13 @@ def _is_coordinator(group_id: str, context: Context) -> bool:
     return not group_id or context.broker.is_coordinator(group_id)
 
 
-def _answer(reply: Reply[T], respond: Callable[[T], R]) -> Answer[R]:
-    """Returns the response to the value of a reply or, if the reply is not set yet, a generator that waits for it."""
-    return respond(reply.value) if reply.done else _await(reply, respond)
+def _answer(reply: Reply[T], respond: Callable[[T], R], what: str) -> Answer[R]:
+    """Returns the response to the value of a reply or, if the reply is not set yet, a generator that waits for it. `what` names it."""
+    return respond(reply.value) if reply.done else _await(reply, respond, what)
 
 
-def _await(reply: Reply[T], respond: Callable[[T], R]) -> Generator[Wait, None, R]:
+def _await(reply: Reply[T], respond: Callable[[T], R], what: str) -> Generator[Wait, None, R]:
     """Waits for a reply. If the connection closes before that, the member stays in the group until its session ends, as in Kafka."""
     while not reply.done:
-        yield Wait((reply,))
+        yield Wait((reply,), what=what)
     return respond(reply.value)

@@ -23,6 +23,7 @@ from ...protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderTopicResult,
 )
 from ...protocol.records import read_header
+from ...storage.log import Log
 from ..context import Context
 from ..fetching.timestamps import NOT_FOUND, first_at
 from ..lookup import find_led_partition, find_topic

@@ -179,7 +179,8 @@ def _retry(
         _waits_for_previous_transaction(refused, context)
         and context.now_ms - began_ms < integers["add.partitions.to.txn.retry.backoff.max.ms"]
     ):
-        yield Wait((), context.now_ms + integers["add.partitions.to.txn.retry.backoff.ms"])
+        until_ms = context.now_ms + integers["add.partitions.to.txn.retry.backoff.ms"]
+        yield Wait((), until_ms, what=f"the end of the previous transaction of {request.transactional_id}")
         for topic, data, answers, number in early:
             answers[number] = _append(topic, data, request, late, context)
         refused = _refused(responses)

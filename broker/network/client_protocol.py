@@ -176,6 +176,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         """Closes the connection at once with RST, so that the client discards what it has received and connects again."""
         if self._transport is not None:
             _send_reset_on_close(self._transport)
+        self.connection.resets = True
         self.abort(reason)
 
     def _abort_transport(self) -> None:
@@ -194,7 +195,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self.server.begin_turn()
         self.server.core.timers.cancel(self)
         try:
-            connection.lost("the client has disconnected")
+            connection.resets = connection.resets or isinstance(exc, ConnectionResetError)
+            connection.lost("the client has disconnected", by_client=True)
         except Exception as error:
             connection.log_failure(error, "releasing its resources")
         finally:

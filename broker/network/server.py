@@ -321,7 +321,14 @@ class Server:
 
     @contextmanager
     def control(self, doing: str) -> Iterator[None]:
-        """Makes the body of the `with` a turn of its own, for a control.
+        """Makes the body of the `with` a turn of its own, for a control, which is an event of the record. Raises what `turn` raises."""
+        with self.turn(doing):
+            self.core.tell("control", doing)
+            yield
+
+    @contextmanager
+    def turn(self, doing: str) -> Iterator[None]:
+        """Makes the body of the `with` a turn of its own.
 
         A KafkaError is raised as ControlRefused. Any other exception but a ControlError is logged.
         """

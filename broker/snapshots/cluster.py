@@ -82,6 +82,7 @@ CLUSTER = Record(
         *(
             "wake",
             "background",
+            *("on_event", "on_leader_change", "on_topic_deletion"),
             "config",
             "log_memory",
             "blocks",

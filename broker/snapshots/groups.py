@@ -73,7 +73,7 @@ CLASSIC_GROUP = Record(
         "_delay_ms": PLAIN,
         "_remaining_ms": PLAIN,
     },
-    apart=("_timers", "_random", "_write", "settings"),
+    apart=("_timers", "_random", "_write", "_tell", "settings"),
 )
 
 _COMMITTED = named(CommittedOffset, commit_timestamp_ms=MOMENT, expire_timestamp_ms=MOMENT)

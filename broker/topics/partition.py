@@ -125,6 +125,11 @@ class Partition(ReplicatedLog):
         """The nodes that do not fetch, because they are stopped, paused or isolated."""
         return self.topic.silent_nodes
 
+    def elect(self, leader: int) -> None:
+        """Makes a node the leader, and tells the cluster."""
+        super().elect(leader)
+        self.topic.on_leader_change(self)
+
     def discard_descriptions(self) -> None:
         """Discards the encoded descriptions of the topic."""
         self.topic.descriptions = {}

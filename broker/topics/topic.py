@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 
 from ...storage.blocks import KEEPS_NOTHING, Blocks
 from ...storage.memory import LogMemory
@@ -33,6 +33,8 @@ class Topic:
         self.silent_nodes = silent_nodes
         self.blocks = blocks
         self.partitions: list[Partition] = []
+        self.on_leader_change: Callable[[Partition], None] = lambda partition: None
+        """Called after each change of the leader of a partition."""
         self.descriptions: dict[Hashable, tuple[bytes, ...]] = {}
         """The encoded topic for Metadata (`topic_descriptions.py`). Each change of what Metadata contains replaces the dictionary."""
 

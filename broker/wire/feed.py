@@ -20,7 +20,7 @@ class Feed:
 
     def __init__(self, record: Record, since: int, selects: Filter) -> None:
         self._record = record
-        self._next = since
+        self._next = max(since, 1)
         self._selects = selects
         self._in_flight: dict[int, Flight] = {}
 

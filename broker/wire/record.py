@@ -27,6 +27,7 @@ from .exchange import HEAD_BYTES, Entry, Event, Exchange, Frame, Moment, client_
 from .redaction import redact_request, redact_response
 
 if TYPE_CHECKING:
+    from ..topics.partition import Partition
     from ..topics.topic import Topic
 
 OVERHEAD_BYTES = 200
@@ -193,6 +194,19 @@ class Record:
     ) -> None:
         """Adds an event."""
         self.add(Told(kind, at, text, node, connection, fields), len(text))
+
+    def tell_leader(self, at: tuple[float, float], partition: Partition) -> None:
+        """Adds the event that a partition has another leader. Partitions that get the same leader at the same time are one event."""
+        last = self.latest[-1] if self.latest else None
+        if isinstance(last, Told) and last.kind == "leader" and (last.at[0], last.fields["leader"]) == (at[0], partition.leader):
+            fields = {"leader": partition.leader, "partitions": int(last.fields.get("partitions", 1)) + 1}
+            text = f"{last.text.partition(' and ')[0]} and {fields['partitions'] - 1} others"
+            self.latest[-1] = last._replace(text=text, fields=fields)
+            return
+        name, leader, epoch = repr(partition), partition.leader, partition.leader_epoch
+        led = f"node {leader} leads {name} from epoch {epoch}" if leader >= 0 else f"{name} has no leader from epoch {epoch}"
+        topic, index = partition.topic.name, partition.index
+        self.tell("leader", at, led, None, None, {"topic": topic, "partition": index, "leader": leader, "epoch": epoch})
 
     def seal(self) -> None:
         """Numbers the latest entries and drops the oldest ones beyond the limits."""

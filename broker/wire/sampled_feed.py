@@ -1,8 +1,8 @@
 """A feed for readers that look at entries as they come, such as a page: it leaves some out if there are too many, and counts them.
 
-Decoding an exchange takes much longer than serving a small request. At thousands of exchanges per second, a reader of all of them would take
-most of the broker's time. A sampled feed therefore stops decoding when it has taken enough for a look. Events, and exchanges that a fault
-hit or that ended a connection, are always taken.
+Decoding an exchange takes much longer than serving a small request. At thousands of exchanges per second, a reader of all of them would
+take most of the broker's time. A sampled feed therefore stops decoding when it has taken enough for a look. Events, and exchanges that a
+fault hit or that ended a connection, are always taken.
 """
 
 from __future__ import annotations

@@ -46,9 +46,9 @@ def after(cls: type, name: str, hook: Callable[..., None]) -> None:
     """Calls `hook` after a method, with the same arguments."""
     method = getattr(cls, name)
 
-    def replaced(self: Any, *arguments: Any) -> Any:
-        result = method(self, *arguments)
-        hook(self, *arguments)
+    def replaced(self: Any, *arguments: Any, **options: Any) -> Any:
+        result = method(self, *arguments, **options)
+        hook(self, *arguments, **options)
         return result
 
     setattr(cls, name, replaced)
@@ -73,7 +73,7 @@ def fail_flush(client: ClientProtocol, *_: object) -> None:
         fail("flush")
 
 
-def fail_lost(connection: Connection, reason: str) -> None:
+def fail_lost(connection: Connection, reason: str, **_: object) -> None:
     if connection.client.client_id == "victim" and reason == "the client has disconnected":
         fail("connection_lost")
 
@@ -82,7 +82,7 @@ def fail_later_ones(place: str) -> Callable[..., None]:
     """Raises for connections that were opened after the canaries."""
     calls: list[object] = []
 
-    def hook(*_: object) -> None:
+    def hook(*_: object, **__: object) -> None:
         calls.append(None)
         if len(calls) > CANARIES:
             fail(place)

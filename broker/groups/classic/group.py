@@ -11,7 +11,6 @@ from collections.abc import Iterable
 
 from ....protocol.errors import ErrorCode
 from ...scheduling.waiting import Reply
-from ..logger import log
 from ..states import GroupState
 from .member import Member
 from .members import Members
@@ -78,6 +77,7 @@ class ClassicGroup(RebalancingGroup):
         self.leader = self.leader or member_id
         self.pending.discard(member_id)
         self._set_session_timer(member_id, NEW_MEMBER_JOIN_TIMEOUT_MS)
+        self._announce(f"Group {self.group_id}: member {member_id} joins")
         self._start_or_continue_rebalance(f"member {member_id} joins, client reason: {join.reason}")
 
     def _rejoin(self, member: Member, join: Join, reply: Reply[JoinResult]) -> None:
@@ -100,7 +100,7 @@ class ClassicGroup(RebalancingGroup):
         self._rename(member, new_id)
         self.members.rejoin(member, join, reply)
         self._renew_session(member)
-        log.info("Group %s: member id of static member %s changes from %s to %s", self.group_id, join.group_instance_id, old_id, new_id)
+        self._announce(f"Group {self.group_id}: member id of static member {join.group_instance_id} changes from {old_id} to {new_id}")
         if self.state is not GroupState.STABLE or self.members.elect_protocol() != self.protocol_name:
             self._start_or_continue_rebalance(f"static member {join.group_instance_id} joins as {new_id}, client reason: {join.reason}")
             return
@@ -173,7 +173,7 @@ class ClassicGroup(RebalancingGroup):
             return error
         if not member_id:
             return ErrorCode.UNKNOWN_MEMBER_ID
-        log.info("Group %s: member %s leaves, client reason: %s", self.group_id, member_id, leave.reason)
+        self._announce(f"Group {self.group_id}: member {member_id} leaves, client reason: {leave.reason}")
         self._remove(member_id)
         return ErrorCode.NONE
 

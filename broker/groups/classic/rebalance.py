@@ -26,7 +26,8 @@ their part of it in response to SyncGroup::
   removed after NEW_MEMBER_JOIN_TIMEOUT_MS. The timer also removes ids that were returned with MEMBER_ID_REQUIRED and never used.
 
 `write` is called whenever the state must be written to `__consumer_offsets`: when the group becomes empty or stable. It may raise, so
-requests that may cause a write run within a savepoint (see `classic_requests`).
+requests that may cause a write run within a savepoint (see `classic_requests`). `tell` is called with each change that is logged, for the
+record of exchanges.
 """
 
 from __future__ import annotations
@@ -55,7 +56,13 @@ class RebalancingGroup:
     type = "classic"
 
     def __init__(
-        self, group_id: str, timers: Timers, randomness: random.Random, settings: GroupSettings, write: Callable[[], None]
+        self,
+        group_id: str,
+        timers: Timers,
+        randomness: random.Random,
+        settings: GroupSettings,
+        write: Callable[[], None],
+        tell: Callable[..., None],
     ) -> None:
         self.group_id = group_id
         self.state = GroupState.EMPTY
@@ -75,7 +82,12 @@ class RebalancingGroup:
         self._arrived_in_delay = False
         self._delay_ms = self._remaining_ms = 0
         """During the initial rebalance: the current delay, and how much longer further delays may take."""
-        self._timers, self._random, self.settings, self._write = timers, randomness, settings, write
+        self._timers, self._random, self.settings, self._write, self._tell = timers, randomness, settings, write, tell
+
+    def _announce(self, text: str) -> None:
+        """Logs a change, and tells the record of it."""
+        log.info("%s", text)
+        self._tell(text, group=self.group_id, generation=self.generation_id)
 
     @property
     def is_empty(self) -> bool:
@@ -102,7 +114,7 @@ class RebalancingGroup:
     def rebalance(self, reason: str) -> None:
         """Starts a rebalance, in which all members have to join again. `reason` is logged."""
         before, self.state = self.state, GroupState.PREPARING_REBALANCE
-        log.info("Group %s prepares to rebalance from generation %d: %s", self.group_id, self.generation_id, reason)
+        self._announce(f"Group {self.group_id} prepares to rebalance from generation {self.generation_id}: {reason}")
         self.unsynced.clear()
         self._timers.cancel(("sync", self.group_id))
         if before is GroupState.COMPLETING_REBALANCE:
@@ -149,7 +161,7 @@ class RebalancingGroup:
         self._initial_rebalance = False
         for member in list(self.members.values()):
             if member.join_reply is None and not member.is_static:
-                log.info("Group %s: member %s has not joined in time and is removed", self.group_id, member.member_id)
+                self._announce(f"Group {self.group_id}: member {member.member_id} has not joined in time and is removed")
                 self._remove(member.member_id)
         if not self.members:
             self._become_empty()
@@ -169,7 +181,7 @@ class RebalancingGroup:
         self.generation_id += 1
         self.protocol_name, self._subscribed = None, frozenset()
         self.state, self.empty_since_ms = GroupState.EMPTY, self._timers.now_ms
-        log.info("Group %s is empty in generation %d", self.group_id, self.generation_id)
+        self._announce(f"Group {self.group_id} is empty in generation {self.generation_id}")
         self._write()
 
     # COMPLETING_REBALANCE: members have the new generation and wait for the leader's assignment.
@@ -181,7 +193,7 @@ class RebalancingGroup:
         self.state = GroupState.COMPLETING_REBALANCE
         self.unsynced = set(self.members)
         self._set_timer("sync", self._rebalance_timeout_ms())
-        log.info("Group %s starts generation %d with %d members", self.group_id, self.generation_id, len(self.members))
+        self._announce(f"Group {self.group_id} starts generation {self.generation_id} with {len(self.members)} members")
         for member in self.members.values():
             member.is_new = False
             self._renew_session(member)
@@ -205,7 +217,7 @@ class RebalancingGroup:
     def _expire_unsynced(self) -> None:
         late = sorted(self.unsynced)
         for member_id in late:
-            log.info("Group %s: member %s has not synced in time and is removed", self.group_id, member_id)
+            self._announce(f"Group {self.group_id}: member {member_id} has not synced in time and is removed")
             self._remove(member_id)
         self.rebalance("members did not sync in time")
 
@@ -213,7 +225,7 @@ class RebalancingGroup:
 
     def _assign(self, assignments: Mapping[str, bytes]) -> None:
         self.state = GroupState.STABLE
-        log.info("Group %s: leader %s has assigned generation %d", self.group_id, self.leader, self.generation_id)
+        self._announce(f"Group {self.group_id}: leader {self.leader} has assigned generation {self.generation_id}")
         for member in self.members.values():
             member.assignment = assignments.get(member.member_id, b"")
             if member.answer_sync(self._sync_result(member)):
@@ -246,7 +258,7 @@ class RebalancingGroup:
         member = self.members.get(member_id)
         if member is not None and member.is_waiting and not member.is_new:
             return
-        log.info("Group %s: member %s has been silent for too long and is removed", self.group_id, member_id)
+        self._announce(f"Group {self.group_id}: member {member_id} has been silent for too long and is removed")
         self._remove(member_id)
         if member is not None or self.state is GroupState.PREPARING_REBALANCE:
             self._start_or_continue_rebalance(f"the session of member {member_id} has ended")

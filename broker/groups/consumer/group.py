@@ -247,15 +247,15 @@ class ConsumerGroup:
         self.members[member.member_id] = member
         self.journal.touch(RecordType.MEMBER_METADATA, member.member_id)
         self.journal.touch(RecordType.CURRENT_MEMBER_ASSIGNMENT, member.member_id)
-        log.info("Group %s: member %s joins", self.group_id, member.member_id)
+        self._announce(f"Group {self.group_id}: member {member.member_id} joins")
 
     def _leave(self, heartbeat: Heartbeat) -> HeartbeatResult:
         member = self.find(heartbeat.member_id, heartbeat.instance_id)
         if heartbeat.epoch == LEAVE_EPOCH:
-            log.info("Group %s: member %s leaves", self.group_id, member.member_id)
+            self._announce(f"Group {self.group_id}: member {member.member_id} leaves")
             self._remove_members(self, [member])
         else:
-            log.info("Group %s: static member %s leaves temporarily", self.group_id, member.member_id)
+            self._announce(f"Group {self.group_id}: static member {member.member_id} leaves temporarily")
             member.epoch, revoked = LEAVE_STATIC_EPOCH, member.revoking
             member.revoking = {}
             self.owners.release(revoked)
@@ -309,15 +309,20 @@ class ConsumerGroup:
         return self.timers.action(kind, member_id)
 
     def _expire(self, member_id: str, reason: str) -> None:
-        log.info("Group %s: member %s %s and is removed", self.group_id, member_id, reason)
+        self._announce(f"Group {self.group_id}: member {member_id} {reason} and is removed")
         self._remove_members(self, [self.members[member_id]])
+
+    def _announce(self, text: str) -> None:
+        """Logs a change, and tells the record of it."""
+        log.info("%s", text)
+        self._cluster.tell("group", text, group=self.group_id, epoch=self.epoch)
 
     # Epochs and assignments
 
     def _begin_epoch(self) -> None:
         self.epoch += 1
         self.journal.touch(RecordType.CONSUMER_GROUP_METADATA)
-        log.info("Group %s begins epoch %d with %d members", self.group_id, self.epoch, len(self.members))
+        self._announce(f"Group {self.group_id} begins epoch {self.epoch} with {len(self.members)} members")
 
     def _assign_if_due(self) -> None:
         interval_ms = self._setting("consumer.assignment.interval.ms", self.settings.group_consumer_assignment_interval_ms)
@@ -344,7 +349,7 @@ class ConsumerGroup:
                 self.journal.touch(RecordType.TARGET_ASSIGNMENT_MEMBER, member_id)
         self.targets, self.assignment_epoch = RevertibleDict(targets), self.epoch
         self.journal.touch(RecordType.TARGET_ASSIGNMENT_METADATA)
-        log.info("Group %s: %s has assigned epoch %d", self.group_id, self.assignor, self.epoch)
+        self._announce(f"Group {self.group_id}: {self.assignor} has assigned epoch {self.epoch}")
 
     def _reconcile(self, member: ConsumerMember, owned: frozenset[Slot] | None, subscription_changed: bool) -> None:
         if member.is_reconciled_to(self.assignment_epoch) and not subscription_changed:

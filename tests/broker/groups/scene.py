@@ -36,6 +36,7 @@ class FakeCluster:
         self.background: list[Background] = []
         """Background work, which a test runs if it needs the result."""
         self.regexes = Resolutions(self.topics, self.background.append)
+        self.told: list[tuple[str, str, dict[str, str | int]]] = []
         self.written: list[tuple[str, list[CoordinatorRecord]]] = []
         for name, partitions in (topics or {}).items():
             self.create(name, partitions)
@@ -50,6 +51,9 @@ class FakeCluster:
     def delete(self, name: str) -> None:
         del self.topics_by_id[self.topics.pop(name).id]
         self.topics_version += 1
+
+    def tell(self, kind: str, text: str, **fields: str | int) -> None:
+        self.told.append((kind, text, fields))
 
     def write(self, group_id: str, records: Sequence[CoordinatorRecord], producer: Producer | None = None) -> None:
         self.written.append((group_id, list(records)))
