@@ -37,9 +37,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.clients)
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Returns the browser. It ends with the last test of this folder, because tests elsewhere run event loops in the same thread."""
+    """Returns the browser. It ends with its module, because tests elsewhere run event loops in this thread, which Playwright occupies."""
     path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
         pytest.skip("there is no Chromium; install it with `apt install chromium`, or name it in CHROMIUM")

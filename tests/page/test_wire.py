@@ -149,7 +149,7 @@ def test_events_are_part_of_the_story(open_page: PageOpener, cluster: Cluster) -
     produce(cluster)
     cluster.stop_node(3)
     expect(page.locator(".note[data-kind='connection opened']").first).to_be_visible()
-    expect(page.locator(".note[data-kind=control]").first).to_contain_text("node stop")
+    expect(page.locator(".note[data-kind=control]").first).to_contain_text("stopping node 3")
     page.locator(".exchanges .event").first.click()
     expect(page.get_by_role("complementary", name="Details")).to_contain_text("Number")
 

@@ -6,7 +6,7 @@ const KEPT_PER_TICK = 400;
 const TICK_MS = 250;
 
 /** Whether an entry is shown before others: everything that is not a plain exchange without errors. */
-const matters = (entry) => entry.kind !== undefined || entry.errors?.length || entry.faults?.length || entry.ended;
+const matters = (entry) => entry.kind === "event" || entry.errors.length || entry.faults.length || entry.ended;
 
 /**
  * Collects texts and hands over parsed entries four times in a second: `show(entries, leftOut)`. There are at most 24 on the average, and
