@@ -18,7 +18,8 @@ from .handles import formats
 from .handles.formats import Format
 from .handles.group import AsyncGroup, Group
 from .handles.topic import AsyncTopic, Topic
-from .network.server import Server, new_event_loop
+from .network.event_loop import new_event_loop
+from .network.server import Server
 from .security.startup import Security, security_of
 from .settings.cluster_config import DEFAULT_LIMITS, ClusterConfig, RecordLimits, cluster_of
 from .settings.properties import SettingValue, as_text
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from .control_listener.address import ControlAddress
     from .control_listener.listener import ControlListener
     from .releases.release import Release
+    from .seed_data.reading import Place
     from .snapshots.cluster import State
     from .tls.generated import GeneratedTls
 
@@ -57,6 +59,7 @@ class AsyncCluster(ClusterControls):
         tls: bool = False,
         users: Mapping[str, str] | None = None,
         acls: Sequence[str] = (),
+        data: Place | Sequence[Place] = (),
         seed: int | None = None,
         transaction_version: int = 2,
         features: Mapping[str, int] | None = None,
@@ -73,6 +76,7 @@ class AsyncCluster(ClusterControls):
         self._topics = topic_specs_of({} if topics is None else topics)
         check_topics(self._topics, nodes, config.setting_rows)
         self._seed = seed
+        self._data = _files_of(data) if data else []
         self._saved: State | None = None
         if control is None and control_token is not None:
             raise ValueError('control_token has no effect without control, such as control="127.0.0.1:0"')
@@ -109,7 +113,7 @@ class AsyncCluster(ClusterControls):
         """
         if self._running is not None:
             raise ValueError(f"the cluster is running already, at {self.bootstrap_servers}; stop it before you start it again")
-        server = Server(self._config, self._topics, seed=self._seed, state=self._saved)
+        server = Server(self._config, self._topics, seed=self._seed, state=self._saved, data=self._data)
         await server.start()
         self._running = server
         if self._control is not None:
@@ -214,6 +218,8 @@ class Cluster(BlockingControls):
     transactions v2 (KIP-890). `features` are levels of features, such as {"share.version": 0}; the default is the highest level of each.
     `as_version` is the release of Kafka to emulate, from "2.1" to "4.3" (the default), or "wireshark-4.0".
 
+    `data` is a file, a folder or a pattern such as "fixtures/*.jsonl", or several: topics and records with which the cluster starts.
+
     With `tls=True` clients connect by TLS; a CA and certificates are created (`tls.ca_file`). `users` maps names to passwords, with which
     clients authenticate by PLAIN or SCRAM. `acls` restrict access, such as "User:alice:allow:read,describe:topic:orders".
 
@@ -233,6 +239,7 @@ class Cluster(BlockingControls):
         tls: bool = False,
         users: Mapping[str, str] | None = None,
         acls: Sequence[str] = (),
+        data: Place | Sequence[Place] = (),
         seed: int | None = None,
         transaction_version: int = 2,
         features: Mapping[str, int] | None = None,
@@ -249,6 +256,7 @@ class Cluster(BlockingControls):
             tls=tls,
             users=users,
             acls=acls,
+            data=data,
             seed=seed,
             transaction_version=transaction_version,
             features=features,
@@ -399,6 +407,12 @@ def _texts(settings: Mapping[str, SettingValue]) -> dict[str, str]:
         raise TypeError(f'settings must be a mapping such as {{"num.partitions": 3}}, not {settings!r}')
     check_scope(settings)
     return {name: as_text(name, value) for name, value in settings.items()}
+
+
+def _files_of(data: Place | Sequence[Place]) -> list[Path]:
+    from .seed_data.reading import files_of
+
+    return files_of(data)
 
 
 def _control_address(control: str, token: str | None) -> ControlAddress:

@@ -64,6 +64,8 @@ FAMILIES: dict[int, str] = {
     72: "telemetry",
     74: "configs",
     75: "topic_partitions",
+    78: "share_fetch",
+    79: "share_fetch",
     80: "raft_voters",
     81: "raft_voters",
     83: "share_states",

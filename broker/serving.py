@@ -9,11 +9,14 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from . import logs
-from .network.server import Server, new_event_loop
+from .network.event_loop import new_event_loop
+from .network.server import Server
 from .settings.cluster_config import ClusterConfig, TopicSpec
 from .signals import end_by_signals
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .control_listener.address import ControlAddress
     from .snapshots.cluster import State
     from .tracing import Tracer
@@ -29,32 +32,36 @@ def run(
     *,
     topics: Sequence[TopicSpec] = (),
     state: State | None = None,
+    data: Sequence[Path] = (),
     control: ControlAddress | None = None,
+    command: Sequence[str] = (),
     trace: Tracer | None = None,
     on_ready: Ready,
-) -> None:
-    """Runs a cluster, with a saved state if there is one and with `control` its control listener, until SIGTERM or SIGINT.
+) -> int:
+    """Runs a cluster until SIGTERM or SIGINT, or as long as `command` runs. Returns the exit code: that of the command, otherwise 0.
 
-    `trace` prints its requests.
-
-    Raises OSError if an address is in use.
+    It starts with a saved `state` if there is one, and with the seed data of the files `data`. With `control` it has a control listener,
+    and `trace` prints its requests. Raises OSError if an address is in use or the command cannot be started, and InvalidConfig for invalid
+    seed data.
     """
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        runner.run(_serve(config, topics, state, control, trace, on_ready))
+        return runner.run(_serve(config, topics, state, data, control, command, trace, on_ready))
 
 
 async def _serve(
     config: ClusterConfig,
     topics: Sequence[TopicSpec],
     state: State | None,
+    data: Sequence[Path],
     control: ControlAddress | None,
+    command: Sequence[str],
     trace: Tracer | None,
     on_ready: Ready,
-) -> None:
+) -> int:
     ended = asyncio.Event()
     end_by_signals(asyncio.get_running_loop(), ended)
     async with AsyncExitStack() as stack:
-        server = Server(config, topics, state=state)
+        server = Server(config, topics, state=state, data=data)
         await server.start()
         stack.push_async_callback(server.stop)
         address = None
@@ -69,5 +76,12 @@ async def _serve(
         if trace is not None:
             trace.start(server)
             stack.push_async_callback(trace.stop)
-        await ended.wait()
+        if command:
+            from .accompanied import run_beside  # imported only if needed, because a start should be fast
+
+            code = await run_beside(command, {"BOOTSTRAP_SERVERS": server.bootstrap_servers, "ODRADEK_CONTROL": address}, ended)
+        else:
+            code = 0
+            await ended.wait()
     log.info("shut down completed")
+    return code

@@ -64,6 +64,8 @@ SERVED: dict[int, tuple[str, int, int]] = {
     72: ("push_telemetry", 0, 0),
     74: ("list_config_resources", 0, 1),
     75: ("describe_topic_partitions", 0, 0),
+    78: ("share_fetch", 1, 2),
+    79: ("share_acknowledge", 1, 2),
     80: ("add_raft_voter", 0, 1),
     81: ("remove_raft_voter", 0, 0),
     83: ("initialize_share_group_state", 0, 0),

@@ -19,6 +19,7 @@ from .log_dirs import LogDirs
 
 if TYPE_CHECKING:
     from ..groups.coordinator import Groups
+    from ..groups.share.partitions.share_partitions import SharePartitions
     from ..security.sasl_listener import SaslListener, SaslListeners
     from ..transactions.coordinator import Transactions
     from .state import ClusterState
@@ -83,6 +84,18 @@ class Broker:
             changed = self.config.altered(own=own, cluster_wide=all_nodes)
             self.sasl.check(changed)
             self.cluster.check_tls(self, changed)
+
+    @cached_property
+    def share_partitions(self) -> SharePartitions:
+        """The share partitions and the share sessions of the node. Their modules are imported when they are first needed."""
+        from ..groups.share.partitions.share_partitions import SharePartitions
+
+        return SharePartitions(self.node_id, self.config.integers["group.share.max.share.sessions"], self.cluster)
+
+    @property
+    def loaded_share_partitions(self) -> SharePartitions | None:
+        """The same, None if there have not been any since the start."""
+        return self.__dict__.get("share_partitions")
 
     @property
     def groups(self) -> Groups:

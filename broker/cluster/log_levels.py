@@ -24,6 +24,7 @@ LOGGERS = (
     "kafka.server.KafkaConfig",
     "kafka.server.KafkaRaftServer",
     "kafka.server.KafkaServer",
+    "kafka.server.share.SharePartitionManager",
     "kafka.utils.KafkaScheduler",
     "odradek.control",
     "org.apache.kafka.coordinator.share.ShareCoordinatorShard",

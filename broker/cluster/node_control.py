@@ -40,6 +40,8 @@ class NodeControl:
         broker = self._cluster.brokers[node_id]
         broker.running, broker.silence = False, None
         broker.fetch_sessions.clear()
+        if broker.loaded_share_partitions is not None:
+            broker.loaded_share_partitions.clear()
         self._silence(node_id)
         if graceful:
             self.fence(node_id)

@@ -104,6 +104,7 @@ class ReplicaControl:
         """Ends the reassignment of a partition that is deleted, and the checks of its followers."""
         self._cluster.timers.cancel(("reassignment", partition))
         self._cluster.coordinator_moves.deleted(partition)
+        self._unload_share_partitions(partition)
         for node_id in partition.replicas:
             self._cluster.timers.cancel(("replica lag", partition, node_id))
 
@@ -132,10 +133,16 @@ class ReplicaControl:
         """Wakes the requests that wait for a partition whose replicas have changed, and sets the timers that the change requires."""
         self._cluster.metadata_log.add()
         self._cluster.coordinator_moves.changed(partition)
+        self._unload_share_partitions(partition)
         if partition.prefers_another_leader:
             self._schedule_rebalance()
         self._schedule_catch_up(partition)
         self._followers_changed(partition)
+
+    def _unload_share_partitions(self, partition: Partition) -> None:
+        for broker in self._cluster.brokers.values():
+            if broker.loaded_share_partitions is not None:
+                broker.loaded_share_partitions.leader_changed(partition)
 
     def _schedule_catch_up(self, partition: Partition) -> None:
         """Sets the timer at which replicas catch up, or cancels it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from ..settings.cluster_config import TopicSpec
 from ..settings.properties import InvalidConfig, SettingValue, as_text
@@ -13,6 +13,9 @@ from ..settings.spelling import nearest
 from ..settings.types import SettingRows
 from ..settings.validation import validate_topic_configs
 from ..topics.names import illegal_name, metric_name
+
+if TYPE_CHECKING:
+    from .state import ClusterState
 
 
 class TopicOptions(TypedDict, total=False):
@@ -50,6 +53,13 @@ def _created(text: str) -> TopicSpec:
         expected = "name:partitions:replicas or name:partitions:replicas:cleanup.policy, such as orders:4:1:compact"
         raise InvalidConfig(f"invalid topic '{text}' in KAFKA_CREATE_TOPICS: write {expected}") from None
     return spec._replace(configs={"cleanup.policy": policy}) if policy else spec
+
+
+def create_topics(cluster: ClusterState, specs: Sequence[TopicSpec]) -> None:
+    """Creates topics, except for those that a loaded state contains."""
+    for spec in specs:
+        if spec.name not in cluster.topics:
+            cluster.create_topic(spec.name, spec.partitions, spec.replication_factor, configs=spec.configs)
 
 
 def check_topics(specs: Sequence[TopicSpec], nodes: int, rows: SettingRows = PRESENT) -> None:

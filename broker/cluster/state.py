@@ -387,6 +387,9 @@ class ClusterState:
             config.reload()
         for topic in self.topics.values():
             self._min_isr_changed(topic)
+        for node in self.brokers.values():
+            if node.loaded_share_partitions is not None:
+                node.loaded_share_partitions.settings_changed()
         self.groups.reload(GroupSettings.of(self.config))
         self.replica_control.schedule_unclean_elections(self.partitions())
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from .options import add_trace_options, count, feature, node_count, pair, port, refuse, size
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..control_listener.address import ControlAddress
     from ..network.server import Server
     from ..settings.cluster_config import ClusterConfig, TopicSpec
@@ -22,6 +24,7 @@ examples:
   odradek serve --nodes 3 --topic orders:4:3 --set num.partitions=3
   odradek serve --config server.properties
   odradek serve --load orders.odradek
+  odradek serve --data fixtures --exec 'pytest -q'
   odradek serve --listener INTERNAL://0.0.0.0:29092 --listener EXTERNAL://0.0.0.0:9092 \\
                 --set advertised.listeners=INTERNAL://kafka:29092,EXTERNAL://localhost:9092
 
@@ -51,6 +54,8 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         trace = None if not _is_traced(options) else _tracer(options)
         topics = topic_specs(options, environ, cluster)
         control = control_address(options, environ)
+        data = seed_files(options)
+        command = command_of(options)
     except (InvalidConfig, InvalidControl) as error:
         return refuse(str(error))
     logs.configure(options.log_format)
@@ -63,23 +68,70 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         terminal.hold_start_up_lines()
 
     def ready(server: Server, control_listener: str | None) -> None:
-        print(f"bootstrap.servers={server.bootstrap_servers}", flush=True)
+        lines = [f"bootstrap.servers={server.bootstrap_servers}"]
         if control_listener is not None:
-            print(f"control={control_listener}", flush=True)
+            lines.append(f"control={control_listener}")
         if server.generated_tls is not None:
-            print(f"ssl.ca.location={server.generated_tls.ca_file}", flush=True)
+            lines.append(f"ssl.ca.location={server.generated_tls.ca_file}")
+        if not command:  # because its output would be mixed with these lines
+            print(*lines, sep="\n", flush=True)
+        if options.ready_file is not None:
+            _write(options.ready_file, "\n".join([*lines, ""]))
         if interactive:
             terminal.show(server.config, server.bootstrap_servers, control_listener)
         gc.freeze()  # the objects that exist now stay, so that no later collection need visit them
         gc.enable()
 
     try:
-        run_cluster(cluster, topics=topics, state=saved, control=control, trace=trace, on_ready=ready)
+        return run_cluster(cluster, topics=topics, state=saved, data=data, control=control, command=command, trace=trace, on_ready=ready)
     except OSError as error:
-        return refuse(error.strerror or str(error))
+        return refuse(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error))
     except (InvalidConfig, ImportError) as error:  # of TLS: an invalid key store, or a missing extra
         return refuse(str(error))
-    return 0
+    finally:
+        if options.ready_file is not None:
+            _remove(options.ready_file)
+
+
+def seed_files(options: argparse.Namespace) -> list[Path]:
+    """Returns the files of seed data. Raises InvalidConfig if --data names none."""
+    if not options.data:
+        return []
+    from ..seed_data.reading import files_of  # imported only if needed, because a start should be fast
+
+    return files_of(options.data)
+
+
+def command_of(options: argparse.Namespace) -> list[str]:
+    """Returns the command of --exec with its arguments, [] without the option. Raises InvalidConfig if it cannot be split into words."""
+    if options.exec is None:
+        return []
+    import shlex
+
+    from ..settings.properties import InvalidConfig
+
+    try:
+        words = shlex.split(options.exec)
+    except ValueError as error:
+        raise InvalidConfig(f"--exec: {error} in {options.exec}") from None
+    if not words:
+        raise InvalidConfig("--exec needs a command, such as 'pytest -q'")
+    return words
+
+
+def _write(name: str, text: str) -> None:
+    """Writes a file so that it appears with its whole content, because other programs wait for it."""
+    from pathlib import Path
+
+    unfinished = Path(f"{name}.unfinished")
+    unfinished.write_text(text)
+    unfinished.replace(name)
+
+
+def _remove(name: str) -> None:
+    from pathlib import Path
+
+    Path(name).unlink(missing_ok=True)
 
 
 def cluster_config(options: argparse.Namespace, environ: Mapping[str, str]) -> ClusterConfig:
@@ -217,6 +269,13 @@ def add_options(run: argparse.ArgumentParser) -> None:
         "--topic", action="append", default=[], metavar="NAME:PARTITIONS[:REPLICAS]", help="create this topic at startup; repeatable"
     )
     run.add_argument(
+        "--data",
+        action="append",
+        default=[],
+        metavar="DIR|FILE|PATTERN",
+        help="start with the topics and records in .jsonl and .csv files; repeatable",
+    )
+    run.add_argument(
         "--load", metavar="FILE", help="start with the state that was saved in this file, by default on the ports that it contains"
     )
     _add_security_options(run)
@@ -234,6 +293,10 @@ def add_options(run: argparse.ArgumentParser) -> None:
         metavar="NAME=LEVEL",
         help="finalize this level of a feature, such as share.version=1 (default: the highest levels); repeatable",
     )
+    run.add_argument("--ready-file", metavar="FILE", help="write the lines of standard output to this file too, while the cluster runs")
+    run.add_argument(
+        "--exec", metavar="COMMAND", help="run this command with BOOTSTRAP_SERVERS set, stop when it ends, and return its exit code"
+    )
     run.add_argument(
         "--control", metavar="HOST:PORT", help="serve controls over HTTP at this address, for odradek ctl and other programs (default: off)"
     )
@@ -242,13 +305,17 @@ def add_options(run: argparse.ArgumentParser) -> None:
         metavar="TOKEN",
         help="require this token for controls, needed unless the address is a loopback address (default: ODRADEK_CONTROL_TOKEN)",
     )
+    _add_record_options(run)
+    run.add_argument("--log-format", choices=["text", "json"], default="text", help="format of the log on stderr (default: %(default)s)")
+
+
+def _add_record_options(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--record-exchanges", type=count, metavar="N", help="how many requests are recorded, for odradek trace; 0: none (default: 10000)"
     )
     run.add_argument("--record-bytes", type=size, metavar="SIZE", help="memory limit of the recorded bytes (default: 16m)")
     run.add_argument("--trace", action="store_true", help="print a line for each request and response, as odradek trace does")
     add_trace_options(run)
-    run.add_argument("--log-format", choices=["text", "json"], default="text", help="format of the log on stderr (default: %(default)s)")
 
 
 def _add_security_options(run: argparse.ArgumentParser) -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -20,12 +19,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from math import inf
 from random import Random, SystemRandom
-from types import ModuleType
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 from ...protocol.errors import KafkaError
 from ...storage.memory import LogMemory
 from ..cluster.broker import Broker, Silence
+from ..cluster.startup_topics import create_topics
 from ..cluster.state import ClusterState
 from ..connection import Connection
 from ..control_errors import ControlError, ControlRefused
@@ -42,6 +41,8 @@ from .listener_warnings import warn_of_listeners
 from .ports import ReservedPorts
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..faults.fault import Fault
     from ..snapshots.cluster import State
     from ..snapshots.table import Snapshots
@@ -49,36 +50,29 @@ if TYPE_CHECKING:
     from ..tls.generated import GeneratedTls
     from .key_sets import KeySets
 
-uvloop: ModuleType | None
-try:
-    import uvloop
-except ImportError:  # on Windows, or without the extra; asyncio works too, but is slower
-    uvloop = None
-
 log = logging.getLogger("kafka.server.KafkaServer")
 
 R = TypeVar("R")
 
 
-def new_event_loop() -> asyncio.AbstractEventLoop:
-    """Returns a uvloop event loop if uvloop is installed, unless ODRADEK_LOOP=asyncio is set, and otherwise one of asyncio."""
-    if uvloop is None or os.environ.get("ODRADEK_LOOP") == "asyncio":
-        # The default loop of Windows reads ahead, which would overwrite the buffer that the connections share.
-        return asyncio.SelectorEventLoop()
-    return cast(asyncio.AbstractEventLoop, uvloop.new_event_loop())
-
-
 class Server:
     """A cluster on the running event loop. It begins with a saved `state` if there is one.
 
-    With a `seed`, ids and the placement of replicas are reproducible.
+    With a `seed`, ids and the placement of replicas are reproducible. `data` are files of seed data.
     """
 
     def __init__(
-        self, config: ClusterConfig, topics: Sequence[TopicSpec] = (), *, seed: int | None = None, state: State | None = None
+        self,
+        config: ClusterConfig,
+        topics: Sequence[TopicSpec] = (),
+        *,
+        seed: int | None = None,
+        state: State | None = None,
+        data: Sequence[Path] = (),
     ) -> None:
         self.config = config
         self._topics = topics
+        self._data = data
         self._state = state if state is None or seed is None else {**state, "random": None}
         self._random = _generator(seed, state)
         self._log_memory: LogMemory | None = None
@@ -110,15 +104,20 @@ class Server:
         return ",".join(node.client_listener.advertised for node in self.config.nodes)
 
     async def start(self) -> None:
-        """Binds all listeners, creates the cluster and accepts connections. Raises OSError if an address is in use."""
+        """Binds all listeners, creates the cluster and accepts connections. Raises OSError if an address is in use, and InvalidConfig.
+
+        The seed data is written before any client can connect, so that it belongs to the state after start.
+        """
         try:
             self.config = replace(self.config, nodes=tuple(map(self._ports.reserve, self.config.nodes)))
             self.core = self._new_core(self.config, self._state)
             self._log_memory = self.cluster.log_memory
             await self._prepare_security()
-            for topic in self._topics:
-                if topic.name not in self.cluster.topics:
-                    self.cluster.create_topic(topic.name, topic.partitions, topic.replication_factor, configs=topic.configs)
+            create_topics(self.cluster, self._topics)
+            if self._data:
+                from ..seed_data.loading import load_files  # imported only if needed, because a start should be fast
+
+                load_files(self.cluster, self._data)
             await self._follow_nodes()
             warn_of_listeners(self.config, self.cluster.brokers.values())
             self.after_turn()

@@ -13,6 +13,7 @@ INTRODUCTION = (
     " as those of ZooKeeper, are stored too. At startup, one log line names the settings that were given but have no effect. A name that"
     " closely resembles a setting of Kafka is rejected as a typo (`num.partition`: did you mean `num.partitions`?). `--set` and the Python"
     " API also reject a topic setting that has another name at the broker level (`retention.ms`: `log.retention.ms`).",
+    "With `--as-version`, settings and defaults are those of an older release of Kafka ([older-versions.md](older-versions.md)).",
     "Broker settings come from these sources, the first of which takes precedence: `--set key=value`, environment variables,"
     " `--config server.properties`.",
     "An environment variable is named `KAFKA_` and the setting's name in upper case, with `_` for a dot, `__` for an underscore and `___`"

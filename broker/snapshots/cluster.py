@@ -122,7 +122,7 @@ BROKER = Record(
     apart=(
         *("cluster", "listeners", "config", "request_max_bytes", "max_idle_ms", "request_memory", "connections", "rack_aware", "sasl"),
         # Lost in a restart.
-        *("client_metrics", "fetch_sessions"),
+        *("client_metrics", "fetch_sessions", "share_partitions"),
     ),
 )
 _LISTENER_FIELDS = [field.name for field in fields(Listener)]

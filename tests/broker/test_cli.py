@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import shlex
 import signal
 import socket
 import ssl
@@ -19,6 +20,7 @@ import pytest
 from odradek.broker.cli import _parser, main
 from odradek.broker.commands.serve import cluster_config, topic_specs
 from odradek.broker.settings.cluster_config import ClusterConfig, TopicSpec
+from odradek.broker.settings.properties import InvalidConfig
 from odradek.broker.settings.values import BrokerConfig
 
 ROOT = Path(__file__).parents[2]
@@ -55,6 +57,15 @@ def test_host_and_port_set_the_listeners() -> None:
     assert advertised(cluster) == [f"{n} PLAINTEXT 127.0.0.1:{19091 + n}" for n in (1, 2, 3)]
     assert cluster.nodes[0].listeners[0].host == "0.0.0.0"
     assert [node.listeners[0].port for node in configured("--port", "0").nodes] == [0, 0]
+
+
+def test_as_version_sets_the_release_and_its_settings() -> None:
+    cluster = configured("--as-version", "2.8", "--set", "zookeeper.connect=zk:2181", "--set", "log.message.format.version=0.10.2")
+    assert cluster.release is not None and cluster.release.name == "2.8"
+    assert cluster.setting_rows.message_formats and cluster.ignored == ("zookeeper.connect",)
+    assert configured().release is configured("--as-version", "4.3").release is None
+    with pytest.raises(InvalidConfig, match=r"there is no version '5\.0' of Kafka to emulate"):
+        configured("--as-version", "5.0")
 
 
 def test_listener_options_set_the_listeners() -> None:
@@ -157,6 +168,7 @@ def test_user_options_leave_listeners_of_the_environment() -> None:
         (["serve", "--max-memory", "0"], "invalid size '0'"),
         (["serve", "--max-memory", "2gb"], "invalid size '2gb'"),
         (["serve", "--log-format", "xml"], "invalid choice: 'xml'"),
+        (["serve", "--feature", "group.version"], "invalid feature 'group.version': use NAME=LEVEL"),
         (["serve", "--tls", "on"], "invalid choice: 'on'"),
         (["healthcheck", "--bootstrap-server", "9092"], "invalid address '9092': use HOST:PORT"),
     ],
@@ -189,6 +201,10 @@ def test_invalid_options_print_one_line(argv: list[str], message: str, capsys: p
         (["--control", "9099"], "invalid address '9099' for control: use HOST:PORT, such as 127.0.0.1:9099"),
         (["--control", "0.0.0.0:9099"], "control cannot listen on 0.0.0.0 without a token: set a token, or listen on 127.0.0.1"),
         (["--control", "127.0.0.1:9099", "--control-token", ""], "invalid token for control"),
+        (["--data", "missing"], "no seed data at missing: give a file, a folder with .jsonl or .csv files"),
+        (["--exec", "'pytest"], "--exec: No closing quotation in 'pytest"),
+        (["--exec", ""], "--exec needs a command, such as 'pytest -q'"),
+        (["--feature", "group.versio=1"], "unknown feature group.versio: did you mean group.version?"),
         (["--control-token", "s3cret"], "--control-token has no effect without --control HOST:PORT"),
     ],
 )
@@ -230,6 +246,34 @@ def bootstrap_servers(process: subprocess.Popen[str]) -> str:
     match = re.fullmatch(r"bootstrap\.servers=(\S+)\n", first_line)
     assert match, (first_line, process.stderr and process.stderr.read())
     return match[1]
+
+
+@pytest.mark.parametrize("code", [0, 3])
+def test_serve_returns_the_exit_code_of_its_command(code: int, tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    program = f"import os; print(os.environ['BOOTSTRAP_SERVERS'], open('{ready}').read(), sep='|'); raise SystemExit({code})"
+    words = [sys.executable, "-c", program]
+    with running(["--port", "0", "--ready-file", str(ready), "--exec", shlex.join(words)]) as process:
+        printed, _ = process.communicate(timeout=30)
+    servers, _, content = printed.partition("|")
+    assert (process.returncode, content) == (code, f"bootstrap.servers={servers}\n\n")
+    assert not ready.exists()
+
+
+def test_serve_ends_its_command_at_sigterm() -> None:
+    words = [sys.executable, "-c", "import signal; print('running', flush=True); signal.pause()"]
+    with running(["--port", "0", "--exec", shlex.join(words)]) as process:
+        assert process.stdout is not None and process.stdout.readline() == "running\n"
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+    assert process.returncode == 128 + signal.SIGTERM
+
+
+def test_command_that_does_not_exist_prints_one_line() -> None:
+    with running(["--port", "0", "--exec", "no-such-command --fast"]) as process:
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 2
+    assert errors.splitlines()[-1] == "odradek: no-such-command: No such file or directory"
 
 
 @pytest.mark.parametrize("signal_number", [signal.SIGTERM, signal.SIGINT])

@@ -61,6 +61,8 @@ NOT_RUNNING = "the cluster is not running; use it inside its `with` block"
         ({"users": ["alice"]}, TypeError, 'users must map names to passwords, such as {"alice": "secret"}'),
         ({"users": {"alice": ""}}, ValueError, "invalid user 'alice': name and password must not be empty"),
         ({"acls": "User:alice:allow:read:topic:orders"}, TypeError, "acls must be a list of texts such as"),
+        ({"as_version": "1.1"}, ValueError, "there is no version '1.1' of Kafka to emulate; use one of 2.1, 2.2,"),
+        ({"as_version": "2.8", "topics": {"t": {"configs": {"local.retention.ms": 1}}}}, ValueError, "Unknown topic config name: local"),
         ({"acls": ["alice:read"]}, ValueError, "invalid ACL 'alice:read': use PRINCIPAL:allow|deny:OPERATIONS:RESOURCE:NAME"),
     ],
 )  # fmt: skip

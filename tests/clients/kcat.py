@@ -15,6 +15,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tests.clients.client import HEARTBEAT_INTERVAL_MS, METADATA_MAX_AGE_MS, PATIENCE_S, REQUEST_TIMEOUT_MS, Record, Unavailable
@@ -25,26 +26,27 @@ REBALANCED = re.compile(r"rebalanced .*?: (assigned|revoked): ?(.*)")
 
 
 class Kcat:
-    def __init__(self) -> None:
+    def __init__(self, settings: Sequence[str] = ()) -> None:
+        self._settings = [word for setting in settings for word in ("-X", setting)]
         if shutil.which("kcat") is None:
             raise Unavailable("kcat is not installed")
 
     def nodes(self, bootstrap_servers: str) -> dict[int, str]:
-        metadata = json.loads(_run("-b", bootstrap_servers, "-L", "-J"))
+        metadata = json.loads(_run("-b", bootstrap_servers, "-L", "-J", *self._settings))
         return {broker["id"]: broker["name"] for broker in metadata["brokers"]}
 
     def create_topic(self, bootstrap_servers: str, topic: str) -> None:
-        _run("-b", bootstrap_servers, "-L", "-t", topic)
+        _run("-b", bootstrap_servers, "-L", "-t", topic, *self._settings)
 
     def producer(
         self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool, request_timeout_ms: int = REQUEST_TIMEOUT_MS
     ) -> KcatProducer:
         settings = ["-X", "acks=all", "-X", f"compression.codec={codec}", "-X", f"enable.idempotence={str(idempotent).lower()}"]
         timeout = ["-X", f"socket.timeout.ms={request_timeout_ms}"]
-        return KcatProducer(["kcat", "-P", "-E", "-b", bootstrap_servers, "-t", topic, *settings, *timeout])
+        return KcatProducer(["kcat", "-P", "-E", "-b", bootstrap_servers, "-t", topic, *settings, *timeout, *self._settings])
 
     def member(self, bootstrap_servers: str, topic: str, group: str) -> KcatMember:
-        return KcatMember(bootstrap_servers, topic, group)
+        return KcatMember(bootstrap_servers, topic, group, self._settings)
 
     def close(self) -> None:
         pass
@@ -82,8 +84,9 @@ class KcatProducer:
 
 
 class KcatMember:
-    def __init__(self, bootstrap_servers: str, topic: str, group: str) -> None:
+    def __init__(self, bootstrap_servers: str, topic: str, group: str, more: Sequence[str]) -> None:
         settings = [
+            *more,
             *("-X", "auto.offset.reset=earliest"),
             *("-X", f"heartbeat.interval.ms={HEARTBEAT_INTERVAL_MS}"),
             *("-X", f"topic.metadata.refresh.interval.ms={METADATA_MAX_AGE_MS}"),

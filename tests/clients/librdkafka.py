@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import confluent_kafka
@@ -12,33 +13,42 @@ from confluent_kafka.cimpl import NewTopic
 from tests.clients.client import HEARTBEAT_INTERVAL_MS, METADATA_MAX_AGE_MS, PATIENCE_S, REQUEST_TIMEOUT_MS, FaithfulClient, Record
 
 # Nodes stop and start on purpose, so librdkafka must not log lost connections.
+NO_SETTINGS: Mapping[str, Any] = {}
 COMMON = {"topic.metadata.refresh.interval.ms": METADATA_MAX_AGE_MS, "log_level": 0}
 
 
 class Librdkafka(FaithfulClient):
+    def __init__(self, settings: Mapping[str, Any] = NO_SETTINGS) -> None:
+        self._settings = {**COMMON, **settings}
+
+    def _admin(self, bootstrap_servers: str) -> AdminClient:
+        return AdminClient({"bootstrap.servers": bootstrap_servers, **self._settings})
+
     def nodes(self, bootstrap_servers: str) -> dict[int, str]:
-        brokers = _admin(bootstrap_servers).list_topics(timeout=PATIENCE_S).brokers
+        brokers = self._admin(bootstrap_servers).list_topics(timeout=PATIENCE_S).brokers
         return {broker.id: f"{broker.host}:{broker.port}" for broker in brokers.values()}
 
     def create_topic(self, bootstrap_servers: str, topic: str) -> None:
         new = NewTopic(topic, num_partitions=2, replication_factor=2)
-        admin = _admin(bootstrap_servers)  # futures of the client fail when it is garbage collected
+        admin = self._admin(bootstrap_servers)  # futures of the client fail when it is garbage collected
         admin.create_topics([new])[topic].result(PATIENCE_S)
 
     def producer(
         self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool, request_timeout_ms: int = REQUEST_TIMEOUT_MS
     ) -> LibrdkafkaProducer:
-        return LibrdkafkaProducer(bootstrap_servers, topic, codec, idempotent, request_timeout_ms)
+        return LibrdkafkaProducer(bootstrap_servers, topic, codec, idempotent, request_timeout_ms, self._settings)
 
     def member(self, bootstrap_servers: str, topic: str, group: str) -> LibrdkafkaMember:
-        return LibrdkafkaMember(bootstrap_servers, topic, group)
+        return LibrdkafkaMember(bootstrap_servers, topic, group, self._settings)
 
     def close(self) -> None:
         pass
 
 
 class LibrdkafkaProducer:
-    def __init__(self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool, request_timeout_ms: int) -> None:
+    def __init__(
+        self, bootstrap_servers: str, topic: str, codec: str, idempotent: bool, request_timeout_ms: int, settings: Mapping[str, Any]
+    ) -> None:
         self._topic = topic
         self._failed: list[KafkaError] = []
         self._producer = confluent_kafka.Producer(
@@ -48,7 +58,7 @@ class LibrdkafkaProducer:
                 "compression.type": codec,
                 "enable.idempotence": idempotent,
                 "socket.timeout.ms": request_timeout_ms,
-                **COMMON,
+                **settings,
             }
         )
 
@@ -78,7 +88,7 @@ class LibrdkafkaProducer:
 
 
 class LibrdkafkaMember:
-    def __init__(self, bootstrap_servers: str, topic: str, group: str) -> None:
+    def __init__(self, bootstrap_servers: str, topic: str, group: str, settings: Mapping[str, Any]) -> None:
         self._consumer = confluent_kafka.Consumer(
             {
                 "bootstrap.servers": bootstrap_servers,
@@ -87,7 +97,7 @@ class LibrdkafkaMember:
                 "enable.auto.commit": False,
                 "check.crcs": True,
                 "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
-                **COMMON,
+                **settings,
             }
         )
         self._consumer.subscribe([topic])
@@ -105,10 +115,6 @@ class LibrdkafkaMember:
 
     def close(self) -> None:
         self._consumer.close()
-
-
-def _admin(bootstrap_servers: str) -> AdminClient:
-    return AdminClient({"bootstrap.servers": bootstrap_servers, **COMMON})
 
 
 def _is_event(message: Message) -> bool:

@@ -8,6 +8,9 @@ from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.records import batches
 
+VERSION = 10
+"""The version of Fetch, which all emulated releases serve."""
+
 
 def codecs(bootstrap_servers: str, topic: str) -> set[str]:
     """Returns the codecs of the batches in both partitions, from all nodes, because only a leader returns records."""
@@ -17,9 +20,9 @@ def codecs(bootstrap_servers: str, topic: str) -> set[str]:
     for address in bootstrap_servers.split(","):
         host, port = address.rsplit(":", 1)
         with socket.create_connection((host, int(port)), 5) as connection, connection.makefile("rb") as answers:
-            connection.sendall(b"".join(encode_request(FETCH, 12, 1, "test", request)))
+            connection.sendall(b"".join(encode_request(FETCH, VERSION, 1, "test", request)))
             size = int.from_bytes(answers.read(4), "big")
-            response = decode_response(FETCH, 12, memoryview(answers.read(size)))[1]
+            response = decode_response(FETCH, VERSION, memoryview(answers.read(size)))[1]
         for partition in response.responses[0].partitions:
             found |= {batch.header.compression.name.lower() for batch in batches(partition.records or b"")}
     return found

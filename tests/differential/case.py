@@ -101,6 +101,13 @@ class TokenRequest(NamedTuple):
     listener: str = ""
 
 
+class Disconnect(NamedTuple):
+    """Closes a connection."""
+
+    connection: str
+    node: int = 1
+
+
 class StopNode(NamedTuple):
     """Shuts a node down in an orderly way. Node 1 must keep running, because it is also the controller."""
 
@@ -131,7 +138,9 @@ class ResumeNode(NamedTuple):
     node: int
 
 
-Step: TypeAlias = Send | SendRaw | ScramExchange | TokenRequest | Receive | Pause | StopNode | StartNode | KillNode | PauseNode | ResumeNode
+Step: TypeAlias = (
+    Send | SendRaw | ScramExchange | TokenRequest | Receive | Pause | Disconnect | StopNode | StartNode | KillNode | PauseNode | ResumeNode
+)
 
 
 class Case(NamedTuple):

@@ -46,6 +46,8 @@ class Connection(Protocol):
     def receive(self, patience_s: float) -> bytes | None:
         """Returns the next frame without its length, b"" if the connection was closed, None if nothing was received in time."""
 
+    def close(self) -> None: ...
+
 
 class TargetCluster(Protocol):
     """A cluster of `nodes` nodes that cases are sent to. `texts` maps names to texts that `$name` stands for in all its cases."""
@@ -76,9 +78,17 @@ class EmulatedConnection:
     def __init__(self, world: World, node: int, host: str, listener: str) -> None:
         self.world, self.client = world, world.client(node, listener, host)
 
+    def __del__(self) -> None:
+        self.close()
+
     def send(self, frames: bytes) -> None:
         self.world.advance(1)  # otherwise records of different requests would have the same timestamp
         self.client.feed(frames)
+
+    def close(self) -> None:
+        self.client.connection.lost("the client has closed it")
+        self.world.core.run_ready()
+        self.world.end_turn()
 
     def receive(self, patience_s: float) -> bytes | None:
         for waited_ms in (0, *[STEP_MS] * int(patience_s * 1000 / STEP_MS)):
@@ -131,6 +141,9 @@ class SocketConnection:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def __del__(self) -> None:
+        self.close()
+
+    def close(self) -> None:
         self.socket.close()
 
     def send(self, frames: bytes) -> None:

@@ -54,10 +54,17 @@ HASH_ORDERED = {
     "DescribeClientQuotas",
     "UpdateFeatures",
     "DescribeDelegationToken",
+    "ShareFetch",
+    "ShareAcknowledge",
+    "InitializeShareGroupState",
+    "ReadShareGroupState",
+    "WriteShareGroupState",
+    "DeleteShareGroupState",
+    "ReadShareGroupStateSummary",
 }
 APIS_WITH_TEXTS = {"SaslAuthenticate"}
 """APIs whose error messages are compared too, because clients show them to their users. Their bytes are shown as text."""
-TEXTS = {"error_message", "batch_index_error_message", "documentation"}
+TEXTS = {"error_message", "acknowledge_error_message", "batch_index_error_message", "documentation"}
 RANDOM_FIELDS = {
     "finalized_features_epoch",
     "port",

@@ -30,6 +30,7 @@ from odradek.protocol.schema import Api, Message, ProtocolError, specs
 from .case import (
     LOCALHOST,
     Case,
+    Disconnect,
     KillNode,
     Pause,
     PauseNode,
@@ -109,6 +110,10 @@ class Replay:
         match step:
             case Pause(milliseconds):
                 self.target.pause(milliseconds)
+                return []
+            case Disconnect(connection, node):
+                self.connections.pop((node, connection)).close()
+                self.target.pause(SETTLED_MS)
                 return []
             case StopNode(node) | KillNode(node):
                 self.connections = {key: connection for key, connection in self.connections.items() if key[0] != node}

@@ -95,7 +95,7 @@ def test_hostile_records_are_shown_as_text(open_page: PageOpener, hostile: Clust
         page.locator("form.toolbar").get_by_label("Show as").select_option(format_)
         expect(page.locator(".records pre").first).to_be_visible()
         more = page.get_by_role("button", name="Show ")
-        while more.count():
+        while format_ in ("Auto", "Hex") and more.count():
             more.first.click()
         assert page.locator(".records").evaluate("(each) => each.textContent.length") < 5 * MEGABYTE
         if format_ != "Hex":

@@ -203,7 +203,7 @@ def test_flood_of_exchanges_is_sampled_without_freezing(open_page: PageOpener, c
         cluster.fault(api="Metadata", error="UNKNOWN_SERVER_ERROR", client_id="seldom", times=1)
         AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "client.id": "seldom"}).list_topics(timeout=30)
         expect(page.locator(".lane.client").filter(has_text="seldom")).to_be_visible()
-        cluster.wait_until(lambda: cluster.wire.mark() > 20_000, timeout_s=60)
+        cluster.wait_until(lambda: cluster.wire.mark() > 10_000, timeout_s=60)
         page.get_by_role("button", name="Pause").click()
         expect(page.locator("main")).to_contain_text("Paused.")
         assert 0 < page.locator(".exchanges > li").count() <= 300
@@ -215,7 +215,7 @@ def test_sample_counts_all_entries(open_page: PageOpener, cluster: Cluster) -> N
     page = open_page(cluster, "wire")
     expect(page.locator("main")).to_contain_text("Live. 0 entries shown.")
     with flood(cluster):
-        cluster.wait_until(lambda: cluster.wire.mark() > 5_000, timeout_s=60)
+        cluster.wait_until(lambda: cluster.wire.mark() > 3_000, timeout_s=60)
     cluster.wait_until(lambda: not cluster.connections(), timeout_s=30)
     expect(page.locator("main .warn")).to_contain_text("This is a sample")
     total = cluster.wire.mark() - 1

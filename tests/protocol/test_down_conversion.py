@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from odradek.protocol.compression import Compression
@@ -13,7 +15,7 @@ from odradek.protocol.records import LOG_APPEND_TIME, PREFIX_SIZE, Record, read_
 from tests.protocol.test_message_sets import read_by_kafka_python
 
 
-def batch(first: int, count: int = 3, codec: Compression = Compression.NONE, size: int = 10, **options: int) -> memoryview:
+def batch(first: int, count: int = 3, codec: Compression = Compression.NONE, size: int = 10, **options: Any) -> memoryview:
     records = [Record(first + n, 1000 + first + n, b"k", b"v" * size, [("h", b"x")]) for n in range(count)]
     return memoryview(bytes(build_batch(records, base_offset=first, compression=codec, **options)))
 

@@ -10,7 +10,7 @@ from odradek.protocol.messages.offset_commit import (
     OffsetCommitRequestTopic,
 )
 from odradek.protocol.messages.offset_fetch import OFFSET_FETCH, OffsetFetchRequest, OffsetFetchRequestTopic
-from tests.broker.harness import World
+from tests.broker.harness import Client, World
 
 
 def world(as_version: str) -> World:
@@ -35,7 +35,7 @@ def fetched(world: World, version: int, *indexes: int) -> list[tuple[int, int, s
     return [(each.partition_index, each.committed_offset, each.metadata, each.error_code) for each in response.topics[0].partitions]
 
 
-def coordinator(world: World) -> object:
+def coordinator(world: World) -> Client:
     world.cluster.ensure_internal("__consumer_offsets")
     partition = world.cluster.coordinator("g", "__consumer_offsets")
     assert partition is not None

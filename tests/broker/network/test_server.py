@@ -16,9 +16,10 @@ import pytest
 
 from odradek.broker import Cluster
 from odradek.broker.cluster.state import ClusterState
-from odradek.broker.network import client_protocol, server
+from odradek.broker.network import client_protocol
 from odradek.broker.network.client_protocol import WRITE_BYTES
-from odradek.broker.network.server import Server, new_event_loop
+from odradek.broker.network.event_loop import new_event_loop, uvloop
+from odradek.broker.network.server import Server
 from odradek.protocol.frame import decode_response, encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
@@ -28,7 +29,7 @@ from odradek.protocol.schema import Api, Message
 from tests.broker.harness import a_batch, produce_request
 
 LOOPS: list[Any] = [pytest.param("asyncio", id="asyncio")]
-if server.uvloop is not None:
+if uvloop is not None:
     LOOPS.append(pytest.param("uvloop", id="uvloop"))
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from odradek.broker.releases.release import NAMES, release_of
+from odradek.broker.security.startup import Security
+from odradek.broker.snapshots.cluster import write_cluster
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages import APIS
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest, ApiVersionsResponse
 from odradek.protocol.messages.describe_cluster import DESCRIBE_CLUSTER, DescribeClusterRequest
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
+from odradek.protocol.messages.sasl_authenticate import SASL_AUTHENTICATE, SaslAuthenticateRequest
+from odradek.protocol.messages.sasl_handshake import SASL_HANDSHAKE, SaslHandshakeRequest
 from tests.broker.harness import World
 
 SOFTWARE = ApiVersionsRequest(client_software_name="test", client_software_version="1")
@@ -81,3 +87,28 @@ def test_wireshark_profile_offers_what_the_dissector_knows() -> None:
     last = {APIS[key].name: versions.last for key, versions in release.versions.items()}
     assert (last["Produce"], last["Fetch"], last["Metadata"], last["JoinGroup"], last["ListGroups"]) == (8, 11, 9, 7, 3)
     assert max(release.versions) == 47
+
+
+def test_state_restored_as_another_release_keeps_fitting_levels() -> None:
+    world = World(as_version="3.9")
+    world.config = replace(world.config, release=release_of("3.3"))
+    world.restore(write_cluster(world.cluster))
+    assert world.cluster.features.levels == {"metadata.version": 7}
+    world.config = replace(world.config, release=None)
+    world.restore(write_cluster(world.cluster))
+    assert world.cluster.features.level("metadata.version") == 7
+    assert world.cluster.features.level("group.version") == 0
+
+
+@pytest.mark.parametrize("name", ["2.1", "2.8", "3.9"])
+def test_release_before_sasl_authenticate_v1_serves_v0_only(name: str) -> None:
+    world = World(as_version=name, security=Security(users={"alice": "secret"}))
+    client = world.client()
+    assert not client.call(SASL_HANDSHAKE, 1, SaslHandshakeRequest(mechanism="PLAIN")).error_code
+    client.send(SASL_AUTHENTICATE, 1, SaslAuthenticateRequest(auth_bytes=b"\0alice\0secret"))
+    assert (client.closed is None) == (name != "2.1")
+
+
+@pytest.mark.parametrize(("name", "verifies"), [("3.5", False), ("3.6", True)])
+def test_release_before_3_6_does_not_verify_transactions(name: str, verifies: bool) -> None:
+    assert World(as_version=name).cluster.config.booleans["transaction.partition.verification.enable"] is verifies

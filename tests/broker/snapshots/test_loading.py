@@ -53,6 +53,13 @@ def test_loaded_config_with_changed_settings_keeps_the_others() -> None:
     assert (node.properties["num.partitions"], node.properties["log.retention.ms"], node.properties["broker.rack"]) == ("9", "5", "a")
 
 
+def test_loaded_config_emulates_the_release_of_the_state() -> None:
+    state, _ = saved(1)
+    state["as_version"] = "2.8"
+    releases = [loaded_config(state, [{}], as_version).release for as_version in (None, "3.9", "4.3")]
+    assert [release and release.name for release in releases] == ["2.8", "3.9", None]
+
+
 def test_loaded_config_with_another_node_id_is_refused() -> None:
     state, _ = saved(1)
     with pytest.raises(InvalidConfig, match=r"the saved cluster has the nodes \[1\], not \[7\]; do not set node.id"):

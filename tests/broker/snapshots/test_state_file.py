@@ -177,3 +177,11 @@ def test_written_state_is_not_changed_by_saving(tmp_path: Path) -> None:
     state: State = write_cluster(world.cluster)
     save(state, tmp_path / "state")
     assert state == write_cluster(world.cluster)
+
+
+def test_load_state_of_an_unknown_release_is_refused(saved: Path) -> None:
+    state, data = parts(saved)
+    state["as_version"] = "9.9"
+    hostile(saved, json.dumps(state).encode(), data)
+    with pytest.raises(InvalidStateFile, match=r"no version '9\.9' of Kafka"):
+        load(saved)

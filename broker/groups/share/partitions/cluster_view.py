@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from .....protocol.coordinator_records import CoordinatorRecord
 
 if TYPE_CHECKING:
     from ....scheduling.timers import Timers
-    from ....settings.values import BrokerConfig
+    from ....settings.values import BrokerConfig, GroupConfig
     from ....topics.topic import Topic
+    from .states import ShareStates
 
 
 class ShareStateLog(Protocol):
@@ -39,3 +40,31 @@ class ShareStateLog(Protocol):
 
     def delete_before(self, partition: int, offset: int) -> None:
         """Deletes the records of a partition of the log before an offset."""
+
+
+class ShareCluster(Protocol):
+    """The part of the cluster that a broker's share partitions use. `ClusterState` implements it."""
+
+    @property
+    def timers(self) -> Timers:
+        """The timers of the cluster, with its clock."""
+
+    @property
+    def config(self) -> BrokerConfig:
+        """The broker settings."""
+
+    @property
+    def topics_by_id(self) -> Mapping[bytes, Topic]:
+        """Topics by topic id (16 bytes)."""
+
+    @property
+    def group_configs(self) -> Mapping[str, GroupConfig]:
+        """Settings of single groups, by group id. A group without settings has no entry."""
+
+    @property
+    def share_states(self) -> ShareStates:
+        """The stored states of share partitions."""
+
+    @property
+    def wake(self) -> Callable[[Hashable], None]:
+        """Resumes the requests that wait for a key."""
