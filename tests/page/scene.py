@@ -37,7 +37,7 @@ class Scene:
         self.cluster.__enter__()
         self.producer = Producer(self._settings("shop", "shop-1"))
         for number in range(60):
-            order = {"order": number, "customer": f"customer-{number % 7}", "total": number * 1.5}
+            order: dict[str, Any] = {"order": number, "customer": f"customer-{number % 7}", "total": number * 1.5}
             self.producer.produce("orders", json.dumps(order), key=order["customer"], headers={"trace": f"{number:08x}"})
         self.producer.produce("orders", b"\x00\x01\xfe\xff", key=b"binary")
         assert self.producer.flush(30) == 0

@@ -45,7 +45,8 @@ def test_token_is_kept_for_the_session_and_not_in_addresses(open_page: PageOpene
     page = open_page(cluster, "topics", allowed=REFUSED)
     urls: list[str] = []
     headers: list[str] = []
-    page.on("request", lambda request: (urls.append(request.url), headers.append(request.headers.get("authorization", ""))))
+    page.on("request", lambda request: urls.append(request.url))
+    page.on("request", lambda request: headers.append(request.headers.get("authorization", "")))
     enter(page, TOKEN)
     expect(page.get_by_role("link", name="orders")).to_be_visible()
     page.reload()

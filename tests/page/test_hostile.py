@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -26,7 +27,7 @@ class HostileClients:
 
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
-        settings = {"bootstrap.servers": cluster.bootstrap_servers, "client.id": NAME}
+        settings: dict[str, Any] = {"bootstrap.servers": cluster.bootstrap_servers, "client.id": NAME}
         self.producer = Producer(
             settings | {"transactional.id": NAME, "transaction.timeout.ms": 900_000, "message.max.bytes": 4 * MEGABYTE}
         )

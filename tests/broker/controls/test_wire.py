@@ -178,7 +178,7 @@ def test_record_is_switched_off_by_an_option() -> None:
             cluster.requests()
     for options in ({"record_exchanges": -1}, {"record_bytes": "16m"}, {"record_bytes": True}):
         with pytest.raises(ValueError, match=next(iter(options))):
-            Cluster(**options)  # type: ignore[arg-type]
+            Cluster(**options)
 
 
 async def _requests() -> list[str]:
