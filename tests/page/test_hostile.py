@@ -112,7 +112,7 @@ def test_hostile_address_of_a_view_is_text(open_page: PageOpener, hostile: Clust
     check_harmless(page)
 
 
-def test_markup_that_an_error_would_insert_is_refused_by_the_policy(open_page: PageOpener, hostile: Cluster) -> None:
+def test_markup_is_refused_by_the_policy_of_the_page(open_page: PageOpener, hostile: Cluster) -> None:
     """The browser itself refuses to turn text into markup or code, so that an error of the page could not do it."""
     page = open_page(hostile, allowed=("TrustedHTML", "Content Security Policy", "This document requires", "http://127.0.0.1:1/"))
     expect(page.locator("#stream")).to_have_text("live")
