@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 
 import pytest
@@ -37,7 +38,13 @@ def test_status_of_a_healthy_cluster_has_no_problems(cluster: Cluster) -> None:
 def test_status_has_the_cluster_id_that_clients_see(cluster: Cluster) -> None:
     client = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
     assert cluster.status().cluster_id == client.list_topics(timeout=30).cluster_id
-    assert cluster.status().connections == sum(each.connections for each in cluster.nodes()) > 0
+
+
+def test_connections_are_counted_by_node(cluster: Cluster) -> None:
+    host, port = cluster.nodes()[1].listeners[0].advertised.split(":")
+    with socket.create_connection((host, int(port))), socket.create_connection((host, int(port))):
+        cluster.wait_until(lambda: cluster.status().connections == 2)
+        assert [each.connections for each in cluster.nodes()] == [0, 2, 0]
 
 
 def test_status_names_each_problem(cluster: Cluster) -> None:
