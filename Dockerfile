@@ -5,6 +5,7 @@ COPY pyproject.toml README.md LICENSE __init__.py py.typed ./
 COPY broker broker
 COPY protocol protocol
 COPY storage storage
+COPY plugin plugin
 COPY spark_sink spark_sink
 RUN pip install --no-cache-dir ".[uvloop,tls]" && useradd --system --no-create-home odradek
 

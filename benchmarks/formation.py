@@ -58,10 +58,10 @@ def formation_s(address: Address) -> float:
 def _await_coordinator(address: Address, group_id: str) -> None:
     """Makes the broker create its internal topic, and waits until a broker coordinates the group."""
     deadline = time.monotonic() + TIMEOUT_S
-    with _connected(address) as connection:
+    with connected(address) as connection:
         while time.monotonic() < deadline:
             connection.sendall(b"".join(encode_request(FIND_COORDINATOR, 2, 1, "bench", FindCoordinatorRequest(key=group_id))))
-            if decode_response(FIND_COORDINATOR, 2, _frame(connection))[1].error_code == ErrorCode.NONE:
+            if decode_response(FIND_COORDINATOR, 2, frame(connection))[1].error_code == ErrorCode.NONE:
                 return
             time.sleep(0.05)
     raise RuntimeError("the group has no coordinator")
@@ -71,7 +71,7 @@ class _Member:
     """One member. It has one request in flight and continues with the next one when it receives the response."""
 
     def __init__(self, address: Address, group_id: str) -> None:
-        self.connection = _connected(address)
+        self.connection = connected(address)
         self.group_id = group_id
         self.member_id = ""
         self.generation_id = -1
@@ -97,7 +97,7 @@ class _Member:
         )
 
     def receive(self) -> None:
-        _, response = decode_response(self._sent, VERSIONS[self._sent], _frame(self.connection))
+        _, response = decode_response(self._sent, VERSIONS[self._sent], frame(self.connection))
         if response.error_code in (ErrorCode.MEMBER_ID_REQUIRED, ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATION):
             self.member_id = response.member_id if self._sent is JOIN_GROUP else self.member_id
             self.join()
@@ -126,13 +126,13 @@ class _Member:
         self._send(HEARTBEAT, HeartbeatRequest(group_id=self.group_id, generation_id=self.generation_id, member_id=self.member_id))
 
 
-def _connected(address: Address) -> socket.socket:
+def connected(address: Address) -> socket.socket:
     connection = socket.create_connection(address)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, pack("ll", TIMEOUT_S, 0))
     return connection
 
 
-def _frame(connection: socket.socket) -> memoryview:
+def frame(connection: socket.socket) -> memoryview:
     size = int.from_bytes(connection.recv(4, socket.MSG_WAITALL))
     return memoryview(connection.recv(size, socket.MSG_WAITALL))

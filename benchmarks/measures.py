@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 
 from confluent_kafka import Consumer
@@ -19,6 +19,7 @@ from .librdkafka import BEGINNING, KafkaFailure, Reader, SingleProducer
 from .metadata import metadata_s
 from .pipeline import Pipeline, batch, varied_batches
 from .rows import Figures, Measure, Row, Target
+from .share_members import MEMBERS, ROUNDS, ShareMembers
 from .state import advance_ms, durations_ms
 from .topics import TIMEOUT_S, new_name, new_topic
 
@@ -89,6 +90,24 @@ def group_formation(broker: Broker) -> Figures:
         return {}
     formation_s(broker.address)
     return {"group of 100 members forms": formation_s(broker.address) * 1e3}
+
+
+def share_members(broker: Broker) -> Figures:
+    """Measures a share group of 100 members, after one such group has formed already. The mock and kfake have no share groups."""
+    if broker.name in (MOCK, KFAKE):
+        return {}
+    with (
+        new_topic(broker) as topic,
+        closing(ShareMembers(broker.address, topic)) as first,
+        closing(ShareMembers(broker.address, topic)) as members,
+    ):
+        first.form()
+        formed_s = members.form()
+        cpu_s = broker.cpu_s()
+        for _ in range(ROUNDS):
+            members.beat()
+        beat_s = (broker.cpu_s() - cpu_s) / (ROUNDS * MEMBERS)
+        return {"100 share members: group forms": formed_s * 1e3, "100 share members: heartbeat, CPU": beat_s * 1e6}
 
 
 def large_metadata(broker: Broker) -> Figures:
@@ -211,6 +230,7 @@ MEASURES = (
     Measure((Row("new group, confluent-kafka", "s", (Target(0.2),)),), new_group_confluent),
     Measure((Row("new group, kafka-python", "s", (Target(0.2),)),), new_group_kafka_python),
     Measure((Row("group of 100 members forms", "ms", (Target(10),)),), group_formation),
+    Measure((Row("100 share members: group forms", "ms", (Target(300),)), Row("100 share members: heartbeat, CPU", "us")), share_members),
     Measure((Row("metadata of 1000 partitions", "ms"), Row("metadata of 10000 partitions", "ms", (Target(25),))), large_metadata),
     Measure((Row("start", "ms", (Target(80),)), Row("memory at start", "MiB", (Target(28),))), start),
     Measure(

@@ -64,6 +64,8 @@ FAMILIES: dict[int, str] = {
     72: "telemetry",
     74: "configs",
     75: "topic_partitions",
+    76: "share_groups",
+    77: "share_groups",
     78: "share_fetch",
     79: "share_fetch",
     80: "raft_voters",
@@ -73,4 +75,7 @@ FAMILIES: dict[int, str] = {
     85: "share_states",
     86: "share_states",
     87: "share_states",
+    90: "share_group_offsets",
+    91: "share_group_offsets",
+    92: "share_group_offsets",
 }

@@ -22,6 +22,12 @@ class RecordType(IntEnum):
     TARGET_ASSIGNMENT_METADATA = 6
     TARGET_ASSIGNMENT_MEMBER = 7
     CURRENT_MEMBER_ASSIGNMENT = 8
+    SHARE_MEMBER_METADATA = 10
+    SHARE_GROUP_METADATA = 11
+    SHARE_TARGET_ASSIGNMENT_METADATA = 12
+    SHARE_TARGET_ASSIGNMENT_MEMBER = 13
+    SHARE_CURRENT_MEMBER_ASSIGNMENT = 14
+    SHARE_STATE_PARTITION_METADATA = 15
     REGULAR_EXPRESSION = 16
 
 
@@ -53,13 +59,15 @@ class OffsetCommitValue(Message):
 
 
 class GroupKey(Message):
-    """The key of types 2 (classic groups), 3 (consumer groups) and 6 (epochs of target assignments)."""
+    """The key of types 2 (classic groups), 3 and 11 (consumer and share groups), 6 and 12 (epochs of target assignments) and 15 (the
+    share partitions of a group)."""
 
     group: str
 
 
 class MemberKey(Message):
-    """The key of types 5 (members), 7 (target assignments), 8 (current assignments) and 16 (regular expressions, in `member_id`)."""
+    """The key of types 5 and 10 (members), 7 and 13 (target assignments), 8 and 14 (current assignments) and 16 (regular expressions, in
+    `member_id`)."""
 
     group_id: str
     member_id: str
@@ -179,6 +187,73 @@ class ConsumerGroupRegularExpressionValue(Message):
     topics: list[str]
     version: Int64
     timestamp: Int64
+
+
+class ShareGroupMetadataValue(Message):
+    """The epoch of a share group."""
+
+    flexible_from = 0
+    epoch: Int32
+    metadata_hash: Int64
+
+
+class ShareGroupMemberMetadataValue(Message):
+    """The subscription and the client of a member of a share group."""
+
+    flexible_from = 0
+    rack_id: str | None
+    client_id: str
+    client_host: str
+    subscribed_topic_names: list[str]
+
+
+class ShareGroupTargetAssignmentMetadataValue(Message):
+    """The epoch of the target assignment of a share group."""
+
+    flexible_from = 0
+    assignment_epoch: Int32
+    assignment_timestamp: Int64 = field(tag=0, default=0)
+
+
+class ShareGroupTargetAssignmentMemberValue(Message):
+    """The target assignment of a member of a share group."""
+
+    flexible_from = 0
+    topic_partitions: list[TargetPartitions]
+
+
+class ShareGroupCurrentMemberAssignmentValue(Message):
+    """The current assignment of a member of a share group."""
+
+    flexible_from = 0
+    member_epoch: Int32
+    previous_member_epoch: Int32
+    state: Int8
+    assigned_partitions: list[TargetPartitions]
+
+
+class ShareGroupStatePartitionMetadataValue(Message):
+    """The share partitions of a group: whose state is being initialized, whose state is initialized, and whose state is being deleted."""
+
+    flexible_from = 0
+    initializing_topics: list[NamedPartitions]
+    initialized_topics: list[NamedPartitions]
+    deleting_topics: list[NamedTopic]
+
+
+class NamedPartitions(Message):
+    """Some partitions of a topic, with its name."""
+
+    topic_id: Uuid
+    topic_name: str
+    partitions: list[Int32]
+
+
+class NamedTopic(Message):
+    """A topic with its name."""
+
+    topic_id: Uuid
+    topic_name: str
 
 
 class TransactionLogKey(Message):

@@ -80,16 +80,17 @@ def read_message_set(view: memoryview, max_message_bytes: int = _MASK, *, many_w
     Kafka checks the size and the CRC of all outer messages first, then the inner ones. From 2.4 on it refuses other messages beside a
     wrapper, unless `many_wrappers`. Raises BatchError with the error code of Apache Kafka.
     """
-    outer = list(_outer_messages(view, max_message_bytes))
+    outer = list(outer_messages(view, max_message_bytes))
     codec = next((message.codec for message in reversed(outer) if message.codec), 0)
     if codec and len(outer) > 1 and not many_wrappers:
         raise InvalidBatch("a compressed message beside others")
-    messages = [inner for message in outer for inner in (_inner_messages(message) if message.codec else (message,))]
+    messages = [inner for message in outer for inner in (inner_messages(message) if message.codec else (message,))]
     records = [Record(number, message.timestamp, message.key, message.value, []) for number, message in enumerate(messages)]
     return MessageSet(records, Compression(codec), any(message.has_append_time for message in outer))
 
 
-def _outer_messages(view: memoryview, max_message_bytes: int) -> Iterator[Message]:
+def outer_messages(view: memoryview, max_message_bytes: int) -> Iterator[Message]:
+    """Yields the whole messages of a message set, wrappers included. Raises BatchError."""
     while size := first_batch_size(view):
         if size > max_message_bytes:
             raise BatchTooLarge(f"a message of {size} bytes, {max_message_bytes} are allowed")
@@ -97,7 +98,8 @@ def _outer_messages(view: memoryview, max_message_bytes: int) -> Iterator[Messag
         view = view[size:]
 
 
-def _inner_messages(wrapper: Message) -> list[Message]:
+def inner_messages(wrapper: Message) -> list[Message]:
+    """Returns the messages in a wrapper, with their own offsets. Raises BatchError."""
     view, found = memoryview(_unwrapped(wrapper)), []
     while len(view) >= PREFIX_SIZE:
         _, length = _PREFIX.unpack_from(view)

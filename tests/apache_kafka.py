@@ -28,6 +28,7 @@ from struct import pack, unpack
 from typing import Self
 
 VERSION = "4.3.1"
+KRAFT_SINCE = (3, 3)
 CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the cluster id of Apache's image
 SERVER, CLIENTS, TOOLS = "kafka_2.13", "kafka-clients", "kafka-tools"  # Maven's names; TOOLS are the command line programs
 # These options make the JVM start fast; in short runs it is also faster than with the stock 1 GB heap and G1.
@@ -141,6 +142,8 @@ class Node:
         """Writes server.properties and the files that `kafka-storage format` would write, without starting another JVM."""
         data = self.directory / "data"
         data.mkdir(parents=True)
+        if self.cluster.zookeeper is not None:
+            return self._format_with_zookeeper(self.cluster.zookeeper, data)
         listeners = ",".join(f"{name}://127.0.0.1:{port}" for name, port in self.ports.items())
         protocols = {"CLIENT": "PLAINTEXT", "CONTROLLER": "PLAINTEXT", **self.cluster.listeners}
         settings = {
@@ -158,19 +161,34 @@ class Node:
         properties = self.directory / "server.properties"
         properties.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
         if self.node_id == 1:
-            shutil.copy(_initial_features(properties), data / "bootstrap.checkpoint")
+            shutil.copy(_initial_features(properties, self.cluster.version), data / "bootstrap.checkpoint")
         for log_dir in map(Path, settings["log.dirs"].split(",")):
             log_dir.mkdir(exist_ok=True)
             directory_id = urlsafe_b64encode(b"\1" + uuid.uuid4().bytes[1:]).decode().rstrip("=")
             meta = f"version=1\nnode.id={self.node_id}\ncluster.id={CLUSTER_ID}\ndirectory.id={directory_id}\n"
             (log_dir / "meta.properties").write_text(meta)
 
+    def _format_with_zookeeper(self, zookeeper: ZooKeeper, data: Path) -> None:
+        ports = {name: port for name, port in self.ports.items() if name != "CONTROLLER"}
+        protocols = {"CLIENT": "PLAINTEXT", **self.cluster.listeners}
+        settings = {
+            "broker.id": str(self.node_id),
+            "listeners": ",".join(f"{name}://127.0.0.1:{port}" for name, port in ports.items()),
+            "listener.security.protocol.map": ",".join(f"{name}:{protocol}" for name, protocol in protocols.items()),
+            "inter.broker.listener.name": "CLIENT",
+            "zookeeper.connect": f"127.0.0.1:{zookeeper.port}",
+            "log.dirs": str(data),
+            **SINGLE_COPIES,
+            **{name: value.replace("{directory}", str(self.directory)) for name, value in self.cluster.settings.items()},
+        }
+        text = "".join(f"{name}={value}\n" for name, value in settings.items())
+        (self.directory / "server.properties").write_text(text)
+
     def start(self) -> None:
         """Starts the JVM and returns immediately; `ApacheKafka.wait_until_ready` waits until it is ready."""
-        kafka = command("kafka.Kafka", str(self.directory / "server.properties"), jvm=self.cluster.jvm)
-        with (self.directory / "server.log").open("ab") as log:
-            shell = ["sh", "-c", _BOUND_TO_STDIN, "sh", *kafka]
-            self._shell = subprocess.Popen(shell, stdin=subprocess.PIPE, stdout=log, stderr=log, cwd=self.directory)
+        libraries = (jars(SERVER, self.cluster.version),)
+        kafka = command("kafka.Kafka", str(self.directory / "server.properties"), jvm=self.cluster.jvm, libraries=libraries)
+        self._shell = _bound(kafka, self.directory, "server.log")
 
     def kill(self) -> None:
         """Ends the JVM immediately, as `kill -9` does."""
@@ -225,11 +243,44 @@ class Node:
         return self._shell is not None
 
 
+class ZooKeeper:
+    """The ZooKeeper of an older cluster: a JVM, on a port that is reserved until it is closed."""
+
+    def __init__(self, cluster: ApacheKafka) -> None:
+        self._cluster = cluster
+        self._reserved = _reserve_port()
+        self.port: int = self._reserved.getsockname()[1]
+        self._shell: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Starts the JVM. Brokers that start meanwhile wait until it answers."""
+        directory = self._cluster.directory / "zookeeper"
+        directory.mkdir()
+        properties = {
+            "dataDir": directory / "data",
+            "clientPort": self.port,
+            "clientPortAddress": "127.0.0.1",
+            "admin.enableServer": "false",
+        }
+        (directory / "zookeeper.properties").write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
+        main, file = "org.apache.zookeeper.server.quorum.QuorumPeerMain", str(directory / "zookeeper.properties")
+        program = command(main, file, libraries=(jars(SERVER, self._cluster.version),))
+        self._shell = _bound(program, directory, "zookeeper.log")
+
+    def close(self) -> None:
+        """Ends the JVM and releases its port."""
+        if self._shell is not None and self._shell.stdin is not None:
+            self._shell.stdin.close()
+            self._shell.wait()
+        self._reserved.close()
+
+
 class ApacheKafka:
     """A cluster in a temporary directory, as a context manager. `settings` are server.properties of every node;
     `{directory}` in a value stands for the directory of the node.
 
-    `listeners` maps names of listeners beside CLIENT to their security protocols; `jvm` are the options of the JVMs.
+    `listeners` maps names of listeners beside CLIENT to their security protocols; `jvm` are the options of the JVMs. Of `version` before
+    3.3, the cluster has ZooKeeper, otherwise KRaft.
     """
 
     def __init__(
@@ -238,11 +289,13 @@ class ApacheKafka:
         settings: Mapping[str, str] | None = None,
         listeners: Mapping[str, str] | None = None,
         jvm: Sequence[str] = JVM,
+        version: str = VERSION,
     ) -> None:
-        self.jvm = jvm
+        self.jvm, self.version = jvm, version
         self.settings = dict(settings or {})
         self.listeners = dict(listeners or {})
         self.directory = Path(tempfile.mkdtemp(prefix="apache-kafka-"))
+        self.zookeeper = ZooKeeper(self) if tuple(map(int, version.split("."))) < KRAFT_SINCE else None
         self.nodes = [Node(self, node_id) for node_id in range(1, nodes + 1)]
 
     @property
@@ -256,6 +309,8 @@ class ApacheKafka:
 
     def __enter__(self) -> Self:
         try:
+            if self.zookeeper is not None:
+                self.zookeeper.start()
             for node in self.nodes:
                 node.format(self.nodes[0].ports["CONTROLLER"])
                 node.start()
@@ -285,7 +340,16 @@ class ApacheKafka:
         """Ends every node and deletes their data."""
         for node in self.nodes:
             node.close()
+        if self.zookeeper is not None:
+            self.zookeeper.close()
         shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def _bound(program: Sequence[str], directory: Path, log_name: str) -> subprocess.Popen[bytes]:
+    """Starts a JVM that ends with this process, and logs to a file in its directory."""
+    with (directory / log_name).open("ab") as log:
+        shell = ["sh", "-c", _BOUND_TO_STDIN, "sh", *program]
+        return subprocess.Popen(shell, stdin=subprocess.PIPE, stdout=log, stderr=log, cwd=directory)
 
 
 def _reserve_port() -> socket.socket:
@@ -295,11 +359,12 @@ def _reserve_port() -> socket.socket:
     return reserved
 
 
-def _initial_features(properties: Path) -> Path:
+def _initial_features(properties: Path, version: str) -> Path:
     """Returns the file of features with which a new controller starts. It is equal for all clusters, so it is created only once."""
-    cached = _home() / "bootstrap.checkpoint"
+    cached = _home(SERVER, version) / "bootstrap.checkpoint"
     if not cached.exists():
-        tool = command("kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(properties))
+        library = (jars(SERVER, version),)
+        tool = command("kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(properties), libraries=library)
         subprocess.run(tool, check=True, capture_output=True)
         made = shutil.copy(properties.parent / "data" / cached.name, cached.with_suffix(f".{os.getpid()}"))
         Path(made).replace(cached)

@@ -112,7 +112,7 @@ def everything(cluster: ClusterState) -> dict[str, Any]:
     values = {
         name: captured(value)
         for name, value in vars(cluster).items()
-        if name not in ("topics", "topics_by_id", "brokers", "regexes", "blocks", "check_tls", "_users")
+        if name not in ("topics", "topics_by_id", "brokers", "regexes", "blocks", "check_tls", "_users", "share_states")
     }
     values["topics"] = [topic_state(topic) | {"records": _records(topic)} for topic in cluster.topics.values()]
     values["topics_by_id"] = {topic_id: topic.name for topic_id, topic in cluster.topics_by_id.items()}

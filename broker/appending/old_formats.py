@@ -12,7 +12,7 @@ from ...protocol.compression import Compression
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.message_sets import NO_TIMESTAMP, read_message_set
 from ...protocol.record_builder import build_batch
-from ...protocol.records import CREATE_TIME, LOG_APPEND_TIME, MAGIC_POSITION, RecordBatch, first_batch_size, read_header
+from ...protocol.records import CREATE_TIME, LOG_APPEND_TIME, MAGIC_POSITION, BatchError, RecordBatch, first_batch_size, read_header
 from ..releases.release import Release
 from .batch_checks import AppendRules, Validated
 
@@ -38,9 +38,10 @@ def batch_of_message_set(records: object, rules: AppendRules, release: Release) 
 
 
 def in_older_format(validated: Validated, magic: int) -> Validated:
-    """Returns a batch without what the format `magic` cannot hold: headers and, in format 0, timestamps.
+    """Returns a batch without what the format `magic` cannot hold: in format 0, timestamps.
 
-    Raises KafkaError with UNSUPPORTED_FOR_MESSAGE_FORMAT for the batch of an idempotent or transactional producer.
+    Raises KafkaError with UNSUPPORTED_FOR_MESSAGE_FORMAT for the batch of an idempotent or transactional producer. Raises BatchError for
+    records with headers, because Kafka's conversion fails on them.
     """
     batch, header, _, is_new = validated
     if header.producer_id >= 0:
@@ -48,7 +49,9 @@ def in_older_format(validated: Validated, magic: int) -> Validated:
     if header.compression is Compression.ZSTD:
         raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"zstd cannot be used with message format {magic}")
     records = list(RecordBatch(batch).records())
-    kept = [record._replace(headers=[], timestamp=record.timestamp if magic else NO_TIMESTAMP) for record in records]
+    if any(record.headers for record in records):
+        raise BatchError(f"message format {magic} has no headers")
+    kept = [record._replace(timestamp=record.timestamp if magic else NO_TIMESTAMP) for record in records]
     if kept == records:
         return batch, header, validated[2], is_new
     rebuilt = build_batch(kept, compression=header.compression, timestamp_type=header.timestamp_type)

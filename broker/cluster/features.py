@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from ..releases.release import Release
 
 ELR_VERSION, GROUP_VERSION, KRAFT_VERSION = "eligible.leader.replicas.version", "group.version", "kraft.version"
-METADATA_VERSION, TRANSACTION_VERSION = "metadata.version", "transaction.version"
+METADATA_VERSION, SHARE_VERSION, TRANSACTION_VERSION = "metadata.version", "share.version", "transaction.version"
 SUPPORTED = {
     GROUP_VERSION: (0, 1),
     KRAFT_VERSION: (0, 1),
     METADATA_VERSION: (7, 30),
+    SHARE_VERSION: (0, 1),
     TRANSACTION_VERSION: (0, 2),
     ELR_VERSION: (0, 1),
 }

@@ -271,6 +271,7 @@ class ClusterState:
 
     def delete_topic(self, topic: Topic) -> None:
         """Deletes a topic with its records and committed offsets, and wakes the requests that wait for its partitions."""
+        self.groups.share.topic_deleted(topic.id)  # before anything else, so that the topic remains if a record cannot be written
         self.on_topic_deletion(topic)
         del self.topics[topic.name], self.topics_by_id[topic.id]
         self._names.remove(topic.name)

@@ -16,6 +16,9 @@ from ..groups.classic.member import Member
 from ..groups.consumer.assignors import by_topic
 from ..groups.consumer.member import ConsumerMember
 from ..groups.coordinator import Group
+from ..groups.share.group import ShareGroup
+from ..groups.share.member import ShareMember
+from ..groups.share.partitions_view import UNINITIALIZED_START_OFFSET
 from ..topics.names import CONSUMER_OFFSETS
 from .declaration import Controls, control
 from .parameters import GroupId, TimeoutS
@@ -39,7 +42,8 @@ class OffsetInfo:
     """The progress of a group in a partition.
 
     `committed` is the committed offset, or None for an assigned partition without one. `lag` is the number of offsets up to the high
-    watermark; without a committed offset it counts from the start of the log.
+    watermark; without a committed offset it counts from the start of the log. In a share group, `committed` is the start offset, or None
+    before the first fetch, and `lag` does not count records after it that are acknowledged or archived.
     """
 
     topic: str
@@ -151,6 +155,9 @@ def _described(group: Group, cluster: ClusterState) -> GroupInfo:
     if isinstance(group, ClassicGroup):
         members = [_classic_member(member, group) for member in group.members.values()]
         protocol, epoch = group.protocol_name or "", group.generation_id
+    elif isinstance(group, ShareGroup):
+        members = [_share_member(member, cluster) for member in group.members.values()]
+        protocol, epoch = group.assignor, group.epoch
     else:
         members = [_consumer_member(member, cluster) for member in group.members.values()]
         protocol, epoch = group.assignor, group.epoch
@@ -163,7 +170,7 @@ def _described(group: Group, cluster: ClusterState) -> GroupInfo:
         epoch=epoch,
         coordinator=-1 if coordinator is None else coordinator.leader,
         members=members,
-        offsets=list(_offsets(group, members, cluster)),
+        offsets=list(_share_offsets(group, cluster) if isinstance(group, ShareGroup) else _offsets(group, members, cluster)),
     )
 
 
@@ -185,6 +192,27 @@ def _consumer_member(member: ConsumerMember, cluster: ClusterState) -> MemberInf
     assignment = {cluster.topic_name(topic_id): sorted(indexes) for topic_id, indexes in by_id.items()}
     host = member.client_host.lstrip("/")
     return MemberInfo(member.member_id, member.instance_id, member.client_id, host, sorted(member.topics), assignment)
+
+
+def _share_member(member: ShareMember, cluster: ClusterState) -> MemberInfo:
+    assignment = {cluster.topic_name(topic_id): sorted(indexes) for topic_id, indexes in member.assigned.items()}
+    return MemberInfo(member.member_id, None, member.client_id, member.client_host.lstrip("/"), sorted(member.topics), assignment)
+
+
+def _share_offsets(group: ShareGroup, cluster: ClusterState) -> Iterable[OffsetInfo]:
+    """Yields the initialized partitions, in the order of topics and partitions. The committed offset is the start offset of the group."""
+    initialized = {
+        (cluster.topic_name(topic_id), index): topic_id
+        for topic_id, indexes in group.initialization.assignable.items()
+        for index in indexes
+    }
+    for (topic, index), topic_id in sorted(initialized.items()):
+        partition, stored = cluster.find_partition(topic, index), cluster.share_states.summary(group.group_id, topic_id, index)
+        if partition is None or stored is None or stored.start_offset == UNINITIALIZED_START_OFFSET:
+            yield OffsetInfo(topic, index, None, "", 0)
+        else:
+            lag = partition.high_watermark - stored.start_offset - max(0, stored.delivery_complete_count)
+            yield OffsetInfo(topic, index, stored.start_offset, "", max(0, lag))
 
 
 def _offsets(group: Group, members: Iterable[MemberInfo], cluster: ClusterState) -> Iterable[OffsetInfo]:

@@ -11,12 +11,15 @@ from typing import cast
 from ...protocol.down_conversion import as_stored, down_converted
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.fetch import PartitionData
+from ..releases.release import Release
 from ..settings.message_format import BATCHES, message_format
 from ..settings.values import TopicConfig
 from .read import FetchRead
 
 ZSTD_SINCE = 10
 """The first version of Fetch that may return batches in zstd (KIP-110)."""
+
+NULL_RECORDS_SINCE = (3, 0)
 
 
 def convert(read: FetchRead) -> None:
@@ -31,7 +34,7 @@ def convert(read: FetchRead) -> None:
             if data.records:
                 data.records = _converted(cast("list[memoryview]", data.records), config, read.context.version, found.wanted.fetch_offset)
         except KafkaError as error:
-            _refuse(data, error.code)
+            _refuse(data, error.code, read.context.cluster.release)
 
 
 def _converted(records: list[memoryview], config: TopicConfig, version: int, offset: int) -> list[memoryview]:
@@ -47,6 +50,8 @@ def _readable(version: int) -> int:
     return 0 if version <= 1 else 1 if version <= 3 else BATCHES
 
 
-def _refuse(data: PartitionData, code: ErrorCode) -> None:
-    data.error_code, data.records, data.aborted_transactions = code, b"", None
+def _refuse(data: PartitionData, code: ErrorCode, release: Release | None) -> None:
+    """Replaces the data of a partition by an error. From 3.0 on, records are then null and aborted transactions an empty list."""
+    with_null = release is not None and release.number >= NULL_RECORDS_SINCE
+    data.error_code, data.records, data.aborted_transactions = code, None if with_null else b"", [] if with_null else None
     data.high_watermark = data.last_stable_offset = data.log_start_offset = -1

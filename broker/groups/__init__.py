@@ -4,8 +4,10 @@
 
 * `Groups.classic` (`classic_requests`): JoinGroup, SyncGroup, Heartbeat and LeaveGroup,
 * `Groups.consumer` (`consumer_requests`): ConsumerGroupHeartbeat,
+* `Groups.share` (`share.requests`): ShareGroupHeartbeat and the offsets of share groups,
 * `Groups.offsets` (`offset_requests`): committed offsets, also those of transactions.
 
-All three share one `table.GroupTable`, which finds groups by id, creates them and writes them to `__consumer_offsets`. A group is a
-`classic.group.ClassicGroup` or a `consumer.group.ConsumerGroup`; `conversion` turns one kind into the other.
+All share one `table.GroupTable`, which finds groups by id, creates them and writes them to `__consumer_offsets`. A group is a
+`classic.group.ClassicGroup`, a `consumer.group.ConsumerGroup` or a `share.group.ShareGroup`; `conversion` turns classic groups into
+consumer groups and back.
 """

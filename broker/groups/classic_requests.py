@@ -16,6 +16,7 @@ from .classic.messages import Join, JoinResult, Leave, Sync, SyncResult
 from .consumer import classic_members
 from .consumer.group import ConsumerGroup
 from .conversion import may_downgrade
+from .share.group import ShareGroup
 from .table import Group, GroupTable
 
 
@@ -37,6 +38,8 @@ class ClassicRequests:
         group = table.get(group_id)
         if error := self._check_join(group_id, join, group):
             reply.set(error)
+        elif isinstance(group, ShareGroup):
+            reply.set(JoinResult(ErrorCode.INCONSISTENT_GROUP_PROTOCOL))
         elif isinstance(group, ConsumerGroup) and not group.is_empty:
             reply.set(self._join_consumer_group(group, join))
         else:
@@ -117,8 +120,10 @@ class ClassicRequests:
                 self._table.remove_members(group, members)
         return errors
 
-    def _find(self, group_id: str) -> Group | None:
-        return self._table.get(group_id) if group_id else None
+    def _find(self, group_id: str) -> ClassicGroup | ConsumerGroup | None:
+        """Returns a group that can have members of the classic protocol."""
+        group = self._table.get(group_id) if group_id else None
+        return None if isinstance(group, ShareGroup) else group
 
 
 def _not_found(group_id: str) -> ErrorCode:

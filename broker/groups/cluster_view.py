@@ -9,9 +9,10 @@ from ...protocol.coordinator_records import CoordinatorRecord
 from ..transactions.transaction import Producer
 
 if TYPE_CHECKING:
-    from ..settings.values import GroupConfig
+    from ..settings.values import BrokerConfig, GroupConfig
     from ..topics.topic import Topic
     from .consumer.regex_resolutions import Resolutions
+    from .share.partitions_view import SharePartitionsView
 
 
 class ClusterView(Protocol):
@@ -34,8 +35,16 @@ class ClusterView(Protocol):
         """The regular expressions that members of any group subscribe to, with the topics that match."""
 
     @property
+    def config(self) -> BrokerConfig:
+        """The broker settings."""
+
+    @property
     def group_configs(self) -> Mapping[str, GroupConfig]:
         """Settings of single groups (config resource GROUP), by group id. A group without settings has no entry."""
+
+    @property
+    def share_states(self) -> SharePartitionsView:
+        """The stored states of the share partitions of all groups."""
 
     def tell(self, kind: str, text: str, **fields: str | int) -> None:
         """Tells the record of exchanges of an event."""

@@ -1,7 +1,8 @@
 """The group coordinator of the cluster: all groups and their committed offsets, as Kafka's GroupCoordinatorService keeps them.
 
-A group is a classic group or a consumer group. An empty group becomes the kind that the next joining member needs; a group with members
-may be converted (`conversion`). Every change is written to `__consumer_offsets` as Kafka writes it (`records`).
+A group is a classic group, a consumer group or a share group. An empty classic or consumer group becomes the one of the two that the next
+joining member needs, and one with members may be converted (`conversion`); share groups never change their kind. Every change is written
+to `__consumer_offsets` as Kafka writes it (`records`, `share.records`).
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ from .logger import log
 from .offset_requests import OffsetRequests
 from .records import offset_record, tombstones
 from .settings import GroupSettings
+from .share.group import ShareGroup
+from .share.requests import ShareRequests
 from .table import Group, GroupTable
 
 __all__ = ["Group", "GroupSettings", "Groups"]
 
 
 class Groups:
-    """The groups of a cluster, by kind of request: `classic`, `consumer` and `offsets`.
+    """The groups of a cluster, by kind of request: `classic`, `consumer`, `share` and `offsets`.
 
     `randomness` generates member ids; `timers` provides the time and runs timeouts.
     """
@@ -33,6 +36,7 @@ class Groups:
         self._table = GroupTable(timers, randomness, settings, cluster, self.expire_offsets)
         self.classic = ClassicRequests(self._table)
         self.consumer = ConsumerRequests(self._table)
+        self.share = ShareRequests(self._table)
         self.offsets = OffsetRequests(self._table)
 
     def __iter__(self) -> Iterator[Group]:
@@ -57,9 +61,13 @@ class Groups:
             return ErrorCode.GROUP_ID_NOT_FOUND
         if error := group.check_delete():
             return error
-        offsets = [(topic, index) for topic, partitions in self.offsets.of(group_id) for index in partitions]
-        records = [offset_record(group_id, topic, index, None) for topic, index in offsets]
-        self._table.cluster.write(group_id, [*records, *tombstones(group)])
+        if isinstance(group, ShareGroup):
+            if error := self.share.delete(group):
+                return error
+        else:
+            offsets = [(topic, index) for topic, partitions in self.offsets.of(group_id) for index in partitions]
+            records = [offset_record(group_id, topic, index, None) for topic, index in offsets]
+            self._table.cluster.write(group_id, [*records, *tombstones(group)])
         group.delete()
         self._table.remove(group_id)
         self.offsets.forget_group(group_id)
@@ -70,7 +78,8 @@ class Groups:
         """Deletes expired offsets, and groups that have neither offsets nor members left."""
         self._table.set_retention_timer()
         now_ms, may_expire = self._table.timers.now_ms, self.offsets.may_expire
-        for group in [each for each in self if may_expire(each.group_id, now_ms)]:
+        # Share groups have no committed offsets, and Kafka keeps them until they are deleted.
+        for group in [each for each in self if not isinstance(each, ShareGroup) and may_expire(each.group_id, now_ms)]:
             self.offsets.expire(group.group_id)
             if not self.offsets.of(group.group_id) and group.is_empty:
                 self.delete(group.group_id)

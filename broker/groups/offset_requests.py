@@ -11,14 +11,15 @@ from functools import partial
 from ...protocol.errors import ErrorCode
 from ...protocol.schema import ZERO_UUID
 from ..transactions.transaction import Producer
+from .classic.group import ClassicGroup
 from .classic.messages import CONSUMER_PROTOCOL_TYPE
 from .consumer.assignors import Slot
-from .consumer.group import ConsumerGroup
 from .logger import log
 from .offset_expiration import earliest_expiry_ms, has_expired
 from .offset_index import OffsetIndex
 from .offsets import CommittedOffset, CommittedOffsets
 from .records import offset_record
+from .share.group import ShareGroup
 from .table import GroupTable
 
 
@@ -50,16 +51,16 @@ class OffsetRequests:
     ) -> ErrorCode:
         """Returns NONE if offsets may be committed, otherwise an error. A request without a generation may create the group."""
         group = self._table.get(group_id)
-        if isinstance(group, ConsumerGroup):
-            return group.check_commit(member_id, generation_id, slots, supports_member_epochs)
         if group is None:
             return ErrorCode.GROUP_ID_NOT_FOUND if generation_id >= 0 else ErrorCode.NONE
-        return group.check_commit(member_id, group_instance_id, generation_id)
+        if isinstance(group, ClassicGroup):
+            return group.check_commit(member_id, group_instance_id, generation_id)
+        return group.check_commit(member_id, generation_id, slots, supports_member_epochs)
 
     def check_fetch(self, group_id: str, member_id: str | None, epoch: int) -> ErrorCode:
-        """Returns NONE if offsets may be read, otherwise an error. Only consumer groups check the member."""
+        """Returns NONE if offsets may be read, otherwise an error. Classic groups do not check the member."""
         group = self._table.get(group_id)
-        return group.check_fetch(member_id, epoch) if isinstance(group, ConsumerGroup) else ErrorCode.NONE
+        return ErrorCode.NONE if group is None or isinstance(group, ClassicGroup) else group.check_fetch(member_id, epoch)
 
     def check_metadata(self, metadata: str) -> ErrorCode:
         """Returns OFFSET_METADATA_TOO_LARGE if the metadata has too many UTF-16 code units, which Java counts as characters."""
@@ -92,14 +93,16 @@ class OffsetRequests:
         A request without a generation may create the group.
         """
         group = self._table.get(group_id)
-        if isinstance(group, ConsumerGroup):
-            if generation_id == -1 and not member_id and group_instance_id is None:
-                return ErrorCode.NONE
-            error = group.check_commit(member_id, generation_id, slots, supports_member_epochs=True)
-            return ErrorCode.ILLEGAL_GENERATION if error is ErrorCode.STALE_MEMBER_EPOCH else error
         if group is None:
             return ErrorCode.ILLEGAL_GENERATION if generation_id >= 0 else ErrorCode.NONE
-        return group.check_transactional_commit(member_id, group_instance_id, generation_id)
+        if isinstance(group, ClassicGroup):
+            return group.check_transactional_commit(member_id, group_instance_id, generation_id)
+        if isinstance(group, ShareGroup):
+            return ErrorCode.GROUP_ID_NOT_FOUND
+        if generation_id == -1 and not member_id and group_instance_id is None:
+            return ErrorCode.NONE
+        error = group.check_commit(member_id, generation_id, slots, supports_member_epochs=True)
+        return ErrorCode.ILLEGAL_GENERATION if error is ErrorCode.STALE_MEMBER_EPOCH else error
 
     def commit_in_transaction(self, group_id: str, producer: Producer, offsets: Mapping[tuple[str, int], CommittedOffset]) -> None:
         """Stores offsets by (topic, partition) until the producer's transaction ends, after `check_transactional_commit`.
@@ -136,9 +139,9 @@ class OffsetRequests:
     def check_delete(self, group_id: str) -> ErrorCode:
         """Returns NON_EMPTY_GROUP if the group has members whose subscriptions the broker cannot read, NONE if OffsetDelete is allowed."""
         group = self._table.get(group_id)
-        if group is None:
+        if group is None or isinstance(group, ShareGroup):
             return ErrorCode.GROUP_ID_NOT_FOUND
-        may = isinstance(group, ConsumerGroup) or group.is_empty or group.protocol_type == CONSUMER_PROTOCOL_TYPE
+        may = not isinstance(group, ClassicGroup) or group.is_empty or group.protocol_type == CONSUMER_PROTOCOL_TYPE
         return ErrorCode.NONE if may else ErrorCode.NON_EMPTY_GROUP
 
     def delete(self, group_id: str, topic: str, partition: int) -> ErrorCode:
@@ -160,7 +163,7 @@ class OffsetRequests:
     def expire(self, group_id: str) -> None:
         """Deletes the offsets of a group that have expired."""
         table, group, offsets = self._table, self._table.get(group_id), self.of(group_id)
-        assert group is not None
+        assert group is not None and not isinstance(group, ShareGroup)
         expired = offsets.expired(partial(has_expired, group, table.timers.now_ms, table.settings))
         self._delete(group_id, expired)
         if expired:

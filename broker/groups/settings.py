@@ -25,6 +25,12 @@ class GroupSettings:
     group_consumer_max_size: int = (1 << 31) - 1
     group_consumer_migration_policy: str = "bidirectional"
     group_consumer_session_timeout_ms: int = 45_000
+    group_share_assignment_interval_ms: int = 1_000
+    group_share_assignors: tuple[str, ...] = ("simple",)
+    group_share_heartbeat_interval_ms: int = 5_000
+    group_share_initialize_retry_interval_ms: int = 30_000
+    group_share_max_size: int = 200
+    group_share_session_timeout_ms: int = 45_000
     offset_metadata_max_bytes: int = 4_096
     offsets_retention_minutes: int = 10_080
     offsets_retention_check_interval_ms: int = 600_000

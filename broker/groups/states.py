@@ -70,3 +70,25 @@ class ConsumerGroupState(Enum):
 
     DEAD = "Dead"
     """The group is deleted or has been converted."""
+
+
+class ShareGroupState(Enum):
+    """The states of a share group, as ShareGroupDescribe and ListGroups return them (Kafka's ShareGroupState).
+
+    There are no states of a rebalance, because members share partitions and so never wait for each other.
+    """
+
+    EMPTY = "Empty"
+    """The group has no members. Its share partitions keep their state.
+
+    The first member joins -> STABLE; the group is deleted -> DEAD.
+    """
+
+    STABLE = "Stable"
+    """The group has members.
+
+    The last member leaves or its session ends -> EMPTY.
+    """
+
+    DEAD = "Dead"
+    """The group is deleted."""

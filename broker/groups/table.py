@@ -21,10 +21,13 @@ from .consumer.member import ConsumerMember
 from .conversion import downgrade, may_downgrade
 from .records import classic_record, consumer_records, tombstones
 from .settings import GroupSettings
+from .share.group import ShareGroup
+from .share.member import ShareMember
+from .share.records import share_records
 
 _RETENTION_TIMER = "offsets retention"
 
-Group = ClassicGroup | ConsumerGroup
+Group = ClassicGroup | ConsumerGroup | ShareGroup
 
 
 class GroupTable:
@@ -139,3 +142,18 @@ class GroupTable:
         now_ms = self.timers.now_ms
         self.cluster.write(group.group_id, [*consumer_records(group, now_ms), classic_record(classic, now_ms)])
         return classic
+
+    # Share groups
+
+    def new_share_group(self, group_id: str) -> ShareGroup:
+        return ShareGroup(group_id, self.timers, self.settings, self.cluster, self.remove_share_member)
+
+    def write_share(self, group: ShareGroup) -> None:
+        """Writes the changes of a share group."""
+        if records := share_records(group):
+            self.cluster.write(group.group_id, records)
+
+    def remove_share_member(self, group: ShareGroup, member: ShareMember) -> None:
+        """Removes a member that leaves or expires."""
+        group.remove(member)
+        self.write_share(group)

@@ -29,6 +29,7 @@ TELEMETRY = (71, 72)
 """GetTelemetrySubscriptions and PushTelemetry. Like Kafka, the broker lists them only with a metrics reporter that receives client
 telemetry (KIP-714), so that clients collect no metrics otherwise."""
 NO_EPOCH = -1
+FEATURES_SINCE = (2, 7)
 NAMES_ITS_VERSIONS_SINCE = (2, 4)
 LEVEL_ZERO_SINCE = 4
 """The first version that lists features whose lowest level is 0, because older clients fail on them (KAFKA-17011)."""
@@ -51,9 +52,16 @@ def api_versions(request: ApiVersionsRequest, context: Context) -> ApiVersionsRe
             for name, (lowest, highest) in features.supported.items()
             if lowest > 0 or context.version >= LEVEL_ZERO_SINCE
         ],
-        finalized_features_epoch=context.cluster.metadata_log.end_offset if features.supported else NO_EPOCH,
+        finalized_features_epoch=_features_epoch(context.cluster),
         finalized_features=_finalized(features),
     )
+
+
+def _features_epoch(cluster: ClusterState) -> int:
+    """Returns the version of the finalized features; with ZooKeeper it is 0, because there are none to change."""
+    if cluster.features.supported:
+        return cluster.metadata_log.end_offset
+    return 0 if cluster.release is not None and cluster.release.number >= FEATURES_SINCE else NO_EPOCH
 
 
 def _finalized(features: Features) -> list[FinalizedFeatureKey]:

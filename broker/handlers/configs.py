@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from typing import TYPE_CHECKING
 
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.describe_configs import (
@@ -28,6 +29,18 @@ from ..settings.types import ConfigResourceType, ConfigType
 from ..settings.values import ClientMetricsConfig, ConfigEntry, ConfigSource, GroupConfig
 from ..slices import Slices, chunks
 from ..topics.names import illegal_name
+
+if TYPE_CHECKING:
+    from ..releases.release import Release
+
+NEVER_DEFAULT_SINCE = (2, 7)
+"""The release since which DescribeConfigs v0 says of no value that it is the default, because Kafka no longer fills the field."""
+
+if TYPE_CHECKING:
+    pass
+
+NEVER_DEFAULT_SINCE = (2, 7)
+"""The release since which DescribeConfigs v0 says of no value that it is the default, because Kafka no longer fills the field."""
 
 
 def demand_configs(operation: Operation, resource_type: int, name: str, context: Context) -> None:
@@ -64,7 +77,7 @@ def _describe(resource: DescribeConfigsResource, request: DescribeConfigsRequest
     try:
         demand_configs(Operation.DESCRIBE_CONFIGS, resource.resource_type, resource.resource_name, context)
         entries = _entries(resource, frozenset(resource.configuration_keys or ()), context)
-        result.configs = [_config(entry, request) for entry in entries]
+        result.configs = [_config(entry, request, context.cluster.release) for entry in entries]
     except KafkaError as error:
         result.error_code, result.error_message = error.code, error.message or ""
     return result
@@ -136,13 +149,13 @@ def _logger_entries(name: str, names: frozenset[str], context: Context) -> list[
     ]
 
 
-def _config(entry: ConfigEntry, request: DescribeConfigsRequest) -> DescribeConfigsResourceResult:
+def _config(entry: ConfigEntry, request: DescribeConfigsRequest, release: Release | None) -> DescribeConfigsResourceResult:
     synonyms = entry.synonyms if request.include_synonyms else []
     return DescribeConfigsResourceResult(
         name=entry.name,
         value=entry.value,
         read_only=entry.read_only,
-        is_default=entry.source is ConfigSource.DEFAULT,
+        is_default=entry.source is ConfigSource.DEFAULT and release is not None and release.number < NEVER_DEFAULT_SINCE,
         config_source=entry.source,
         is_sensitive=entry.is_sensitive,
         synonyms=[DescribeConfigsSynonym(name=synonym.name, value=synonym.value, source=synonym.source) for synonym in synonyms],

@@ -11,8 +11,6 @@ The rules of the first four are in groups/classic_requests.py and groups/classic
 * DescribeGroups: v3 returns authorized operations, v4 instance ids; v6 returns GROUP_ID_NOT_FOUND where it was the state Dead before.
 * ListGroups: v4 filters by state, v5 by type.
 * DeleteGroups: versions differ in their format only.
-
-Share groups are not implemented.
 """
 
 from __future__ import annotations

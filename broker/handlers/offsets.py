@@ -99,7 +99,8 @@ def _check_commit(request: OffsetCommitRequest, found: list[Found[OffsetCommitRe
         [(topic.id, wanted.partition_index) for _, topic, wanted in found],
         supports_member_epochs=context.version >= MEMBER_EPOCH_VERSION,
     )
-    if error is ErrorCode.GROUP_ID_NOT_FOUND and context.version < MEMBER_EPOCH_VERSION:
+    group_exists = broker.groups.get(request.group_id) is not None  # GROUP_ID_NOT_FOUND then means that it is a share group
+    if error is ErrorCode.GROUP_ID_NOT_FOUND and not group_exists and context.version < MEMBER_EPOCH_VERSION:
         return ErrorCode.ILLEGAL_GENERATION
     return error
 

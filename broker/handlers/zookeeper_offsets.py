@@ -50,7 +50,7 @@ def commit_to_zookeeper(request: OffsetCommitRequest, context: Context) -> Offse
 
 
 def fetch_from_zookeeper(request: OffsetFetchRequest, context: Context) -> OffsetFetchResponse:
-    """Returns the stored offsets, -1 where there is none. An error of the group is returned for each partition."""
+    """Returns the stored offsets, and UNKNOWN_TOPIC_OR_PARTITION where there is none. Each partition gets an error of the group."""
     error = ErrorCode.NONE
     if not context.may(Operation.DESCRIBE, ResourceType.GROUP, request.group_id):
         error = ErrorCode.GROUP_AUTHORIZATION_FAILED
@@ -73,6 +73,7 @@ def _fetched(group_id: str, topic: str, index: int, error: ErrorCode, context: C
         error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     elif context.cluster.zookeeper is not None:
         offset = context.cluster.zookeeper.committed(group_id, topic, index)
+        error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if offset is None else ErrorCode.NONE
     return OffsetFetchResponsePartition(
         partition_index=index, committed_offset=NO_OFFSET if offset is None else offset, metadata="", error_code=error
     )

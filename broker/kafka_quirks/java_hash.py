@@ -36,7 +36,7 @@ def hash_map_order(keys: Iterable[str]) -> list[str]:
     """Returns the keys, without duplicates, in the order of a HashMap that has never contained other keys."""
     keys = list(dict.fromkeys(keys))
     mask = _table_size(len(keys)) - 1
-    return sorted(keys, key=lambda key: _spread(java_hash(key)) & mask)
+    return sorted(keys, key=lambda key: spread(java_hash(key)) & mask)
 
 
 def timeline_order(keys: Iterable[str]) -> list[str]:
@@ -56,7 +56,7 @@ def partitions_order(topic: str, partitions: Collection[int], *, concurrent: boo
     """Returns the partitions of a topic in the order of a HashMap with their TopicPartitions as keys, or of a ConcurrentHashMap."""
     mask = _table_size(len(partitions) + concurrent) - 1
     topic_hash = java_hash(topic)
-    return sorted(partitions, key=lambda partition: _spread(31 * (31 + partition) + topic_hash) & mask)
+    return sorted(partitions, key=lambda partition: spread(31 * (31 + partition) + topic_hash) & mask)
 
 
 _FIBONACCI, _LONG_MASK = -7046029254386353131, (1 << 64) - 1
@@ -73,6 +73,6 @@ def _table_size(count: int) -> int:
     return size
 
 
-def _spread(value: int) -> int:
+def spread(value: int) -> int:
     """Returns the hash code with its high bits mixed into the low ones, which select the bucket (`HashMap.hash`)."""
     return value ^ (value & 0xFFFFFFFF) >> 16

@@ -6,7 +6,7 @@ in the group without it, as after a coordinator has failed over: they join again
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..groups.classic.group import ClassicGroup
@@ -19,10 +19,12 @@ from ..groups.coordinator import Group, Groups
 from ..groups.offset_index import OffsetIndex
 from ..groups.offset_requests import OffsetRequests
 from ..groups.offsets import CommittedOffset, CommittedOffsets, PendingOffset, PendingOffsets
+from ..groups.share.group import ShareGroup
 from ..groups.states import GroupState
 from ..groups.table import GroupTable
 from .consumer_groups import CONSUMER_GROUP, PROTOCOLS
 from .forms import KEYS, MOMENT, PLAIN, TUPLE, Form, Plain, Record, coded, mapped, named, optional, ordered
+from .share_groups import SHARE_GROUP
 
 
 def _new_member() -> Member:
@@ -97,7 +99,7 @@ OFFSETS = Record(
 
 # Classes whose attributes follow from the members and groups, or that have no state.
 MEMBERS_OF_GROUP = Record(Members, {}, apart=("joined", "_members", "_static_ids", "_supporters"))
-GROUPS = Record(Groups, {}, apart=("classic", "consumer", "offsets", "_table"))
+GROUPS = Record(Groups, {}, apart=("classic", "consumer", "share", "offsets", "_table"))
 GROUP_TABLE = Record(GroupTable, {}, apart=("timers", "settings", "cluster", "_random", "_expire_offsets", "_groups"))
 CLASSIC_REQUESTS = Record(ClassicRequests, {}, apart=("_table",))
 CONSUMER_REQUESTS = Record(ConsumerRequests, {}, apart=("_table",))
@@ -110,15 +112,21 @@ def write_groups(groups: Groups) -> Plain:
 
 
 def _record_of(group: Group) -> Record[Any]:
+    if isinstance(group, ShareGroup):
+        return SHARE_GROUP
     return CONSUMER_GROUP if isinstance(group, ConsumerGroup) else CLASSIC_GROUP
 
 
 def fill_groups(groups: Groups, plain: Mapping[str, Plain], shift_ms: int) -> None:
     """Adds the groups and offsets of a written state to the groups of a new cluster, without their timers."""
     table = groups._table
+    created: dict[str, Callable[[str], Group]] = {
+        ClassicGroup.type: table.new_classic_group,
+        ConsumerGroup.type: table.new_consumer_group,
+        ShareGroup.type: table.new_share_group,
+    }
     for each in plain["groups"]:
-        new_group = table.new_classic_group if each["type"] == ClassicGroup.type else table.new_consumer_group
-        group: Group = new_group(each["group"]["group_id"])
+        group: Group = created[each["type"]](each["group"]["group_id"])
         _record_of(group).fill(group, each["group"], shift_ms)
         table.store(group)
     OFFSETS.fill(groups.offsets, plain["offsets"], shift_ms)

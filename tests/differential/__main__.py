@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 
-from tests.apache_kafka import QUICK, ApacheKafka
+from tests.apache_kafka import QUICK, VERSION, ApacheKafka
 
 from .clusters import SETTINGS, EmulatedCluster, ServedCluster
 from .comparison import differences, known_differences, read_recording, unexplained, write_recording
 from .families import FAMILIES
 from .replay import replay
+
+VERSIONS = {"": VERSION, "2.8": "2.8.2", "3.9": "3.9.1"}
+"""The version of Apache Kafka that answers the cases of a family, by its `as_version`."""
 
 
 class RecordedKafka(ServedCluster):
@@ -40,13 +43,15 @@ class RecordedKafka(ServedCluster):
 def main(names: list[str]) -> int:
     known, found = known_differences(), []
     for name in names or FAMILIES:
-        cases, settings, nodes, coordinators, sasl = FAMILIES[name]
-        listeners = {"SASL": "SASL_PLAINTEXT"} if sasl else {}
-        with ApacheKafka(nodes=nodes, settings={**QUICK, **SETTINGS, **settings}, listeners=listeners) as kafka:
-            theirs = {case.name: answers for case, answers in replay(RecordedKafka(kafka), cases(), coordinators)}
+        family = FAMILIES[name]
+        listeners = {"SASL": "SASL_PLAINTEXT"} if family.sasl else {}
+        settings, version = {**QUICK, **SETTINGS, **family.settings}, VERSIONS[family.as_version]
+        with ApacheKafka(nodes=family.nodes, settings=settings, listeners=listeners, version=version) as kafka:
+            theirs = {case.name: answers for case, answers in replay(RecordedKafka(kafka), family.cases(), family.coordinators)}
         changed = sum(answers != theirs.get(case) for case, answers in read_recording(name).items())
         write_recording(name, theirs)
-        ours = {case.name: answers for case, answers in replay(EmulatedCluster(settings, nodes, sasl=sasl), cases(), coordinators)}
+        emulated = EmulatedCluster(family.settings, family.nodes, sasl=family.sasl, as_version=family.as_version)
+        ours = {case.name: answers for case, answers in replay(emulated, family.cases(), family.coordinators)}
         differing = differences(theirs, ours)
         found += unexplained(differing, known)
         answers = sum(map(len, theirs.values()))

@@ -159,6 +159,7 @@ class Family(NamedTuple):
     """Cases that are sent to one cluster. `settings` are used in addition to the settings of all clusters.
 
     `coordinators` are the replicas of the partitions of `__consumer_offsets`. With `sasl`, each node has a second listener, SASL.
+    With `as_version`, our broker emulates that release, and the answers are those of Apache Kafka of that release.
     """
 
     cases: Callable[[], Cases]
@@ -166,6 +167,7 @@ class Family(NamedTuple):
     nodes: int = 2
     coordinators: tuple[tuple[int, ...], ...] = ((1,),)
     sasl: bool = False
+    as_version: str = ""
 
 
 def id_of(name: str) -> bytes:

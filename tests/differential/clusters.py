@@ -106,9 +106,10 @@ class EmulatedConnection:
 class EmulatedCluster:
     """Our broker, without sockets."""
 
-    def __init__(self, settings: Mapping[str, str], nodes: int = 2, *, sasl: bool = False) -> None:
+    def __init__(self, settings: Mapping[str, str], nodes: int = 2, *, sasl: bool = False, as_version: str = "") -> None:
         self.nodes, self.texts = nodes, {"directory": "{directory}"}
-        self.world = World(nodes=nodes, settings={**SETTINGS, **(SASL_LISTENERS if sasl else {}), **settings})
+        own = {**SETTINGS, **(SASL_LISTENERS if sasl else {}), **settings}
+        self.world = World(nodes=nodes, settings=own, as_version=as_version or None)
 
     def connect(self, node: int, host: str = LOCALHOST, listener: str = "") -> EmulatedConnection:
         return EmulatedConnection(self.world, node, host, listener)

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import md5
 from typing import Any
 
 from odradek.protocol.compression import InvalidCompression, decompress
-from odradek.protocol.records import HEADER, BatchError, BatchHeader, InvalidRecords, RecordBatch, batches
+from odradek.protocol.message_sets import Message as LegacyMessage
+from odradek.protocol.message_sets import inner_messages, outer_messages
+from odradek.protocol.records import HEADER, MAGIC_POSITION, BatchError, BatchHeader, InvalidRecords, RecordBatch, batches
 from odradek.protocol.schema import ZERO_UUID, Api, Message, Spec, has_default, specs
 
 HASH_ORDERED = {
@@ -54,6 +56,11 @@ HASH_ORDERED = {
     "DescribeClientQuotas",
     "UpdateFeatures",
     "DescribeDelegationToken",
+    "ShareGroupHeartbeat",
+    "ShareGroupDescribe",
+    "DescribeShareGroupOffsets",
+    "AlterShareGroupOffsets",
+    "DeleteShareGroupOffsets",
     "ShareFetch",
     "ShareAcknowledge",
     "InitializeShareGroupState",
@@ -62,7 +69,14 @@ HASH_ORDERED = {
     "DeleteShareGroupState",
     "ReadShareGroupStateSummary",
 }
-APIS_WITH_TEXTS = {"SaslAuthenticate"}
+SHARE_APIS = {
+    "ShareGroupHeartbeat",
+    "ShareGroupDescribe",
+    "DescribeShareGroupOffsets",
+    "AlterShareGroupOffsets",
+    "DeleteShareGroupOffsets",
+}
+APIS_WITH_TEXTS = {"SaslAuthenticate", *SHARE_APIS}
 """APIs whose error messages are compared too, because clients show them to their users. Their bytes are shown as text."""
 TEXTS = {"error_message", "acknowledge_error_message", "batch_index_error_message", "documentation"}
 RANDOM_FIELDS = {
@@ -130,7 +144,7 @@ class Renderer:
             return f"{len(value)} bytes" if value else ""
         if spec.name == "session_lifetime_ms" and value > LONG_LIFETIME_MS:
             return "*"
-        if isinstance(value, bytes) and self.shows_texts:
+        if isinstance(value, bytes) and self.shows_texts and spec.kind != "16s":
             return value.decode("utf-8", "replace")
         if isinstance(value, bytes):
             return self.topic_id(value) if spec.kind == "16s" else _shown(value)
@@ -160,10 +174,26 @@ class Renderer:
 
     def records(self, value: Any) -> list[str]:
         data = b"".join(value) if isinstance(value, list) else bytes(value)
+        if len(data) > MAGIC_POSITION and data[MAGIC_POSITION] < 2:
+            messages = list(self.messages(memoryview(data)))
+            # Wrappers of two implementations of a codec have different sizes, so that they are shown by their messages only.
+            return messages if any(line.startswith(" ") for line in messages) else [f"{len(data)} bytes", *messages]
         try:
             return [self.batch(batch) for batch in batches(data)]
         except (BatchError, InvalidRecords) as error:
             return [f"{error}: {data.hex()}"]
+
+    def messages(self, data: memoryview) -> Iterator[str]:
+        """Yields the messages of a message set, those in wrappers after their wrapper."""
+        for message in outer_messages(data, len(data)):
+            value = b"" if message.codec else message.value
+            yield f"{self.message_line(message)} {value if value is None else _shown(value)}"
+            for inner in inner_messages(message) if message.codec else ():
+                yield f"  {self.message_line(inner)} {inner.value if inner.value is None else _shown(inner.value)}"
+
+    def message_line(self, message: LegacyMessage) -> str:
+        key = message.key if message.key is None else _shown(message.key)
+        return f"{message.offset} magic={message.magic} attributes={message.attributes} time={self.time(message.timestamp)} {key}"
 
     def batch(self, batch: RecordBatch) -> str:
         """Returns offsets, epoch, attributes, times, producer, count, CRC and records of one batch."""

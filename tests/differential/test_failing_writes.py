@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 import pytest
 
 from odradek.broker.groups import records as group_records
+from odradek.broker.groups.share import records as share_records
 from odradek.broker.topics.partition import Partition
 from odradek.broker.transactions import records as transaction_records
 from tests.state import changes
@@ -41,7 +42,7 @@ class Faults:
         if step == "append":
             self._guard(monkeypatch, Partition, "append_records")
         else:
-            for module in (group_records, transaction_records):
+            for module in (group_records, share_records, transaction_records):
                 self._guard(monkeypatch, module, "write_key")
 
     def _guard(self, monkeypatch: pytest.MonkeyPatch, owner: object, name: str) -> None:
@@ -79,7 +80,7 @@ class FailingConnection(WatchedConnection):
 
 class Failing(WatchedCluster):
     def __init__(self, family: Family, faults: Faults) -> None:
-        super().__init__(family.settings, family.nodes, family.sasl)
+        super().__init__(family)
         self.faults = faults
         self.traces: list[str] = []
         self.case = ""
@@ -89,7 +90,7 @@ class Failing(WatchedCluster):
 
 
 @pytest.mark.parametrize("step", ["encode", "append"])
-@pytest.mark.parametrize("family", ["groups", "group_offsets", "consumer_groups", "transactions"])
+@pytest.mark.parametrize("family", ["groups", "group_offsets", "consumer_groups", "share_groups", "share_group_offsets", "transactions"])
 def test_failed_write_leaves_no_trace(family: str, step: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL)  # each failure is logged with a stack trace
     faults = Faults(monkeypatch, step)

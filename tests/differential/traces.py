@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
@@ -53,6 +53,7 @@ FENCES = "the transaction is aborted so that a retry succeeds, and the error req
 VERIFICATION = "later batches of the producer must not overtake the refused one (Kafka's VerificationStateEntry)"
 JOINED_FIRST = "Kafka adds the partition to the transaction before it validates the batch"
 GROUP_FIRST = "Kafka creates the group, even in place of an empty consumer group, before it validates the protocols"
+CREATED_ANYWAY = "Kafka creates the group if one of the topics exists, although none of the named partitions does"
 ALLOWED = (
     Allowed("JoinGroup", E.MEMBER_ID_REQUIRED, "*", "not a refusal: the assigned member id is kept until its session ends"),
     Allowed("JoinGroup", E.GROUP_MAX_SIZE_REACHED, ".groups.*", "a member that exceeds the limit of the next generation is removed"),
@@ -72,6 +73,10 @@ ALLOWED = (
     *(
         Allowed("Produce", E.OUT_OF_ORDER_SEQUENCE_NUMBER, change, JOINED_FIRST)
         for change in (".topics.__transaction_state.*", ".transactions.*", ".timers.*'transaction*")
+    ),
+    *(
+        Allowed("AlterShareGroupOffsets", E.UNKNOWN_TOPIC_OR_PARTITION, change, CREATED_ANYWAY)
+        for change in (".names.1*", ".groups.*: new", ".topics.__consumer_offsets.*", ".groups.*.is_known: False -> True")
     ),
     Allowed("Produce", E.REQUEST_TIMED_OUT, ".topics.*.log.*", "not a refusal: the batch was appended, but not replicated in time"),
 )
@@ -114,8 +119,8 @@ class WatchedCluster(EmulatedCluster):
     State that is older than the present case is left out, because no case refers to what another case has created.
     """
 
-    def __init__(self, settings: Mapping[str, str], nodes: int, sasl: bool) -> None:
-        super().__init__(settings, nodes, sasl=sasl)
+    def __init__(self, family: Family) -> None:
+        super().__init__(family.settings, family.nodes, sasl=family.sasl, as_version=family.as_version)
         self.around = NEVER, NEVER
         self.excluded = Excluded()
 
@@ -200,7 +205,7 @@ def left_behind(traces: Iterable[Trace]) -> list[Trace]:
 
 def replay_watched(family: Family) -> tuple[dict[str, list[str]], list[Trace]]:
     """Returns the answers to each case, and the changes that refused requests have made."""
-    target, cases = WatchedCluster(family.settings, family.nodes, family.sasl), list(family.cases())
+    target, cases = WatchedCluster(family), list(family.cases())
     ids = create_topics(target, topics_of(cases, family.coordinators))
     answers, traces = {}, []
     for case in cases:

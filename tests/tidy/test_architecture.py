@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CODE = ("broker", "protocol", "storage", "spark_sink")
+CODE = ("broker", "plugin", "protocol", "storage", "spark_sink")
 FOLDERS = (*CODE, "tests", "docs", "benchmarks", "examples", r"\.ci", r"\.dev")
 PATHS = re.compile(rf"`((?:{'|'.join(FOLDERS)})/[\w./]*)`")
 ROWS = re.compile(r"^\| `([\w/.]+)` \| (.+) \|$", re.MULTILINE)

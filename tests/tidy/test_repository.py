@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CODE = ("broker", "protocol", "storage", "spark_sink")
+CODE = ("broker", "plugin", "protocol", "storage", "spark_sink")
 TABLES = {"broker/settings/rows.py"}  # data, one row on each line
 
 
@@ -97,7 +97,7 @@ def test_core_imports_its_dependencies_and_optional_packages() -> None:
 
 def test_modules_are_all_imported_somewhere() -> None:
     imported = set().union(*(imported_names(path) for path in sources(*CODE, "tests", "benchmarks")))
-    started = {"cli"}  # the entry point in pyproject.toml
+    started = {"cli", "pytest_plugin"}  # the entry points in pyproject.toml
     found_by_the_registry = sources("broker/handlers")
     modules = [path for path in sources(*CODE) if path.stem != "__init__" and path not in found_by_the_registry]
     assert not [name_of(path) for path in modules if path.stem not in imported | started]

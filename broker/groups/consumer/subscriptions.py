@@ -6,7 +6,6 @@ member has the same subscription, the topics of the group are the same.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 
 from ....protocol.coordinator_records import RecordType
@@ -14,6 +13,7 @@ from ....protocol.errors import ErrorCode, KafkaError
 from ...kafka_quirks.re2 import InvalidRegularExpression
 from ...scheduling.revertible import RevertibleDict
 from ..cluster_view import ClusterView
+from ..metadata_hash import metadata_hash
 from .journal import Journal
 from .member import ConsumerMember
 from .regex_resolutions import Resolution
@@ -91,7 +91,7 @@ class Subscriptions:
         self._is_outdated = False
         self._resolve({regex for _, regex in self.counts if regex}, version)
         self.names = NO_TOPICS.union(*(names | self.regexes.get(regex, NO_TOPICS) for names, regex in self.counts))
-        before, self.metadata_hash = self.metadata_hash, self._hash()
+        before, self.metadata_hash = self.metadata_hash, metadata_hash(self.names, self._cluster.topics)
         return before != self.metadata_hash
 
     def _resolve(self, used: set[str], version: int) -> None:
@@ -114,12 +114,6 @@ class Subscriptions:
                 self.regexes[regex] = resolved
                 self._journal.touch(RecordType.REGULAR_EXPRESSION, regex)
         self._version = version if is_complete else UNKNOWN_VERSION
-
-    def _hash(self) -> int:
-        topics = self._cluster.topics
-        found = sorted((topic.id, len(topic.partitions)) for name in self.names if (topic := topics.get(name)))
-        digest = hashlib.blake2b(repr(found).encode(), digest_size=8).digest()
-        return int.from_bytes(digest, "big", signed=True) if found else 0
 
     def names_of(self, member: ConsumerMember) -> frozenset[str]:
         """Returns the topics that one member subscribes to, whether they exist or not."""

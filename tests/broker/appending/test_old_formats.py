@@ -123,8 +123,8 @@ def test_produce_repeated_message_sets_are_all_appended() -> None:
     assert [send(cluster, 2, message(), client).base_offset for _ in range(5)] == [0, 1, 2, 3, 4]
 
 
-def batch(**options: Any) -> bytes:
-    return bytes(build_batch([Record(0, START_MS, b"k", b"v", [("h", b"x")])], **options))
+def batch(headers: list[tuple[str, bytes | None]] | None = None, **options: Any) -> bytes:
+    return bytes(build_batch([Record(0, START_MS, b"k", b"v", headers or [])], **options))
 
 
 @pytest.mark.parametrize(("format_version", "timestamp"), [("0.9.0", -1), ("0.10.2", START_MS)])
@@ -140,6 +140,7 @@ def test_append_to_older_format_drops_what_it_lacks(format_version: str, timesta
     [
         ({"producer_id": 1, "producer_epoch": 0, "base_sequence": 0}, ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT),
         ({"compression": Compression.ZSTD}, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE),
+        ({"headers": [("h", b"x")]}, ErrorCode.UNKNOWN_SERVER_ERROR),
     ],
 )
 def test_append_to_older_format_refuses_what_needs_batches(options: dict[str, Any], code: ErrorCode) -> None:

@@ -11,6 +11,10 @@ from confluent_kafka import Consumer, TopicPartition
 
 from odradek import Cluster
 from odradek.broker.control_errors import ControlTimeout, InvalidControl
+from tests.differential.case import Case
+from tests.differential.clusters import ServedCluster
+from tests.differential.replay import Replay
+from tests.differential.share_group_requests import ShareMember, alter_share
 
 pytestmark = [pytest.mark.sockets, pytest.mark.clients]
 
@@ -78,6 +82,21 @@ def test_committed_offsets_expire_by_advance() -> None:
         assert [each.committed for each in cluster.group("g").offsets] == [5]
         cluster.clock.advance(minutes=75)
         assert cluster.groups() == []
+
+
+def test_share_group_is_shown_and_waited_for() -> None:
+    m = ShareMember("shares")
+    steps = (alter_share(m.group, {"orders": {0: 2, 1: 5}}), m.join("orders"), m.join("orders"))
+    with Cluster(nodes=1, topics={"orders": 2, "__consumer_offsets": 1}) as cluster:
+        cluster.produce("orders", [{"value": "v", "partition": number % 2} for number in range(10)])
+        Replay(ServedCluster(cluster.bootstrap_servers), {}).run(Case("share", (), steps))
+        stable = cluster.wait_for_group(m.group, members=1, state="stable")
+        assert (stable.type, stable.protocol, stable.epoch, stable.coordinator) == ("share", "simple", 2, 1)
+        [member] = stable.members
+        assert (member.member_id, member.instance_id, member.topics, member.assignment) == ("m", None, ["orders"], {"orders": [0, 1]})
+        assert [(each.partition, each.committed, each.lag) for each in stable.offsets] == [(0, 2, 3), (1, 5, 0)]
+        assert [each.group_id for each in cluster.groups()] == [m.group]
+        assert cluster.wait_for_group(m.group, lag=3).lag == 3
 
 
 @pytest.mark.parametrize(

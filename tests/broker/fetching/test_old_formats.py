@@ -80,6 +80,13 @@ def test_fetch_without_down_conversion_is_refused() -> None:
     assert not fetch(cluster, 4).error_code
 
 
+@pytest.mark.parametrize(("release", "nothing"), [("2.8", (b"", None)), ("3.0", (None, []))])
+def test_fetch_refused_partition_has_records_of_the_release(release: str, nothing: tuple[object, object]) -> None:
+    cluster = world(release, compression_type="zstd")
+    refused = fetch(cluster, 4)
+    assert (refused.records, refused.aborted_transactions) == nothing
+
+
 def test_fetch_zstd_topic_is_refused_before_v10() -> None:
     cluster = world("3.9", compression_type="zstd")
     produce(cluster, "t", b"a")

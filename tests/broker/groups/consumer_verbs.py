@@ -33,7 +33,9 @@ class ConsumerVerbs:
             self.cluster.create(name, int(partitions))
 
     def do_drop(self, words: list[str], options: dict[str, str]) -> None:
-        self.cluster.delete(words[0])
+        topic = self.cluster.topics[words[0]]
+        self.cluster.delete(topic.name)
+        self.groups.share.topic_deleted(topic.id)
 
     def do_beat(self, words: list[str], options: dict[str, str]) -> None:
         name, *flags = words

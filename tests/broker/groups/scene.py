@@ -11,18 +11,45 @@ from odradek.broker.groups.classic.messages import Join, JoinResult, Protocol, S
 from odradek.broker.groups.consumer.regex_resolutions import Resolutions
 from odradek.broker.groups.coordinator import Groups, GroupSettings
 from odradek.broker.groups.offsets import CommittedOffset
+from odradek.broker.groups.share.partitions_view import UNINITIALIZED_START_OFFSET, ShareStateSummary
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.waiting import Background, Reply
 from odradek.broker.settings.values import BrokerConfig, GroupConfig, TopicConfig
 from odradek.broker.topics.topic import Topic
 from odradek.broker.transactions.transaction import Producer
 from odradek.protocol.coordinator_records import CoordinatorRecord
-from odradek.protocol.errors import ErrorCode
+from odradek.protocol.errors import ErrorCode, KafkaError
 
 MINUTE_MS = 60_000
 WEEK_MS = 10_080 * MINUTE_MS
 SUBSCRIBED_TO_T = b"\x00\x03\x00\x00\x00\x01\x00\x01t\xff\xff\xff\xff\x00\x00\x00\x00"
 """A `ConsumerProtocolSubscription` of version 3 to topic t."""
+
+
+class FakeShareStates:
+    """A `SharePartitionsView` in memory. While it `is_broken`, all changes fail as if the share coordinator had moved."""
+
+    def __init__(self) -> None:
+        self.states: dict[tuple[str, bytes, int], ShareStateSummary] = {}
+        self.is_broken = False
+
+    def _check(self) -> None:
+        if self.is_broken:
+            raise KafkaError(ErrorCode.NOT_COORDINATOR)
+
+    def initialize(self, group_id: str, topic_id: bytes, partition: int, start_offset: int, state_epoch: int) -> None:
+        self._check()
+        count = -1 if start_offset == UNINITIALIZED_START_OFFSET else 0
+        self.states[group_id, topic_id, partition] = ShareStateSummary(state_epoch, 0, start_offset, count)
+
+    set_start_offset = initialize
+
+    def delete(self, group_id: str, topic_id: bytes, partition: int) -> None:
+        self._check()
+        self.states.pop((group_id, topic_id, partition), None)
+
+    def summary(self, group_id: str, topic_id: bytes, partition: int) -> ShareStateSummary | None:
+        return self.states.get((group_id, topic_id, partition))
 
 
 class FakeCluster:
@@ -32,7 +59,9 @@ class FakeCluster:
         self.topics: dict[str, Topic] = {}
         self.topics_by_id: dict[bytes, Topic] = {}
         self.topics_version = 0
+        self.config = BrokerConfig({})
         self.group_configs: dict[str, GroupConfig] = {}
+        self.share_states = FakeShareStates()
         self.background: list[Background] = []
         """Background work, which a test runs if it needs the result."""
         self.regexes = Resolutions(self.topics, self.background.append)
@@ -51,6 +80,10 @@ class FakeCluster:
     def delete(self, name: str) -> None:
         del self.topics_by_id[self.topics.pop(name).id]
         self.topics_version += 1
+
+    def name(self, topic_id: bytes) -> str:
+        topic = self.topics_by_id.get(topic_id)
+        return topic.name if topic else "?"
 
     def tell(self, kind: str, text: str, **fields: str | int) -> None:
         self.told.append((kind, text, fields))

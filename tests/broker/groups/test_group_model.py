@@ -13,6 +13,7 @@ from odradek.broker.groups.classic.group import ClassicGroup
 from odradek.broker.groups.classic.messages import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from odradek.broker.groups.consumer.group import ConsumerGroup
 from odradek.broker.groups.coordinator import Groups, GroupSettings
+from odradek.broker.groups.share.group import ShareGroup
 from odradek.broker.groups.states import GroupState
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.waiting import Reply
@@ -69,7 +70,7 @@ class GroupMachine(RuleBasedStateMachine):
     @property
     def group(self) -> ClassicGroup | None:
         group = self.groups.get("g")
-        assert not isinstance(group, ConsumerGroup)
+        assert not isinstance(group, (ConsumerGroup, ShareGroup))
         return group
 
     def hear(self) -> None:

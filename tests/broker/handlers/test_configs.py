@@ -78,8 +78,9 @@ def test_list_config_resources_returns_resources_by_type(world: World) -> None:
     assert resources(world, 99) == (ErrorCode.UNSUPPORTED_VERSION, [])
 
 
-def test_describe_configs_v0_states_which_values_are_defaults() -> None:
-    world = World(as_version="2.8")
+@pytest.mark.parametrize(("release", "is_default"), [("2.6", True), ("2.7", False)])
+def test_describe_configs_v0_states_defaults_before_2_7(release: str, is_default: bool) -> None:
+    world = World(as_version=release)
     world.cluster.create_topic("t", 1, configs={"retention.ms": "5"})
     entries = {entry.name: (entry.value, entry.is_default) for entry in describe(world, 2, "t", version=0).configs}
-    assert (entries["retention.ms"], entries["message.format.version"]) == (("5", False), ("2.8-IV1", True))
+    assert (entries["retention.ms"], entries["cleanup.policy"]) == (("5", False), ("delete", is_default))

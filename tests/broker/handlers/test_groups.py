@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from odradek.broker.groups.classic.group import ClassicGroup
 from odradek.broker.security.acls import OPERATIONS, ResourceType
 from odradek.protocol.errors import ErrorCode
 from odradek.protocol.messages.delete_groups import DELETE_GROUPS, DeleteGroupsRequest
@@ -122,7 +123,7 @@ def test_join_of_returning_static_leader_keeps_generation(scene: Scene, version:
 def test_join_v0_uses_session_timeout_to_rejoin(scene: Scene) -> None:
     scene.join(0, session_timeout_ms=30_000, rebalance_timeout_ms=1)
     group = scene.world.cluster.groups.get(scene.group)
-    assert group is not None
+    assert isinstance(group, ClassicGroup)
     assert [member.rebalance_timeout_ms for member in group.members.values()] == [30_000]
 
 

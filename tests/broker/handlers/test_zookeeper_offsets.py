@@ -46,7 +46,7 @@ def test_offsets_of_v0_are_apart_from_those_of_v1() -> None:
     cluster = world("2.8")
     assert commit(cluster, 0, {0: 7}) == [(0, 0)]
     assert commit(cluster, 1, {0: 9}) == [(0, 0)]
-    assert fetched(cluster, 0, 0, 1) == [(0, 7, "", 0), (1, -1, "", 0)]
+    assert fetched(cluster, 0, 0, 1) == [(0, 7, "", 0), (1, -1, "", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)]
     assert fetched(cluster, 1, 0) == [(0, 9, "m", 0)]
 
 
@@ -54,7 +54,8 @@ def test_offset_commit_v0_with_errors_of_partitions() -> None:
     cluster = world("2.8")
     assert commit(cluster, 0, {0: 1, 5: 1}) == [(5, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION), (0, 0)]
     assert commit(cluster, 0, {1: 1}, metadata="longer") == [(1, ErrorCode.OFFSET_METADATA_TOO_LARGE)]
-    assert fetched(cluster, 0, 1, 5) == [(1, -1, "", 0), (5, -1, "", ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)]
+    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert fetched(cluster, 0, 1, 5) == [(1, -1, "", unknown), (5, -1, "", unknown)]
 
 
 def test_offsets_of_v0_are_unsupported_with_kraft() -> None:

@@ -78,7 +78,13 @@ def test_api_versions_contains_features_of_the_release(name: str, levels: dict[s
     response = World(as_version=name).client().call(API_VERSIONS, 3, SOFTWARE)
     assert {each.name: each.max_version_level for each in response.finalized_features} == levels
     assert bool(response.supported_features) == bool(levels)
-    assert (response.finalized_features_epoch >= 0) == bool(levels)
+    assert (response.finalized_features_epoch > 0) == bool(levels)
+
+
+@pytest.mark.parametrize(("name", "epoch"), [("2.6", -1), ("2.7", 0), ("3.2", 0)])
+def test_api_versions_without_features_has_an_epoch_since_2_7(name: str, epoch: int) -> None:
+    response = World(as_version=name).client().call(API_VERSIONS, 3, SOFTWARE)
+    assert response.finalized_features_epoch == epoch
 
 
 def test_wireshark_profile_offers_what_the_dissector_knows() -> None:

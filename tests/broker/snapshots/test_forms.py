@@ -16,6 +16,7 @@ from odradek.broker.cluster.zookeeper import ZooKeeper
 from odradek.broker.groups.classic.messages import Join, Protocol
 from odradek.broker.groups.consumer.heartbeat import Heartbeat
 from odradek.broker.groups.offsets import CommittedOffset
+from odradek.broker.groups.share.heartbeat import Heartbeat as ShareHeartbeat
 from odradek.broker.scheduling.waiting import Reply
 from odradek.broker.security.scram_credentials import MECHANISMS
 from odradek.broker.snapshots.forms import (
@@ -145,11 +146,13 @@ def every_kind_of_state() -> World:
     protocols = (Protocol("range", b""),)
     join = Join(protocol_type="consumer", protocols=protocols, session_timeout_ms=10_000, rebalance_timeout_ms=10_000)
     cluster.groups.classic.join("classic", join, Reply())
+    cluster.groups.share.heartbeat("shares", ShareHeartbeat(member_id="m", epoch=0, topics=frozenset({"t"})))
     cluster.groups.consumer.heartbeat("consumer", Heartbeat(member_id="m", epoch=0, regex="t.*", rebalance_timeout_ms=1000))
     producer = cluster.transactions.init_producer_id("id", 1000).producer
     cluster.transactions.add_partitions("id", producer, [TopicPartition("__consumer_offsets", 0)])
     cluster.groups.offsets.commit_in_transaction("offsets", producer, {("t", 0): CommittedOffset(5, -1, "", world.timers.now_ms)})
     cluster.share_states.initialize("share", cluster.topics["t"].id, 0, 0, 1)
+    assert cluster.brokers[1].share_partitions is not None
     cluster.accounts.tokens.create("User:a", "User:a", (), 1000)
     assert cluster.accounts.scram_credentials.made_up("a", MECHANISMS[1])
     assert cluster.brokers[1].sasl

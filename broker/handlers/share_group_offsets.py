@@ -1,0 +1,254 @@
+"""DescribeShareGroupOffsets, AlterShareGroupOffsets and DeleteShareGroupOffsets (KIP-932), which administrators send.
+
+The start offset of a share partition is that of the first record that the group may still deliver. From v1 on, DescribeShareGroupOffsets
+returns the lag, which is the number of records after the start offset that are not acknowledged or archived yet (KIP-1226).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+
+from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.messages.alter_share_group_offsets import (
+    ALTER_SHARE_GROUP_OFFSETS,
+    AlterShareGroupOffsetsRequest,
+    AlterShareGroupOffsetsRequestTopic,
+    AlterShareGroupOffsetsResponse,
+    AlterShareGroupOffsetsResponsePartition,
+    AlterShareGroupOffsetsResponseTopic,
+)
+from ...protocol.messages.delete_share_group_offsets import (
+    DELETE_SHARE_GROUP_OFFSETS,
+    DeleteShareGroupOffsetsRequest,
+    DeleteShareGroupOffsetsResponse,
+    DeleteShareGroupOffsetsResponseTopic,
+)
+from ...protocol.messages.describe_share_group_offsets import (
+    DESCRIBE_SHARE_GROUP_OFFSETS,
+    DescribeShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsRequestGroup,
+    DescribeShareGroupOffsetsRequestTopic,
+    DescribeShareGroupOffsetsResponse,
+    DescribeShareGroupOffsetsResponseGroup,
+    DescribeShareGroupOffsetsResponsePartition,
+    DescribeShareGroupOffsetsResponseTopic,
+)
+from ...protocol.schema import ZERO_UUID
+from ..context import Context
+from ..groups.share.partitions_view import UNINITIALIZED_START_OFFSET
+from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
+from ..security.acls import Operation, ResourceType
+from ..slices import Slices
+from ..topics.replication import NO_LEADER
+from ..topics.topic import Topic
+from .share_groups import is_enabled
+
+UNKNOWN_LAG = -1
+UNKNOWN_DELIVERY_COUNT = -1
+_TEXTS = {
+    ErrorCode.INVALID_GROUP_ID: "The group id is invalid.",
+    ErrorCode.GROUP_AUTHORIZATION_FAILED: "Group authorization failed.",
+    ErrorCode.UNSUPPORTED_VERSION: "The version of API is not supported.",
+    ErrorCode.NOT_COORDINATOR: "This is not the correct coordinator.",
+    ErrorCode.NON_EMPTY_GROUP: "The group is not empty.",
+    ErrorCode.TOPIC_AUTHORIZATION_FAILED: "Topic authorization failed.",
+    ErrorCode.UNKNOWN_SERVER_ERROR: "The server experienced an unexpected error when processing the request.",
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "This server does not host this topic-partition.",
+}
+"""The texts of errors that come without a text of their own (Kafka's Errors)."""
+
+
+def _text(error: KafkaError) -> str | None:
+    return error.message or _TEXTS.get(error.code)
+
+
+@handles(DESCRIBE_SHARE_GROUP_OFFSETS)
+def describe_share_group_offsets(
+    request: DescribeShareGroupOffsetsRequest, context: Context
+) -> Generator[Wait, None, DescribeShareGroupOffsetsResponse]:
+    """Returns start offsets. A group, topic or partition without a stored state is not an error: the offset is -1."""
+    slices = Slices()
+    response = DescribeShareGroupOffsetsResponse(groups=[])
+    for group in request.groups:
+        described = _describe_group(group, context)
+        response.groups.append(described)
+        if slices.full(1 + sum(len(topic.partitions) for topic in described.topics)):
+            yield NEXT_TURN
+    return response
+
+
+def _describe_group(group: DescribeShareGroupOffsetsRequestGroup, context: Context) -> DescribeShareGroupOffsetsResponseGroup:
+    answer = DescribeShareGroupOffsetsResponseGroup(group_id=group.group_id, topics=[])
+    if not is_enabled(context):
+        answer.error_code = ErrorCode.UNSUPPORTED_VERSION
+    elif not context.may(Operation.DESCRIBE, ResourceType.GROUP, group.group_id):
+        answer.error_code = ErrorCode.GROUP_AUTHORIZATION_FAILED
+    elif group.topics is not None:
+        _describe_some(group.topics, answer, context)
+    elif not context.broker.is_coordinator(group.group_id):
+        answer.error_code, answer.error_message = ErrorCode.NOT_COORDINATOR, _TEXTS[ErrorCode.NOT_COORDINATOR]
+    else:
+        answer.topics = _describe_all(group.group_id, context)
+    return answer
+
+
+def _describe_some(
+    wanted: list[DescribeShareGroupOffsetsRequestTopic], answer: DescribeShareGroupOffsetsResponseGroup, context: Context
+) -> None:
+    """Adds the named topics to the answer. Kafka fails if a topic exists but the group id or the list of its partitions is empty."""
+    topics = [_describe_topic(answer.group_id, topic.topic_name, topic.partitions, context) for topic in wanted]
+    if any(kind == EXISTING and not (answer.group_id and topic.partitions) for kind, topic in topics):
+        answer.error_code, answer.error_message = ErrorCode.UNKNOWN_SERVER_ERROR, _TEXTS[ErrorCode.UNKNOWN_SERVER_ERROR]
+    else:
+        # Kafka returns the topics that exist first, then unknown ones, then those that the client may not describe.
+        answer.topics = [topic for _, topic in sorted(topics, key=lambda each: each[0])]
+
+
+def _describe_all(group_id: str, context: Context) -> list[DescribeShareGroupOffsetsResponseTopic]:
+    """Returns the initialized partitions of the topics that the client may describe."""
+    initialized = context.broker.groups.share.initialized(group_id)
+    topics = [(topic, initialized[topic.id]) for topic_id in initialized if (topic := context.cluster.topics_by_id.get(topic_id))]
+    return [
+        _topic(group_id, topic, sorted(indexes), context)
+        for topic, indexes in topics
+        if context.may(Operation.DESCRIBE, ResourceType.TOPIC, topic.name)
+    ]
+
+
+EXISTING, UNKNOWN, REFUSED = range(3)
+
+
+def _describe_topic(
+    group_id: str, name: str, partitions: Iterable[int], context: Context
+) -> tuple[int, DescribeShareGroupOffsetsResponseTopic]:
+    """Returns the topic and the part of the response that it belongs to."""
+    if not context.may(Operation.DESCRIBE, ResourceType.TOPIC, name):
+        refusal = KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+        return REFUSED, _without_state(name, partitions, refusal)
+    topic = context.cluster.topics.get(name)
+    if topic is None:
+        return UNKNOWN, _without_state(name, partitions)
+    return EXISTING, _topic(group_id, topic, partitions, context)
+
+
+def _without_state(name: str, partitions: Iterable[int], error: KafkaError | None = None) -> DescribeShareGroupOffsetsResponseTopic:
+    return DescribeShareGroupOffsetsResponseTopic(
+        topic_name=name,
+        topic_id=ZERO_UUID,
+        partitions=[
+            DescribeShareGroupOffsetsResponsePartition(
+                partition_index=index,
+                start_offset=UNINITIALIZED_START_OFFSET,
+                error_code=error.code if error else ErrorCode.NONE,
+                error_message=_text(error) if error else None,
+            )
+            for index in partitions
+        ],
+    )
+
+
+def _topic(group_id: str, topic: Topic, partitions: Iterable[int], context: Context) -> DescribeShareGroupOffsetsResponseTopic:
+    described = [_partition(group_id, topic, index, context) for index in partitions]
+    return DescribeShareGroupOffsetsResponseTopic(topic_name=topic.name, topic_id=topic.id, partitions=described)
+
+
+def _partition(group_id: str, topic: Topic, index: int, context: Context) -> DescribeShareGroupOffsetsResponsePartition:
+    partition = topic.partition(index)
+    summary = context.cluster.share_states.summary(group_id, topic.id, index)
+    if partition is None or summary is None:
+        return DescribeShareGroupOffsetsResponsePartition(partition_index=index, start_offset=UNINITIALIZED_START_OFFSET)
+    lag = UNKNOWN_LAG
+    if summary.start_offset != UNINITIALIZED_START_OFFSET and summary.delivery_complete_count != UNKNOWN_DELIVERY_COUNT:
+        if partition.leader == NO_LEADER:
+            error = ErrorCode.LEADER_NOT_AVAILABLE
+            return DescribeShareGroupOffsetsResponsePartition(partition_index=index, error_code=error)
+        lag = partition.high_watermark - summary.start_offset - summary.delivery_complete_count
+    return DescribeShareGroupOffsetsResponsePartition(
+        partition_index=index, start_offset=summary.start_offset, leader_epoch=summary.leader_epoch, lag=lag
+    )
+
+
+@handles(ALTER_SHARE_GROUP_OFFSETS)
+def alter_share_group_offsets(request: AlterShareGroupOffsetsRequest, context: Context) -> AlterShareGroupOffsetsResponse:
+    """Sets start offsets of a share group without members."""
+    try:
+        _check(request.group_id, Operation.READ, context)
+        refusals = {topic.topic_name: _refusal(topic.topic_name, context) for topic in request.topics}
+        offsets = {
+            topic.topic_name: {each.partition_index: each.start_offset for each in topic.partitions}
+            for topic in request.topics
+            if refusals[topic.topic_name] is None
+        }
+        _check_group_id(request.group_id, context)
+        errors = context.broker.groups.share.alter_offsets(request.group_id, offsets)
+    except KafkaError as error:
+        return AlterShareGroupOffsetsResponse(error_code=error.code, error_message=_text(error), responses=[])
+    return AlterShareGroupOffsetsResponse(
+        responses=[_altered(topic, refusals[topic.topic_name], errors, context) for topic in request.topics]
+    )
+
+
+def _refusal(name: str, context: Context) -> KafkaError | None:
+    if not context.may(Operation.READ, ResourceType.TOPIC, name):
+        return KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    return None if name in context.cluster.topics else KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+
+
+def _altered(
+    topic: AlterShareGroupOffsetsRequestTopic, refusal: KafkaError | None, errors: dict[tuple[str, int], KafkaError], context: Context
+) -> AlterShareGroupOffsetsResponseTopic:
+    found = context.cluster.topics.get(topic.topic_name)
+    partitions = []
+    for each in topic.partitions:
+        error = refusal or errors.get((topic.topic_name, each.partition_index))
+        partitions.append(
+            AlterShareGroupOffsetsResponsePartition(
+                partition_index=each.partition_index,
+                error_code=error.code if error else ErrorCode.NONE,
+                error_message=_text(error) if error else None,
+            )
+        )
+    return AlterShareGroupOffsetsResponseTopic(
+        topic_name=topic.topic_name, topic_id=found.id if found else ZERO_UUID, partitions=partitions
+    )
+
+
+@handles(DELETE_SHARE_GROUP_OFFSETS)
+def delete_share_group_offsets(request: DeleteShareGroupOffsetsRequest, context: Context) -> DeleteShareGroupOffsetsResponse:
+    """Deletes the states of topics in a share group without members."""
+    names = [topic.topic_name for topic in request.topics]
+    try:
+        _check(request.group_id, Operation.DELETE, context)
+        readable = [name for name in names if context.may(Operation.READ, ResourceType.TOPIC, name)]
+        _check_group_id(request.group_id, context)
+        deleted = context.broker.groups.share.delete_offsets(request.group_id, readable)
+    except KafkaError as error:
+        return DeleteShareGroupOffsetsResponse(error_code=error.code, error_message=_text(error), responses=[])
+    refusal = KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    refused = [_deleted(name, None, refusal) for name in names if name not in readable]
+    return DeleteShareGroupOffsetsResponse(responses=refused + [_deleted(*each) for each in deleted])
+
+
+def _deleted(name: str, topic: Topic | None, error: KafkaError | None) -> DeleteShareGroupOffsetsResponseTopic:
+    return DeleteShareGroupOffsetsResponseTopic(
+        topic_name=name,
+        topic_id=topic.id if topic else ZERO_UUID,
+        error_code=error.code if error else ErrorCode.NONE,
+        error_message=_text(error) if error else None,
+    )
+
+
+def _check(group_id: str, operation: Operation, context: Context) -> None:
+    """Raises KafkaError if share groups are disabled or the client may not change the group."""
+    if not is_enabled(context):
+        raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
+    if not context.may(operation, ResourceType.GROUP, group_id):
+        raise KafkaError(ErrorCode.GROUP_AUTHORIZATION_FAILED)
+
+
+def _check_group_id(group_id: str, context: Context) -> None:
+    if not group_id:
+        raise KafkaError(ErrorCode.INVALID_GROUP_ID)
+    if not context.broker.is_coordinator(group_id):
+        raise KafkaError(ErrorCode.NOT_COORDINATOR)

@@ -1,0 +1,182 @@
+"""ShareGroupHeartbeat and ShareGroupDescribe (KIP-932). The rules are in groups/share/."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+
+from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.messages import share_group_describe as describe_messages
+from ...protocol.messages import share_group_heartbeat as heartbeat_messages
+from ...protocol.messages.share_group_describe import (
+    SHARE_GROUP_DESCRIBE,
+    DescribedGroup,
+    Member,
+    ShareGroupDescribeRequest,
+    ShareGroupDescribeResponse,
+)
+from ...protocol.messages.share_group_heartbeat import (
+    SHARE_GROUP_HEARTBEAT,
+    ShareGroupHeartbeatRequest,
+    ShareGroupHeartbeatResponse,
+)
+from ..cluster.features import SHARE_VERSION
+from ..context import Context
+from ..groups.listing_order import response_order
+from ..groups.share.assignor import Assignment
+from ..groups.share.group import ShareGroup
+from ..groups.share.heartbeat import LEAVE_EPOCH, Heartbeat
+from ..groups.share.member import ShareMember
+from ..kafka_quirks.java_hash import hash_map_order, timeline_order
+from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
+from ..security.acls import Operation, ResourceType
+from ..slices import Slices
+from ..topics.names import CONSUMER_OFFSETS
+from ..topics.topic import Topic
+
+MAX_MEMBER_ID_LENGTH = 36
+"""The length of a UUID as text."""
+_ERROR_ORDER: dict[int, int] = {ErrorCode.GROUP_AUTHORIZATION_FAILED: 0, ErrorCode.INVALID_GROUP_ID: 1}
+"""Kafka returns groups with these errors before all others."""
+
+
+def is_enabled(context: Context) -> bool:
+    """Returns whether share groups are enabled, by share.version 1 (KIP-1022)."""
+    return context.cluster.features.levels.get(SHARE_VERSION, 0) > 0
+
+
+@handles(SHARE_GROUP_HEARTBEAT)
+def share_group_heartbeat(request: ShareGroupHeartbeatRequest, context: Context) -> ShareGroupHeartbeatResponse:
+    """Adds a member, continues its membership, or removes it. The response contains the assignment when it has changed."""
+    try:
+        _check(request, context)
+        names = request.subscribed_topic_names
+        heartbeat = Heartbeat(
+            member_id=request.member_id,
+            epoch=request.member_epoch,
+            rack_id=request.rack_id,
+            topics=None if names is None else frozenset(names),
+            client_id=context.client.client_id,
+            client_host=f"/{context.client.client_host}",
+        )
+        result = context.broker.groups.share.heartbeat(request.group_id, heartbeat)
+    except KafkaError as error:
+        return ShareGroupHeartbeatResponse(error_code=error.code, error_message=error.message)
+    return ShareGroupHeartbeatResponse(
+        member_id=result.member_id,
+        member_epoch=result.epoch,
+        heartbeat_interval_ms=result.heartbeat_interval_ms,
+        assignment=None if result.assignment is None else _assigned(result.assignment),
+    )
+
+
+def _assigned(assignment: Assignment) -> heartbeat_messages.Assignment:
+    return heartbeat_messages.Assignment(
+        topic_partitions=[
+            heartbeat_messages.TopicPartitions(topic_id=topic_id, partitions=sorted(indexes)) for topic_id, indexes in assignment.items()
+        ]
+    )
+
+
+def _check(request: ShareGroupHeartbeatRequest, context: Context) -> None:
+    """Raises KafkaError for a request that does not reach the group (KafkaApis, GroupCoordinatorService)."""
+    if not is_enabled(context):
+        raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
+    if not context.may(Operation.READ, ResourceType.GROUP, request.group_id):
+        raise KafkaError(ErrorCode.GROUP_AUTHORIZATION_FAILED)
+    if not is_valid_member_id(request.member_id):
+        raise KafkaError(ErrorCode.INVALID_REQUEST)
+    if not all(context.may(Operation.DESCRIBE, ResourceType.TOPIC, name) for name in request.subscribed_topic_names or ()):
+        raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    for value, name in ((request.member_id, "MemberId"), (request.group_id, "GroupId"), (request.rack_id, "RackId")):
+        if value is not None and not value.strip():
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"{name} can't be empty.")
+    if request.member_epoch == 0 and not request.subscribed_topic_names:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, "SubscribedTopicNames must be set in first request.")
+    if request.member_epoch < LEAVE_EPOCH:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, "MemberEpoch is invalid.")
+    if not context.broker.is_coordinator(request.group_id):
+        raise KafkaError(ErrorCode.NOT_COORDINATOR)
+
+
+def is_valid_member_id(member_id: str) -> bool:
+    """Returns whether the length of a member id, in UTF-16 code units, is that of a UUID or less."""
+    return 0 < len(member_id.encode("utf-16-le", "surrogatepass")) // 2 <= MAX_MEMBER_ID_LENGTH
+
+
+@handles(SHARE_GROUP_DESCRIBE)
+def share_group_describe(request: ShareGroupDescribeRequest, context: Context) -> Generator[Wait, None, ShareGroupDescribeResponse]:
+    """Describes share groups, with the assignment of each member."""
+    if not is_enabled(context):
+        undescribed = [_undescribed(group_id, ErrorCode.UNSUPPORTED_VERSION) for group_id in request.group_ids]
+        return ShareGroupDescribeResponse(groups=undescribed)
+    described, slices = [], Slices()
+    for group_id in response_order(request.group_ids, context.cluster.topics.get(CONSUMER_OFFSETS)):
+        group = _describe(group_id, context)
+        if request.include_authorized_operations and not group.error_code:
+            group.authorized_operations = context.allowed(ResourceType.GROUP, group_id)
+        described.append(group)
+        if slices.full(1 + 4 * len(group.members)):
+            yield NEXT_TURN
+    described.sort(key=lambda group: _ERROR_ORDER.get(group.error_code, len(_ERROR_ORDER)))
+    return ShareGroupDescribeResponse(groups=described)
+
+
+def _describe(group_id: str, context: Context) -> DescribedGroup:
+    if not context.may(Operation.DESCRIBE, ResourceType.GROUP, group_id):
+        return _undescribed(group_id, ErrorCode.GROUP_AUTHORIZATION_FAILED)
+    if not group_id:
+        return _undescribed(group_id, ErrorCode.INVALID_GROUP_ID)
+    if not context.broker.is_coordinator(group_id):
+        return _undescribed(group_id, ErrorCode.NOT_COORDINATOR, "This is not the correct coordinator.")
+    try:
+        described = _described(context.broker.groups.share.find(group_id), context.cluster.topics_by_id)
+    except KafkaError as error:
+        return _undescribed(group_id, error.code, error.message)
+    names = {topic.topic_name for member in described.members for topic in member.assignment.topic_partitions}
+    if all(context.may(Operation.DESCRIBE, ResourceType.TOPIC, name) for name in names):
+        return described
+    unseen = "The group has described topic(s) that the client is not authorized to describe."
+    return _undescribed(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, unseen)
+
+
+def _undescribed(group_id: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:
+    return DescribedGroup(
+        error_code=error,
+        error_message=message,
+        group_id=group_id,
+        group_state="",
+        group_epoch=0,
+        assignment_epoch=0,
+        assignor_name="",
+        members=[],
+    )
+
+
+def _described(group: ShareGroup, topics: Mapping[bytes, Topic]) -> DescribedGroup:
+    return DescribedGroup(
+        group_id=group.group_id,
+        group_state=group.state.value,
+        group_epoch=group.epoch,
+        assignment_epoch=group.assignment_epoch,
+        assignor_name=group.assignor,
+        members=[_member(group.members[member_id], topics) for member_id in timeline_order(group.members)],
+    )
+
+
+def _member(member: ShareMember, topics: Mapping[bytes, Topic]) -> Member:
+    return Member(
+        member_id=member.member_id,
+        rack_id=member.rack_id,
+        member_epoch=member.epoch,
+        client_id=member.client_id,
+        client_host=member.client_host,
+        subscribed_topic_names=hash_map_order(sorted(member.topics)),
+        assignment=describe_messages.Assignment(
+            topic_partitions=[
+                describe_messages.TopicPartitions(topic_id=topic_id, topic_name=topics[topic_id].name, partitions=sorted(indexes))
+                for topic_id, indexes in member.assigned.items()
+                if topic_id in topics
+            ]
+        ),
+    )

@@ -1,0 +1,116 @@
+"""The options of the plugin's clusters: from ini files, the command line, and the mark `kafka`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from .. import Cluster
+
+MARK = "kafka"
+SCOPES = ("function", "class", "module", "package", "session")
+INI_OPTIONS = {
+    "kafka_nodes": ("string", "number of nodes of kafka_cluster (default: 2)"),
+    "kafka_topics": ("linelist", "topics of kafka_cluster, one a line: NAME or NAME:PARTITIONS"),
+    "kafka_settings": ("linelist", "broker settings of kafka_cluster, one a line: KEY=VALUE"),
+    "kafka_as_version": ("string", "release of Kafka that kafka_cluster emulates, such as 3.9"),
+    "kafka_data": ("linelist", "seed data of kafka_cluster: files, folders or patterns"),
+    "kafka_reset": ("bool", "whether kafka_cluster returns to its state after start before each test (default: no)"),
+    "kafka_scope": ("string", f"scope of kafka_cluster: {', '.join(SCOPES)} (default: session)"),
+}
+
+
+@dataclass(frozen=True)
+class ClusterOptions:
+    """The arguments of a cluster, and whether its time stands still during each test."""
+
+    nodes: int = 2
+    topics: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    as_version: str | None = None
+    users: Mapping[str, str] = field(default_factory=dict)
+    tls: bool = False
+    data: tuple[str, ...] = ()
+    freeze: bool = False
+
+    def cluster(self) -> Cluster:
+        """Returns the cluster, which is not started."""
+        from .. import Cluster  # imported on first use, because the plugin costs nothing where it is not used
+
+        return Cluster(
+            self.nodes, self.topics, self.settings, as_version=self.as_version, users=self.users, tls=self.tls, data=list(self.data)
+        )
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Adds the options to the command line and to ini files."""
+    for name, (kind, text) in INI_OPTIONS.items():
+        parser.addini(name, text, type=kind)  # type: ignore[arg-type]  # a literal
+    group = parser.getgroup("kafka", "Kafka clusters (odradek)")
+    group.addoption("--kafka-nodes", type=int, metavar="N", help=INI_OPTIONS["kafka_nodes"][1])
+    group.addoption("--kafka-set", action="append", default=[], metavar="KEY=VALUE", help="a broker setting of kafka_cluster; repeatable")
+    group.addoption("--kafka-as-version", metavar="VERSION", help=INI_OPTIONS["kafka_as_version"][1])
+    group.addoption("--kafka-reset", action="store_true", default=None, help="reset kafka_cluster before each test")
+
+
+def defaults(config: pytest.Config) -> ClusterOptions:
+    """Returns the options of the command line, which take precedence, and of ini files. Raises UsageError for an invalid one."""
+    nodes = config.getoption("--kafka-nodes")
+    return ClusterOptions(
+        nodes=_number("kafka_nodes", config.getini("kafka_nodes") or "2") if nodes is None else nodes,
+        topics=dict(map(_topic, config.getini("kafka_topics"))),
+        settings=dict(map(_setting, [*config.getini("kafka_settings"), *config.getoption("--kafka-set")])),
+        as_version=config.getoption("--kafka-as-version") or config.getini("kafka_as_version") or None,
+        data=tuple(str(config.rootpath / place) for place in config.getini("kafka_data")),
+    )
+
+
+def resets(config: pytest.Config) -> bool:
+    """Returns whether clusters are reset before each test."""
+    chosen = config.getoption("--kafka-reset")
+    return bool(config.getini("kafka_reset") if chosen is None else chosen)
+
+
+def scope(config: pytest.Config) -> str:
+    """Returns the scope of `kafka_cluster`. Raises UsageError for an unknown one."""
+    chosen = str(config.getini("kafka_scope") or "session")
+    if chosen not in SCOPES:
+        raise pytest.UsageError(f"kafka_scope: must be one of {', '.join(SCOPES)}, not {chosen!r}")
+    return chosen
+
+
+def with_marks(options: ClusterOptions, marks: Iterable[pytest.Mark]) -> ClusterOptions:
+    """Returns options with those of marks, of which the first takes precedence; settings and topics are added.
+
+    Raises UsageError for an unknown option.
+    """
+    for mark in reversed(list(marks)):
+        known = ClusterOptions.__dataclass_fields__.keys()
+        if mark.args or (unknown := [name for name in mark.kwargs if name not in known]):
+            wrong = mark.args[0] if mark.args else unknown[0]
+            raise pytest.UsageError(f"@pytest.mark.kafka: unknown option {wrong!r}; the options are {', '.join(known)}")
+        added = {name: {**getattr(options, name), **mark.kwargs[name]} for name in ("settings", "topics") if name in mark.kwargs}
+        options = replace(options, **{**mark.kwargs, **added})
+    return options
+
+
+def _number(name: str, text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise pytest.UsageError(f"{name}: must be a number of at least 1, not {text!r}")
+    return int(text)
+
+
+def _topic(line: str) -> tuple[str, int]:
+    name, _, partitions = line.partition(":")
+    return name, _number(f"kafka_topics: {name}", partitions) if partitions else 1
+
+
+def _setting(line: str) -> tuple[str, str]:
+    name, separator, value = line.partition("=")
+    if not separator:
+        raise pytest.UsageError(f"kafka_settings: write KEY=VALUE, not {line!r}")
+    return name.strip(), value.strip()
