@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,6 +10,8 @@ from dataclasses import dataclass
 from ... import __version__
 from ..cluster.broker import Broker
 from ..cluster.state import ClusterState
+from ..scheduling.turns import TURN_S
+from ..topics.partition import Partition
 from ..topics.replication import NO_LEADER
 from .declaration import Controls, control
 
@@ -65,14 +68,34 @@ class ClusterInfo:
     problems: list[str]
 
 
+class Census:
+    """Numbers of partitions and replicas, by node and by problem."""
+
+    def __init__(self) -> None:
+        self.partitions = self.log_bytes = self.without_leader = self.under_min_isr = self.under_replicated = 0
+        self.leaders: Counter[int] = Counter()
+        self.replicas: Counter[int] = Counter()
+        self.in_sync: Counter[int] = Counter()
+
+    def add(self, partition: Partition) -> None:
+        self.partitions += 1
+        self.log_bytes += partition.log.size
+        self.without_leader += partition.leader == NO_LEADER
+        self.under_min_isr += len(partition.isr) < partition.min_isr
+        self.under_replicated += len(partition.isr) < len(partition.replicas)
+        self.leaders[partition.leader] += 1
+        self.replicas.update(partition.replicas)
+        self.in_sync.update(partition.isr)
+
+
 class OverviewControls(Controls):
     """The cluster as a whole, and its nodes."""
 
     @control("cluster show", reads=True)
     async def status(self) -> ClusterInfo:
         """Returns the identity of the cluster, its size, and its problems."""
-        server, cluster = self._server, self._server.cluster
-        partitions = list(cluster.partitions())
+        census, server = await self._census(), self._server
+        cluster = server.cluster
         return ClusterInfo(
             version=__version__,
             cluster_id=cluster.cluster_id,
@@ -80,38 +103,46 @@ class OverviewControls(Controls):
             bootstrap_servers=server.bootstrap_servers,
             nodes=len(cluster.brokers),
             topics=len(cluster.topics),
-            partitions=len(partitions),
+            partitions=census.partitions,
             groups=sum(1 for _ in cluster.groups),
             connections=len(server.connections()),
-            log_bytes=sum(partition.log.size for partition in partitions),
+            log_bytes=census.log_bytes,
             max_memory_bytes=None if cluster.log_memory is None else cluster.log_memory.limit_bytes,
-            problems=list(_problems(cluster)),
+            problems=list(_problems(cluster, census)),
         )
 
     @control("node list", reads=True)
     async def nodes(self) -> list[NodeInfo]:
         """Returns all nodes with their states and listeners, in the order of their ids."""
-        server, cluster = self._server, self._server.cluster
-        partitions = list(cluster.partitions())
-        leaders = Counter(each.leader for each in partitions)
-        replicas = Counter(node for each in partitions for node in each.replicas)
-        in_sync = Counter(node for each in partitions for node in each.isr)
+        census, server = await self._census(), self._server
         connections = Counter(each.broker.node_id for each in server.connections())
         return [
             NodeInfo(
                 node=node,
                 state=_state(broker),
                 fenced=broker.fenced,
-                controller=node == cluster.controller_id,
+                controller=node == server.cluster.controller_id,
                 rack=broker.rack,
                 listeners=_listeners(broker),
-                leaders=leaders[node],
-                replicas=replicas[node],
-                out_of_sync=replicas[node] - in_sync[node],
+                leaders=census.leaders[node],
+                replicas=census.replicas[node],
+                out_of_sync=census.replicas[node] - census.in_sync[node],
                 connections=connections[node],
             )
-            for node, broker in sorted(cluster.brokers.items())
+            for node, broker in sorted(server.cluster.brokers.items())
         ]
+
+    async def _census(self) -> Census:
+        """Counts all partitions. Other work gets turns in between, because there may be many."""
+        census, clock = Census(), self._server.clock
+        end_s = clock.seconds() + TURN_S
+        for topic in list(self._server.cluster.topics.values()):
+            for partition in list(topic.partitions):
+                census.add(partition)
+                if clock.seconds() > end_s:
+                    await asyncio.sleep(0)
+                    end_s = clock.seconds() + TURN_S
+        return census
 
 
 def _state(broker: Broker) -> str:
@@ -124,21 +155,16 @@ def _listeners(broker: Broker) -> list[ListenerInfo]:
     return [ListenerInfo(each.name, each.security_protocol, each.host, each.port, each.advertised) for each in broker.listeners.values()]
 
 
-def _problems(cluster: ClusterState) -> Iterator[str]:
+def _problems(cluster: ClusterState, census: Census) -> Iterator[str]:
     for node, broker in sorted(cluster.brokers.items()):
         if (state := _state(broker)) != "running":
             yield f"node {node} is {state}"
-    without_leader = under_min_isr = under_replicated = 0
-    for partition in cluster.partitions():
-        without_leader += partition.leader == NO_LEADER
-        under_min_isr += len(partition.isr) < partition.min_isr
-        under_replicated += len(partition.isr) < len(partition.replicas)
-    if without_leader:
-        yield f"{_partitions(without_leader, 'has', 'have')} no leader"
-    if under_min_isr:
-        yield f"{_partitions(under_min_isr, 'has', 'have')} fewer in-sync replicas than min.insync.replicas"
-    if under_replicated:
-        yield f"{_partitions(under_replicated, 'has', 'have')} replicas that are not in sync"
+    if census.without_leader:
+        yield f"{_partitions(census.without_leader, 'has', 'have')} no leader"
+    if census.under_min_isr:
+        yield f"{_partitions(census.under_min_isr, 'has', 'have')} fewer in-sync replicas than min.insync.replicas"
+    if census.under_replicated:
+        yield f"{_partitions(census.under_replicated, 'has', 'have')} replicas that are not in sync"
     if cluster.log_memory is not None and cluster.log_memory.used_bytes >= cluster.log_memory.limit_bytes:
         yield "the memory for logs is full"
 

@@ -14,7 +14,7 @@ VIEWS = {
     "topics": ["orders", "payments", "cleanup.policy=compact", "in sync"],
     "topics/orders": ["High watermark", "customer-", "00 01 fe ff", "1 header"],
     "groups": ["billing", "Stable", "classic"],
-    "groups/billing": ["Members", "billing-0", "orders", "Committed", "node "],
+    "groups/billing": ["Members", "billing-0", "orders 0 1", "Committed", "node ", "lag from", "starts generation"],
     "transactions": ["payments-1", "Ongoing", "payments"],
     "access": ["shop", "SCRAM-SHA-512", "User:billing", "DENY", "prefix"],
     "wire": ["Fetch v", "orders", "node 1", "billing-0"],

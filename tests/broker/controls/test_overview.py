@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient
 import odradek
 from odradek import Cluster
 from odradek.broker.cluster.startup_topics import TopicOptions
+from odradek.broker.controls import overview
 
 pytestmark = pytest.mark.sockets
 
@@ -98,6 +99,13 @@ def test_nodes_show_that_a_failure_is_noticed_late(cluster: Cluster) -> None:
     cluster.rejoin(3)
     cluster.stop_node(1)
     assert [(each.state, each.controller) for each in cluster.nodes()] == [("stopped", False), ("running", True), ("running", False)]
+
+
+def test_many_partitions_are_counted_in_slices(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(overview, "TURN_S", 0)
+    cluster.create_topic("large", 500)
+    assert cluster.status().partitions == 505
+    assert sum(each.leaders for each in cluster.nodes()) == 505
 
 
 def test_nodes_of_racks_are_described(cluster: Cluster) -> None:
