@@ -18,6 +18,7 @@ MARKUP = """<img src=x onerror="window.hacked=1"><script>window.hacked=1</script
 CONTROL = "\x00\x01\x1b[2J\r\n\x7f\x9b\u202egnp\u2066\u200b\ufeff\u2028"
 VISIBLE = "\u2400\u2401\u241b[2J\u240d\u240a\u2421\\u009b\\u202egnp\\u2066\\u200b\\ufeff\\u2028"
 MEGABYTE = 1_000_000
+LONG = "c" * 32_000
 NAME = MARKUP + CONTROL.replace("\x00", "")
 """librdkafka takes names that end at the first NUL."""
 
@@ -44,7 +45,10 @@ class HostileClients:
         cluster.wait_until(lambda: self.consumer.poll(0.1) or cluster.groups()[0].state == "Stable", timeout_s=60)
         self.consumer.commit(offsets=[TopicPartition("orders", 0, 1, NAME)], asynchronous=False)
         cluster.fault(api="Metadata", client_id=NAME, delay_ms=1)
-        AdminClient(settings).list_topics(timeout=30)
+        AdminClient(settings).list_topics(MARKUP, timeout=30)
+        self.long = Producer({"bootstrap.servers": cluster.bootstrap_servers, "client.id": LONG})
+        self.long.produce("orders", b"", partition=1)
+        assert self.long.flush(30) == 0
 
     def close(self) -> None:
         self.consumer.close()
@@ -79,6 +83,23 @@ def test_hostile_names_are_shown_as_text(open_page: PageOpener, hostile: Cluster
     check_harmless(page)
 
 
+def test_long_client_id_is_cut(open_page: PageOpener, hostile: Cluster) -> None:
+    page = open_page(hostile)
+    expect(page.get_by_role("table", name="Connections")).to_contain_text("c\u2026 (32,000 characters)")
+    assert len(page.locator("main").inner_text()) < len(LONG)
+
+
+def test_topic_of_a_hostile_request_is_text(open_page: PageOpener, hostile: Cluster) -> None:
+    page = open_page(hostile, "wire")
+    page.get_by_label("Filter").fill("api=Metadata and error")
+    page.get_by_role("button", name="Apply").click()
+    page.locator(".exchanges .failed").first.click()
+    panel = page.get_by_role("complementary", name="Details")
+    expect(panel).to_contain_text("INVALID_TOPIC_EXCEPTION")
+    expect(panel.locator("pre").first).to_contain_text("<img src=x")
+    check_harmless(page)
+
+
 def test_hostile_group_is_described(open_page: PageOpener, hostile: Cluster) -> None:
     page = open_page(hostile, "groups")
     page.get_by_role("link", name=MARKUP[:30]).click()
@@ -90,7 +111,7 @@ def test_hostile_group_is_described(open_page: PageOpener, hostile: Cluster) -> 
 
 def test_hostile_records_are_shown_as_text(open_page: PageOpener, hostile: Cluster) -> None:
     page = open_page(hostile, "topics/orders")
-    expect(page.locator(".records > li")).to_have_count(5)
+    expect(page.locator(".records > li")).to_have_count(6)
     page.evaluate("document.querySelectorAll('.records details').forEach((each) => { each.open = true; })")
     for format_ in ("Auto", "Text", "JSON", "Hex"):
         page.locator("form.toolbar").get_by_label("Show as").select_option(format_)

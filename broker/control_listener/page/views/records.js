@@ -9,7 +9,7 @@ import { nowMs } from "../now.js";
 import { bytes, count, counted, short, time } from "../text.js";
 
 const PREVIEW = 200;
-const LONGEST_SHOWN = 200_000;
+const LONGEST_SHOWN = 100_000;
 const MOST_BYTES = 4 * 1024 * 1024;
 
 /** Returns the options of a select for the partitions of a topic. */
