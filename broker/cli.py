@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from .. import __version__
-from .commands import dump, healthcheck, serve, trace
+from .commands import dump, explain, healthcheck, replay, serve, trace
 from .commands.options import Parser
 
 EXAMPLES = """\
@@ -19,7 +19,14 @@ examples:
   odradek serve --nodes 1 --topic orders:4           one node with a topic of four partitions
   odradek serve --port 0                             free ports; the first line of output contains them
 """
-COMMANDS = {"serve": serve.run, "dump": dump.run, "healthcheck": healthcheck.run, "trace": trace.run}
+COMMANDS = {
+    "serve": serve.run,
+    "dump": dump.run,
+    "healthcheck": healthcheck.run,
+    "trace": trace.run,
+    "explain": explain.run,
+    "replay": replay.run,
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,12 +58,16 @@ def _ctl(arguments: Sequence[str]) -> int:
 def _parser() -> Parser:
     parser = Parser(prog="odradek", description="A small Kafka for tests and laptops.", epilog=EXAMPLES)
     parser.add_argument("--version", action="version", version=f"odradek {__version__}", help="print the version")
-    commands = parser.add_subparsers(dest="command", title="commands", metavar="serve|dump|healthcheck|trace|ctl")
+    commands = parser.add_subparsers(dest="command", title="commands", metavar="serve|dump|healthcheck|trace|explain|replay|ctl")
     serve.add_options(commands.add_parser("serve", help="run a cluster until Ctrl-C", epilog=serve.EXAMPLES))
     dump.add_options(commands.add_parser("dump", help="write topics and records as seed data", epilog=dump.EXAMPLES))
     help_text = "exit with 0 if the brokers answer, otherwise with 1"
     healthcheck.add_options(commands.add_parser("healthcheck", help=help_text, epilog=healthcheck.EXAMPLES))
     trace_help = "print the requests and responses of a running cluster as they happen"
     trace.add_options(commands.add_parser("trace", help=trace_help, epilog=trace.EXAMPLES))
+    explain_help = "print the requests and responses in a capture file"
+    explain.add_options(commands.add_parser("explain", help=explain_help, epilog=explain.EXAMPLES))
+    replay_help = "send the requests in a capture file to a broker, and compare the responses"
+    replay.add_options(commands.add_parser("replay", help=replay_help, epilog=replay.EXAMPLES))
     commands.add_parser("ctl", help="control a running cluster: faults, time, topology and state", add_help=False)
     return parser

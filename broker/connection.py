@@ -38,7 +38,7 @@ from .handlers import load_handler, unsupported_version
 from .large_frame import LARGE_FRAME_BYTES, LargeFrame
 from .output import Output
 from .parked import Parked, Undecoded
-from .protocol_sniffing import sniff_protocol
+from .protocol_sniffing import refusal
 from .registry import HANDLERS, CloseConnection
 from .scheduling.turns import TURN_S
 from .scheduling.waiting import NEXT_TURN
@@ -66,7 +66,7 @@ class Connection(Output):
     """A connection without its socket: `buffer` and `received` take bytes in, `take_output` returns the bytes to write.
 
     `closing` is the reason for closing the connection, or None while it is open, and `resets` whether it is closed with RST instead of
-    FIN. `parked` is the request in flight, or None.
+    FIN. After FIN comes RST if it `leaves_unread` bytes that Kafka would not have read. `parked` is the request in flight, or None.
     """
 
     def __init__(self, core: Core, broker: Broker, client: Client, on_output: Callable[[], None], on_abort: Callable[[], None]) -> None:
@@ -76,7 +76,7 @@ class Connection(Output):
         self.parked: Parked | None = None
         self.writable = True
         self.closing: str | None = None
-        self.resets = False
+        self.resets = self.leaves_unread = False
         self.sparing = Sparing()
         self._on_abort = on_abort
         self._shortcut: Shortcut | None = None
@@ -111,15 +111,6 @@ class Connection(Output):
         else:
             self.close(f"idle for {idle_ms} ms, connections.max.idle.ms is {limit_ms}")
 
-    def certified(self, certificate: bytes) -> None:
-        """Identifies the client by the certificate, in DER, that it has shown in the TLS handshake."""
-        from .authentication import identify_by_certificate
-
-        try:
-            identify_by_certificate(self.client, self.broker, certificate)
-        except CloseConnection as error:
-            self.close(str(error))
-
     # Bytes in
 
     @property
@@ -131,6 +122,11 @@ class Connection(Output):
     def busy(self) -> bool:
         """Whether no request may be started, because one is in flight or put off, or because the client does not read its responses."""
         return self.parked is not None or self._is_put_off or not self.writable or self.output_bytes > OUTPUT_LIMIT_BYTES
+
+    @property
+    def unserved(self) -> Buffer | None:
+        """The received bytes that are not served yet; None while a request is served, or received into its own memory."""
+        return None if self.parked or self.output or self._large else self._unparsed
 
     def buffer(self) -> memoryview:
         """Returns the memory for the next bytes. It is valid until `received` is called."""
@@ -242,10 +238,9 @@ class Connection(Output):
         return position if self.closing is None and end > position else len(data)
 
     def _refuse_frame(self, size: int, data: memoryview) -> None:
-        other = sniff_protocol(bytes(data[:LENGTH_BYTES]))
-        hint = f"; this looks like {other}, but the listener is {self.broker.listeners[self.client.listener_name].security_protocol}"
-        setting = "socket.request.max.bytes" if self.max_frame_bytes == self.broker.request_max_bytes else "sasl.server.max.receive.size"
-        self.close(f"a frame of {size} bytes, {setting} is {self.max_frame_bytes}{hint if other else ''}")
+        self.leaves_unread = len(data) > LENGTH_BYTES
+        listener, limit = self.broker.listeners[self.client.listener_name], self.max_frame_bytes
+        self.close(refusal(size, bytes(data[:LENGTH_BYTES]), limit, limit == self.broker.request_max_bytes, listener.security_protocol))
 
     def _begin_large(self, begun: memoryview, size: int) -> bool:
         """Starts to receive a large frame into its own memory. Returns False to stop reading if queued.max.request.bytes is used up."""

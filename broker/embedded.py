@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .seed_data.reading import Place
     from .snapshots.cluster import State
     from .tls.generated import GeneratedTls
+    from .wire.capture_options import CaptureOptions
 
 R = TypeVar("R")
 
@@ -68,6 +69,8 @@ class AsyncCluster(ClusterControls):
         record_bytes: int = DEFAULT_LIMITS.bytes,
         control: str | None = None,
         control_token: str | None = None,
+        capture: str | PathLike[str] | None = None,
+        capture_addresses: str = "canonical",
     ) -> None:
         security = security_of(tls, users, acls)
         config = _cluster_config(nodes, settings or {}, security, as_version)
@@ -81,6 +84,7 @@ class AsyncCluster(ClusterControls):
         if control is None and control_token is not None:
             raise ValueError('control_token has no effect without control, such as control="127.0.0.1:0"')
         self._control = None if control is None else _control_address(control, control_token)
+        self._capture = _capture_options(capture, capture_addresses)
         self._running: Server | None = None
         self._listener: ControlListener | None = None
 
@@ -114,6 +118,10 @@ class AsyncCluster(ClusterControls):
         if self._running is not None:
             raise ValueError(f"the cluster is running already, at {self.bootstrap_servers}; stop it before you start it again")
         server = Server(self._config, self._topics, seed=self._seed, state=self._saved, data=self._data)
+        if self._capture is not None:
+            from .network.capture import Capture
+
+            server.capture = Capture(self._capture)
         await server.start()
         self._running = server
         if self._control is not None:
@@ -223,6 +231,8 @@ class Cluster(BlockingControls):
     With `tls=True` clients connect by TLS; a CA and certificates are created (`tls.ca_file`). `users` maps names to passwords, with which
     clients authenticate by PLAIN or SCRAM. `acls` restrict access, such as "User:alice:allow:read,describe:topic:orders".
 
+    `capture="orders.pcapng"` writes what clients and brokers send to a file for Wireshark and `odradek explain`, in which node n appears as
+    127.0.0.n:9092, or with its real address if `capture_addresses="real"`.
     The last `record_exchanges` requests, with `record_bytes` of their bytes, are recorded (`requests`, `wire`); 0 switches that off.
 
     `control="127.0.0.1:0"` serves the controls over HTTP too; an address that is not a loopback address needs a `control_token`.
@@ -248,6 +258,8 @@ class Cluster(BlockingControls):
         record_bytes: int = DEFAULT_LIMITS.bytes,
         control: str | None = None,
         control_token: str | None = None,
+        capture: str | PathLike[str] | None = None,
+        capture_addresses: str = "canonical",
     ) -> None:
         cluster = AsyncCluster(
             nodes,
@@ -265,6 +277,8 @@ class Cluster(BlockingControls):
             record_bytes=record_bytes,
             control=control,
             control_token=control_token,
+            capture=capture,
+            capture_addresses=capture_addresses,
         )
         self._offer(cluster)
         self._thread: threading.Thread | None = None
@@ -419,6 +433,16 @@ def _control_address(control: str, token: str | None) -> ControlAddress:
     from .control_listener.address import ControlAddress
 
     return ControlAddress.parse(control, token)
+
+
+def _capture_options(file: str | PathLike[str] | None, addresses: str) -> CaptureOptions | None:
+    if file is None:
+        if addresses != "canonical":
+            raise ValueError('capture_addresses has no effect without capture, such as capture="orders.pcapng"')
+        return None
+    from .wire.capture_options import CaptureOptions
+
+    return CaptureOptions.of(file, addresses)
 
 
 def _levels(features: Mapping[str, int], transaction_version: int, release: Release | None) -> dict[str, int]:

@@ -76,7 +76,7 @@ def _request(
 ) -> bytes:
     """Returns the body of the response. Raises Unhealthy."""
     try:
-        with socket.create_connection((host, port), TIMEOUT_S) as opened, _secured(opened, host, security) as connection:
+        with socket.create_connection((host, port), TIMEOUT_S) as opened, secured(opened, host, security) as connection:
             size = REQUEST.size - INT32.size + len(CLIENT_ID) + len(body)
             connection.sendall(REQUEST.pack(size, api_key, api_version, 0, len(CLIENT_ID)) + CLIENT_ID + body)
             return _receive_frame(connection)[INT32.size :]
@@ -87,7 +87,7 @@ def _request(
 
 
 @contextmanager
-def _secured(connection: socket.socket, host: str, security: ClientSecurity | None) -> Iterator[socket.socket]:
+def secured(connection: socket.socket, host: str, security: ClientSecurity | None) -> Iterator[socket.socket]:
     """Provides the connection after the TLS handshake and the authentication that `security` requires. Raises OSError, Refused."""
     if security is None:
         yield connection

@@ -134,12 +134,13 @@ class QueueHandler(logging.Handler):
 def configure(log_format: str) -> None:
     """Sends all entries of level INFO and above to stderr, as `text` or `json`."""
     # The file descriptor is used because a thread that blocks in a write to sys.stderr would hold its lock.
-    handler = QueueHandler(partial(_write_all, sys.stderr.fileno()))
+    handler = QueueHandler(partial(write_all, sys.stderr.fileno()))
     handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
+def write_all(descriptor: int, data: bytes) -> None:
+    """Writes all bytes to a file, waiting while a pipe is full. Raises OSError."""
     view = memoryview(data)
     while view:
         try:

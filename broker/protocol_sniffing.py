@@ -14,3 +14,11 @@ def sniff_protocol(start: bytes) -> str:
     if start.startswith(_TLS_HANDSHAKE):
         return "TLS"
     return "HTTP" if start in _HTTP_METHODS else ""
+
+
+def refusal(size: int, start: bytes, limit: int, is_authenticated: bool, security_protocol: str) -> str:
+    """Returns the reason for which a frame of an impossible `size` is refused. Its length field is `start`."""
+    other = sniff_protocol(start)
+    setting = "socket.request.max.bytes" if is_authenticated else "sasl.server.max.receive.size"
+    hint = f"; this looks like {other}, but the listener is {security_protocol}" if other else ""
+    return f"a frame of {size} bytes, {setting} is {limit}{hint}"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .control_listener.address import ControlAddress
     from .snapshots.cluster import State
     from .tracing import Tracer
+    from .wire.capture_options import CaptureOptions
 
 log = logging.getLogger("kafka.server.KafkaServer")
 
@@ -34,6 +35,7 @@ def run(
     state: State | None = None,
     data: Sequence[Path] = (),
     control: ControlAddress | None = None,
+    capture: CaptureOptions | None = None,
     command: Sequence[str] = (),
     trace: Tracer | None = None,
     on_ready: Ready,
@@ -41,11 +43,11 @@ def run(
     """Runs a cluster until SIGTERM or SIGINT, or as long as `command` runs. Returns the exit code: that of the command, otherwise 0.
 
     It starts with a saved `state` if there is one, and with the seed data of the files `data`. With `control` it has a control listener,
-    and `trace` prints its requests. Raises OSError if an address is in use or the command cannot be started, and InvalidConfig for invalid
-    seed data.
+    `trace` prints its requests, and with `capture` it writes a capture. Raises OSError if an address is in use, or the command cannot be
+    started or the capture written, and InvalidConfig for invalid seed data.
     """
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
-        return runner.run(_serve(config, topics, state, data, control, command, trace, on_ready))
+        return runner.run(_serve(config, topics, state, data, control, capture, command, trace, on_ready))
 
 
 async def _serve(
@@ -54,6 +56,7 @@ async def _serve(
     state: State | None,
     data: Sequence[Path],
     control: ControlAddress | None,
+    capture: CaptureOptions | None,
     command: Sequence[str],
     trace: Tracer | None,
     on_ready: Ready,
@@ -62,6 +65,10 @@ async def _serve(
     end_by_signals(asyncio.get_running_loop(), ended)
     async with AsyncExitStack() as stack:
         server = Server(config, topics, state=state, data=data)
+        if capture is not None:
+            from .network.capture import Capture
+
+            server.capture = Capture(capture)
         await server.start()
         stack.push_async_callback(server.stop)
         address = None

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from ..network.server import Server
     from ..settings.cluster_config import ClusterConfig, TopicSpec
     from ..tracing import Tracer
+    from ..wire.capture_options import CaptureOptions
 
+PIPE = "-"  # as in wire/capture_options.py, which is imported only if there is a capture
 DEFAULT_CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the default of the apache/kafka image
 EXAMPLES = """\
 examples:
@@ -56,6 +58,7 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         control = control_address(options, environ)
         data = seed_files(options)
         command = command_of(options)
+        capture = capture_options(options)
     except (InvalidConfig, InvalidControl) as error:
         return refuse(str(error))
     logs.configure(options.log_format)
@@ -74,7 +77,7 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         if server.generated_tls is not None:
             lines.append(f"ssl.ca.location={server.generated_tls.ca_file}")
         if not command:  # because its output would be mixed with these lines
-            print(*lines, sep="\n", flush=True)
+            print(*lines, sep="\n", file=sys.stderr if options.capture == PIPE else sys.stdout, flush=True)
         if options.ready_file is not None:
             _write(options.ready_file, "\n".join([*lines, ""]))
         if interactive:
@@ -83,7 +86,17 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         gc.enable()
 
     try:
-        return run_cluster(cluster, topics=topics, state=saved, data=data, control=control, command=command, trace=trace, on_ready=ready)
+        return run_cluster(
+            cluster,
+            topics=topics,
+            state=saved,
+            data=data,
+            control=control,
+            capture=capture,
+            command=command,
+            trace=trace,
+            on_ready=ready,
+        )
     except OSError as error:
         return refuse(f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error))
     except (InvalidConfig, ImportError) as error:  # of TLS: an invalid key store, or a missing extra
@@ -247,6 +260,20 @@ def control_address(options: argparse.Namespace, environ: Mapping[str, str]) -> 
     return ControlAddress.parse(options.control, token)
 
 
+def capture_options(options: argparse.Namespace) -> CaptureOptions | None:
+    """Returns the options of the capture, None if there is to be none. Raises InvalidConfig."""
+    from ..settings.properties import InvalidConfig
+
+    if options.capture is None:
+        if options.capture_addresses is not None or options.capture_max_bytes is not None:
+            raise InvalidConfig("--capture-addresses and --capture-max-bytes have no effect without --capture FILE")
+        return None
+
+    from ..wire.capture_options import CaptureOptions
+
+    return CaptureOptions.of(options.capture, options.capture_addresses or "canonical", options.capture_max_bytes)
+
+
 def add_options(run: argparse.ArgumentParser) -> None:
     run.add_argument("--nodes", type=node_count, metavar="N", help="number of brokers (default: 2; 1 if KAFKA_* contains listeners)")
     run.add_argument(
@@ -305,6 +332,7 @@ def add_options(run: argparse.ArgumentParser) -> None:
         metavar="TOKEN",
         help="require this token for controls, needed unless the address is a loopback address (default: ODRADEK_CONTROL_TOKEN)",
     )
+    _add_capture_options(run)
     _add_record_options(run)
     run.add_argument("--log-format", choices=["text", "json"], default="text", help="format of the log on stderr (default: %(default)s)")
 
@@ -316,6 +344,18 @@ def _add_record_options(run: argparse.ArgumentParser) -> None:
     run.add_argument("--record-bytes", type=size, metavar="SIZE", help="memory limit of the recorded bytes (default: 16m)")
     run.add_argument("--trace", action="store_true", help="print a line for each request and response, as odradek trace does")
     add_trace_options(run)
+
+
+def _add_capture_options(run: argparse.ArgumentParser) -> None:
+    capture_help = "write what clients and brokers send to a pcapng file for Wireshark and odradek explain; - is a pipe"
+    run.add_argument("--capture", metavar="FILE", help=capture_help)
+    run.add_argument(
+        "--capture-addresses",
+        choices=["canonical", "real"],
+        help="in captures, show node n as 127.0.0.n:9092, or with its real address (default: canonical)",
+    )
+    rotation_help = "size at which a capture begins another file and keeps the one before, such as 100m (default: no limit)"
+    run.add_argument("--capture-max-bytes", type=size, metavar="SIZE", help=rotation_help)
 
 
 def _add_security_options(run: argparse.ArgumentParser) -> None:

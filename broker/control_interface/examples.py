@@ -14,6 +14,7 @@ from .signatures import parameters_of
 from .structures import ListOf, MappingOf, OneOf
 
 _CALLS: dict[str, dict[str, Any]] = {
+    "capture start": {"file": "orders.pcapng"},
     "clock advance": {"duration": "10m"},
     "clock run": {"speed": 60},
     "coordinator move": {"node": 2, "group": "billing"},

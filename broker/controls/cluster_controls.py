@@ -7,6 +7,7 @@ each of its methods.
 from __future__ import annotations
 
 from .access import AccessControls
+from .captures import CaptureControls
 from .client_metrics import ClientMetricsControls
 from .clock import AsyncClock, Clock
 from .connections import ConnectionControls
@@ -36,6 +37,7 @@ class ClusterControls(
     AccessControls,
     ClientMetricsControls,
     StateControls,
+    CaptureControls,
     RequestControls,
     WaitControls,
 ):
@@ -135,3 +137,6 @@ class BlockingControls(BlockingWaitControls):
     snapshots = blocking(StateControls.snapshots)
     reset = blocking(StateControls.reset)
     save = blocking(StateControls.save)
+
+    start_capture = blocking(CaptureControls.start_capture)
+    stop_capture = blocking(CaptureControls.stop_capture)

@@ -54,6 +54,7 @@ from ..registry import CloseConnection, handles
 from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
 
+MAX_BYTES = "max.message.bytes"
 _unpack_start = Struct(">8xi4xb4xh").unpack_from  # batch length, magic, attributes
 
 
@@ -143,10 +144,23 @@ def _response(
 ) -> ProduceResponse | None:
     if request.acks == 0:
         if refused:
-            raise CloseConnection(f"Produce with acks=0 failed with {ErrorCode(refused[0].error_code).name}")
+            raise CloseConnection(_unanswered(responses, context))
         return None
     leaders = [partition.current_leader.leader_id for partition in refused if partition.current_leader]
     return ProduceResponse(responses=responses, node_endpoints=node_endpoints(context, leaders) if leaders else [])
+
+
+def _unanswered(responses: list[TopicProduceResponse], context: Context) -> str:
+    """Returns why a request with acks=0 failed, for the log, because the client learns it only from the end of the connection."""
+    topic, code = next(
+        (topic, partition.error_code) for topic in responses for partition in topic.partition_responses if partition.error_code
+    )
+    reason = f"Produce with acks=0 failed with {ErrorCode(code).name}"
+    found = context.cluster.topics.get(topic.name) or context.cluster.topics_by_id.get(topic.topic_id)
+    if code != ErrorCode.MESSAGE_TOO_LARGE or found is None:
+        return reason
+    setting = f"{MAX_BYTES} of {found.name}" if MAX_BYTES in found.config.overrides else "message.max.bytes"
+    return f"{reason}: {setting} is {found.config.integers[MAX_BYTES]}"
 
 
 # Transactions v2: the previous transaction may not be complete yet

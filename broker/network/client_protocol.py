@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import socket
 import ssl
 from contextlib import suppress
@@ -23,9 +24,12 @@ from struct import Struct
 from typing import TYPE_CHECKING, cast
 
 from ..cluster.broker import Broker
+from ..registry import CloseConnection
 
 if TYPE_CHECKING:
+    from .capture import Capture
     from .server import Server
+    from .tap import Tap
 
 WRITE_BYTES = 1024 * 1024
 JOINED_BYTES = 16 * 1024
@@ -47,6 +51,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self.host = host
         self.connection = server.core.connect(broker, listener_name, host, port, self.flush, self._abort_transport)
         self._transport: asyncio.Transport | None = None
+        self._tap: Tap | None = None
         self._vectored = False
         self._reading = True
         self._silent = False
@@ -66,9 +71,15 @@ class ClientProtocol(asyncio.BufferedProtocol):
             # uvloop then writes at once instead of later in its iteration, so that a woken fetch is answered before other work is done.
             self._transport.set_write_buffer_limits(high=0)
         try:
-            if session is not None and (certificate := session.getpeercert(binary_form=True)):
-                self.connection.certified(certificate)
             self.server.opened(self)
+            if self.server.capture is not None:
+                self.follow(self.server.capture, is_new=True)
+            if session is not None and (certificate := session.getpeercert(binary_form=True)):
+                from ..authentication import identify_by_certificate
+
+                identify_by_certificate(self.connection.client, self.broker, certificate)
+        except CloseConnection as refused:
+            self.connection.close(str(refused))
         except Exception as error:
             self.connection.abort(error, "opening it")
         if self.connection.core is not self.server.core:
@@ -86,6 +97,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
         """Serves the requests that have arrived and those that they woke, and writes all responses."""
         server, connection = self.server, self.connection
         server.begin_turn()
+        if self._tap is not None:
+            self._tap.received(connection.buffer()[:nbytes])
         connection.received(nbytes)
         server.after_turn()
         if self._reading and not connection.wants_data:
@@ -117,6 +130,8 @@ class ClientProtocol(asyncio.BufferedProtocol):
                 self._resume_reading()
 
     def _write(self, transport: asyncio.Transport) -> None:
+        if self._tap is not None:
+            return self._write_tapped(transport, self._tap)
         if self.connection.output_bytes <= JOINED_BYTES:
             transport.write(self.connection.take_joined())
         elif self._vectored:
@@ -126,9 +141,19 @@ class ClientProtocol(asyncio.BufferedProtocol):
             # back-pressure in some releases (CVE-2024-12254).
             transport.write(b"".join(self.connection.take_output(WRITE_BYTES)))
 
+    def _write_tapped(self, transport: asyncio.Transport, tap: Tap) -> None:
+        """Writes at most WRITE_BYTES, and copies them to a capture."""
+        notes = [] if self.connection.recording is None else self.connection.recording.notes()
+        data = b"".join(self.connection.take_output(WRITE_BYTES))
+        tap.sent(data, notes)
+        transport.write(data)
+
     def _close(self, transport: asyncio.Transport) -> None:
         """Closes the transport once all output is written, or aborts it after CLOSE_MS, because the peer may not read."""
-        if self.connection.resets:
+        if self.connection.leaves_unread and not transport.get_write_buffer_size():
+            _send_end(transport)
+            _send_reset_on_close(transport)
+        elif self.connection.resets:
             _send_reset_on_close(transport)
         timers = self.server.core.timers
         if self not in timers:
@@ -167,6 +192,12 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._silent, self.connection.writable = False, not self._full
         self.connection.ask_for_flush()
 
+    def follow(self, capture: Capture | None, *, is_new: bool = False) -> None:
+        """Writes what happens on the connection to a capture, or to none any more."""
+        from .tap import Tap  # imported on first use, because few clusters are captured
+
+        self._tap = None if capture is None else Tap(capture, self.connection, self._open_transport, is_new=is_new)
+
     def abort(self, reason: str) -> None:
         """Closes the connection at once, without writing its output."""
         self.connection.lost(reason)
@@ -175,6 +206,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
     def reset(self, reason: str) -> None:
         """Closes the connection at once with RST, so that the client discards what it has received and connects again."""
         if self._transport is not None:
+            self.connection.resets = True
             _send_reset_on_close(self._transport)
         self.connection.resets = True
         self.abort(reason)
@@ -190,6 +222,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Releases the resources of the connection, so that another one may be accepted."""
         connection = self.connection
+        self._end_tap(exc)
         if connection.closing is None:
             network_log.debug("[KafkaServer id=%d] %s has disconnected", self.broker.node_id, connection.client)
         self.server.begin_turn()
@@ -202,6 +235,21 @@ class ClientProtocol(asyncio.BufferedProtocol):
         finally:
             self.server.closed(self)
             self.server.after_turn()
+
+    def _end_tap(self, error: Exception | None) -> None:
+        try:
+            if self._tap is not None:
+                self._tap.ended(error)
+        except Exception as unexpected:
+            self.connection.log_failure(unexpected, "capturing its end")
+
+
+def _send_end(transport: asyncio.Transport) -> None:
+    """Sends FIN. Has no effect if the connection is closed already, or encrypted."""
+    connection: socket.socket | None = transport.get_extra_info("socket")
+    if connection is not None and transport.get_extra_info("ssl_object") is None:
+        with suppress(OSError), socket.socket(fileno=os.dup(connection.fileno())) as same:  # uvloop's object cannot do it
+            same.shutdown(socket.SHUT_WR)
 
 
 def _send_reset_on_close(transport: asyncio.Transport) -> None:

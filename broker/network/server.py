@@ -18,7 +18,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from math import inf
-from random import Random, SystemRandom
 from typing import TYPE_CHECKING, TypeVar
 
 from ...protocol.errors import KafkaError
@@ -39,6 +38,7 @@ from .acceptor import Acceptor
 from .client_protocol import ClientProtocol
 from .listener_warnings import warn_of_listeners
 from .ports import ReservedPorts
+from .random_numbers import generator
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from ..snapshots.table import Snapshots
     from ..tls.contexts import TlsContexts
     from ..tls.generated import GeneratedTls
+    from .capture import Capture
     from .key_sets import KeySets
 
 log = logging.getLogger("kafka.server.KafkaServer")
@@ -74,7 +75,7 @@ class Server:
         self._topics = topics
         self._data = data
         self._state = state if state is None or seed is None else {**state, "random": None}
-        self._random = _generator(seed, state)
+        self._random = generator(seed, state)
         self._log_memory: LogMemory | None = None
         self._snapshots: Snapshots | None = None
         self._loop = asyncio.get_running_loop()
@@ -83,6 +84,7 @@ class Server:
         self.generated_tls: GeneratedTls | None = None
         self.tls: TlsContexts | None = None
         self._key_sets: KeySets | None = None
+        self.capture: Capture | None = None
         self._ports = ReservedPorts()
         self._acceptors: dict[int, list[Acceptor]] = {}
         self._clients: set[ClientProtocol] = set()
@@ -248,7 +250,15 @@ class Server:
         for handle in (self._alarm, self._next_turn):
             if handle is not None:
                 handle.cancel()
+        if self.capture is not None:
+            await self.in_thread(self.capture.close)
         self._announce_change()
+
+    def follow(self, capture: Capture | None) -> None:
+        """Writes what happens on all connections to a capture, or to none any more."""
+        self.capture = capture
+        for client in self._clients:
+            client.follow(capture)
 
     # Nodes. The controls check their arguments before they call these methods.
 
@@ -466,10 +476,3 @@ class Server:
         broker.connections.release(host)
         for acceptor in self._acceptors.get(broker.node_id, ()):
             acceptor.resume()
-
-
-def _generator(seed: int | None, state: State | None) -> Random:
-    """Returns the system's random numbers, or reproducible ones with a seed or with a state that has been saved with a seed."""
-    if seed is not None:
-        return Random(seed)
-    return SystemRandom() if state is None or state["random"] is None else Random()

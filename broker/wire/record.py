@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...protocol.frame import LENGTH, Buffer
 from ...protocol.messages import load_api
 from .exchange import HEAD_BYTES, Entry, Event, Exchange, Frame, Moment, client_id_of
+from .pcapng import FAULT, WAITED
 from .redaction import redact_request, redact_response
 
 if TYPE_CHECKING:
@@ -107,6 +108,11 @@ class Flight:
                 room -= size
         added, self.response = len(known) - len(self.response or b""), known
         return added
+
+    @property
+    def notes(self) -> list[str]:
+        """Comments on the request in a capture: what it has waited for, and the faults that hit it."""
+        return [*(f"{WAITED}{each}" for each in self.waits), *(f"{FAULT}{each}" for each in self.faults)]
 
     @property
     def is_over(self) -> bool:

@@ -141,6 +141,14 @@ class Recording:
             left_bytes -= unwritten[-1].response_bytes
         return written, unwritten[::-1]
 
+    def notes(self) -> list[str]:
+        """Returns comments for a capture on the responses that are not written completely."""
+        return [note for flight in self.unwritten for note in flight.notes]
+
+    def notes_of_unanswered(self) -> list[str]:
+        """Returns comments for a capture on the request that is being served."""
+        return [] if self.flight is None else self.flight.notes
+
     # The end
 
     def ended(self, reason: str, *, by_client: bool, resets: bool) -> None:

@@ -124,7 +124,7 @@ def test_produce_acks_0_too_large_closes_the_connection() -> None:
     world = world_of({"message.max.bytes": "100"})
     client = world.client()
     client.send(PRODUCE, 9, produce_request("t", a_batch(bytes(200)), acks=0))
-    assert client.closed == f"Produce with acks=0 failed with {ErrorCode.MESSAGE_TOO_LARGE.name}"
+    assert client.closed == f"Produce with acks=0 failed with {ErrorCode.MESSAGE_TOO_LARGE.name}: message.max.bytes is 100"
     assert client.sent == b""
 
 

@@ -134,7 +134,7 @@ def test_flush_of_a_full_pipe_times_out(monkeypatch: pytest.MonkeyPatch) -> None
 def test_handler_survives_a_closed_pipe() -> None:
     read_end, write_end = os.pipe()
     os.close(read_end)
-    handler = QueueHandler(lambda data: logs._write_all(write_end, data))
+    handler = QueueHandler(lambda data: logs.write_all(write_end, data))
     entry(handler, "into the void")
     handler.flush()
     assert handler._size == 0
@@ -153,7 +153,7 @@ def test_entry_that_cannot_be_formatted_is_replaced() -> None:
 def test_non_blocking_pipe_gets_all_entries() -> None:
     read_end, write_end = os.pipe()
     os.set_blocking(write_end, False)
-    handler = QueueHandler(lambda data: logs._write_all(write_end, data))
+    handler = QueueHandler(lambda data: logs.write_all(write_end, data))
     for _ in range(5):
         entry(handler, "x" * 30_000)
     received = bytearray()

@@ -1,0 +1,52 @@
+"""`odradek explain`: prints the requests and responses in a capture file of odradek, tcpdump or Wireshark."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+
+from .options import add_trace_options, refuse
+
+EXAMPLES = """\
+examples:
+  odradek explain orders.pcapng
+  odradek explain orders.pcapng --filter 'api=Produce and error' --verbose
+  odradek explain - --json
+"""
+
+
+def add_options(explain: argparse.ArgumentParser) -> None:
+    explain.add_argument("file", metavar="FILE", help="a pcapng or pcap file; - is a pipe, such as that of tcpdump -w -")
+    add_trace_options(explain)
+
+
+def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Prints the entries. Returns 2 if the file cannot be read or is no capture, and 0 otherwise, even if the capture is truncated."""
+    from ..control_errors import InvalidControl
+    from ..wire.filters import parsed
+    from ..wire.printing import printed_by
+    from ..wire.reading.capture import Capture
+    from ..wire.reading.file_format import NotACapture
+    from .capture_input import opened, report_problems
+
+    printing = printed_by(verbose=options.verbose, as_json=options.json, colours=sys.stdout.isatty())
+    try:
+        selects = parsed(options.filter) if options.filter else None
+        with opened(options.file) as stream:
+            capture = Capture(stream)
+            for entry in capture.entries():
+                if selects is None or selects(entry):
+                    print(printing.of(entry))
+        sys.stdout.flush()
+    except InvalidControl as error:
+        return refuse(str(error))
+    except NotACapture as error:
+        return refuse(f"{options.file} is not a capture: {error}")
+    except BrokenPipeError:
+        sys.stdout = None  # so that the interpreter does not try to flush it
+        return 0
+    except OSError as error:
+        return refuse(f"cannot read {options.file}: {error.strerror or error}")
+    report_problems(capture)
+    return 0
