@@ -228,7 +228,7 @@ class Connection(Output):
             else:
                 if run and recording is not None:
                     recording.run(data[first:position], run, self.output[earlier:])
-                self._serve(data[position + LENGTH_BYTES : following], response, owns_buffer=False)
+                self._serve(data[position:following], response, owns_buffer=False)
                 run, first, earlier = 0, following, len(self.output)
             position = following
         if run and recording is not None:
@@ -276,7 +276,7 @@ class Connection(Output):
         earlier = len(self.output)
         response = self._answer_at_once(data, LENGTH_BYTES, len(data) - LENGTH_BYTES, True)
         if response is not ANSWERED:
-            self._serve(data[LENGTH_BYTES:], response, owns_buffer=True)
+            self._serve(data, response, owns_buffer=True)
         elif self.recording is not None:
             self.recording.run(data, 1, self.output[earlier:])
 
@@ -301,15 +301,15 @@ class Connection(Output):
             self.output_bytes += len(response)
         return ANSWERED
 
-    def _serve(self, frame: memoryview, response: Answer, owns_buffer: bool) -> None:
-        """Serves a request that is not answered yet: as the shortcut says, or by its handler if the shortcut has returned None."""
-        recording = self.recording
+    def _serve(self, data: memoryview, response: Answer, owns_buffer: bool) -> None:
+        """Serves the request in `data`, with its length: as the shortcut says, or by its handler if the shortcut has returned None."""
+        frame, recording = data[LENGTH_BYTES:], self.recording
+        if isinstance(response, list):
+            return self.write(response) if recording is None else recording.answered(data, response, self.write)
         if recording is not None:
             recording.begin(frame, self._authentication is not None and self._authentication.takes_token)
         if response is None:
             self._handle(frame, owns_buffer)
-        elif isinstance(response, list):
-            self.write(response)
         else:
             self.resume(Undecoded(self, bytes(frame), response))
         if recording is not None and self.parked is None:

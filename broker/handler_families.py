@@ -75,6 +75,8 @@ FAMILIES: dict[int, str] = {
     85: "share_states",
     86: "share_states",
     87: "share_states",
+    88: "streams_groups",
+    89: "streams_groups",
     90: "share_group_offsets",
     91: "share_group_offsets",
     92: "share_group_offsets",

@@ -33,12 +33,13 @@ class Output:
 
     def write(self, parts: list[Buffer]) -> None:
         """Queues a response for the flush at the end of this turn."""
+        size = sum(map(len, parts))
         if self.recording is not None:
-            self.recording.respond(parts)
+            self.recording.respond(parts, size)
         if not self.output:
             self.ask_for_flush()
         self.output += parts
-        self.output_bytes += sum(map(len, parts))
+        self.output_bytes += size
 
     def take_joined(self) -> bytes:
         """Removes and returns all output."""

@@ -29,6 +29,12 @@ class RecordType(IntEnum):
     SHARE_CURRENT_MEMBER_ASSIGNMENT = 14
     SHARE_STATE_PARTITION_METADATA = 15
     REGULAR_EXPRESSION = 16
+    STREAMS_GROUP_METADATA = 17
+    STREAMS_MEMBER_METADATA = 19
+    STREAMS_TARGET_ASSIGNMENT_METADATA = 20
+    STREAMS_TARGET_ASSIGNMENT_MEMBER = 21
+    STREAMS_CURRENT_MEMBER_ASSIGNMENT = 22
+    STREAMS_TOPOLOGY = 23
 
 
 class CoordinatorRecord(NamedTuple):
@@ -59,15 +65,15 @@ class OffsetCommitValue(Message):
 
 
 class GroupKey(Message):
-    """The key of types 2 (classic groups), 3 and 11 (consumer and share groups), 6 and 12 (epochs of target assignments) and 15 (the
-    share partitions of a group)."""
+    """The key of the records of whole groups: types 2 (classic), 3, 11 and 17 (consumer, share and streams groups), 6, 12 and 20 (epochs of
+    target assignments), 15 (the share partitions of a group) and 23 (topologies)."""
 
     group: str
 
 
 class MemberKey(Message):
-    """The key of types 5 and 10 (members), 7 and 13 (target assignments), 8 and 14 (current assignments) and 16 (regular expressions, in
-    `member_id`)."""
+    """The key of types 5, 10 and 19 (members), 7, 13 and 21 (target assignments), 8, 14 and 22 (current assignments), and 16 (regular
+    expressions, in `member_id`)."""
 
     group_id: str
     member_id: str

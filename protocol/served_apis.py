@@ -75,6 +75,8 @@ SERVED: dict[int, tuple[str, int, int]] = {
     85: ("write_share_group_state", 0, 1),
     86: ("delete_share_group_state", 0, 0),
     87: ("read_share_group_state_summary", 0, 1),
+    88: ("streams_group_heartbeat", 0, 0),
+    89: ("streams_group_describe", 0, 0),
     90: ("describe_share_group_offsets", 0, 1),
     91: ("alter_share_group_offsets", 0, 0),
     92: ("delete_share_group_offsets", 0, 0),

@@ -31,6 +31,7 @@ VERSION = "4.3.1"
 KRAFT_SINCE = (3, 3)
 CLUSTER_ID = "5L6g3nShT-eMCtK--X86sw"  # the cluster id of Apache's image
 SERVER, CLIENTS, TOOLS = "kafka_2.13", "kafka-clients", "kafka-tools"  # Maven's names; TOOLS are the command line programs
+STREAMS = "kafka-streams"
 # These options make the JVM start fast; in short runs it is also faster than with the stock 1 GB heap and G1.
 JVM = ["-Xms64m", "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"]
 # The options of Kafka's own scripts. TLS needs the second compiler, without which AES takes twenty times as long.

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from ..releases.release import Release
 
 ELR_VERSION, GROUP_VERSION, KRAFT_VERSION = "eligible.leader.replicas.version", "group.version", "kraft.version"
-METADATA_VERSION, SHARE_VERSION, TRANSACTION_VERSION = "metadata.version", "share.version", "transaction.version"
+METADATA_VERSION, SHARE_VERSION, STREAMS_VERSION = "metadata.version", "share.version", "streams.version"
+TRANSACTION_VERSION = "transaction.version"
 SUPPORTED = {
     GROUP_VERSION: (0, 1),
     KRAFT_VERSION: (0, 1),
@@ -22,6 +23,7 @@ SUPPORTED = {
     SHARE_VERSION: (0, 1),
     TRANSACTION_VERSION: (0, 2),
     ELR_VERSION: (0, 1),
+    STREAMS_VERSION: (0, 1),
 }
 """The lowest and the highest level that Kafka 4.3 supports, for each emulated feature, in Kafka's order."""
 INITIAL_KRAFT_VERSION = 0

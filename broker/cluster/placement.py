@@ -36,12 +36,13 @@ def _check_numbers(partitions: int, replication_factor: int, nodes: int, running
     if partitions <= 0:
         raise KafkaError(ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value.")
     if replication_factor <= 0:
-        raise KafkaError(ErrorCode.INVALID_REPLICATION_FACTOR, "Replication factor must be larger than 0, or -1 for the default.")
+        raise KafkaError(ErrorCode.INVALID_REPLICATION_FACTOR, "Replication factor must be larger than 0, or -1 to use the default value.")
     if replication_factor > nodes:
         raise KafkaError(
             ErrorCode.INVALID_REPLICATION_FACTOR,
             f"Unable to replicate the partition {replication_factor} time(s): The target replication factor of "
-            f"{replication_factor} cannot be reached because only {nodes} broker(s) are registered.",
+            f"{replication_factor} cannot be reached because only {nodes} broker(s) are registered or some brokers have all their log"
+            " directories cordoned.",
         )
     if not running:
         raise KafkaError(

@@ -16,7 +16,7 @@ EXAMPLES = """\
 examples:
   odradek trace
   odradek trace --filter 'api=Produce and error' --verbose
-  odradek trace --since 0 --json | jq .api
+  odradek trace --since 0 --json
 """
 DEFAULT_CONTROL = "127.0.0.1:9099"
 FAILED = 1

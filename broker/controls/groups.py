@@ -19,6 +19,9 @@ from ..groups.coordinator import Group
 from ..groups.share.group import ShareGroup
 from ..groups.share.member import ShareMember
 from ..groups.share.partitions_view import UNINITIALIZED_START_OFFSET
+from ..groups.streams.group import StreamsGroup
+from ..groups.streams.member import StreamsMember
+from ..groups.streams.tasks import by_subtopology
 from ..topics.names import CONSUMER_OFFSETS
 from .declaration import Controls, control
 from .parameters import GroupId, TimeoutS
@@ -55,7 +58,10 @@ class OffsetInfo:
 
 @dataclass(frozen=True)
 class GroupInfo:
-    """A group. `epoch` is the generation of a classic group; `coordinator` is a node id, -1 while no node coordinates the group."""
+    """A group. `epoch` is the generation of a classic group; `coordinator` is a node id, -1 while no node coordinates the group.
+
+    The members of a streams group have the partitions that their active tasks read.
+    """
 
     group_id: str
     type: str
@@ -131,7 +137,7 @@ class GroupControls(Controls):
         return await until(lambda: self._server, reached, missing, timeout_s)
 
 
-_STATES = ("Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Assigning", "Reconciling")
+_STATES = ("Empty", "PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Assigning", "Reconciling", "NotReady")
 
 
 def _known_state(state: str) -> str:
@@ -158,6 +164,9 @@ def _described(group: Group, cluster: ClusterState) -> GroupInfo:
     elif isinstance(group, ShareGroup):
         members = [_share_member(member, cluster) for member in group.members.values()]
         protocol, epoch = group.assignor, group.epoch
+    elif isinstance(group, StreamsGroup):
+        members = [_streams_member(member, group, cluster) for member in group.members.values()]
+        protocol, epoch = "sticky", group.epoch
     else:
         members = [_consumer_member(member, cluster) for member in group.members.values()]
         protocol, epoch = group.assignor, group.epoch
@@ -213,6 +222,17 @@ def _share_offsets(group: ShareGroup, cluster: ClusterState) -> Iterable[OffsetI
         else:
             lag = partition.high_watermark - stored.start_offset - max(0, stored.delivery_complete_count)
             yield OffsetInfo(topic, index, stored.start_offset, "", max(0, lag))
+
+
+def _streams_member(member: StreamsMember, group: StreamsGroup, cluster: ClusterState) -> MemberInfo:
+    """Returns a member with the partitions of the topics that its active tasks read."""
+    topics: dict[str, list[int]] = {}
+    parts = group.topology.subtopologies if group.topology else {}
+    for name, partitions in by_subtopology((*member.assigned.active, *member.revoking.active)).items():
+        for topic in parts[name].read_topics():
+            topics[topic] = [index for index in partitions if cluster.find_partition(topic, index)]
+    host = member.client_host.lstrip("/")
+    return MemberInfo(member.member_id, None, member.client_id, host, sorted(group.readers), dict(sorted(topics.items())))
 
 
 def _offsets(group: Group, members: Iterable[MemberInfo], cluster: ClusterState) -> Iterable[OffsetInfo]:

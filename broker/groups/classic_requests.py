@@ -17,6 +17,7 @@ from .consumer import classic_members
 from .consumer.group import ConsumerGroup
 from .conversion import may_downgrade
 from .share.group import ShareGroup
+from .streams.group import StreamsGroup
 from .table import Group, GroupTable
 
 
@@ -42,6 +43,8 @@ class ClassicRequests:
             reply.set(JoinResult(ErrorCode.INCONSISTENT_GROUP_PROTOCOL))
         elif isinstance(group, ConsumerGroup) and not group.is_empty:
             reply.set(self._join_consumer_group(group, join))
+        elif isinstance(group, StreamsGroup) and not group.is_empty:
+            reply.set(JoinResult(ErrorCode.INCONSISTENT_GROUP_PROTOCOL))
         else:
             classic = group if isinstance(group, ClassicGroup) else table.create_classic_group(group_id, group)
             replaced = classic.members.static_id(join.group_instance_id or "")
@@ -57,7 +60,7 @@ class ClassicRequests:
             return JoinResult(ErrorCode.INVALID_SESSION_TIMEOUT, join.member_id)
         if not join.fits_generated_id:
             return JoinResult(ErrorCode.UNKNOWN_SERVER_ERROR)
-        if join.member_id and (group is None or (isinstance(group, ConsumerGroup) and group.is_empty)):
+        if join.member_id and (group is None or (not isinstance(group, ClassicGroup) and group.is_empty)):
             return JoinResult(ErrorCode.UNKNOWN_MEMBER_ID, join.member_id)
         return None
 
@@ -123,7 +126,7 @@ class ClassicRequests:
     def _find(self, group_id: str) -> ClassicGroup | ConsumerGroup | None:
         """Returns a group that can have members of the classic protocol."""
         group = self._table.get(group_id) if group_id else None
-        return None if isinstance(group, ShareGroup) else group
+        return None if isinstance(group, ShareGroup | StreamsGroup) else group
 
 
 def _not_found(group_id: str) -> ErrorCode:

@@ -8,7 +8,6 @@ from .consumer.group import ConsumerGroup
 from .consumer.heartbeat import Heartbeat, HeartbeatResult
 from .conversion import check_upgrade, upgrade
 from .records import classic_tombstone, consumer_records
-from .share.group import ShareGroup
 from .table import GroupTable
 
 
@@ -31,7 +30,7 @@ class ConsumerRequests:
                 result = group.heartbeat(heartbeat)
                 self._table.write(group)
             return result
-        if heartbeat.epoch != 0 or isinstance(group, ShareGroup):
+        if heartbeat.epoch != 0 or not (group is None or isinstance(group, ClassicGroup)):
             kind = "Group" if heartbeat.epoch < 0 or group is not None else "Consumer group"
             reason = "not found" if group is None else "is not a consumer group"
             raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"{kind} {group_id} {reason}.")

@@ -1,8 +1,9 @@
 """The group coordinator of the cluster: all groups and their committed offsets, as Kafka's GroupCoordinatorService keeps them.
 
-A group is a classic group, a consumer group or a share group. An empty classic or consumer group becomes the one of the two that the next
-joining member needs, and one with members may be converted (`conversion`); share groups never change their kind. Every change is written
-to `__consumer_offsets` as Kafka writes it (`records`, `share.records`).
+A group is a classic group, a consumer group, a share group or a streams group. An empty classic group becomes the kind that the next
+joining member needs, except a share group, and an empty consumer or streams group a classic one. Classic and consumer groups with members
+may be converted (`conversion`); share groups never change their kind. Every change is written to `__consumer_offsets` as Kafka writes it
+(`records`, `share.records`, `streams.records`).
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ from .records import offset_record, tombstones
 from .settings import GroupSettings
 from .share.group import ShareGroup
 from .share.requests import ShareRequests
+from .streams_requests import StreamsRequests
 from .table import Group, GroupTable
 
 __all__ = ["Group", "GroupSettings", "Groups"]
 
 
 class Groups:
-    """The groups of a cluster, by kind of request: `classic`, `consumer`, `share` and `offsets`.
+    """The groups of a cluster, by kind of request: `classic`, `consumer`, `share`, `streams` and `offsets`.
 
     `randomness` generates member ids; `timers` provides the time and runs timeouts.
     """
@@ -37,6 +39,7 @@ class Groups:
         self.classic = ClassicRequests(self._table)
         self.consumer = ConsumerRequests(self._table)
         self.share = ShareRequests(self._table)
+        self.streams = StreamsRequests(self._table)
         self.offsets = OffsetRequests(self._table)
 
     def __iter__(self) -> Iterator[Group]:

@@ -13,13 +13,13 @@ from collections.abc import Iterable
 
 from .classic.group import ClassicGroup
 from .classic.messages import CONSUMER_PROTOCOL_TYPE
-from .consumer.group import ConsumerGroup
 from .offsets import CommittedOffset
 from .settings import GroupSettings
 from .states import GroupState
+from .table import Group
 
 
-def has_expired(group: ClassicGroup | ConsumerGroup, now_ms: int, settings: GroupSettings, topic: str, committed: CommittedOffset) -> bool:
+def has_expired(group: Group, now_ms: int, settings: GroupSettings, topic: str, committed: CommittedOffset) -> bool:
     unused_since_ms = _unused_since_ms(group, topic, committed)
     if unused_since_ms is None:
         return False
@@ -28,9 +28,9 @@ def has_expired(group: ClassicGroup | ConsumerGroup, now_ms: int, settings: Grou
     return now_ms - unused_since_ms >= settings.offsets_retention_minutes * 60_000
 
 
-def _unused_since_ms(group: ClassicGroup | ConsumerGroup, topic: str, committed: CommittedOffset) -> int | None:
+def _unused_since_ms(group: Group, topic: str, committed: CommittedOffset) -> int | None:
     """Returns the time at which the retention time begins; None if the group may still use the offset."""
-    if isinstance(group, ConsumerGroup):
+    if not isinstance(group, ClassicGroup):
         return None if group.subscribes_to(topic) else committed.commit_timestamp_ms
     if group.protocol_type is None:
         return committed.commit_timestamp_ms
@@ -42,13 +42,12 @@ def _unused_since_ms(group: ClassicGroup | ConsumerGroup, topic: str, committed:
     return None
 
 
-def earliest_expiry_ms(group: ClassicGroup | ConsumerGroup, settings: GroupSettings, commits: Iterable[CommittedOffset]) -> int:
+def earliest_expiry_ms(group: Group, settings: GroupSettings, commits: Iterable[CommittedOffset]) -> int:
     """Returns a time before which none of the commits expires, whatever becomes of the group until then.
 
     The group may be used longer, which moves the expiry to a later time, but it cannot have been empty for longer than it is now.
     """
-    is_empty = isinstance(group, ClassicGroup) and group.state is GroupState.EMPTY
-    empty_since_ms = group.empty_since_ms if is_empty else sys.maxsize
+    empty_since_ms = group.empty_since_ms if isinstance(group, ClassicGroup) and group.state is GroupState.EMPTY else sys.maxsize
     retention_ms = settings.offsets_retention_minutes * 60_000
     return min(
         min(each.commit_timestamp_ms, empty_since_ms) + retention_ms if each.expire_timestamp_ms is None else each.expire_timestamp_ms

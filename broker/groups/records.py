@@ -32,6 +32,8 @@ from .consumer.assignors import Slot, by_topic
 from .consumer.group import ConsumerGroup
 from .consumer.member import ConsumerMember
 from .offsets import CommittedOffset
+from .streams.group import StreamsGroup
+from .streams.records import streams_tombstones
 
 _GROUP_RECORDS = (RecordType.CONSUMER_GROUP_METADATA, RecordType.TARGET_ASSIGNMENT_METADATA)
 
@@ -83,10 +85,12 @@ def classic_tombstone(group_id: str) -> CoordinatorRecord:
     return CoordinatorRecord(_group_key(RecordType.GROUP_METADATA, group_id), None)
 
 
-def tombstones(group: ClassicGroup | ConsumerGroup) -> list[CoordinatorRecord]:
+def tombstones(group: ClassicGroup | ConsumerGroup | StreamsGroup) -> list[CoordinatorRecord]:
     """Returns the tombstones of a group without members."""
     if isinstance(group, ClassicGroup):
         return [classic_tombstone(group.group_id)]
+    if isinstance(group, StreamsGroup):
+        return streams_tombstones(group.group_id)
     kinds = (RecordType.TARGET_ASSIGNMENT_METADATA, RecordType.CONSUMER_GROUP_METADATA)
     return [CoordinatorRecord(_group_key(kind, group.group_id), None) for kind in kinds]
 

@@ -12,7 +12,8 @@ from ..settings.values import BrokerConfig
 class GroupSettings:
     """Broker settings under Kafka's names, with `_` for `.`.
 
-    The defaults are Kafka's, except that the first member of a group does not wait 3 s for others (group.initial.rebalance.delay.ms).
+    The defaults are Kafka's, except that the first member of a group does not wait 3 s for others (group.initial.rebalance.delay.ms and
+    group.streams.initial.rebalance.delay.ms).
     """
 
     group_min_session_timeout_ms: int = 6_000
@@ -31,6 +32,12 @@ class GroupSettings:
     group_share_initialize_retry_interval_ms: int = 30_000
     group_share_max_size: int = 200
     group_share_session_timeout_ms: int = 45_000
+    group_streams_assignment_interval_ms: int = 1_000
+    group_streams_heartbeat_interval_ms: int = 5_000
+    group_streams_initial_rebalance_delay_ms: int = 0
+    group_streams_max_size: int = (1 << 31) - 1
+    group_streams_num_standby_replicas: int = 0
+    group_streams_session_timeout_ms: int = 45_000
     offset_metadata_max_bytes: int = 4_096
     offsets_retention_minutes: int = 10_080
     offsets_retention_check_interval_ms: int = 600_000

@@ -92,3 +92,48 @@ class ShareGroupState(Enum):
 
     DEAD = "Dead"
     """The group is deleted."""
+
+
+class StreamsGroupState(Enum):
+    """The states of a streams group, as StreamsGroupDescribe and ListGroups return them (Kafka's StreamsGroupState).
+
+    The state is computed from the epochs of the group and its members (`StreamsGroup.state`).
+    """
+
+    EMPTY = "Empty"
+    """The group has no members.
+
+    The first member joins -> NOT_READY, or a later state; a member of the classic protocol joins -> a classic group replaces this one.
+    """
+
+    NOT_READY = "NotReady"
+    """Topics of the topology are missing or have unsuitable numbers of partitions.
+
+    The topics have been created or corrected, and a member sends a heartbeat -> ASSIGNING, or a later state.
+    """
+
+    ASSIGNING = "Assigning"
+    """The group epoch is greater than the epoch of the target assignment.
+
+    The initial delay or the assignment interval is over, and a member sends a heartbeat -> RECONCILING.
+    """
+
+    RECONCILING = "Reconciling"
+    """Some members do not own their target assignment yet: they revoke tasks first, then get those that are free.
+
+    All members own their target assignment -> STABLE.
+    """
+
+    STABLE = "Stable"
+    """All members own their target assignment.
+
+    A member joins or leaves, or topics or settings change -> ASSIGNING; topics are deleted -> NOT_READY; the last member leaves -> EMPTY.
+    """
+
+    DEAD = "Dead"
+    """The group is deleted."""
+
+
+def filter_name(state: GroupState | ConsumerGroupState | ShareGroupState | StreamsGroupState) -> str:
+    """Returns the name of a state in the filter of ListGroups, in lower case. For one state Kafka compares another name than it returns."""
+    return "not_ready" if state is StreamsGroupState.NOT_READY else state.value.lower()

@@ -24,10 +24,13 @@ from .settings import GroupSettings
 from .share.group import ShareGroup
 from .share.member import ShareMember
 from .share.records import share_records
+from .streams.changes import Changes
+from .streams.group import StreamsGroup
+from .streams.records import streams_records
 
 _RETENTION_TIMER = "offsets retention"
 
-Group = ClassicGroup | ConsumerGroup | ShareGroup
+Group = ClassicGroup | ConsumerGroup | ShareGroup | StreamsGroup
 
 
 class GroupTable:
@@ -85,8 +88,8 @@ class GroupTable:
         group = ClassicGroup(group_id, self.timers, self._random, self.settings, write, partial(self.cluster.tell, "group"))
         return group
 
-    def create_classic_group(self, group_id: str, replaced: ConsumerGroup | None) -> ClassicGroup:
-        """Creates, writes and stores a group. `replaced` is an empty consumer group of the same id, if there is one."""
+    def create_classic_group(self, group_id: str, replaced: ConsumerGroup | StreamsGroup | None) -> ClassicGroup:
+        """Creates, writes and stores a group. `replaced` is an empty group of another kind with the same id, if there is one."""
         classic = self.new_classic_group(group_id)
         records = [] if replaced is None else tombstones(replaced)
         self.cluster.write(group_id, [*records, classic_record(classic, self.timers.now_ms)])
@@ -157,3 +160,23 @@ class GroupTable:
         """Removes a member that leaves or expires."""
         group.remove(member)
         self.write_share(group)
+
+    # Streams groups
+
+    def new_streams_group(self, group_id: str) -> StreamsGroup:
+        return StreamsGroup(group_id, self.timers, self.settings, self.cluster, self._expire_streams_member, self._assign_delayed)
+
+    def change_streams_group(self, group: StreamsGroup, changes: Changes) -> None:
+        """Writes and applies changes. They are not applied if writing raises."""
+        if changes:
+            self.cluster.write(group.group_id, streams_records(group.group_id, changes))
+            group.apply(changes)
+
+    def _expire_streams_member(self, group: StreamsGroup, member_id: str) -> None:
+        """Removes a member, also if the removal cannot be written."""
+        changes = group.removal(member_id)
+        group.apply(changes)
+        self.cluster.write(group.group_id, streams_records(group.group_id, changes))
+
+    def _assign_delayed(self, group: StreamsGroup) -> None:
+        self.change_streams_group(group, group.delayed_assignment())

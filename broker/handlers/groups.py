@@ -37,7 +37,7 @@ from ..context import Context
 from ..groups.classic.group import ClassicGroup
 from ..groups.classic.messages import Join, JoinResult, Leave, Protocol, Sync, SyncResult
 from ..groups.listing_order import coordinated_groups, response_order
-from ..groups.states import GroupState
+from ..groups.states import GroupState, filter_name
 from ..kafka_quirks.java_hash import hash_map_order
 from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Reply, Wait
@@ -232,7 +232,7 @@ def list_groups(request: ListGroupsRequest, context: Context) -> Generator[Wait,
             )
             for group in some
             if broker.groups.get(group.group_id) is group  # False if the group was deleted between two slices
-            and (not states or group.state.value.lower() in states)
+            and (not states or filter_name(group.state) in states)
             and (not types or group.type in types)
             and (may_describe_all or context.may(Operation.DESCRIBE, ResourceType.GROUP, group.group_id))
         ]

@@ -46,6 +46,11 @@ STRICT_CREATION_SINCE, STRICT_DELETION_SINCE, STRICT_PARTITIONS_SINCE = 6, 5, 3
 def create_topics(request: CreateTopicsRequest, context: Context) -> CreateTopicsResponse:
     """Creates each topic independently of the others. The results are in the order of the request."""
     context.demand_controller()
+    return create(request, context, strict=context.version >= STRICT_CREATION_SINCE)
+
+
+def create(request: CreateTopicsRequest, context: Context, *, strict: bool) -> CreateTopicsResponse:
+    """Answers CreateTopics, also for requests that a broker sends for its client. `strict` is whether quotas may refuse topics."""
     occurrences = Counter(topic.name for topic in request.topics)
     requested = sum(len(topic.assignments) or max(topic.num_partitions, 1) for topic in request.topics)
     may_create_all = context.may(Operation.CREATE, ResourceType.CLUSTER)
@@ -59,22 +64,22 @@ def create_topics(request: CreateTopicsRequest, context: Context) -> CreateTopic
             if not (may_create_all or context.may(Operation.CREATE, ResourceType.TOPIC, wanted.name)):
                 raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "Authorization failed.")
             if requested > MAX_PARTITIONS_PER_REQUEST:
-                raise KafkaError(
-                    ErrorCode.POLICY_VIOLATION, f"{requested} partitions in one request; at most {MAX_PARTITIONS_PER_REQUEST} are allowed."
-                )
-            results.append(_describe(_create(wanted, request.validate_only, context), context))
+                raise KafkaError(ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request.")
+            results.append(_describe(_create(wanted, request.validate_only, context, strict), context))
         except KafkaError as error:
             results.append(CreatableTopicResult(name=wanted.name, error_code=error.code, error_message=error.message, configs=[]))
     return CreateTopicsResponse(topics=results)
 
 
-def _create(wanted: CreatableTopic, validate_only: bool, context: Context) -> Topic:
+def _create(wanted: CreatableTopic, validate_only: bool, context: Context, strict: bool) -> Topic:
     assignments = _manual_assignments(wanted) if wanted.assignments else None
     configs = {config.name: config.value for config in wanted.configs}
-    create = partial(context.cluster.create_topic, wanted.name, wanted.num_partitions, wanted.replication_factor, assignments, configs)
+    create_topic = partial(
+        context.cluster.create_topic, wanted.name, wanted.num_partitions, wanted.replication_factor, assignments, configs
+    )
     if context.quotas is not None:  # Kafka counts the partitions of a topic that it could create, also if it only validates the request
-        context.quotas.mutate(len(create(validate_only=True).partitions), strict=context.version >= STRICT_CREATION_SINCE)
-    return create(validate_only=validate_only)
+        context.quotas.mutate(len(create_topic(validate_only=True).partitions), strict=strict)
+    return create_topic(validate_only=validate_only)
 
 
 def _manual_assignments(wanted: CreatableTopic) -> list[list[int]]:

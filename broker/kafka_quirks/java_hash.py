@@ -32,10 +32,10 @@ def abs_java_hash(key: str) -> int:
     return 0 if value == -(1 << 31) else abs(value)
 
 
-def hash_map_order(keys: Iterable[str]) -> list[str]:
-    """Returns the keys, without duplicates, in the order of a HashMap that has never contained other keys."""
+def hash_map_order(keys: Iterable[str], capacity: int = 16) -> list[str]:
+    """Returns the keys, without duplicates, in the order of a HashMap of this initial capacity that has never contained other keys."""
     keys = list(dict.fromkeys(keys))
-    mask = _table_size(len(keys)) - 1
+    mask = _table_size(len(keys), 1 << (capacity - 1).bit_length()) - 1
     return sorted(keys, key=lambda key: spread(java_hash(key)) & mask)
 
 
@@ -62,12 +62,11 @@ def partitions_order(topic: str, partitions: Collection[int], *, concurrent: boo
 _FIBONACCI, _LONG_MASK = -7046029254386353131, (1 << 64) - 1
 
 
-def _table_size(count: int) -> int:
+def _table_size(count: int, size: int = 16) -> int:
     """Returns the number of buckets of a HashMap with `count` keys, which fill at most three quarters of the buckets.
 
-    A ConcurrentHashMap is resized one key earlier.
+    `size` is the initial number of buckets. A ConcurrentHashMap is resized one key earlier.
     """
-    size = 16
     while count * 4 > size * 3:
         size *= 2
     return size

@@ -28,9 +28,10 @@ def validate_topic_configs(overrides: Mapping[str, str | None], rows: SettingRow
 def validate_group_configs(overrides: Mapping[str, str | None], broker: BrokerConfig) -> None:
     """Raises InvalidConfig for settings that the broker does not allow for a group."""
     for name, value in _parsed("group", GROUP_SETTINGS, overrides).items():
-        # consumer.session.timeout.ms is bounded by group.consumer.min.session.timeout.ms and group.consumer.max.session.timeout.ms.
+        # consumer.session.timeout.ms is bounded by group.consumer.min.session.timeout.ms and group.consumer.max.session.timeout.ms,
+        # streams.num.standby.replicas by group.streams.max.standby.replicas.
         kind, rest = name.split(".", 1)
-        low, high = f"group.{kind}.min.{rest}", f"group.{kind}.max.{rest}"
+        low, high = f"group.{kind}.min.{rest}", f"group.{kind}.max.{rest.removeprefix('num.')}"
         if isinstance(value, int) and value < broker.integers.get(low, value):
             raise InvalidConfig(f"{name} must be greater than or equal to {low}")
         if isinstance(value, int) and value > broker.integers.get(high, value):

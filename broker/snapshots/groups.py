@@ -21,10 +21,13 @@ from ..groups.offset_requests import OffsetRequests
 from ..groups.offsets import CommittedOffset, CommittedOffsets, PendingOffset, PendingOffsets
 from ..groups.share.group import ShareGroup
 from ..groups.states import GroupState
+from ..groups.streams.group import StreamsGroup
+from ..groups.streams_requests import StreamsRequests
 from ..groups.table import GroupTable
 from .consumer_groups import CONSUMER_GROUP, PROTOCOLS
-from .forms import KEYS, MOMENT, PLAIN, TUPLE, Form, Plain, Record, coded, mapped, named, optional, ordered
+from .forms import KEYS, MOMENT, PLAIN, TUPLE, Form, Plain, Record, Within, coded, mapped, named, optional, ordered
 from .share_groups import SHARE_GROUP
+from .streams_groups import CREATION_ERRORS, STREAMS_GROUP
 
 
 def _new_member() -> Member:
@@ -99,34 +102,44 @@ OFFSETS = Record(
 
 # Classes whose attributes follow from the members and groups, or that have no state.
 MEMBERS_OF_GROUP = Record(Members, {}, apart=("joined", "_members", "_static_ids", "_supporters"))
-GROUPS = Record(Groups, {}, apart=("classic", "consumer", "share", "offsets", "_table"))
+GROUPS = Record(Groups, {}, apart=("classic", "consumer", "share", "offsets", "streams", "_table"))
 GROUP_TABLE = Record(GroupTable, {}, apart=("timers", "settings", "cluster", "_random", "_expire_offsets", "_groups"))
 CLASSIC_REQUESTS = Record(ClassicRequests, {}, apart=("_table",))
 CONSUMER_REQUESTS = Record(ConsumerRequests, {}, apart=("_table",))
+STREAMS_REQUESTS = Record(StreamsRequests, {"creation_errors": Within(CREATION_ERRORS)}, apart=("_table",))
+
+
+_RECORDS: Mapping[str, Record[Any]] = {
+    ClassicGroup.type: CLASSIC_GROUP,
+    ConsumerGroup.type: CONSUMER_GROUP,
+    ShareGroup.type: SHARE_GROUP,
+    StreamsGroup.type: STREAMS_GROUP,
+}
+"""The record of each kind of group."""
 
 
 def write_groups(groups: Groups) -> Plain:
     """Returns the state of all groups and offsets."""
     written = [{"type": group.type, "group": _record_of(group).write(group)} for group in groups]
-    return {"groups": written, "offsets": OFFSETS.write(groups.offsets)}
+    return {"groups": written, "offsets": OFFSETS.write(groups.offsets), "streams": STREAMS_REQUESTS.write(groups.streams)}
 
 
 def _record_of(group: Group) -> Record[Any]:
-    if isinstance(group, ShareGroup):
-        return SHARE_GROUP
-    return CONSUMER_GROUP if isinstance(group, ConsumerGroup) else CLASSIC_GROUP
+    return _RECORDS[group.type]
 
 
 def fill_groups(groups: Groups, plain: Mapping[str, Plain], shift_ms: int) -> None:
     """Adds the groups and offsets of a written state to the groups of a new cluster, without their timers."""
     table = groups._table
-    created: dict[str, Callable[[str], Group]] = {
+    new: Mapping[str, Callable[[str], Group]] = {
         ClassicGroup.type: table.new_classic_group,
         ConsumerGroup.type: table.new_consumer_group,
         ShareGroup.type: table.new_share_group,
+        StreamsGroup.type: table.new_streams_group,
     }
     for each in plain["groups"]:
-        group: Group = created[each["type"]](each["group"]["group_id"])
+        group = new[each["type"]](each["group"]["group_id"])
         _record_of(group).fill(group, each["group"], shift_ms)
         table.store(group)
     OFFSETS.fill(groups.offsets, plain["offsets"], shift_ms)
+    STREAMS_REQUESTS.fill(groups.streams, plain["streams"], shift_ms)

@@ -13,7 +13,7 @@ from ..cluster.state import ClusterState
 from ..topics.partition import Partition
 from .forms import Plain
 
-_GROUP_TIMERS = ("session", "rebalance", "sync", "revocation", "join")
+_GROUP_TIMERS = ("session", "rebalance", "sync", "revocation", "join", "assignment delay")
 _TRANSACTION_TIMERS = ("transaction", "transactional id", "markers")
 
 

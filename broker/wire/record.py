@@ -17,7 +17,7 @@ Two times are kept of each moment: milliseconds of the cluster, and seconds of t
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from itertools import chain, islice, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 OVERHEAD_BYTES = 200
 """The bytes that an entry counts in addition to its frames."""
-MOST_LATEST = 250
+MOST_LATEST = 1000
 LATEST_BYTES = 1024 * 1024
-"""About the most bytes that `latest` contains. They are not counted in `_bytes` yet."""
+"""About the most bytes that `latest` contains, unless the record is small. They are not counted in `_bytes` yet."""
 MOST_FORMER_NAMES = 10_000
 _REQUEST_ID, _RESPONSE_ID = slice(4, 8), slice(0, 4)  # the correlation id in the frames
 
@@ -61,23 +61,18 @@ class Flight:
     """A request that is being served, or has been. Its response and the times are set as they become known.
 
     `response` is the beginning of the response's frame with its length field, and `response_bytes` the size of all of it. Of a `token`,
-    a SASL token without a header, only the size is kept.
+    a SASL token without a header, only the size is kept. `waits` are texts, and partitions for whose records it has waited; these become
+    text only when someone looks, because consumers wait for most of their requests.
     """
 
-    __slots__ = (
-        "answered",
-        "ended",
-        "faults",
-        "head",
-        "is_token",
-        "peer",
-        "received",
-        "response",
-        "response_bytes",
-        "size",
-        "waits",
-        "written",
-    )
+    # Defaults of the class, because most requests have few of these values and setting them takes time.
+    response: bytes | None = None
+    response_bytes = 0
+    answered: tuple[float, float] | None = None
+    written: tuple[float, float] | None = None
+    waits: tuple[Hashable, ...] = ()
+    faults: tuple[str, ...] = ()
+    ended = ""
 
     def __init__(self, peer: Peer, received: tuple[float, float], head: bytes, size: int, is_token: bool) -> None:
         self.peer = peer
@@ -85,29 +80,20 @@ class Flight:
         self.head = head
         self.size = size
         self.is_token = is_token
-        self.response: bytes | None = None
-        self.response_bytes = 0
-        self.answered: tuple[float, float] | None = None
-        self.written: tuple[float, float] | None = None
-        self.waits: tuple[str, ...] = ()
-        self.faults: tuple[str, ...] = ()
-        self.ended = ""
 
-    def respond(self, parts: list[Buffer]) -> int:
+    def respond(self, parts: list[Buffer], size: int) -> int:
         """Adds bytes to the response, and returns how many of them are kept.
 
         The parts are not kept, because they may belong to large blocks of memory.
         """
+        if self.response is None and size <= HEAD_BYTES and not self.is_token:
+            self.response, self.response_bytes = b"".join(parts), size
+            return size
         known = self.response or b""
-        room = (LENGTH.size if self.is_token else LENGTH.size + HEAD_BYTES) - len(known)
-        for part in parts:
-            size = len(part)
-            self.response_bytes += size
-            if room > 0:
-                known += bytes(part) if size <= room else bytes(part[:room])
-                room -= size
-        added, self.response = len(known) - len(self.response or b""), known
-        return added
+        added = beginning(parts, (LENGTH.size if self.is_token else LENGTH.size + HEAD_BYTES) - len(known))
+        self.response = known + added
+        self.response_bytes += size
+        return len(added)
 
     @property
     def notes(self) -> list[str]:
@@ -170,13 +156,14 @@ class Chunk(NamedTuple):
 class Record:
     """The entries. `wall_offset_ms` is the wall clock's time when the monotonic clock showed 0, in milliseconds.
 
-    `latest` are entries without numbers. `count` is how many numbers they take, and `size` their bytes; `seal` has to be called when there
-    are more than MOST_LATEST.
+    `latest` are entries without numbers. `count` is how many numbers they take, and `size` their bytes; `seal` has to be called when these
+    are more than MOST_LATEST and `latest_bytes`.
     """
 
     def __init__(self, wall_offset_ms: float, max_exchanges: int, max_bytes: int) -> None:
         self._wall_offset_ms = wall_offset_ms
         self._max_exchanges, self._max_bytes = max_exchanges, max_bytes
+        self.latest_bytes = min(LATEST_BYTES, max_bytes // 16)
         self.latest: list[Kept] = []
         self.count = 0
         self.size = 0
@@ -192,7 +179,7 @@ class Record:
         self.latest.append(kept)
         self.count += 1
         self.size += size
-        if self.count > MOST_LATEST or self.size > LATEST_BYTES:
+        if self.count > MOST_LATEST or self.size > self.latest_bytes:
             self.seal()
 
     def tell(
@@ -297,7 +284,7 @@ class Record:
             received=self._moment(flight.received),
             answered=None if flight.answered is None else self._moment(flight.answered),
             written=None if flight.written is None else self._moment(flight.written),
-            waits=flight.waits,
+            waits=tuple(each if isinstance(each, str) else f"records of {each!r}" for each in flight.waits),
             faults=flight.faults,
             ended=flight.ended,
         )
@@ -336,6 +323,18 @@ class Record:
             topic_names=self.topic_names,
             **known,
         )
+
+
+def beginning(parts: list[Buffer], most: int) -> bytes:
+    """Returns a copy of the first bytes of a response, at most `most`."""
+    taken: list[Buffer] = []
+    for part in parts:
+        if len(part) >= most:
+            taken.append(part[: max(most, 0)])
+            break
+        taken.append(part)
+        most -= len(part)
+    return b"".join(taken)
 
 
 def count_of(kept: Kept) -> int:

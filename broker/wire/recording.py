@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from ...protocol.frame import LENGTH, Buffer
 from ..context import Client
 from ..scheduling.waiting import NEXT_TURN, Wait
 from .exchange import HEAD_BYTES
-from .record import MOST_LATEST, Flight, Peer, Record
+from .record import MOST_LATEST, Flight, Peer, Record, beginning
 
 if TYPE_CHECKING:
     from ..cluster.broker import Broker
@@ -72,8 +72,13 @@ class Recording:
         record.latest.append((self.peer, count, data.tobytes(), answers, core.timers.now_ms, core.now_s, core.clock()))
         record.count += count
         record.size += size + len(answers)
-        if record.count > MOST_LATEST:
+        if record.count > MOST_LATEST or record.size > record.latest_bytes:
             record.seal()
+
+    def answered(self, data: memoryview, response: list[Buffer], write: Callable[[list[Buffer]], None]) -> None:
+        """Writes the response to one request that a shortcut has answered at once, and adds both. Of the response, a beginning is kept."""
+        write(response)
+        self.run(data, 1, [beginning(response, LENGTH.size + HEAD_BYTES)])
 
     def _long_run(self, data: memoryview, responses: list[Buffer]) -> None:
         """Adds requests one by one, because single ones may have to be shortened."""
@@ -82,7 +87,7 @@ class Recording:
         for request in frames_of(data):
             self.begin(request)
             if response[4:8] == request[4:8]:
-                self.respond([response])
+                self.respond([response], len(response))
                 response = next(rest, b"")
             self.finish()
 
@@ -95,14 +100,16 @@ class Recording:
         self.flight = Flight(self.peer, self._arrival, head, len(frame), is_token)
         self.record.add(self.flight, len(head))
 
-    def respond(self, parts: list[Buffer]) -> None:
-        """Adds bytes to the response of the request that is being served."""
+    def respond(self, parts: list[Buffer], size: int) -> None:
+        """Adds bytes to the response of the request that is being served. `size` is the sum of their lengths."""
         flight = self.flight
-        if flight is not None:
-            if flight.response is None:
-                self.unwritten.append(flight)
-            self.record.size += flight.respond(parts)
-            flight.answered, flight.written = self._now, None
+        if flight is None:
+            return
+        if flight.response is None or flight.written is not None:
+            self.unwritten.append(flight)
+            flight.written = None
+        self.record.size += flight.respond(parts, size)
+        flight.answered = self._core.timers.now_ms, self._core.clock()
 
     def finish(self) -> None:
         """Ends the request that is being served. It has no response unless there is one by now."""
@@ -114,9 +121,10 @@ class Recording:
         """Adds what the request that is being served begins to wait for."""
         flight = self.flight
         if flight is not None and wait is not NEXT_TURN and len(flight.waits) < MOST_WAITS:
-            text = wait.what or _named(wait)
-            if text not in flight.waits:
-                flight.waits += (text,)
+            keys = wait.keys
+            waited = wait.what or (keys[0] if keys.__class__ is tuple and len(keys) == 1 else _named(wait))
+            if waited not in flight.waits:
+                flight.waits += (waited,)
 
     def struck(self, fault: str) -> None:
         """Adds a fault that has hit the request that is being served."""
@@ -128,8 +136,8 @@ class Recording:
     def taken(self, left_bytes: int = 0) -> None:
         """Called when output has been passed to the socket, with the number of bytes that are left of it."""
         if self.unwritten:
-            now = self._now
-            written, self.unwritten = self._divided(left_bytes)
+            now = self._core.timers.now_ms, self._core.clock()
+            written, self.unwritten = self._divided(left_bytes) if left_bytes else (self.unwritten, [])
             for flight in written:
                 flight.written = now
 

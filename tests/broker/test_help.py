@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 import pytest
 
 import odradek
 from odradek.broker import cli
 from odradek.broker.cli import _parser, main
-from odradek.broker.commands import healthcheck, serve
+from odradek.broker.commands import healthcheck, serve, trace
 
 
 def test_bare_command_prints_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -17,12 +18,12 @@ def test_bare_command_prints_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == _parser().format_help()
 
 
-@pytest.mark.parametrize("text", [cli.EXAMPLES, serve.EXAMPLES, healthcheck.EXAMPLES])
+@pytest.mark.parametrize("text", [cli.EXAMPLES, serve.EXAMPLES, healthcheck.EXAMPLES, trace.EXAMPLES])
 def test_examples_of_the_help_are_accepted(text: str) -> None:
     examples = re.findall(r"^  odradek (\S.*?)(?:  .*)?$", re.sub(r"\\\n +", "", text), re.MULTILINE)
     assert len(examples) >= 2
     for example in examples:
-        assert _parser().parse_args(example.split()).command == example.split()[0]
+        assert _parser().parse_args(shlex.split(example)).command == example.split()[0]
 
 
 def test_help_of_serve_has_defaults_and_examples(capsys: pytest.CaptureFixture[str]) -> None:

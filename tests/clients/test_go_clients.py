@@ -11,7 +11,7 @@ pytestmark = pytest.mark.clients
 
 
 def test_franz_go_detects_a_recent_kafka_version() -> None:
-    """franz-go detects versions by their APIs. Our broker lacks share and streams groups, which Kafka introduced after 3.9."""
+    """franz-go detects versions by their APIs. Our broker lacks share groups, which Kafka introduced after 3.9."""
     with Cluster(nodes=2) as cluster:
         assert run_go("franz_go", cluster.bootstrap_servers.split(",")[0]) == "at least v3.9"
 

@@ -35,6 +35,8 @@ HASH_ORDERED = {
     "OffsetDelete",
     "ConsumerGroupHeartbeat",
     "ConsumerGroupDescribe",
+    "StreamsGroupHeartbeat",
+    "StreamsGroupDescribe",
     "AddPartitionsToTxn",
     "DescribeProducers",
     "DescribeTransactions",

@@ -58,6 +58,7 @@ ALLOWED = (
     Allowed("JoinGroup", E.MEMBER_ID_REQUIRED, "*", "not a refusal: the assigned member id is kept until its session ends"),
     Allowed("JoinGroup", E.GROUP_MAX_SIZE_REACHED, ".groups.*", "a member that exceeds the limit of the next generation is removed"),
     Allowed("JoinGroup", E.GROUP_MAX_SIZE_REACHED, ".timers.*", "the same"),
+    Allowed("StreamsGroupHeartbeat", E.UNKNOWN_MEMBER_ID, ".groups.*shutdown_member*", "a shutdown may be requested by any member id"),
     Allowed("Heartbeat", E.REBALANCE_IN_PROGRESS, ".timers.*'session'*", "the heartbeat is valid and renews the session"),
     Allowed("Heartbeat", E.REBALANCE_IN_PROGRESS, ".timers.*'join'*", "the rebalance timeout of the member that must join begins"),
     Allowed("Fetch", E.UNKNOWN_TOPIC_OR_PARTITION, ".nodes.*._sessions.*", FIRST_FETCH),

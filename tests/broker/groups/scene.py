@@ -85,6 +85,9 @@ class FakeCluster:
         topic = self.topics_by_id.get(topic_id)
         return topic.name if topic else "?"
 
+    def configure_group(self, group_id: str, configs: Mapping[str, str]) -> None:
+        self.group_configs[group_id] = GroupConfig(BrokerConfig({}), dict(configs))
+
     def tell(self, kind: str, text: str, **fields: str | int) -> None:
         self.told.append((kind, text, fields))
 

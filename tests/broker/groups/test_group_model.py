@@ -11,9 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from odradek.broker.groups.classic.group import ClassicGroup
 from odradek.broker.groups.classic.messages import Join, JoinResult, Leave, Protocol, Sync, SyncResult
-from odradek.broker.groups.consumer.group import ConsumerGroup
 from odradek.broker.groups.coordinator import Groups, GroupSettings
-from odradek.broker.groups.share.group import ShareGroup
 from odradek.broker.groups.states import GroupState
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.waiting import Reply
@@ -70,7 +68,7 @@ class GroupMachine(RuleBasedStateMachine):
     @property
     def group(self) -> ClassicGroup | None:
         group = self.groups.get("g")
-        assert not isinstance(group, (ConsumerGroup, ShareGroup))
+        assert group is None or isinstance(group, ClassicGroup)
         return group
 
     def hear(self) -> None:

@@ -7,6 +7,7 @@
     beat NAME [epoch=N] [topics=T,...] [regex=R] [owned=T0,...|none] [instance=I] [assignor=A] [rebalance=MS] [full]
     check NAME epoch=N T0...  (a commit, both of consumer groups)
     share, alter, forget, offsets, persister  (of share groups: `share_verbs`)
+    run NAME [epoch=N] [shape=S] [owned=0-1,...|none] ...      quit NAME      make      standbys N      move  (of streams groups)
     advance MS      alive NAME MS (with a heartbeat every second)      crash NAME      delete      settings name=value...      # comment
 
 A NAME is a client, which keeps its member id; `new` discards the id, `old` is a client before JoinGroup v4 (no MEMBER_ID_REQUIRED),
@@ -26,6 +27,7 @@ from odradek.broker.groups.consumer.assignors import by_topic
 from odradek.broker.groups.consumer.group import ConsumerGroup
 from odradek.broker.groups.coordinator import Groups, GroupSettings
 from odradek.broker.groups.share.group import ShareGroup
+from odradek.broker.groups.streams.group import StreamsGroup
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.waiting import Reply
 from odradek.protocol.consumer_protocol import ConsumerProtocolAssignment, ConsumerProtocolSubscription, TopicPartitions, read, write
@@ -33,12 +35,13 @@ from odradek.protocol.schema import Message, ProtocolError
 from tests.broker.groups.consumer_verbs import ConsumerVerbs
 from tests.broker.groups.scene import FakeCluster
 from tests.broker.groups.share_verbs import ShareVerbs
+from tests.broker.groups.streams_verbs import StreamsVerbs
 
 GROUP = "g"
 UUID = re.compile(r"-([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})")
 
 
-class Player(ConsumerVerbs, ShareVerbs):
+class Player(ConsumerVerbs, ShareVerbs, StreamsVerbs):
     def __init__(self) -> None:
         self.timers = Timers(1_000_000)
         self.cluster = FakeCluster({"t": 4})
@@ -78,6 +81,8 @@ class Player(ConsumerVerbs, ShareVerbs):
             return self.consumer_state(group)
         if isinstance(group, ShareGroup):
             return self.share_state(group)
+        if isinstance(group, StreamsGroup):
+            return self.streams_state(group)
         members = [f"{self.short(each)}{'*' if each == group.leader else ''}" for each in group.members]
         pending = [f"{self.short(each)}?" for each in sorted(group.pending, key=self.short)]
         waits = [f"{name} waits in {verb}" for name, verb, _ in self.waiting]

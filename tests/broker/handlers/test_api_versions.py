@@ -40,10 +40,11 @@ def test_api_versions_lists_apis_and_features(world: World, version: int) -> Non
     if version >= 3:
         finalized = {feature.name: feature.max_version_level for feature in response.finalized_features}
         levels = {"group.version": 1, "metadata.version": 30, "share.version": 1, "transaction.version": 2}
-        levels |= {"eligible.leader.replicas.version": 1}
+        levels |= {"eligible.leader.replicas.version": 1, "streams.version": 1}
         assert finalized == levels
         supported = {feature.name: (feature.min_version, feature.max_version) for feature in response.supported_features}
-        from_zero = dict.fromkeys(("group.version", "kraft.version", "share.version", "eligible.leader.replicas.version"), (0, 1))
+        named = ("group.version", "kraft.version", "share.version", "eligible.leader.replicas.version", "streams.version")
+        from_zero = dict.fromkeys(named, (0, 1))
         from_zero["transaction.version"] = (0, 2)
         assert supported == {"metadata.version": (7, 30)} | (from_zero if version >= 4 else {})  # KAFKA-17011
 

@@ -17,6 +17,8 @@ from odradek.broker.groups.classic.messages import Join, Protocol
 from odradek.broker.groups.consumer.heartbeat import Heartbeat
 from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.groups.share.heartbeat import Heartbeat as ShareHeartbeat
+from odradek.broker.groups.streams.heartbeat import StreamsHeartbeat
+from odradek.broker.groups.streams.topology import Topology
 from odradek.broker.scheduling.waiting import Reply
 from odradek.broker.security.scram_credentials import MECHANISMS
 from odradek.broker.snapshots.forms import (
@@ -148,6 +150,7 @@ def every_kind_of_state() -> World:
     cluster.groups.classic.join("classic", join, Reply())
     cluster.groups.share.heartbeat("shares", ShareHeartbeat(member_id="m", epoch=0, topics=frozenset({"t"})))
     cluster.groups.consumer.heartbeat("consumer", Heartbeat(member_id="m", epoch=0, regex="t.*", rebalance_timeout_ms=1000))
+    cluster.groups.streams.heartbeat("streams", StreamsHeartbeat(member_id="m", epoch=0, topology=Topology(0, {})))
     producer = cluster.transactions.init_producer_id("id", 1000).producer
     cluster.transactions.add_partitions("id", producer, [TopicPartition("__consumer_offsets", 0)])
     cluster.groups.offsets.commit_in_transaction("offsets", producer, {("t", 0): CommittedOffset(5, -1, "", world.timers.now_ms)})

@@ -1,0 +1,69 @@
+"""Moves a member of a streams group to its target assignment, one step with each heartbeat (Kafka's CurrentAssignmentBuilder).
+
+A member first revokes the tasks that are not in its target and stays in its epoch until it reports the revocation. Then it advances to the
+target's epoch and gets the tasks of its target that are free. An active task is free if no process has it as an active task, and if the
+member's own process has no standby or warm-up copy of it. A standby task is free if the member's own process has no copy of it at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from .member import MemberState, StreamsMember
+from .task_owners import TaskOwners
+from .tasks import NOTHING, CurrentTasks, Task, Tasks
+
+
+class Target(NamedTuple):
+    """The target assignment of a member and its epoch."""
+
+    epoch: int
+    tasks: Tasks
+
+
+def reconciled(member: StreamsMember, target: Target, owners: TaskOwners, read_owned: Callable[[], Tasks | None]) -> StreamsMember:
+    """Returns the member after one step. `read_owned` returns the tasks that the member reports to own, None if it reports none."""
+    if member.is_reconciled_to(target.epoch):
+        return member
+    owned = read_owned()
+    if member.state is MemberState.UNREVOKED_TASKS:
+        if owned is None or owned.contains_any(member.revoking):
+            return member
+        return _next(member, member.epoch + 1, target, owners, owned)
+    return _next(member, member.epoch, target, owners, owned)
+
+
+def _next(member: StreamsMember, epoch: int, target: Target, owners: TaskOwners, owned: Tasks | None) -> StreamsMember:
+    """Returns the member with tasks to revoke in `epoch` or, if there are none, with free tasks in the target's epoch."""
+    present, wanted = member.assigned, target.tasks
+    kept = CurrentTasks(
+        {task: since for task, since in present.active.items() if task in wanted.active},
+        present.standby & wanted.standby,
+        present.warmup & wanted.warmup,
+    )
+    revoking = CurrentTasks(
+        {task: since for task, since in present.active.items() if task not in wanted.active},
+        present.standby - wanted.standby,
+        present.warmup - wanted.warmup,
+    )
+    if revoking and (owned is None or owned.contains_any(revoking)):
+        return member.in_epoch(epoch)._replace(state=MemberState.UNREVOKED_TASKS, assigned=kept, revoking=revoking)
+    missing = Tasks(wanted.active - kept.active.keys(), wanted.standby - kept.standby, wanted.warmup - kept.warmup)
+    free = _free(missing, member.process_id, target.epoch, owners)
+    complete = all(len(some) == len(every) for some, every in zip(free, missing, strict=True))
+    return member.in_epoch(target.epoch)._replace(
+        state=MemberState.STABLE if complete else MemberState.UNRELEASED_TASKS, assigned=kept.merged(free), revoking=NOTHING
+    )
+
+
+def _free(missing: Tasks, process_id: str, epoch: int, owners: TaskOwners) -> CurrentTasks:
+    def is_passive(task: Task) -> bool:
+        return owners.has_passive(process_id, task)
+
+    def is_free(task: Task) -> bool:
+        return not owners.has_active(process_id, task) and not is_passive(task)
+
+    active = [task for task in missing.active if not owners.has_active_owner(task) and not is_passive(task)]
+    passive = (frozenset(filter(is_free, tasks)) for tasks in (missing.standby, missing.warmup))
+    return CurrentTasks(dict.fromkeys(active, epoch), *passive)
