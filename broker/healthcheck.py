@@ -111,10 +111,11 @@ def secured(connection: socket.socket, host: str, security: ClientSecurity | Non
 
 
 def _call(connection: socket.socket, api: Api, request: Message) -> Any:
-    """Sends a request in the newest version and returns its response."""
+    """Sends a request of SASL in a version that brokers of each release serve, and returns its response."""
     from ..protocol.frame import decode_response, encode_request
+    from ..protocol.messages.sasl_handshake import SASL_HANDSHAKE
 
-    version = api.versions.last
+    version = 1 if api is SASL_HANDSHAKE else 0
     connection.sendall(b"".join(encode_request(api, version, 0, CLIENT_ID.decode(), request)))
     return decode_response(api, version, memoryview(_receive_frame(connection)))[1]
 

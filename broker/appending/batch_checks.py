@@ -33,7 +33,6 @@ from ...protocol.records import (
     write_crc,
 )
 from ...protocol.schema import ProtocolError
-from ..settings.message_format import message_format
 from ..settings.values import TopicConfig
 
 _CODECS = {"uncompressed": Compression.NONE} | {codec.name.lower(): codec for codec in Compression if codec}
@@ -78,7 +77,7 @@ class AppendRules(NamedTuple):
             min(config.integers["message.timestamp.after.max.ms"], difference_ms),
             codec,
             config.integers[_LEVELS[codec]] if codec in _LEVELS else None,
-            message_format(config),
+            config.message_format,
         )
         return rules
 

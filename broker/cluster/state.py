@@ -26,10 +26,9 @@ from ..scheduling.turns import Turns
 from ..scheduling.waiting import NEXT_TURN, Background
 from ..security.authorizer import authorizer_of
 from ..settings.cluster_config import ClusterConfig
-from ..settings.message_format import BATCHES, message_format
 from ..settings.properties import InvalidConfig
 from ..settings.validation import validate_topic_configs
-from ..settings.values import BrokerConfig, GroupConfig, TopicConfig
+from ..settings.values import BATCHES, BrokerConfig, GroupConfig, TopicConfig
 from ..topics.cleaning import LogCleaner
 from ..topics.names import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TopicNames
 from ..topics.partition import Partition
@@ -51,7 +50,6 @@ from .producer_ids import ProducerIds
 from .quotas import ClientQuotas, Entity
 from .replica_control import ReplicaControl
 from .transaction_log import TransactionLog
-from .zookeeper import ZooKeeper
 
 if TYPE_CHECKING:
     from ...protocol.coordinator_records import CoordinatorRecord
@@ -62,6 +60,7 @@ if TYPE_CHECKING:
     from ..security.sasl_listener import Accounts
     from ..transactions.coordinator import Transactions
     from ..transactions.transaction import Producer
+    from .zookeeper import ZooKeeper
 
 log = logging.getLogger("kafka.controller.KafkaController")
 
@@ -83,7 +82,7 @@ class ClusterState:
         self._users = config.users
         self.release = config.release
         """The release of Kafka that clients see, None for 4.3."""
-        self.zookeeper = ZooKeeper() if self.release is not None and self.release.has_zookeeper else None
+        self.zookeeper = _zookeeper() if self.release is not None and self.release.has_zookeeper else None
         self.check_tls: Callable[[Broker, BrokerConfig], None] = lambda broker, config: None
         """Raises InvalidConfig if the TLS listeners of a node could not work with new settings. Set by the edge, which does TLS."""
         self.metric_subscriptions = MetricSubscriptions()
@@ -224,7 +223,7 @@ class ClusterState:
         self._check_format(topic)
 
     def _check_format(self, topic: Topic) -> None:
-        if message_format(topic.config) < BATCHES:
+        if topic.config.message_format < BATCHES:
             self.shortcut_allowed = False
 
     def _leader_changed(self, partition: Partition) -> None:
@@ -416,6 +415,12 @@ class ClusterState:
     def alter_client_metrics(self, name: str, overrides: Mapping[str, str]) -> None:
         """Replaces the configs of a subscription to client metrics, which is removed without any."""
         self.metric_subscriptions.alter(name, self.config, overrides)
+
+
+def _zookeeper() -> ZooKeeper:
+    from .zookeeper import ZooKeeper  # imported only if needed, because a start should be fast
+
+    return ZooKeeper()
 
 
 def _report_full(limit_bytes: int) -> None:

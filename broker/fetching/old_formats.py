@@ -12,8 +12,7 @@ from ...protocol.down_conversion import as_stored, down_converted
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.fetch import PartitionData
 from ..releases.release import Release
-from ..settings.message_format import BATCHES, message_format
-from ..settings.values import TopicConfig
+from ..settings.values import BATCHES, TopicConfig
 from .read import FetchRead
 
 ZSTD_SINCE = 10
@@ -38,7 +37,7 @@ def convert(read: FetchRead) -> None:
 
 
 def _converted(records: list[memoryview], config: TopicConfig, version: int, offset: int) -> list[memoryview]:
-    stored, readable = message_format(config), _readable(version)
+    stored, readable = config.message_format, _readable(version)
     if stored > readable:
         if not config.booleans["message.downconversion.enable"]:
             raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)

@@ -29,7 +29,6 @@ from ..fetching.timestamps import NOT_FOUND, first_at
 from ..lookup import find_led_partition, find_topic
 from ..registry import handles
 from ..security.acls import Operation, ResourceType
-from ..settings.message_format import message_format
 from ..topics.partition import Partition
 from ..topics.retention import segment_bytes
 
@@ -66,7 +65,7 @@ def _find(name: str, wanted: ListOffsetsPartition, isolation_level: int, context
     if context.version == 0:
         offsets = _segment_offsets(partition, wanted, context.now_ms)
         return ListOffsetsPartitionResponse(partition_index=partition.index, old_style_offsets=offsets)
-    if wanted.timestamp >= 0 and message_format(partition.topic.config) == 0:
+    if wanted.timestamp >= 0 and partition.topic.config.message_format == 0:
         raise KafkaError(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT)  # messages of format 0 have no timestamps
     if wanted.timestamp < 0 and context.version < _SINCE.get(wanted.timestamp, 1 << 15):
         raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)

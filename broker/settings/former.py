@@ -139,12 +139,13 @@ DEFAULTS_BEFORE: Mapping[str, tuple[tuple[str, str], ...]] = {
     "replica.lag.time.max.ms": (("2.5", "10000"),),
     "share.coordinator.append.linger.ms": (("4.1", "10"), ("4.2", "5")),
     "socket.connection.setup.timeout.max.ms": (("2.8", "127000"),),
-    "ssl.enabled.protocols": (("2.5", "TLSv1.2,TLSv1.1,TLSv1"), ("2.6", "TLSv1.2")),
-    "ssl.protocol": (("2.5", "TLS"), ("2.6", "TLSv1.2")),
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": (("2.5", "60000"),),
     "transaction.partition.verification.enable": (("3.6", "false"),),
 }
-"""Broker settings with another default in older releases: the text of the default before each release in which it changed."""
+"""Broker settings with another default in older releases: the text of the default before each release in which it changed.
+
+The settings of TLS are left out, because TLS before 1.2 is not safe.
+"""
 BOUNDS_BEFORE: Mapping[str, tuple[str, Range]] = {
     "flush.messages": ("3.3", Range(0)),
     "segment.index.bytes": ("3.3", Range(0)),

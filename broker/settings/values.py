@@ -26,6 +26,9 @@ from .properties import InvalidConfig
 from .rows import CLIENT_METRICS_SETTINGS, GROUP_SETTINGS, PRESENT
 from .types import ConfigResourceType, ConfigType, Setting, SettingRows, Value
 
+BATCHES = 2
+"""The format of record batches (KIP-98)."""
+
 
 class ConfigSource(IntEnum):
     """Layer that a value comes from; the numbers are those of DescribeConfigs."""
@@ -251,6 +254,16 @@ class TopicConfig(InheritingConfig):
 
     def __init__(self, broker: BrokerConfig, overrides: Mapping[str, str]) -> None:
         super().__init__(broker.rows.topic, broker, overrides)
+
+    @property
+    def message_format(self) -> int:
+        """The magic of the topic's messages: 0 before 0.10, 1 before 0.11, and BATCHES since then (`message.format.version`)."""
+        if not self.broker.rows.message_formats:
+            return BATCHES
+        major, minor = self.texts["message.format.version"].split(".")[:2]
+        if int(major):
+            return BATCHES
+        return 0 if int(minor) < 10 else 1 if int(minor) == 10 else BATCHES
 
 
 class GroupConfig(InheritingConfig):

@@ -175,7 +175,7 @@ class Exchange:
 
     def _decoded_request(self) -> Message | None:
         api, frame = self._declared, self.request_frame
-        if api is None or self.version not in api.versions or frame.size > MOST_DECODED_BYTES:
+        if api is None or self.version not in api.declared or frame.size > MOST_DECODED_BYTES:
             return None
         try:
             data = frame.padded()
@@ -197,7 +197,7 @@ def decoded_response(api: Api | None, version: int, frame: Frame) -> Message | N
         return None
     # The answer to an ApiVersions of a version that is not served is written in version 0 (KIP-511).
     for possible in (version, 0) if api.key == 18 else (version,):
-        if possible in api.versions:
+        if possible in api.declared:
             try:
                 message: Message = decode_response(api, possible, frame.padded())[1]
             except ProtocolError:

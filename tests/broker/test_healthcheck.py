@@ -131,8 +131,9 @@ def test_invalid_listener_is_refused() -> None:
 
 
 @pytest.mark.sockets
-def test_check_of_a_secured_cluster_authenticates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with Cluster(nodes=2, tls=True, users={"alice": "secret"}) as cluster:
+@pytest.mark.parametrize("as_version", [None, "2.1"])
+def test_check_of_a_secured_cluster_authenticates(tmp_path: Path, capsys: pytest.CaptureFixture[str], as_version: str | None) -> None:
+    with Cluster(nodes=2, tls=True, users={"alice": "secret"}, as_version=as_version) as cluster:
         properties = tmp_path / "client.properties"
         server = cluster.bootstrap_servers.split(",")[0]
         command = ["healthcheck", "--bootstrap-server", server, "--command-config", str(properties)]

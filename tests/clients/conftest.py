@@ -15,7 +15,8 @@ from tests.clients.client import CLIENTS, Client, Unavailable
 from tests.clients.kafka_programs import Programs
 
 # Some clients can only create topics by requesting their metadata.
-SETTINGS = {"num.partitions": 2, "default.replication.factor": 2}
+# The records of some scenarios have old timestamps, so that retention would delete them 30 s after the start.
+SETTINGS = {"num.partitions": 2, "default.replication.factor": 2, "log.retention.ms": -1}
 # The time limit of a test. A test waits for several operations, each of which may take long on a loaded machine.
 TIME_LIMIT_S = 900
 # Clients that are built or downloaded in addition to the Python packages: only `make test-all` runs their tests.

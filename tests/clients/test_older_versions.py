@@ -35,7 +35,8 @@ OF_THEIR_TIME = [
     ("kafka-python-2.0.2", "2.5"),
     ("kcat-as-0.10.2", "2.7"),
 ]
-SETTINGS = {"num.partitions": 2, "default.replication.factor": 2, "group.initial.rebalance.delay.ms": 0}
+# The timestamps of the records are old, so that retention would delete them.
+SETTINGS = {"num.partitions": 2, "default.replication.factor": 2, "group.initial.rebalance.delay.ms": 0, "log.retention.ms": -1}
 CODECS = ("none", "gzip", "snappy", "lz4")
 RECORDS = 100
 _names = count(1)

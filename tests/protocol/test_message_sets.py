@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from random import Random
 from typing import Any
+from zlib import crc32
 
 import pytest
 import xxhash
@@ -137,8 +140,6 @@ def test_read_message_set_damaged_is_refused(data: bytes | memoryview, error: ty
 
 
 def with_body(body: bytes) -> memoryview:
-    from zlib import crc32
-
     return memoryview(bytes(8) + (4 + len(body)).to_bytes(4, "big") + crc32(body).to_bytes(4, "big") + body)
 
 
@@ -169,3 +170,20 @@ def test_lz4_frame_with_content_size_is_read() -> None:
     sized = frame[:4] + bytes((frame[4] | 8, frame[5])) + len(inner).to_bytes(8, "little") + b"\0" + frame[7:]
     found = read_message_set(memoryview(message(sized, magic=0, attributes=3)))
     assert found.records[0].value == b"a"
+
+
+@pytest.mark.parametrize("magic", [0, 1])
+@pytest.mark.parametrize("codec", CODECS)
+def test_read_message_set_of_mutated_bytes_raises_batch_error(magic: int, codec: Compression) -> None:
+    """Bytes change at random, half of the time with a CRC that fits, so that the fields behind it are read."""
+    chance = Random(f"{magic} {codec}")
+    original = build_message_set(RECORDS, magic, codec)
+    for _ in range(300):
+        data = bytearray(original)
+        for _ in range(chance.randint(1, 3)):
+            data[chance.randrange(len(data))] = chance.choice((0, 1, 127, 128, 255, chance.randrange(256)))
+        if chance.random() < 0.5:
+            size = int.from_bytes(data[8:12], "big")
+            data[12:16] = crc32(bytes(data[16 : 12 + size])).to_bytes(4, "big")
+        with suppress(BatchError):
+            assert len(read_message_set(memoryview(data)).records) <= 2 * len(RECORDS)

@@ -263,7 +263,7 @@ def _decoded(frame: Frame) -> Message | None:
     try:
         view = memoryview(frame.head)
         header = read_request_header(view)
-        if frame.is_complete and header.version in header.api.versions:
+        if frame.is_complete and header.version in header.api.declared:
             message: Message = header.api.request.decoders[header.version](view, header.position)[0]
             return message
     except ProtocolError:

@@ -73,7 +73,7 @@ def request_frame(exchange: Exchange, ids: Ids) -> bytes:
     view = memoryview(frame)
     try:
         header = read_request_header(view)
-        if header.version in header.api.versions:
+        if header.version in header.api.declared:
             message: Message = header.api.request.decoders[header.version](view, header.position)[0]
             replaced = ids.replaced(message)
             if replaced != message:

@@ -112,3 +112,21 @@ def test_ignored_settings_of_zookeeper_are_known_in_old_releases() -> None:
     settings = {"zookeeper_connect": "zk:2181", "log_message_format_version": "0.10.0"}
     assert config("2.8", **settings).ignored() == ["zookeeper.connect"]
     assert config("4.2", **settings).ignored() == ["log.message.format.version", "zookeeper.connect"]
+
+
+@pytest.mark.parametrize(
+    ("release", "version", "magic"),
+    [
+        ("2.8", "0.8.2", 0),
+        ("2.8", "0.9.0.1", 0),
+        ("2.8", "0.10.0-IV1", 1),
+        ("2.8", "0.10.2", 1),
+        ("2.8", "0.11.0", 2),
+        ("2.8", "2.0", 2),
+        ("3.0", "0.10.2", 2),
+        ("4.3", "", 2),
+    ],
+)
+def test_message_format_follows_version_up_to_2_8(release: str, version: str, magic: int) -> None:
+    broker = BrokerConfig({}, rows=rows_for(release_of(release)))
+    assert TopicConfig(broker, {"message.format.version": version} if version else {}).message_format == magic

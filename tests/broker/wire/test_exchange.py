@@ -119,3 +119,12 @@ def test_event_and_exchange_are_immutable() -> None:
     found = exchange(HEARTBEAT, 4, HeartbeatRequest(group_id="billing", generation_id=3, member_id="m"))
     with pytest.raises(AttributeError):
         found.sequence = 2  # type: ignore[misc]
+
+
+def test_exchange_of_a_removed_version_is_decoded() -> None:
+    """Emulated older releases serve versions that Kafka 4.3 does not."""
+    partition = PartitionProduceResponse(index=0, error_code=2, base_offset=-1)
+    response = ProduceResponse(responses=[TopicProduceResponse(name="t", partition_responses=[partition])])
+    found = exchange(PRODUCE, 0, produce_request("t", b"message set"), response)
+    assert (found.topics, found.errors) == (("t",), ("CORRUPT_MESSAGE",))
+    assert found.request is not None and found.response == response
