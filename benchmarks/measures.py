@@ -10,7 +10,7 @@ from functools import partial
 from confluent_kafka import Consumer
 from kafka import KafkaConsumer
 
-from . import bulk, secured
+from . import bulk, secured, share_consumption
 from .brokers import KFAKE, MOCK, ODRADEK, Broker, with_fault, without_fault
 from .fairness import quiet_p99_s
 from .formation import formation_s
@@ -207,6 +207,7 @@ def _per_stored_byte(name: str, records: bytes, count: int) -> Measure:
 MEASURES = (
     *bulk.MEASURES,
     *secured.MEASURES,
+    *share_consumption.MEASURES,
     Measure(
         (
             Row("acknowledgement, p50", "us", (Target(1.1, MOCK),)),

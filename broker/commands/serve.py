@@ -71,15 +71,13 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         terminal.hold_start_up_lines()
 
     def ready(server: Server, control_listener: str | None) -> None:
-        lines = [f"bootstrap.servers={server.bootstrap_servers}"]
-        if control_listener is not None:
-            lines.append(f"control={control_listener}")
-        if server.generated_tls is not None:
-            lines.append(f"ssl.ca.location={server.generated_tls.ca_file}")
+        lines = _addresses(server, control_listener)
         if not command:  # because its output would be mixed with these lines
-            print(*lines, sep="\n", file=sys.stderr if options.capture == PIPE else sys.stdout, flush=True)
+            output = sys.stderr if options.capture == PIPE else sys.stdout
+            output.write(lines)  # at once, because the log may be written at the same time
+            output.flush()
         if options.ready_file is not None:
-            _write(options.ready_file, "\n".join([*lines, ""]))
+            _write(options.ready_file, lines)
         if interactive:
             terminal.show(server.config, server.bootstrap_servers, control_listener)
         gc.freeze()  # the objects that exist now stay, so that no later collection need visit them
@@ -104,6 +102,16 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     finally:
         if options.ready_file is not None:
             _remove(options.ready_file)
+
+
+def _addresses(server: Server, control_listener: str | None) -> str:
+    """Returns the lines that programs read when the cluster is ready."""
+    lines = [f"bootstrap.servers={server.bootstrap_servers}"]
+    if control_listener is not None:
+        lines.append(f"control={control_listener}")
+    if server.generated_tls is not None:
+        lines.append(f"ssl.ca.location={server.generated_tls.ca_file}")
+    return "\n".join([*lines, ""])
 
 
 def seed_files(options: argparse.Namespace) -> list[Path]:
@@ -271,6 +279,8 @@ def capture_options(options: argparse.Namespace) -> CaptureOptions | None:
 
     from ..wire.capture_options import CaptureOptions
 
+    if options.capture == PIPE and options.exec:
+        raise InvalidConfig("--capture - and --exec both write to the standard output; write the capture to a file")
     return CaptureOptions.of(options.capture, options.capture_addresses or "canonical", options.capture_max_bytes)
 
 

@@ -60,7 +60,7 @@ class ClassicRequests:
             return JoinResult(ErrorCode.INVALID_SESSION_TIMEOUT, join.member_id)
         if not join.fits_generated_id:
             return JoinResult(ErrorCode.UNKNOWN_SERVER_ERROR)
-        if join.member_id and (group is None or (not isinstance(group, ClassicGroup) and group.is_empty)):
+        if join.member_id and (group is None or (isinstance(group, ConsumerGroup | StreamsGroup) and group.is_empty)):
             return JoinResult(ErrorCode.UNKNOWN_MEMBER_ID, join.member_id)
         return None
 

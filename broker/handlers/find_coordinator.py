@@ -1,4 +1,4 @@
-"""FindCoordinator: the broker that handles the requests of a group or a transactional id.
+"""FindCoordinator: the broker that handles the requests of a group, a transactional id or a share partition (KIP-932).
 
 The first request for a coordinator creates the internal topic whose partition leaders are the coordinators.
 """
@@ -14,9 +14,10 @@ from ..lookup import reachable_brokers
 from ..registry import handles
 from ..security.acls import ACCESS_DENIED_ERRORS, Operation, ResourceType
 from ..settings.listeners import Listener
-from ..topics.names import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ..topics.names import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE
 
-INTERNAL_TOPICS = {0: CONSUMER_OFFSETS, 1: TRANSACTION_STATE}  # by key type
+SHARE, SHARE_SINCE = 2, 6
+INTERNAL_TOPICS = {0: CONSUMER_OFFSETS, 1: TRANSACTION_STATE, SHARE: SHARE_GROUP_STATE}  # by key type
 RESOURCE_TYPES = {0: ResourceType.GROUP, 1: ResourceType.TRANSACTIONAL_ID}
 
 
@@ -40,8 +41,10 @@ def _find(key: str, key_type: int, listeners: Mapping[int, Listener], context: C
     try:
         topic = INTERNAL_TOPICS.get(key_type)
         if topic is None:
-            raise KafkaError(ErrorCode.INVALID_REQUEST, f"Coordinators of key type {key_type} are not emulated.")
-        if not context.may(Operation.DESCRIBE, RESOURCE_TYPES[key_type], key):
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"There are no coordinators of key type {key_type}.")
+        if key_type == SHARE:
+            _check_share_key(key, context)
+        elif not context.may(Operation.DESCRIBE, RESOURCE_TYPES[key_type], key):
             raise KafkaError(ACCESS_DENIED_ERRORS[RESOURCE_TYPES[key_type]])
         cluster = context.cluster
         cluster.ensure_internal(topic)
@@ -52,3 +55,16 @@ def _find(key: str, key_type: int, listeners: Mapping[int, Listener], context: C
         return Coordinator(key=key, node_id=-1, host="", port=-1, error_code=error.code, error_message=error.message or "")
     listener = listeners[partition.leader]
     return Coordinator(key=key, node_id=partition.leader, host=listener.advertised_host, port=listener.advertised_port, error_message="")
+
+
+def _check_share_key(key: str, context: Context) -> None:
+    """Raises KafkaError unless the key is `group:topic id:partition` and the client may act as a broker."""
+    from ..groups.share.partitions.records import SharePartitionKey  # most clusters have no share groups
+
+    if context.version < SHARE_SINCE:
+        raise KafkaError(ErrorCode.INVALID_REQUEST)
+    context.demand(Operation.CLUSTER_ACTION)
+    try:
+        SharePartitionKey.parse(key)
+    except ValueError:
+        raise KafkaError(ErrorCode.INVALID_REQUEST) from None

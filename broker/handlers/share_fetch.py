@@ -298,8 +298,8 @@ def _checked(topic_id: bytes, wanted: _AcknowledgedPartition, context: Context, 
     topic = context.cluster.topics_by_id.get(topic_id)
     if topic is None:
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
-    batches = [Acknowledgement(each.first_offset, each.last_offset, each.acknowledge_types) for each in wanted.acknowledgement_batches]
-    _check_batches(batches, most=AcknowledgeType.RENEW if context.version >= RENEWALS_SINCE else AcknowledgeType.REJECT, renews=renews)
+    most = AcknowledgeType.RENEW if context.version >= RENEWALS_SINCE else AcknowledgeType.REJECT
+    batches = _ranges(wanted.acknowledgement_batches, AcknowledgeType.REJECT if not renews else most)
     if not context.may(Operation.READ, ResourceType.TOPIC, topic.name):
         raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     partition = topic.partition(wanted.partition_index)
@@ -308,17 +308,33 @@ def _checked(topic_id: bytes, wanted: _AcknowledgedPartition, context: Context, 
     return partition, batches
 
 
-def _check_batches(batches: Iterable[Acknowledgement], *, most: int, renews: bool) -> None:
-    """Raises KafkaError with INVALID_REQUEST unless the ranges ascend and have valid types."""
-    before = -1
-    for first, last, types in batches:
-        if first > last or first < before:
+def _ranges(batches: Iterable[AcknowledgementBatch], most: int) -> list[Acknowledgement]:
+    """Returns the ranges of a partition. Ranges that touch and have the same type are joined, because many clients send one per record.
+
+    `most` is the highest type that is allowed. Raises KafkaError with INVALID_REQUEST unless the ranges ascend and have valid types.
+    """
+    ranges: list[Acknowledgement] = []
+    first = before = -1
+    same: list[int] | None = None
+    for each in batches:
+        begin, last, types = each.first_offset, each.last_offset, each.acknowledge_types
+        if begin > last or begin < before:
             raise KafkaError(ErrorCode.INVALID_REQUEST)
-        if len(types) != 1 and len(types) != last - first + 1:
+        if len(types) == 1:
+            if not 0 <= types[0] <= most:
+                raise KafkaError(ErrorCode.INVALID_REQUEST)
+            if types == same and begin == before + 1:
+                before = last
+                ranges[-1] = Acknowledgement(first, last, types)
+                continue
+            first, same = begin, types
+        elif len(types) != last - begin + 1 or min(types) < 0 or max(types) > most:
             raise KafkaError(ErrorCode.INVALID_REQUEST)
-        if min(types) < 0 or max(types) > most or (AcknowledgeType.RENEW in types and not renews):
-            raise KafkaError(ErrorCode.INVALID_REQUEST)
+        else:
+            same = None
+        ranges.append(Acknowledgement(begin, last, types))
         before = last
+    return ranges
 
 
 def _tell_leaders(told: Iterable[tuple[PartitionKey, int, CurrentLeader]], context: Context) -> list[NodeEndpoint]:

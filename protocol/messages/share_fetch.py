@@ -70,7 +70,7 @@ class PartitionData(Message):
     acknowledge_error_code: Int16 = 0
     acknowledge_error_message: str | None = None
     current_leader: CurrentLeader
-    records: Records | None
+    records: Records
     acquired_records: list[AcquiredRecords]
 
 

@@ -58,3 +58,9 @@ def test_find_coordinator_without_leader_is_not_available() -> None:
 def test_find_coordinator_of_unsupported_type_is_refused(world: World) -> None:
     assert find(world, "t", key_type=2).coordinators[0].error_code == ErrorCode.INVALID_REQUEST
     assert find(world, "t", key_type=2, version=3).error_code == ErrorCode.INVALID_REQUEST
+
+
+def test_share_partition_is_coordinated_by_its_state_partition(world: World) -> None:
+    found = find(world, f"g:{'A' * 22}:0", key_type=2).coordinators[0]
+    assert found.error_code == 0
+    assert "__share_group_state" in world.cluster.topics

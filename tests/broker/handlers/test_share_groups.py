@@ -11,6 +11,7 @@ import pytest
 
 from odradek.broker.cluster.features import SHARE_VERSION, FeatureUpdate
 from odradek.broker.groups.share.group import ShareGroup
+from odradek.broker.security.acls import Operation, Permission
 from odradek.broker.snapshots.cluster import write_cluster
 from odradek.protocol.coordinator_records import (
     GroupKey,
@@ -29,7 +30,7 @@ from odradek.protocol.messages.share_group_describe import SHARE_GROUP_DESCRIBE,
 from odradek.protocol.messages.share_group_heartbeat import SHARE_GROUP_HEARTBEAT, ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse
 from odradek.protocol.records import RecordBatch
 from odradek.protocol.schema import Message
-from tests.broker.handlers.test_acls import AUTHORIZED
+from tests.broker.handlers.test_acls import AUTHORIZED, acl
 from tests.broker.harness import World
 
 KINDS: dict[int, tuple[type[Message], type[Message]]] = {
@@ -227,6 +228,17 @@ def test_client_without_rights_is_refused() -> None:
     scene = Scene(**{name.replace(".", "_"): value for name, value in AUTHORIZED.items()})
     assert scene.beat().error_code == ErrorCode.GROUP_AUTHORIZATION_FAILED
     assert [each.error_code for each in scene.describe("g")] == [ErrorCode.GROUP_AUTHORIZATION_FAILED]
+
+
+def test_group_with_hidden_topic_is_not_described() -> None:
+    scene = Scene(**{name.replace(".", "_"): value for name, value in (AUTHORIZED | {"allow.everyone.if.no.acl.found": "true"}).items()})
+    scene.beat()
+    scene.beat(epoch=2)
+    assert scene.world.cluster.authorizer is not None
+    scene.world.cluster.authorizer.add(acl("t", Operation.DESCRIBE, Permission.DENY))
+    [group] = scene.describe("g")
+    assert (group.error_code, group.members) == (ErrorCode.TOPIC_AUTHORIZATION_FAILED, [])
+    assert scene.beat("n").error_code == ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
 @pytest.mark.parametrize(

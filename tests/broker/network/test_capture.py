@@ -123,14 +123,14 @@ def test_capture_shows_resets_and_their_reason(tmp_path: Path) -> None:
     assert closings(path) == ["RST by the broker: the state of the cluster was replaced"]
 
 
-def test_capture_names_waits_and_errors(tmp_path: Path) -> None:
+def test_capture_names_faults_waits_and_errors(tmp_path: Path) -> None:
     path = tmp_path / "a.pcapng"
     with Cluster(nodes=1, capture=path) as cluster, connect(cluster.bootstrap_servers) as client:
         cluster.fault(api="Metadata", delay_ms=1)
         ask(client, METADATA, 9, ALL)
         ask(client, HEARTBEAT, 4, HeartbeatRequest(group_id="g", generation_id=1, member_id="m"))
     metadata, beat = [entry for entry in entries(path) if isinstance(entry, Exchange)]
-    assert metadata.waits
+    assert metadata.waits and "delay_ms=1" in str(metadata.faults)
     assert beat.errors == ("NOT_COORDINATOR",)
     assert b"error: NOT_COORDINATOR" in path.read_bytes()
 

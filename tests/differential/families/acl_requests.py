@@ -11,6 +11,7 @@ from odradek.protocol.schema import ZERO_UUID, Api
 
 from ..case import id_of
 from ..requests import batch_of
+from . import share_acl_requests
 
 APIS_BY_NAME = {api.name: api for api in APIS.values()}
 SHARED, OTHER = "acls.shared", "acls.other"
@@ -34,7 +35,7 @@ class GuardedRequest(NamedTuple):
 
 
 def requests() -> Iterator[GuardedRequest]:
-    for rows in (_records(), _topics(), _groups(), _transactions(), _cluster()):
+    for rows in (_records(), _topics(), _groups(), share_acl_requests.rows(SHARED, OTHER), _transactions(), _cluster()):
         for api_name, versions, what, types, fields, *own_topic in rows:
             api = APIS_BY_NAME[api_name]
             for version in versions:

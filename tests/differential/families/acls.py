@@ -19,6 +19,7 @@ from odradek.protocol.messages.offset_commit import OFFSET_COMMIT
 
 from ..case import LOCALHOST, Case, Send, Topic, all_versions
 from ..requests import batch_of, produce, request_of
+from . import share_acl_requests
 from .acl_requests import OTHER, SHARED, GuardedRequest, requests
 
 SETTINGS = {"authorizer.class.name": STANDARD_AUTHORIZER, "allow.everyone.if.no.acl.found": "true"}
@@ -38,6 +39,7 @@ Entry = dict[str, object]
 
 def cases() -> Iterator[Case]:
     yield Case("acls.set-up", (Topic(SHARED), Topic(OTHER)), tuple(_set_up()))
+    yield Case("acls.share.set-up", (Topic(SHARED), Topic(OTHER)), (), tuple(share_acl_requests.set_up(SHARED, OTHER)))
     for guarded in requests():
         for name, host in _clients(guarded):
             case = f"acls.{guarded.name}.{name}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from odradek.protocol.messages.delete_share_group_state import DELETE_SHARE_GROUP_STATE
+from odradek.protocol.messages.find_coordinator import FIND_COORDINATOR, FindCoordinatorRequest
 from odradek.protocol.messages.initialize_share_group_state import INITIALIZE_SHARE_GROUP_STATE
 from odradek.protocol.messages.read_share_group_state import READ_SHARE_GROUP_STATE
 from odradek.protocol.messages.read_share_group_state_summary import READ_SHARE_GROUP_STATE_SUMMARY
@@ -113,6 +114,12 @@ def _missing() -> Iterator[Case]:
     yield case(
         "empty.group", initialize(topic, group=""), read_state(topic, group=""), summary(topic, group=""), delete_state(topic, group="")
     )
+    for version in (3, 5, 6):
+        for number, key in enumerate(
+            ("g:AAAAAAAAAAAAAAAAAAAAAA:0", "g:h:AAAAAAAAAAAAAAAAAAAAAA:7", "g", "", "g:x:0", "g:AAAAAAAAAAAAAAAAAAAAAA:x")
+        ):
+            request = FindCoordinatorRequest(key=key, key_type=2, coordinator_keys=[key])
+            yield case(f"coordinator.v{version}.{number}", Send(FIND_COORDINATOR, version, request))
     topic = _topic("other.node")
     others = (step._replace(node=2) for step in (initialize(topic), read_state(topic), summary(topic)))
     yield case("other.node", initialize(topic), *others)

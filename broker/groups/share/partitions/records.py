@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64encode
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -19,6 +19,8 @@ from .....protocol.coordinator_records import SharePartitionKey as KeyMessage
 from .state_batches import StateBatch
 
 VERSION = 0
+TOPIC_ID_LENGTH = 22
+"""The length of a topic id in base 64, without padding."""
 
 
 class SharePartitionKey(NamedTuple):
@@ -27,6 +29,14 @@ class SharePartitionKey(NamedTuple):
     group_id: str
     topic_id: bytes
     partition: int
+
+    @classmethod
+    def parse(cls, text: str) -> SharePartitionKey:
+        """Returns the key that `text` stands for, see the property of this name. The group id may contain colons. Raises ValueError."""
+        group_id, topic_id, partition = text.rsplit(":", 2)
+        if not group_id.strip() or len(topic_id) != TOPIC_ID_LENGTH:
+            raise ValueError(text)
+        return cls(group_id, urlsafe_b64decode(topic_id + "=="), int(partition))
 
     @property
     def text(self) -> str:

@@ -49,6 +49,20 @@ def test_key_text_contains_the_topic_id_in_base64() -> None:
     assert SharePartitionKey("g", bytes(16), 3).text == "g:AAAAAAAAAAAAAAAAAAAAAA:3"
 
 
+TOPIC_ID = "A" * 22
+
+
+@pytest.mark.parametrize("text", ["", "g", f"g:{TOPIC_ID}", f" :{TOPIC_ID}:0", "g:AAAA:0", f"g:{TOPIC_ID}:x"])
+def test_key_of_another_form_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r".*"):
+        SharePartitionKey.parse(text)
+
+
+def test_key_is_read_from_its_text() -> None:
+    key = SharePartitionKey("g:with:colons", bytes(range(16)), 3)
+    assert SharePartitionKey.parse(key.text) == key
+
+
 def test_initialize_without_offset_leaves_the_count_unknown(world: World) -> None:
     states, key = initialized(world)
     assert states.summary(*key) == (1, 0, -1, -1)
