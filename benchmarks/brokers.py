@@ -103,6 +103,13 @@ def without_fault() -> Iterator[Broker]:
 
 
 @contextmanager
+def without_record() -> Iterator[Broker]:
+    """Runs odradek in the same way without the record of exchanges."""
+    with start_process(ODRADEK, [sys.executable, "-m", "benchmarks.faults", "no-record"], without_record) as broker:
+        yield broker
+
+
+@contextmanager
 def mock() -> Iterator[Broker]:
     """Runs librdkafka's mock cluster."""
     with start_process(MOCK, [sys.executable, "-m", "benchmarks.mock"], mock) as broker:

@@ -11,7 +11,7 @@ from confluent_kafka import Consumer
 from kafka import KafkaConsumer
 
 from . import bulk, secured, share_consumption
-from .brokers import KFAKE, MOCK, ODRADEK, Broker, with_fault, without_fault
+from .brokers import KFAKE, MOCK, ODRADEK, Broker, Start, with_fault, without_fault, without_record
 from .fairness import quiet_p99_s
 from .formation import formation_s
 from .latency import percentiles
@@ -140,20 +140,28 @@ def small_requests(row: str, batches: Sequence[bytes], broker: Broker) -> Figure
 
 def fault_cost(broker: Broker) -> Figures:
     """Measures the broker's CPU time of small requests while a fault exists that hits none of them, relative to that without a fault."""
-    if broker.name != ODRADEK:
-        return {}
-    spent: dict[bool, list[float]] = {True: [], False: []}
+    return {"fault that does not match, CPU ratio": _cpu_ratio(with_fault, without_fault)} if broker.name == ODRADEK else {}
+
+
+def record_cost(broker: Broker) -> Figures:
+    """Measures the broker's CPU time of small requests while exchanges are recorded, relative to that without the record."""
+    return {"record of exchanges, CPU ratio": _cpu_ratio(without_fault, without_record)} if broker.name == ODRADEK else {}
+
+
+def _cpu_ratio(one: Start, other: Start) -> float:
+    """Returns the CPU time of small requests to one broker relative to another one. Both are measured in turns."""
+    spent: list[list[float]] = [[], []]
     with ExitStack() as stack:
-        pairs = {}
-        for faulty in spent:
-            one = stack.enter_context(with_fault() if faulty else without_fault())
-            pairs[faulty] = one, stack.enter_context(Pipeline(one.address, stack.enter_context(new_topic(one)), batch(1, 100)))
+        pairs = []
+        for start in (one, other):
+            broker = stack.enter_context(start())
+            pairs.append((broker, stack.enter_context(Pipeline(broker.address, stack.enter_context(new_topic(broker)), batch(1, 100)))))
         for _ in range(11):
-            for faulty, (one, pipeline) in pairs.items():
-                cpu_s = one.cpu_s()
+            for figures, (broker, pipeline) in zip(spent, pairs, strict=True):
+                cpu_s = broker.cpu_s()
                 pipeline.run(4000)
-                spent[faulty].append(one.cpu_s() - cpu_s)
-    return {"fault that does not match, CPU ratio": min(spent[True]) / min(spent[False])}
+                figures.append(broker.cpu_s() - cpu_s)
+    return min(spent[0]) / min(spent[1])
 
 
 def start(broker: Broker) -> Figures:
@@ -220,6 +228,7 @@ MEASURES = (
     _small("small requests", [batch(1, 100)], 1.15),
     _small("small requests, varied", varied_batches(), 1.6),
     Measure((Row("fault that does not match, CPU ratio", "", (Target(1.05),)),), fault_cost),
+    Measure((Row("record of exchanges, CPU ratio", "", (Target(1.03),)),), record_cost),
     Measure(
         (
             Row("20 quiet clients, p99", "us"),

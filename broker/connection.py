@@ -457,7 +457,7 @@ class Connection(Output):
         if self.closing is None:
             self.closing = reason
             if self.recording is not None:
-                self.recording.ended(reason, by_client=by_client, resets=self.resets)
+                self.recording.ended(reason, by_client=by_client, resets=self.resets or self.leaves_unread)
         if self.core.gate is not None:
             self.core.gate.closed(self)
         self.core.connections.pop(self, None)

@@ -34,6 +34,7 @@ class Tracer:
         self._selects = selects
         self._style = printed_by(verbose=verbose, as_json=as_json, colours=write is None and sys.stdout.isatty())
         self._write = write or _print
+        self._reader_has_gone = False
         self._texts: SimpleQueue[tuple[str, Callable[[], None]]] = SimpleQueue()
 
     def start(self, server: Server) -> None:
@@ -54,7 +55,7 @@ class Tracer:
             await asyncio.wait_for(self._print_complete(), LAST_PIECE_S)
 
     async def _follow(self) -> None:
-        while True:
+        while not self._reader_has_gone:
             await self._print_complete()
             await asyncio.sleep(POLL_S)
 
@@ -77,6 +78,8 @@ class Tracer:
             await self._written("".join(lines))
 
     async def _written(self, text: str) -> None:
+        if self._reader_has_gone:
+            return
         written = self._loop.create_future()
 
         def report() -> None:
@@ -87,14 +90,15 @@ class Tracer:
         await written
 
     def _run(self) -> None:
-        """Writes the texts in a thread. Once the reader has gone, nothing more is written or prepared."""
+        """Writes the texts in a thread. Once the reader has gone, no more texts arrive."""
         while True:
             text, report = self._texts.get()
             try:
                 self._write(text)
+            except OSError:
+                self._reader_has_gone = True
+            with suppress(RuntimeError):  # the loop has ended
                 self._loop.call_soon_threadsafe(report)
-            except (OSError, RuntimeError):  # the reader has gone, or the loop has ended
-                return
 
 
 def _print(text: str) -> None:

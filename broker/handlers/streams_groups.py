@@ -87,7 +87,8 @@ def _check_access(request: StreamsGroupHeartbeatRequest, context: Context) -> No
     """Raises KafkaError as Kafka does before it reads the request: UNSUPPORTED_VERSION, authorization errors, STREAMS_INVALID_TOPOLOGY."""
     if not _is_enabled(context):
         raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
-    context.demand(Operation.READ, ResourceType.GROUP, request.group_id)
+    if not context.may(Operation.READ, ResourceType.GROUP, request.group_id):
+        raise KafkaError(ErrorCode.GROUP_AUTHORIZATION_FAILED)
     names = list(dict.fromkeys(name for part in request.topology.subtopologies for name in _names(part))) if request.topology else []
     if internal := [name for name in names if name in INTERNAL_TOPICS]:
         reason = f"Use of Kafka internal topics {','.join(internal)} in a Kafka Streams topology is prohibited."

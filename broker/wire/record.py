@@ -4,8 +4,8 @@ Entries are kept in the form that costs least; `Exchange`s are made from them wh
 
 * A `Flight` is a request that a handler serves. It is added when the request arrives, and completed as it is answered and written.
 * A `Run` is a number of requests in a row that a shortcut answered at once: the bytes of the requests as they were received together, and
-  those of the responses as they were written together. It is a plain tuple, because one is added for each small Produce, or for several
-  that a client has pipelined.
+  those of the responses as they were written together. It is a plain tuple, and the bytes of many runs are kept together, because one is
+  added for each small Produce, or for several that a client has pipelined.
 * An `Event` is kept as it is.
 
 Everything is first added to `latest`, at the cost of an append. When `latest` is full or someone looks, `seal` gives its entries their
@@ -51,10 +51,10 @@ class Peer(NamedTuple):
     principal: str
 
 
-Run = tuple[Peer, int, bytes, bytes, int, float, float]
-"""A client, the number of its requests, their bytes and those of the responses, each with its length, when the requests were received by
-the cluster's and by the monotonic clock, and when the responses were complete. They are written in the same turn, so that no other time is
-kept."""
+Run = tuple[Peer, int, bytearray, int, int, int, int, float, float]
+"""A client; the number of its requests; bytes that belong to several runs, with the positions at which the requests of this one begin, at
+which its responses begin, and at which they end, each with its length; when the requests were received by the cluster's and by the
+monotonic clock; and when the responses were complete. They are written in the same turn, so that no other time is kept."""
 
 
 class Flight:
@@ -165,6 +165,8 @@ class Record:
         self._max_exchanges, self._max_bytes = max_exchanges, max_bytes
         self.latest_bytes = min(LATEST_BYTES, max_bytes // 16)
         self.latest: list[Kept] = []
+        self.run_bytes = bytearray()
+        """The bytes of the latest runs, together, because appending to them takes less time than allocating some for each run."""
         self.count = 0
         self.size = 0
         self._chunks: deque[Chunk] = deque()
@@ -208,7 +210,7 @@ class Record:
             size = self.size + OVERHEAD_BYTES * len(self.latest)
             self._chunks.append(Chunk(first, self._end, size, self.latest))
             self._bytes += size
-            self.latest, self.count, self.size = [], 0, 0
+            self.latest, self.run_bytes, self.count, self.size = [], bytearray(), 0, 0
             self._drop_oldest()
 
     def _drop_oldest(self) -> None:
@@ -291,11 +293,11 @@ class Record:
 
     def _exchanges_of(self, sequence: int, run: Run) -> Iterator[Exchange]:
         """Yields the exchanges of a run. A request with acks=0 has no response; the others have theirs in order."""
-        peer, _, requests, answers, time_ms, received_s, written_s = run
+        peer, _, kept, start, middle, end, time_ms, received_s, written_s = run
         received, written = self._moment((time_ms, received_s)), self._moment((time_ms, written_s))
-        responses = iter(_frames(answers))
+        responses = iter(_frames(bytes(kept[middle:end])))
         response = next(responses, None)
-        for request in _frames(requests):
+        for request in _frames(bytes(kept[start:middle])):
             own = None
             if response is not None and response.head[_RESPONSE_ID] == request.head[_REQUEST_ID]:
                 own, response = response, next(responses, None)

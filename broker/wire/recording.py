@@ -68,10 +68,14 @@ class Recording:
         size = len(data)
         if size > HEAD_BYTES or self.received is not None:
             return self._long_run(data, responses)
-        core, record, answers = self._core, self.record, b"".join(responses)
-        record.latest.append((self.peer, count, data.tobytes(), answers, core.timers.now_ms, core.now_s, core.clock()))
+        core, record = self._core, self.record
+        kept = record.run_bytes
+        start = len(kept)
+        kept += data
+        kept += b"".join(responses)
+        record.latest.append((self.peer, count, kept, start, start + size, len(kept), core.timers.now_ms, core.now_s, core.clock()))
         record.count += count
-        record.size += size + len(answers)
+        record.size += len(kept) - start
         if record.count > MOST_LATEST or record.size > record.latest_bytes:
             record.seal()
 

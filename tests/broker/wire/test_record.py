@@ -218,9 +218,9 @@ def test_connection_is_an_event_at_both_ends() -> None:
 def test_oversize_frame_is_named_by_its_setting() -> None:
     world = a_world()
     client = world.client()
-    client.feed((200_000_000).to_bytes(4, "big"))
+    client.feed((200_000_000).to_bytes(4, "big") + b"unread")
     (closed,) = events(world, "connection closed")
-    assert (closed.fields["by"], closed.fields["setting"]) == ("broker", "socket.request.max.bytes")
+    assert (closed.fields["by"], closed.fields["how"], closed.fields["setting"]) == ("broker", "RST", "socket.request.max.bytes")
 
 
 def test_record_survives_a_restored_state() -> None:
@@ -233,3 +233,42 @@ def test_record_survives_a_restored_state() -> None:
     produce(world, "orders", b"y")
     assert world.core.record is former.record
     assert [each.connection for each in exchanges(world)] == [1, 2]
+
+
+def test_name_of_a_deleted_topic_is_still_known() -> None:
+    world = a_world()
+    topic = world.cluster.topics["orders"]
+    partition = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
+    request = FetchRequest(
+        max_wait_ms=0, min_bytes=0, topics=[FetchTopic(topic_id=topic.id, partitions=[partition])], forgotten_topics_data=[]
+    )
+    world.client().call(FETCH, 13, request)
+    world.cluster.delete_topic(topic)
+    assert exchanges(world)[0].topics == ("orders",)
+
+
+def test_response_in_pieces_is_put_together() -> None:
+    world = a_world()
+    world.fault(api="Metadata", bytes_per_s=1000, chunk_bytes=10)
+    client = world.client()
+    client.send(METADATA, 9, MetadataRequest(topics=None))
+    world.advance(1)
+    (found,) = exchanges(world)
+    assert found.response is None
+    for _ in range(100):
+        world.advance(100)
+    (found,) = exchanges(world)
+    assert found.response is not None and found.written is not None
+    assert found.waits == ("the rate of fault 1",)
+    assert found.faults == ("fault 1: api=Metadata bytes_per_s=1000 chunk_bytes=10",)
+
+
+def test_damaged_response_is_recorded_as_it_was_sent() -> None:
+    world = a_world()
+    world.fault(api="Metadata", drop=True, cut_at_bytes=20, close="rst")
+    client = world.client()
+    client.send(METADATA, 9, MetadataRequest(topics=None))
+    (found,) = exchanges(world)
+    assert found.response_frame is not None
+    assert (found.response_frame.size, found.response) == (16, None)
+    assert found.ended == "RST by the broker: a fault cut the response at 20 bytes"

@@ -45,6 +45,16 @@ def requests() -> Iterator[GuardedRequest]:
 Row = tuple[Any, ...]
 
 
+def streams_heartbeat(group: str, source: str, changelog: str | None = None) -> Mapping[str, Any]:
+    """Returns the fields of the first heartbeat of a streams member; a changelog topic is created with the rights of the client."""
+    changelogs = [{"name": changelog, "partitions": 0, "replication_factor": 1, "topic_configs": []}] if changelog else []
+    nothing = ("source_topic_regex", "repartition_sink_topics", "repartition_source_topics", "copartition_groups")
+    part = {"subtopology_id": "0", "source_topics": [source], "state_changelog_topics": changelogs, **{name: [] for name in nothing}}
+    tasks: dict[str, Any] = {"active_tasks": [], "standby_tasks": [], "warmup_tasks": []}
+    member = {"group_id": group, "member_id": "m", "member_epoch": 0, "endpoint_information_epoch": 0, "rebalance_timeout_ms": 600_000}
+    return {**member, **tasks, "process_id": "p", "client_tags": [], "topology": {"epoch": 0, "subtopologies": [part]}}
+
+
 def _records() -> Iterator[Row]:
     batch, transactional = batch_of(b"a"), batch_of(b"a", producer_id=900, producer_epoch=0, base_sequence=0, is_transactional=True)
 
@@ -320,6 +330,10 @@ def _transactions() -> Iterator[Row]:
     producer = {"producer_id": 900, "producer_epoch": 0}
     transactional = (ResourceType.TRANSACTIONAL_ID,)
     committing = [{"partition_index": 0, "committed_offset": 1, "committed_metadata": None}]
+    streams_types = (ResourceType.GROUP, ResourceType.TOPIC, ResourceType.CLUSTER)
+    yield "StreamsGroupHeartbeat", (0,), "", streams_types, lambda name: streams_heartbeat(name, SHARED)
+    yield "StreamsGroupHeartbeat", (0,), ".creating", streams_types, lambda name: streams_heartbeat(name, SHARED, f"{name}-store")
+    yield "StreamsGroupDescribe", (0,), "", streams_types, lambda name: {"group_ids": ["streaming"], "include_authorized_operations": True}
     yield "FindCoordinator", (4,), ".transaction", transactional, lambda name: {"coordinator_keys": [name], "key_type": 1}
     yield "InitProducerId", (5,), ".transactional", transactional, lambda name: {"transactional_id": name, "transaction_timeout_ms": 1000}
     yield (

@@ -16,13 +16,18 @@ from odradek.protocol.messages.delete_acls import DELETE_ACLS
 from odradek.protocol.messages.describe_acls import DESCRIBE_ACLS
 from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID
 from odradek.protocol.messages.offset_commit import OFFSET_COMMIT
+from odradek.protocol.messages.streams_group_heartbeat import STREAMS_GROUP_HEARTBEAT
 
 from ..case import LOCALHOST, Case, Send, Topic, all_versions
 from ..requests import batch_of, produce, request_of
 from . import share_acl_requests
-from .acl_requests import OTHER, SHARED, GuardedRequest, requests
+from .acl_requests import OTHER, SHARED, GuardedRequest, requests, streams_heartbeat
 
-SETTINGS = {"authorizer.class.name": STANDARD_AUTHORIZER, "allow.everyone.if.no.acl.found": "true"}
+SETTINGS = {
+    "authorizer.class.name": STANDARD_AUTHORIZER,
+    "allow.everyone.if.no.acl.found": "true",
+    "group.streams.initial.rebalance.delay.ms": "0",
+}
 DENY, ALLOW = 2, 3
 LITERAL, PREFIXED = 3, 4
 RIGHTS = {
@@ -79,6 +84,7 @@ def _set_up() -> Iterator[Send]:
     beat = {"group_id": "consuming", "member_id": "m", "member_epoch": 0, "rebalance_timeout_ms": 600_000}
     fields = {**beat, "topic_partitions": [], "subscribed_topic_names": [SHARED]}
     yield Send(CONSUMER_GROUP_HEARTBEAT, 1, request_of(CONSUMER_GROUP_HEARTBEAT, fields))
+    yield Send(STREAMS_GROUP_HEARTBEAT, 0, request_of(STREAMS_GROUP_HEARTBEAT, streams_heartbeat("streaming", SHARED)))
 
 
 def _with(kind: ResourceType, operation: int) -> str:

@@ -11,6 +11,7 @@ a record that is on its way to a dead-letter queue, is reserved in Kafka 4.3 but
 from __future__ import annotations
 
 from enum import IntEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 NO_MEMBER = ""
@@ -58,8 +59,14 @@ class Claim(NamedTuple):
         """Returns the claim after an acquisition ends. A record that was delivered `limit` times is archived instead of available."""
         if state == RecordState.AVAILABLE and self.delivery_count >= limit:
             state = RecordState.ARCHIVED
-        return Claim(state, self.delivery_count)
+        return _idle(state, self.delivery_count)
 
     def acquired(self, member_id: str, deadline_ms: int) -> Claim:
         """Returns the claim after a delivery."""
         return Claim(RecordState.ACQUIRED, self.delivery_count + 1, member_id, deadline_ms)
+
+
+@lru_cache(maxsize=256)
+def _idle(state: RecordState, delivery_count: int) -> Claim:
+    """Returns the claim of records that no member has acquired. Runs share it, so that a run takes only the memory of its reference."""
+    return Claim(state, delivery_count)
