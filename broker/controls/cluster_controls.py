@@ -6,6 +6,7 @@ each of its methods.
 
 from __future__ import annotations
 
+from .access import AccessControls
 from .captures import CaptureControls
 from .client_metrics import ClientMetricsControls
 from .clock import AsyncClock, Clock
@@ -16,6 +17,7 @@ from .fault_presets import FaultPresetControls
 from .faults import FaultControls, fault_handles
 from .groups import GroupControls
 from .nodes import NodeControls
+from .overview import OverviewControls
 from .records import RecordControls
 from .replicas import ReplicaControls
 from .state import StateControls
@@ -31,6 +33,8 @@ class ClusterControls(
     GroupControls,
     TransactionControls,
     ConnectionControls,
+    OverviewControls,
+    AccessControls,
     ClientMetricsControls,
     StateControls,
     CaptureControls,
@@ -104,8 +108,13 @@ class BlockingControls(BlockingWaitControls):
 
     transactions = blocking(TransactionControls.transactions)
     connections = blocking(ConnectionControls.connections)
-    requests = blocking(RequestControls.requests)
     client_metrics = blocking(ClientMetricsControls.client_metrics)
+
+    status = blocking(OverviewControls.status)
+    nodes = blocking(OverviewControls.nodes)
+    acls = blocking(AccessControls.acls)
+    users = blocking(AccessControls.users)
+    requests = blocking(RequestControls.requests)
 
     fault = blocking_fault(FaultControls.fault)
     list_faults = blocking(FaultControls.list_faults)
