@@ -72,7 +72,7 @@ venv: ## create .venv, or explain why the existing one cannot be used
 	@touch $@
 
 .venv/.test: pyproject.toml __init__.py | venv
-	@echo "Installing odradek, PySpark and Kafka clients into .venv (590 MB of downloads); this takes minutes ..." >&2
+	@echo "Installing odradek, PySpark and Kafka clients into .venv (640 MB of downloads); this takes minutes ..." >&2
 	@$(PIP_INSTALL) -e '.[test]'
 	@touch .venv/.run $@
 

@@ -22,7 +22,7 @@ from ..protocol.messages.find_coordinator import FIND_COORDINATOR, FindCoordinat
 from ..protocol.messages.metadata import METADATA, MetadataRequest, MetadataRequestTopic
 from ..protocol.schema import Api, Message, ProtocolError
 from .healthcheck import secured
-from .wire.exchange import Entry, Exchange
+from .wire.exchange import Entry, Exchange, Frame, decoded_response, error_names
 from .wire.replaying.comparison import differences
 from .wire.replaying.ids import Ids
 from .wire.replaying.session import Kind, Step, obstacle, request_frame, steps_of
@@ -34,6 +34,15 @@ TIMEOUT_S = 30.0
 """The longest time for which a replay waits for a response."""
 MAX_RESPONSE_BYTES = 1 << 30
 CLIENT_ID = "odradek-replay"
+RETRY_S, PAUSE_S = 10.0, 0.1
+PASSING = {
+    "COORDINATOR_NOT_AVAILABLE",
+    "COORDINATOR_LOAD_IN_PROGRESS",
+    "NOT_COORDINATOR",
+    "LEADER_NOT_AVAILABLE",
+    "CONCURRENT_TRANSACTIONS",
+}
+"""Errors with which Apache Kafka answers the first requests of a group, a transaction or a topic, and after which clients try again."""
 GROUP, TRANSACTION = 0, 1
 LED = {"Produce", "Fetch", "ListOffsets", "OffsetForLeaderEpoch", "DeleteRecords", "DescribeProducers"}
 COORDINATED = {
@@ -118,12 +127,29 @@ class Replay:
         if line is None:
             return []
         try:
-            frame = line.receive(exchange.correlation_id)
+            frame = self._settled(exchange, line.receive(exchange.correlation_id))
         except (OSError, ProtocolError) as error:
             return [f"a response was recorded, now there is none: {error}"]
         found = self._compared(exchange, frame, line.address)
         self.outcome.equal += not found
         return found
+
+    def _settled(self, exchange: Exchange, frame: bytes) -> bytes:
+        """Returns the response. While it has an error that passes by itself, the request is sent again on another connection."""
+        deadline_s = time.monotonic() + RETRY_S
+        while self._passing_errors(exchange, frame) and time.monotonic() < deadline_s:
+            time.sleep(PAUSE_S)
+            again = self._open(self._address(exchange))
+            try:
+                again.send(request_frame(exchange, self._ids))
+                frame = again.receive(exchange.correlation_id)
+            finally:
+                again.close()
+        return frame
+
+    def _passing_errors(self, exchange: Exchange, frame: bytes) -> set[str]:
+        response = decoded_response(load_api(exchange.api_key), exchange.version, Frame(frame, len(frame)))
+        return set() if response is None else PASSING.intersection(error_names(response)).difference(exchange.errors)
 
     def _compared(self, exchange: Exchange, frame: bytes, address: Address) -> list[str]:
         api, recorded = load_api(exchange.api_key), exchange.response

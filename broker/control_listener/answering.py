@@ -32,7 +32,7 @@ async def answer(request: Request, controls: ClusterControls, resources: Resourc
     try:
         found = route(request, resources)
         if isinstance(found, Resource):
-            return Response(HTTPStatus.OK, found.content_type, await asyncio.to_thread(found.render))
+            return Response(HTTPStatus.OK, found.content_type, await asyncio.to_thread(found.render), found.headers)
         if isinstance(found, Report):
             status, pieces = found.render()
             return Response(status, found.content_type, (await _joined(pieces)).encode())

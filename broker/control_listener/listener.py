@@ -12,8 +12,10 @@ from ..network.acceptor import bind
 from ..settings.listeners import Listener
 from .access import Access
 from .address import ControlAddress
+from .changes import CHANGES_PATH, changes
 from .connection import ControlConnection
 from .openapi import OPENAPI_PATH, document
+from .page_files import page_resources
 from .reports import reports
 from .requests import Request
 from .routes import JSON, Report, Resource, Stream
@@ -32,6 +34,8 @@ class ControlListener:
             OPENAPI_PATH: Resource(JSON, cache(lambda: json.dumps(document(configured.token is not None)).encode())),
             STREAM_PATH: Stream(EVENT_STREAM, _wire_stream),
             **reports(controls),
+            CHANGES_PATH: Stream(EVENT_STREAM, changes),
+            **page_resources(),
         }
         self.connections: set[ControlConnection] = set()
         self.tasks: set[asyncio.Task[None]] = set()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from .problems import PROBLEM_TYPE, Problem
 
 CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
-_NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 class Response(NamedTuple):
@@ -20,7 +20,7 @@ class Response(NamedTuple):
     status: HTTPStatus
     content_type: str | None = None
     body: bytes = b""
-    headers: Mapping[str, str] = _NO_HEADERS
+    headers: Mapping[str, str] = NO_HEADERS
 
 
 class Streaming(NamedTuple):

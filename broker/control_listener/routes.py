@@ -18,6 +18,7 @@ from ..controls.cluster_controls import ClusterControls
 from ..controls.declaration import CONTROLS, Control
 from .problems import Problem
 from .requests import MAX_SHOWN_CHARACTERS, Request
+from .responses import NO_HEADERS
 
 JSON = "application/json"
 MAX_PARAMETERS = 1000
@@ -29,6 +30,7 @@ class Resource(NamedTuple):
     content_type: str
     render: Callable[[], bytes]
     public: bool = False
+    headers: Mapping[str, str] = NO_HEADERS
 
 
 Rendered = tuple[HTTPStatus, Iterable[str]]

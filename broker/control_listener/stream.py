@@ -4,7 +4,8 @@ Each event has the number of an entry as its id, the name "exchange" or "event",
 "missed" says how many entries were dropped before the client read them. A client that reconnects sends the last id and continues there.
 
 Parameters: `since` is the number of the first entry (default: the next one), `filter` selects entries, `verbose` adds the decoded messages,
-and `frames` the bytes of the frames.
+and `frames` the bytes of the frames. With `sample`, entries are left out if there are too many of them to look at, and an event "left_out"
+says how many.
 
 The stream is a generator that is asked for more only while the client reads. It keeps no entries itself, so that a client which does not
 read costs no more memory than the buffers of its connection.
@@ -27,6 +28,7 @@ from ..wire.exchange import Entry, Exchange
 from ..wire.feed import Feed
 from ..wire.filters import parsed
 from ..wire.json_form import json_of_entry
+from ..wire.sampled_feed import SampledFeed
 from .problems import Problem
 from .requests import Request
 
@@ -35,7 +37,7 @@ POLL_S = 0.05
 KEEP_ALIVE_S = 15.0
 """A comment is sent after so much time without an event, so that the end of the connection is noticed."""
 PIECE_BYTES = 32 * 1024
-PARAMETERS = ("since", "filter", "verbose", "frames")
+PARAMETERS = ("since", "filter", "verbose", "frames", "sample")
 
 
 class Options(NamedTuple):
@@ -45,6 +47,7 @@ class Options(NamedTuple):
     filter: str
     verbose: bool
     frames: bool
+    sample: bool
 
 
 def options_of(request: Request) -> Options:
@@ -60,7 +63,7 @@ def options_of(request: Request) -> Options:
     since = _number("since", given["since"]) if "since" in given else None
     if "last-event-id" in request.headers:
         since = _number("Last-Event-ID", request.headers["last-event-id"]) + 1
-    return Options(since, given.get("filter", ""), _truth("verbose", given), _truth("frames", given))
+    return Options(since, given.get("filter", ""), _truth("verbose", given), _truth("frames", given), _truth("sample", given))
 
 
 def _number(name: str, text: str) -> int:
@@ -80,7 +83,8 @@ def stream(request: Request, server: Server) -> AsyncGenerator[bytes, None]:
     """Returns the events of a stream. Raises InvalidControl, Problem, and ControlRefused if the record is switched off."""
     options = options_of(request)
     record, selects = record_of(server), parsed(options.filter)
-    feed = Feed(record, record.next_sequence if options.since is None else options.since, selects)
+    kind = SampledFeed if options.sample else Feed
+    feed = kind(record, record.next_sequence if options.since is None else options.since, selects)
     return _events(feed, options)
 
 
@@ -115,6 +119,8 @@ async def _pieces(feed: Feed, options: Options) -> AsyncGenerator[bytes, None]:
             end_s = loop.time() + TURN_S
     if piece:
         yield bytes(piece)
+    if isinstance(feed, SampledFeed) and (left_out := feed.left_out()):
+        yield _event("left_out", json.dumps({"left_out": left_out}))
 
 
 def _entry(entry: Entry, options: Options) -> bytes:

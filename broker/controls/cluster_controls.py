@@ -6,6 +6,7 @@ each of its methods.
 
 from __future__ import annotations
 
+from .access import AccessControls
 from .captures import CaptureControls
 from .client_metrics import ClientMetricsControls
 from .clock import AsyncClock, Clock
@@ -17,6 +18,7 @@ from .fault_presets import FaultPresetControls
 from .faults import FaultControls, fault_handles
 from .groups import GroupControls
 from .nodes import NodeControls
+from .overview import OverviewControls
 from .records import RecordControls
 from .replicas import ReplicaControls
 from .state import StateControls
@@ -33,6 +35,8 @@ class ClusterControls(
     TransactionControls,
     ConnectionControls,
     DoctorControls,
+    OverviewControls,
+    AccessControls,
     ClientMetricsControls,
     StateControls,
     CaptureControls,
@@ -107,8 +111,13 @@ class BlockingControls(BlockingWaitControls):
     transactions = blocking(TransactionControls.transactions)
     connections = blocking(ConnectionControls.connections)
     doctor = blocking(DoctorControls.doctor)
-    requests = blocking(RequestControls.requests)
     client_metrics = blocking(ClientMetricsControls.client_metrics)
+
+    status = blocking(OverviewControls.status)
+    nodes = blocking(OverviewControls.nodes)
+    acls = blocking(AccessControls.acls)
+    users = blocking(AccessControls.users)
+    requests = blocking(RequestControls.requests)
 
     fault = blocking_fault(FaultControls.fault)
     list_faults = blocking(FaultControls.list_faults)

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ..control_errors import unknown
 from .declaration import Controls, PythonOnly, control
 from .fault_handles import AsyncFaultHandle, FaultInfo, adding
-from .parameters import TimeoutS
+from .parameters import Moment, TimeoutS
 from .waiting import DEFAULT_TIMEOUT_S
 
 if TYPE_CHECKING:
     from ..faults.fault import Fault
 
-Moment = datetime | int
-"""A time of the cluster: without a time zone it is local time, and a number is milliseconds since the Unix epoch."""
 FaultNumber = Annotated[int, "the number of a fault"]
 
 

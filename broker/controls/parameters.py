@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Annotated
 
 from ..control_errors import InvalidControl
@@ -18,6 +18,9 @@ GroupId = Annotated[str, "the id of a group"]
 TimeoutS = Annotated[float, "how long to wait at most, in seconds of the wall clock"]
 SnapshotId = Annotated[Snapshot | int, "a snapshot or its id"]
 Duration = Annotated[timedelta | float | str, "a duration: a number of seconds, or a number with ms, s, m, h, d or w, such as 10m"]
+
+Moment = datetime | int
+"""A time of the cluster: without a time zone it is local time, and a number is milliseconds since the Unix epoch."""
 
 
 def duration_ms(parameter: str, duration: timedelta | float | str) -> float:

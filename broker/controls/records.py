@@ -10,22 +10,25 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Annotated
 
 from ...protocol.errors import KafkaError
 from ...protocol.messages.produce import PRODUCE
 from ...protocol.record_builder import build_batch
 from ...protocol.records import Record as RecordFields
+from ...storage.log import Log
 from ..appending.append import append
 from ..appending.error_codes import APPEND_REFUSALS, refusal_of
 from ..context import Client, Context
 from ..control_errors import ControlRefused, InvalidControl
+from ..fetching.timestamps import first_at
 from ..scheduling.turns import TURN_S
 from ..topics.partition import Partition
 from ..topics.topic import Topic
 from .declaration import control
 from .new_records import Bytes, CheckedRecord, NewRecord, checked, placed
-from .parameters import TimeoutS, TopicName
+from .parameters import Moment, TimeoutS, TopicName
 from .stored_records import Record, RecordCounts, records_of
 from .topics import TopicControls
 from .waiting import DEFAULT_TIMEOUT_S, until
@@ -78,14 +81,22 @@ class RecordControls(TopicControls):
         partition: Annotated[int | None, "only this partition"] = None,
         *,
         offset: Annotated[int, "only records from this offset on"] = 0,
+        since: Annotated[Moment | None, "only records from the first one with this time or a later one on"] = None,
         limit: Annotated[int | None, "at most this many records of each partition"] = None,
+        max_bytes: Annotated[int | None, "stop in each partition after this many bytes of keys and values"] = None,
     ) -> list[Record]:
         """Returns the records of a topic in the order of partitions and offsets, including open and aborted transactions."""
         found = self._topic(topic)
-        if limit is not None and limit < 0:
-            raise InvalidControl("limit", f"limit: must not be negative, but it is {limit}")
-        partitions = found.partitions if partition is None else [self._partition(found, partition)]
-        return [record for each in list(partitions) async for record in self._read(each, offset, limit)]
+        for name, number in (("limit", limit), ("max_bytes", max_bytes)):
+            if number is not None and number < 0:
+                raise InvalidControl(name, f"{name}: must not be negative, but it is {number}")
+        partitions = list(found.partitions) if partition is None else [self._partition(found, partition)]
+        offsets = [max(offset, _offset_since(each.log, since)) for each in partitions]
+        return [
+            record
+            for each, first in zip(partitions, offsets, strict=True)
+            async for record in self._read(each, first, Budget(limit, max_bytes))
+        ]
 
     @control("record wait", reads=True)
     async def wait_for_records(
@@ -136,17 +147,44 @@ class RecordControls(TopicControls):
             refusal = refusal_of(error)
             raise ControlRefused(refusal.code.name, f"partition {partition} refused the records: {refusal.message or error}") from None
 
-    async def _read(self, partition: Partition, offset: int, limit: int | None) -> AsyncIterator[Record]:
-        """Yields the records of a partition. Other work gets turns in between, because a log may be large."""
+    async def _read(self, partition: Partition, offset: int, budget: Budget) -> AsyncIterator[Record]:
+        """Yields the records of a partition from an offset on, until the budget is used up. Other work gets turns in between."""
         clock, log = self._server.clock, partition.log
-        number, end_s = 0, clock.seconds() + TURN_S
+        end_s = clock.seconds() + TURN_S
         for batch in log.batches(max(offset, log.start_offset), log.end_offset):
             for record in records_of(partition, batch):
-                if number == limit:
-                    return
                 if record.offset >= max(offset, log.start_offset):
-                    number += 1
+                    if budget.is_used_up:
+                        return
+                    budget.take(record)
                     yield record
             if clock.seconds() > end_s:
                 await asyncio.sleep(0)
                 end_s = clock.seconds() + TURN_S
+
+
+class Budget:
+    """The number of records, and the bytes of their keys and values, that may still be read; None stands for any number."""
+
+    def __init__(self, records: int | None, size_bytes: int | None) -> None:
+        self._records = records
+        self._bytes = size_bytes
+
+    @property
+    def is_used_up(self) -> bool:
+        return self._records == 0 or (self._bytes is not None and self._bytes <= 0)
+
+    def take(self, record: Record) -> None:
+        """Subtracts a record, also one that is larger than the rest of the budget."""
+        if self._records is not None:
+            self._records -= 1
+        if self._bytes is not None:
+            self._bytes -= len(record.key or b"") + len(record.value or b"")
+
+
+def _offset_since(log: Log, since: Moment | None) -> int:
+    """Returns the offset of the first record from a time on, or the end of the log if there is none; 0 without a time."""
+    if since is None:
+        return 0
+    _, offset = first_at(log, since if isinstance(since, int) else ceil(since.timestamp() * 1000))
+    return log.end_offset if offset < 0 else offset

@@ -22,9 +22,10 @@ from ...protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderPartition,
     OffsetForLeaderTopicResult,
 )
-from ...protocol.records import RecordBatch, read_header
+from ...protocol.records import read_header
 from ...storage.log import Log
 from ..context import Context
+from ..fetching.timestamps import NOT_FOUND, first_at
 from ..lookup import find_led_partition, find_topic
 from ..registry import handles
 from ..security.acls import Operation, ResourceType
@@ -36,7 +37,6 @@ LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING
 _SINCE = {LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
 OFFSET_NOT_AVAILABLE_SINCE = 5
 READ_COMMITTED = 1
-NOT_FOUND = (-1, -1)
 
 
 @handles(LIST_OFFSETS)
@@ -79,9 +79,9 @@ def _find(name: str, wanted: ListOffsetsPartition, isolation_level: int, context
         offset = -1
     elif wanted.timestamp == MAX_TIMESTAMP:
         newest = log.latest_timestamp()
-        timestamp, offset = NOT_FOUND if newest is None else _first_at(log, read_header(newest).max_timestamp)
+        timestamp, offset = NOT_FOUND if newest is None else first_at(log, read_header(newest).max_timestamp)
     else:
-        timestamp, offset = _first_at(log, wanted.timestamp)
+        timestamp, offset = first_at(log, wanted.timestamp)
     if wanted.timestamp not in (EARLIEST, EARLIEST_LOCAL) and not 0 <= offset < end_offset:
         _check_epoch_is_readable(partition, end_offset, context)
         timestamp, offset = NOT_FOUND  # records that cannot be fetched yet are not found either
@@ -125,22 +125,6 @@ def _check_epoch_is_readable(partition: Partition, end_offset: int, context: Con
 
 def _found(partition: Partition, timestamp: int, offset: int, leader_epoch: int) -> ListOffsetsPartitionResponse:
     return ListOffsetsPartitionResponse(partition_index=partition.index, timestamp=timestamp, offset=offset, leader_epoch=leader_epoch)
-
-
-def _first_at(log: Log, timestamp: int) -> tuple[int, int]:
-    """Returns (timestamp, offset) of the first record at or after `timestamp`, or NOT_FOUND if there is none.
-
-    Several batches may have to be read, because compaction or DeleteRecords may have removed the record that gave a batch its maximum
-    timestamp.
-    """
-    view = log.find_timestamp(timestamp, log.start_offset)
-    while view is not None:
-        batch = RecordBatch(view)
-        for record in batch.records():
-            if record.timestamp >= timestamp and record.offset >= log.start_offset:
-                return record.timestamp, record.offset
-        view = log.find_timestamp(timestamp, batch.header.last_offset + 1)
-    return NOT_FOUND
 
 
 @handles(OFFSET_FOR_LEADER_EPOCH)

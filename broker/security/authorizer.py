@@ -23,6 +23,10 @@ class Authorizer:
         self._patterns: dict[Pattern, dict[Acl, None]] = {}
         """Entries by pattern, so that a decision reads only entries that may cover the resource."""
 
+    def __iter__(self) -> Iterator[Acl]:
+        """Iterates over the entries in the order in which they were added."""
+        return iter(self._acls)
+
     def add(self, acl: Acl) -> None:
         """Adds an entry, unless it exists. Raises KafkaError with INVALID_REQUEST for an invalid one."""
         acl.check()

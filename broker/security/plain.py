@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from .mechanism import AuthenticationFailed, Identity
 
@@ -19,6 +19,9 @@ class PlainUsers:
 
     def __len__(self) -> int:
         return len(self._digests)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._digests)
 
     def accepts(self, user: str, password: str) -> bool:
         """Returns whether the password is the user's. Unknown users take the same time as known ones."""

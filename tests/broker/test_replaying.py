@@ -108,6 +108,14 @@ def test_replay_shows_what_differs(recorded: Path) -> None:
     assert found[0][1][0] == "responses[0].partition_responses[0].error_code: NONE was recorded, now NOT_ENOUGH_REPLICAS"
 
 
+def test_replay_sends_again_while_an_error_passes(recorded: Path) -> None:
+    with Cluster(nodes=1, settings=QUICK) as cluster:
+        fault = cluster.fault(api="JoinGroup", error="COORDINATOR_LOAD_IN_PROGRESS", times=1)
+        with replay(cluster) as playing:
+            assert list(playing.run(entries(recorded))) == []
+        assert fault.hits == 1
+
+
 def test_replay_shows_a_missing_response(recorded: Path) -> None:
     with Cluster(nodes=1, settings=QUICK) as cluster:
         cluster.fault(api="CreateTopics", drop=True, close="fin")

@@ -100,7 +100,7 @@ def delegation_token(cluster: Cluster) -> bytes:
 def test_running_cluster_shows_no_secret(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     caplog.set_level(logging.DEBUG)
     access_token = unsecured(claims={"sub": "dora", "exp": 1})
-    with Cluster(nodes=1, users={"alice": USER}, topics={"t": 1}, settings=SASL_LISTENER) as cluster:
+    with Cluster(nodes=1, users={"alice": USER}, topics={"t": 1}, settings=SASL_LISTENER, capture=tmp_path / "capture") as cluster:
         alice = plain_config(cluster, "alice", USER)
         producer = Producer(alice)
         producer.produce("t", b"v")
@@ -130,6 +130,9 @@ def test_running_cluster_shows_no_secret(caplog: pytest.LogCaptureFixture, tmp_p
         outputs |= {"log": caplog.text, "tokens": repr(server.cluster.accounts.tokens)}
     assert "DescribeConfigs" in outputs and "delegation.token.secret.key" in str(outputs["DescribeConfigs"])
     assert "127.0.0.1" in caplog.text
+    captured = (tmp_path / "capture").read_bytes()
+    outputs["capture"] = captured.decode("latin-1")
+    assert captured and hmac not in captured
     assert not found_in(outputs, (hmac.hex(), repr(hmac), access_token))
 
 

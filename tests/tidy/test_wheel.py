@@ -34,6 +34,15 @@ THEIRS = """
 import broker, storage
 assert (broker.WHOSE, storage.WHOSE) == ("theirs", "theirs")
 """
+SERVES_THE_PAGE = """
+import odradek, urllib.request
+assert odradek.__file__.startswith(ORIGIN), odradek.__file__
+from odradek.broker.control_listener.page_files import page_resources
+with odradek.Cluster(nodes=1, control="127.0.0.1:0") as cluster:
+    for path in page_resources():
+        assert urllib.request.urlopen(f"http://{cluster.control}{path}").read()
+print("read the page")
+"""
 READS_FROM_SPARK = """
 import odradek, sys
 assert odradek.__file__.startswith(ORIGIN), odradek.__file__
@@ -64,9 +73,18 @@ def run(program: str, origin: Path, *, cwd: Path, path: list[Path], options: tup
 def test_wheel_contains_exactly_the_code(wheel: Path, source: Path) -> None:
     expected = {f"odradek/{path.relative_to(source).as_posix()}" for folder in CODE for path in (source / folder).rglob("*.py")}
     expected -= {"odradek/spark_sink/autoload/__init__.py"}
+    page = source / "broker/control_listener/page"
+    expected |= {f"odradek/{path.relative_to(source).as_posix()}" for path in page.rglob("*") if path.is_file()}
     expected |= {"odradek/__init__.py", "odradek/py.typed", "pyspark_odradek/__init__.py"}
     with ZipFile(wheel) as archive:
         assert {name for name in archive.namelist() if ".dist-info/" not in name} == expected
+
+
+def test_page_is_served_from_wheel_clone_and_zip(installed: Path, source: Path, tmp_path: Path) -> None:
+    assert run(SERVES_THE_PAGE, installed, cwd=tmp_path, path=[installed]) == "read the page\n"
+    assert run(SERVES_THE_PAGE, source, cwd=source.parent, path=[source.parent, installed]) == "read the page\n"
+    archive = Path(shutil.make_archive(str(tmp_path / "odradek"), "zip", installed))
+    assert run(SERVES_THE_PAGE, archive, cwd=tmp_path, path=[archive]) == "read the page\n"
 
 
 def test_wheel_beside_packages_of_the_same_names_serves(installed: Path, tmp_path: Path) -> None:

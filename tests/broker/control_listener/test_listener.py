@@ -138,7 +138,7 @@ def test_openapi_document_is_valid_and_complete(address: str) -> None:
         ("GET", "/record/wait?topic=orders&n=1&timeout_s=10ms", None, 400, "timeout_s: must be a number, not '10ms'; the", "timeout_s"),
         ("GET", "/record/lst", None, 404, "there is no path '/record/lst'; did you mean '/record/list'?", None),
         ("GET", "/" + "x" * 10_000, None, 404, "there is no path '/xxx", None),
-        ("POST", "/", {}, 404, "there is no path '/'", None),
+        ("POST", "/x", {}, 404, "there is no path '/x'", None),
     ],
 )  # fmt: skip
 def test_mistake_is_answered_with_a_problem(
@@ -149,7 +149,9 @@ def test_mistake_is_answered_with_a_problem(
     assert answer.body.get("parameter") == parameter
 
 
-@pytest.mark.parametrize(("method", "path", "allow"), [("GET", "/node/stop", "POST"), ("POST", "/clock/show", "GET, HEAD")])
+@pytest.mark.parametrize(
+    ("method", "path", "allow"), [("GET", "/node/stop", "POST"), ("POST", "/clock/show", "GET, HEAD"), ("POST", "/", "GET, HEAD")]
+)
 def test_other_method_is_answered_with_allow(address: str, method: str, path: str, allow: str) -> None:
     answer = ask(address, method, path)
     assert problem(answer, 405) == f"use {allow.partition(',')[0]} {path}"

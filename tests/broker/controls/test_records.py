@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -61,6 +62,23 @@ def test_produce_accepts_bytes_in_base64_from_json(cluster: Cluster) -> None:
     from_json: Any = [{"base64": "/w=="}, {"key": {"base64": "AA=="}, "value": "x"}]
     cluster.produce("orders", from_json, partition=0)
     assert [(record.key, record.value) for record in cluster.records("orders")] == [(None, b"\xff"), (b"\x00", b"x")]
+
+
+def test_records_since_a_time_begin_with_the_first_one(cluster: Cluster) -> None:
+    for timestamp in (1000, 3000, 2000, 4000):
+        cluster.produce("orders", [{"value": str(timestamp), "timestamp": timestamp, "partition": 1}])
+    assert [record.timestamp for record in cluster.records("orders", 1, since=2500)] == [3000, 2000, 4000]
+    assert [record.timestamp for record in cluster.records("orders", since=datetime.fromtimestamp(4, UTC))] == [4000]
+    assert [record.timestamp for record in cluster.records("orders", 1, since=1500, offset=2)] == [2000, 4000]
+    assert cluster.records("orders", since=4001) == []
+
+
+def test_records_end_after_the_given_number_of_bytes(cluster: Cluster) -> None:
+    cluster.produce("orders", [{"key": "k" * 10, "value": "v" * 90, "partition": index % 2} for index in range(8)])
+    found = cluster.records("orders", max_bytes=150)
+    assert [(record.partition, record.offset) for record in found] == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert [record.offset for record in cluster.records("orders", 1, max_bytes=1)] == [0]
+    assert cluster.records("orders", max_bytes=0) == []
 
 
 def test_produced_records_reach_a_consumer(cluster: Cluster) -> None:
@@ -140,6 +158,7 @@ def test_wait_for_records_returns_when_a_client_has_written(cluster: Cluster) ->
         (lambda cluster: cluster.records("ordres"), "topic: there is no topic 'ordres'; did you mean 'orders'"),
         (lambda cluster: cluster.records("orders", 5), "partition: there is no partition 5; use one of 0, 1, 2"),
         (lambda cluster: cluster.records("orders", limit=-1), "limit: must not be negative"),
+        (lambda cluster: cluster.records("orders", max_bytes=-1), "max_bytes: must not be negative"),
         (lambda cluster: cluster.wait_for_records("orders", -1), "n: must not be negative"),
         (lambda cluster: cluster.wait_for_records("orders", 1, timeout_s=-1), "timeout_s: must be 0 or more seconds"),
     ],

@@ -1,0 +1,20 @@
+// The lag of all groups over time, as far as this page has seen it.
+
+const LONGEST = 600;
+const histories = new Map();
+
+/** Adds the present lag of the groups that an answer of the cluster describes. */
+export function remember(groups, at = Date.now()) {
+  for (const group of groups) {
+    if (!histories.has(group.group_id)) histories.set(group.group_id, []);
+    const points = histories.get(group.group_id);
+    const [before, last] = points.slice(-2);
+    if (last && before[1] === group.lag && last[1] === group.lag) last[0] = at;
+    else points.push([at, group.lag]);
+    if (points.length > LONGEST) points.shift();
+  }
+}
+
+export function historyOf(groupId) {
+  return histories.get(groupId) ?? [];
+}

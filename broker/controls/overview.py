@@ -1,0 +1,173 @@
+"""Controls that describe the cluster as a whole and its nodes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ... import __version__
+from ..cluster.broker import Broker
+from ..cluster.state import ClusterState
+from ..scheduling.turns import TURN_S
+from ..topics.partition import Partition
+from ..topics.replication import NO_LEADER
+from .declaration import Controls, control
+
+
+@dataclass(frozen=True)
+class ListenerInfo:
+    """One listener of a node, with the address on which it listens and the one that it advertises to clients."""
+
+    name: str
+    security_protocol: str
+    host: str
+    port: int
+    advertised: str
+
+
+@dataclass(frozen=True)
+class NodeInfo:
+    """One node. `state` is running, stopped, paused or isolated.
+
+    `fenced` says whether the controller considers the node dead, which it learns when the node's session expires. `leaders` and `replicas`
+    are numbers of partitions, and `out_of_sync` is the number of the replicas that are not in sync.
+    """
+
+    node: int
+    state: str
+    fenced: bool
+    controller: bool
+    rack: str | None
+    listeners: list[ListenerInfo]
+    leaders: int
+    replicas: int
+    out_of_sync: int
+    connections: int
+
+
+@dataclass(frozen=True)
+class ClusterInfo:
+    """The cluster. `problems` says in words what is not as it should be; it is empty for a healthy cluster.
+
+    `log_bytes` is the size of all logs, and `max_memory_bytes` the limit of their memory, None if there is none.
+    """
+
+    version: str
+    cluster_id: str
+    controller: int
+    bootstrap_servers: str
+    nodes: int
+    topics: int
+    partitions: int
+    groups: int
+    connections: int
+    log_bytes: int
+    max_memory_bytes: int | None
+    problems: list[str]
+
+
+class Census:
+    """Numbers of partitions and replicas, by node and by problem."""
+
+    def __init__(self) -> None:
+        self.partitions = self.log_bytes = self.without_leader = self.under_min_isr = self.under_replicated = 0
+        self.leaders: Counter[int] = Counter()
+        self.replicas: Counter[int] = Counter()
+        self.in_sync: Counter[int] = Counter()
+
+    def add(self, partition: Partition) -> None:
+        self.partitions += 1
+        self.log_bytes += partition.log.size
+        self.without_leader += partition.leader == NO_LEADER
+        self.under_min_isr += len(partition.isr) < partition.min_isr
+        self.under_replicated += len(partition.isr) < len(partition.replicas)
+        self.leaders[partition.leader] += 1
+        self.replicas.update(partition.replicas)
+        self.in_sync.update(partition.isr)
+
+
+class OverviewControls(Controls):
+    """The cluster as a whole, and its nodes."""
+
+    @control("cluster show", reads=True)
+    async def status(self) -> ClusterInfo:
+        """Returns the identity of the cluster, its size, and its problems."""
+        census, server = await self._census(), self._server
+        cluster = server.cluster
+        return ClusterInfo(
+            version=__version__,
+            cluster_id=cluster.cluster_id,
+            controller=cluster.controller_id,
+            bootstrap_servers=server.bootstrap_servers,
+            nodes=len(cluster.brokers),
+            topics=len(cluster.topics),
+            partitions=census.partitions,
+            groups=sum(1 for _ in cluster.groups),
+            connections=len(server.connections()),
+            log_bytes=census.log_bytes,
+            max_memory_bytes=None if cluster.log_memory is None else cluster.log_memory.limit_bytes,
+            problems=list(_problems(cluster, census)),
+        )
+
+    @control("node list", reads=True)
+    async def nodes(self) -> list[NodeInfo]:
+        """Returns all nodes with their states and listeners, in the order of their ids."""
+        census, server = await self._census(), self._server
+        connections = Counter(each.broker.node_id for each in server.connections())
+        return [
+            NodeInfo(
+                node=node,
+                state=_state(broker),
+                fenced=broker.fenced,
+                controller=node == server.cluster.controller_id,
+                rack=broker.rack,
+                listeners=_listeners(broker),
+                leaders=census.leaders[node],
+                replicas=census.replicas[node],
+                out_of_sync=census.replicas[node] - census.in_sync[node],
+                connections=connections[node],
+            )
+            for node, broker in sorted(server.cluster.brokers.items())
+        ]
+
+    async def _census(self) -> Census:
+        """Counts all partitions. Other work gets turns in between, because there may be many."""
+        census, clock = Census(), self._server.clock
+        end_s = clock.seconds() + TURN_S
+        for topic in list(self._server.cluster.topics.values()):
+            for partition in list(topic.partitions):
+                census.add(partition)
+                if clock.seconds() > end_s:
+                    await asyncio.sleep(0)
+                    end_s = clock.seconds() + TURN_S
+        return census
+
+
+def _state(broker: Broker) -> str:
+    if not broker.running:
+        return "stopped"
+    return broker.silence.value if broker.silence else "running"
+
+
+def _listeners(broker: Broker) -> list[ListenerInfo]:
+    return [ListenerInfo(each.name, each.security_protocol, each.host, each.port, each.advertised) for each in broker.listeners.values()]
+
+
+def _problems(cluster: ClusterState, census: Census) -> Iterator[str]:
+    for node, broker in sorted(cluster.brokers.items()):
+        if (state := _state(broker)) != "running":
+            yield f"node {node} is {state}"
+    if census.without_leader:
+        yield f"{_partitions(census.without_leader, 'has', 'have')} no leader"
+    if census.under_min_isr:
+        yield f"{_partitions(census.under_min_isr, 'has', 'have')} fewer in-sync replicas than min.insync.replicas"
+    if census.under_replicated:
+        yield f"{_partitions(census.under_replicated, 'has', 'have')} replicas that are not in sync"
+    if cluster.log_memory is not None and cluster.log_memory.used_bytes >= cluster.log_memory.limit_bytes:
+        yield "the memory for logs is full"
+
+
+def _partitions(number: int, singular: str, plural: str) -> str:
+    return f"1 partition {singular}" if number == 1 else f"{number} partitions {plural}"
