@@ -17,6 +17,7 @@ class SilentFirewall:
         self._lock = threading.Lock()
         self._sockets: list[socket.socket] = []
         self._forgotten: set[int] = set()
+        self._is_closed = False
         threading.Thread(target=self._accept, daemon=True).start()
 
     def forget(self) -> None:
@@ -26,6 +27,7 @@ class SilentFirewall:
     def close(self) -> None:
         self._listening.close()
         with self._lock:
+            self._is_closed = True
             for each in self._sockets:
                 each.close()
 
@@ -33,11 +35,22 @@ class SilentFirewall:
         with suppress(OSError):  # until it is closed
             while True:
                 client, _ = self._listening.accept()
-                broker = socket.create_connection(self.target)
-                with self._lock:
-                    self._sockets += [client, broker]
-                for source, sink in ((client, broker), (broker, client)):
-                    threading.Thread(target=self._forward, args=(source, sink), daemon=True).start()
+                self._join(client)
+
+    def _join(self, client: socket.socket) -> None:
+        """Connects a client to the target. The client is closed if the target does not listen, or if the firewall is closed."""
+        try:
+            broker = socket.create_connection(self.target)
+        except OSError:
+            client.close()
+            return
+        with self._lock:
+            self._sockets += [client, broker]
+            if self._is_closed:
+                client.close()
+                broker.close()
+        for source, sink in ((client, broker), (broker, client)):
+            threading.Thread(target=self._forward, args=(source, sink), daemon=True).start()
 
     def _forward(self, source: socket.socket, sink: socket.socket) -> None:
         with suppress(OSError):
