@@ -96,5 +96,7 @@ def absent(spec: Spec) -> object:
         return []
     if spec.nullable and spec.declared.nullable_since == 0:
         return None
+    if isinstance(spec.kind, type) and issubclass(spec.kind, Message):
+        return spec.kind(**{each.name: absent(each) for each in specs(spec.kind) if not has_default(each.declared)})
     # Kafka uses -1 for an absent offset, generation or node id.
     return _ZERO.get(spec.kind, -1)

@@ -26,6 +26,7 @@ LOGGERS = (
     "kafka.server.KafkaServer",
     "kafka.server.share.SharePartitionManager",
     "kafka.utils.KafkaScheduler",
+    "odradek.capture",
     "odradek.control",
     "org.apache.kafka.coordinator.share.ShareCoordinatorShard",
 )

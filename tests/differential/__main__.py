@@ -15,12 +15,18 @@ VERSIONS = {"": VERSION, "2.8": "2.8.2", "3.9": "3.9.1"}
 """The version of Apache Kafka that answers the cases of a family, by its `as_version`."""
 
 
+def _texts(kafka: ApacheKafka) -> dict[str, str]:
+    """Returns the name of the directory of node 1, if the cases are about directories: others do not show where a log is."""
+    about_directories = any("{directory}" in value for value in kafka.settings.values())
+    return {"directory": str(kafka.nodes[0].directory)} if about_directories else {}
+
+
 class RecordedKafka(ServedCluster):
     """An Apache Kafka that this process has started, so that its nodes can be stopped."""
 
     def __init__(self, kafka: ApacheKafka) -> None:
         super().__init__(kafka.bootstrap_servers, {name: kafka.addresses(name) for name in kafka.listeners})
-        self.kafka, self.texts = kafka, {"directory": str(kafka.nodes[0].directory)}
+        self.kafka, self.texts = kafka, _texts(kafka)
 
     def stop(self, node: int) -> None:
         self.kafka.nodes[node - 1].shut_down()
