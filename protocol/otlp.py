@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from struct import Struct
 from typing import NamedTuple, TypeAlias
 
+from .compression import Compression, InvalidCompression, decompress
+
 Scalar: TypeAlias = str | int | float | bool
 Field: TypeAlias = "tuple[int, int | memoryview]"
 
@@ -24,6 +26,7 @@ STRING_VALUE, BOOL_VALUE, INT_VALUE, DOUBLE_VALUE = 1, 2, 3, 4
 VARINT, FIXED64, LENGTH_DELIMITED, FIXED32 = 0, 1, 2, 5
 _DOUBLE, _LONG = Struct("<d"), Struct("<q")
 MAX_VARINT_BYTES = 10
+MAX_DECOMPRESSED_BYTES = 16 * 1024 * 1024
 
 
 class InvalidMetrics(ValueError):
@@ -55,6 +58,14 @@ def read_metrics(data: bytes) -> list[Metric]:
         for scope in _messages(resource, SCOPE_METRICS)
         for metric in _messages(scope, METRICS)
     ]
+
+
+def read_pushed(compression_type: int, data: bytes) -> list[Metric]:
+    """Returns the metrics of a PushTelemetry request. Raises InvalidMetrics, also for bytes that cannot be decompressed."""
+    try:
+        return read_metrics(decompress(Compression(compression_type), data, MAX_DECOMPRESSED_BYTES))
+    except InvalidCompression as error:
+        raise InvalidMetrics(str(error)) from None
 
 
 def _metric(data: memoryview) -> Metric:

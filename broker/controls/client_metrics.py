@@ -11,8 +11,6 @@ from .declaration import Controls, control
 if TYPE_CHECKING:
     from ..cluster.client_metrics import Push
 
-MAX_DECOMPRESSED_BYTES = 16 * 1024 * 1024
-
 
 @dataclass(frozen=True)
 class ClientMetric:
@@ -77,16 +75,11 @@ def _described(node_id: int, push: Push) -> ClientMetricsPush:
 
 
 def _metrics(push: Push) -> tuple[list[ClientMetric], str | None]:
-    # Imported on first use, because a start needs none of them.
-    from ...protocol.compression import Compression, InvalidCompression, decompress
-    from ...protocol.otlp import InvalidMetrics, read_metrics
+    from ...protocol.otlp import InvalidMetrics, read_pushed  # imported on first use, because a start does not need it
 
     try:
-        data = (
-            decompress(Compression(push.compression_type), push.metrics, MAX_DECOMPRESSED_BYTES) if push.compression_type else push.metrics
-        )
-        found = read_metrics(data)
-    except (InvalidCompression, InvalidMetrics) as error:
+        found = read_pushed(push.compression_type, push.metrics)
+    except InvalidMetrics as error:
         return [], str(error)
     return [
         ClientMetric(metric.name, metric.unit, metric.kind, point.attributes, point.time_ns // 1_000_000, point.value)

@@ -15,6 +15,7 @@ from .exchange import Entry, Event, Exchange, Frame, Moment
 from .filters import duration_ms
 
 MOST_SHOWN_BYTES = 4096
+PUSH_REQUEST = "PushTelemetryRequest"
 Json = dict[str, Any]
 
 
@@ -79,7 +80,21 @@ def json_of_message(message: Message | None, version: int) -> Json | None:
     if message is None:
         return None
     shown = [spec for spec in specs(type(message)) if spec.present(version)]
-    return {spec.name: _json_of_field(getattr(message, spec.name), spec, version) for spec in shown}
+    form = {spec.name: _json_of_field(getattr(message, spec.name), spec, version) for spec in shown}
+    if type(message).__name__ == PUSH_REQUEST:
+        form["metrics"] = _json_of_metrics(form["compression_type"], bytes(message.metrics)) or form["metrics"]  # type: ignore[attr-defined]
+    return form
+
+
+def _json_of_metrics(compression_type: int, data: bytes) -> list[Json]:
+    """Returns the metrics that a client pushes (KIP-714), [] if they cannot be read."""
+    from ...protocol.otlp import InvalidMetrics, read_pushed  # imported on first use, because few clients push metrics
+
+    try:
+        metrics = read_pushed(compression_type, data)
+    except (InvalidMetrics, ValueError):  # ValueError for an unknown codec
+        return []
+    return [{**metric._asdict(), "points": [point._asdict() for point in metric.points]} for metric in metrics]
 
 
 def _json_of_field(value: Any, spec: Spec, version: int) -> Any:

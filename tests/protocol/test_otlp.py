@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from odradek.protocol.otlp import DataPoint, InvalidMetrics, Metric, read_metrics
+from odradek.protocol.compression import Compression, compress
+from odradek.protocol.otlp import DataPoint, InvalidMetrics, Metric, read_metrics, read_pushed
 
 
 def varint(value: int) -> bytes:
@@ -101,3 +102,13 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
         read_metrics(data)
     except InvalidMetrics as error:
         assert str(error)
+
+
+@pytest.mark.parametrize("codec", Compression)
+def test_pushed_metrics_are_decompressed(codec: Compression) -> None:
+    assert read_pushed(codec, compress(codec, message(field(1, "m")))) == [Metric("m", "", "", [])]
+
+
+def test_pushed_bytes_of_no_codec_are_refused() -> None:
+    with pytest.raises(InvalidMetrics):
+        read_pushed(Compression.ZSTD, b"no zstd")

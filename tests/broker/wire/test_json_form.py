@@ -1,15 +1,19 @@
 from __future__ import annotations
 
+import gzip
 import json
 
 import pytest
 
 from odradek.broker.wire.exchange import Exchange
 from odradek.broker.wire.json_form import entry_of, json_of_entry
+from odradek.protocol.compression import Compression
 from odradek.protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from odradek.protocol.messages.join_group import JOIN_GROUP, JoinGroupRequest, JoinGroupRequestProtocol
+from odradek.protocol.messages.push_telemetry import PUSH_TELEMETRY, PushTelemetryRequest
 from tests.broker.wire.test_exchange import exchange
 from tests.broker.wire.test_filters import AN_EVENT, a_heartbeat, a_produce
+from tests.protocol.test_otlp import field, message
 
 
 def a_fetch_by_id() -> Exchange:
@@ -53,6 +57,20 @@ def test_verbose_json_contains_bytes_as_base64() -> None:
     assert form["request"]["protocols"] == [{"name": "range", "metadata": {"base64": "YWJj"}}]
     assert form["response"] is None
     assert json_of_entry(a_fetch_by_id(), verbose=True)["request"]["topics"][0]["topic_id"] == "aWlpaWlpaWlpaWlpaWlpaQ"
+
+
+@pytest.mark.parametrize(("metrics", "shown"), [(message(field(1, "sent")), "sent"), (b"no metrics", None)])
+def test_verbose_json_contains_pushed_metrics(metrics: bytes, shown: str | None) -> None:
+    request = PushTelemetryRequest(
+        client_instance_id=bytes(16),
+        subscription_id=1,
+        terminating=False,
+        compression_type=Compression.GZIP,
+        metrics=gzip.compress(metrics),
+    )
+    form = json_of_entry(exchange(PUSH_TELEMETRY, 0, request), verbose=True)
+    pushed = form["request"]["metrics"]
+    assert pushed == [{"name": "sent", "unit": "", "kind": "", "points": []}] if shown else "base64" in pushed
 
 
 def test_json_with_frames_becomes_the_same_entry() -> None:
