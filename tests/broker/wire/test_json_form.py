@@ -61,12 +61,9 @@ def test_verbose_json_contains_bytes_as_base64() -> None:
 
 @pytest.mark.parametrize(("metrics", "shown"), [(message(field(1, "sent")), "sent"), (b"no metrics", None)])
 def test_verbose_json_contains_pushed_metrics(metrics: bytes, shown: str | None) -> None:
+    data = gzip.compress(metrics)
     request = PushTelemetryRequest(
-        client_instance_id=bytes(16),
-        subscription_id=1,
-        terminating=False,
-        compression_type=Compression.GZIP,
-        metrics=gzip.compress(metrics),
+        client_instance_id=bytes(16), subscription_id=1, terminating=False, compression_type=Compression.GZIP, metrics=data
     )
     form = json_of_entry(exchange(PUSH_TELEMETRY, 0, request), verbose=True)
     pushed = form["request"]["metrics"]
