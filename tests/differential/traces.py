@@ -77,7 +77,7 @@ ALLOWED = (
     ),
     *(
         Allowed("AlterShareGroupOffsets", E.UNKNOWN_TOPIC_OR_PARTITION, change, CREATED_ANYWAY)
-        for change in (".names.1*", ".groups.*: new", ".topics.__consumer_offsets.*", ".groups.*.is_known: False -> True")
+        for change in (".names.1*", ".groups.*: new", ".topics.__consumer_offsets.*")
     ),
     Allowed("Produce", E.REQUEST_TIMED_OUT, ".topics.*.log.*", "not a refusal: the batch was appended, but not replicated in time"),
 )
