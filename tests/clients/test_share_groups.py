@@ -69,26 +69,36 @@ class Raw:
         self.socket = socket.create_connection((host, int(port)), PATIENCE_S)
 
     def call(self, api: Api, version: int, request: Message) -> Any:
+        self.send(api, version, request)
+        return self.receive(api, version)
+
+    def send(self, api: Api, version: int, request: Message) -> None:
         self.socket.sendall(b"".join(encode_request(api, version, 1, "raw", request)))
+
+    def receive(self, api: Api, version: int) -> Any:
         with self.socket.makefile("rb") as answers:
             size = int.from_bytes(answers.read(4), "big")
             return decode_response(api, version, memoryview(answers.read(size)))[1]
 
-    def crash_with_records(self, group: str, member: str, topic_id: bytes) -> int:
-        """Acquires some records of each partition and closes the socket. Returns how many records these were."""
+    def wait_for_records(self, group: str, member: str, topic_id: bytes) -> None:
+        """Asks for some records of each partition. The request waits until there are any that no other member has acquired."""
         wanted = [FetchPartition(partition_index=index, acknowledgement_batches=[]) for index in range(PARTITIONS)]
         request = ShareFetchRequest(
             group_id=group,
             member_id=member,
             share_session_epoch=0,
-            max_wait_ms=200,
+            max_wait_ms=1000,
             min_bytes=1,
             max_records=30,
             batch_size=10,
             topics=[FetchTopic(topic_id=topic_id, partitions=wanted)],
             forgotten_topics_data=[],
         )
-        response = self.call(SHARE_FETCH, 2, request)
+        self.send(SHARE_FETCH, 2, request)
+
+    def crash_with_records(self) -> int:
+        """Closes the socket when the response has arrived. Returns how many records it has acquired."""
+        response = self.receive(SHARE_FETCH, 2)
         self.socket.close()
         acquired = [each for topic in response.responses for partition in topic.partitions for each in partition.acquired_records]
         return sum(each.last_offset - each.first_offset + 1 for each in acquired)
@@ -151,8 +161,10 @@ def test_java_share_consumers_decide_on_each_record_once(cluster: Cluster, mode:
         ends, crashes, rounds = produced(producer, topic, [0] * PARTITIONS), 0, 0
         cluster.wait_until(lambda: sum(raw.decided(group, topic_id)) > 0, timeout_s=PATIENCE_S)
         while crashes < CRASHES and rounds < ROUNDS:
+            crashing = Raw(cluster.bootstrap_servers)
+            crashing.wait_for_records(group, f"crash-{rounds}", topic_id)
             ends, rounds = produced(producer, topic, ends), rounds + 1
-            crashes += Raw(cluster.bootstrap_servers).crash_with_records(group, f"crash-{rounds}", topic_id) > 0
+            crashes += crashing.crash_with_records() > 0
         assert crashes, "some members crash while they hold records"
         cluster.wait_until(lambda: raw.decided(group, topic_id) == ends, timeout_s=PATIENCE_S)
         lines = java.communicate(timeout=PATIENCE_S)[0].splitlines()

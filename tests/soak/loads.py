@@ -21,6 +21,7 @@ BURST = 10
 PAUSE_S = 0.2
 DRAIN_S = 120.0
 """The time in which readers must read the remaining records after all writers have ended."""
+CLOSE_S = 60.0
 METADATA_MAX_AGE_MS = 1000
 SESSION_TIMEOUT_MS, HEARTBEAT_INTERVAL_MS = 10_000, 500
 ISOLATION = {True: "read_committed", False: "read_uncommitted"}
@@ -278,6 +279,20 @@ class AioKafkaReader(Reader):
         asyncio.run(self._work())
 
     async def _work(self) -> None:
+        """Reads until `stop` is set.
+
+        A consumer that does not close within CLOSE_S is cancelled, because it would disturb all later tests of the process. That was seen
+        once. Its records are compared with those of the others all the same.
+        """
+        reading = asyncio.ensure_future(self._read())
+        await asyncio.to_thread(self.stop.wait)
+        await asyncio.wait([reading], timeout=CLOSE_S)
+        if reading.done():
+            reading.result()
+        else:
+            reading.cancel()
+
+    async def _read(self) -> None:
         reader = self
 
         class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
