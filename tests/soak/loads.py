@@ -281,8 +281,8 @@ class AioKafkaReader(Reader):
     async def _work(self) -> None:
         """Reads until `stop` is set.
 
-        A consumer that does not close within CLOSE_S is cancelled, because it would disturb all later tests of the process. That was seen
-        once. Its records are compared with those of the others all the same.
+        A consumer that does not close within CLOSE_S is cancelled, because it would disturb all later tests of the process: aiokafka 0.14
+        sometimes waits for its own coordination task, while the broker answers its heartbeats. Its records are compared all the same.
         """
         reading = asyncio.ensure_future(self._read())
         await asyncio.to_thread(self.stop.wait)
