@@ -33,18 +33,14 @@ from ..groups.consumer.assignors import Slot, by_topic
 from ..groups.consumer.group import ConsumerGroup
 from ..groups.consumer.heartbeat import LEAVE_EPOCH, LEAVE_STATIC_EPOCH, Heartbeat
 from ..groups.consumer.member import ConsumerMember
-from ..groups.listing_order import response_order
 from ..kafka_quirks.java_hash import timeline_order
 from ..registry import handles
-from ..scheduling.waiting import NEXT_TURN, Wait
+from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices
-from ..topics.names import CONSUMER_OFFSETS
 from ..topics.topic import Topic
+from .described_groups import describe_groups, refusal
 
 CLASSIC_MEMBER, CONSUMER_MEMBER = 0, 1
-_ERROR_ORDER: dict[int, int] = {ErrorCode.GROUP_AUTHORIZATION_FAILED: 0, ErrorCode.INVALID_GROUP_ID: 1}
-"""Kafka returns groups with these errors before all others."""
 
 
 @handles(CONSUMER_GROUP_HEARTBEAT)
@@ -148,27 +144,15 @@ def consumer_group_describe(
         return ConsumerGroupDescribeResponse(
             groups=[_undescribed(group_id, ErrorCode.UNSUPPORTED_VERSION) for group_id in request.group_ids]
         )
-    described, slices = [], Slices()
-    for group_id in response_order(request.group_ids, context.cluster.topics.get(CONSUMER_OFFSETS)):
-        group = _describe(group_id, context)
-        if request.include_authorized_operations and not group.error_code:
-            group.authorized_operations = context.allowed(ResourceType.GROUP, group_id)
-        described.append(group)
-        if slices.full(1 + 4 * len(group.members)):
-            yield NEXT_TURN
-    described.sort(key=lambda group: _ERROR_ORDER.get(group.error_code, len(_ERROR_ORDER)))
-    return ConsumerGroupDescribeResponse(groups=described)
+    groups = yield from describe_groups(request.group_ids, _describe, context, with_operations=request.include_authorized_operations)
+    return ConsumerGroupDescribeResponse(groups=groups)
 
 
 def _describe(group_id: str, context: Context) -> DescribedGroup:
     if not _is_enabled(context):
         return _undescribed(group_id, ErrorCode.UNSUPPORTED_VERSION)
-    if not context.may(Operation.DESCRIBE, ResourceType.GROUP, group_id):
-        return _undescribed(group_id, ErrorCode.GROUP_AUTHORIZATION_FAILED)
-    if not group_id:
-        return _undescribed(group_id, ErrorCode.INVALID_GROUP_ID)
-    if not context.broker.is_coordinator(group_id):
-        return _undescribed(group_id, ErrorCode.NOT_COORDINATOR)
+    if refused := refusal(group_id, context):
+        return _undescribed(group_id, refused)
     group = context.broker.groups.get(group_id)
     if isinstance(group, ConsumerGroup):
         described = _described(group, context.cluster.topics_by_id)

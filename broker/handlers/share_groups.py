@@ -21,23 +21,19 @@ from ...protocol.messages.share_group_heartbeat import (
 )
 from ..cluster.features import SHARE_VERSION
 from ..context import Context
-from ..groups.listing_order import response_order
 from ..groups.share.assignor import Assignment
 from ..groups.share.group import ShareGroup
 from ..groups.share.heartbeat import LEAVE_EPOCH, Heartbeat
 from ..groups.share.member import ShareMember
 from ..kafka_quirks.java_hash import hash_map_order, timeline_order
 from ..registry import handles
-from ..scheduling.waiting import NEXT_TURN, Wait
+from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices
-from ..topics.names import CONSUMER_OFFSETS
 from ..topics.topic import Topic
+from .described_groups import describe_groups, refusal
 
 MAX_MEMBER_ID_LENGTH = 36
 """The length of a UUID as text."""
-_ERROR_ORDER: dict[int, int] = {ErrorCode.GROUP_AUTHORIZATION_FAILED: 0, ErrorCode.INVALID_GROUP_ID: 1}
-"""Kafka returns groups with these errors before all others."""
 
 
 def is_enabled(context: Context) -> bool:
@@ -110,25 +106,14 @@ def share_group_describe(request: ShareGroupDescribeRequest, context: Context) -
     if not is_enabled(context):
         undescribed = [_undescribed(group_id, ErrorCode.UNSUPPORTED_VERSION) for group_id in request.group_ids]
         return ShareGroupDescribeResponse(groups=undescribed)
-    described, slices = [], Slices()
-    for group_id in response_order(request.group_ids, context.cluster.topics.get(CONSUMER_OFFSETS)):
-        group = _describe(group_id, context)
-        if request.include_authorized_operations and not group.error_code:
-            group.authorized_operations = context.allowed(ResourceType.GROUP, group_id)
-        described.append(group)
-        if slices.full(1 + 4 * len(group.members)):
-            yield NEXT_TURN
-    described.sort(key=lambda group: _ERROR_ORDER.get(group.error_code, len(_ERROR_ORDER)))
-    return ShareGroupDescribeResponse(groups=described)
+    groups = yield from describe_groups(request.group_ids, _describe, context, with_operations=request.include_authorized_operations)
+    return ShareGroupDescribeResponse(groups=groups)
 
 
 def _describe(group_id: str, context: Context) -> DescribedGroup:
-    if not context.may(Operation.DESCRIBE, ResourceType.GROUP, group_id):
-        return _undescribed(group_id, ErrorCode.GROUP_AUTHORIZATION_FAILED)
-    if not group_id:
-        return _undescribed(group_id, ErrorCode.INVALID_GROUP_ID)
-    if not context.broker.is_coordinator(group_id):
-        return _undescribed(group_id, ErrorCode.NOT_COORDINATOR, "This is not the correct coordinator.")
+    if refused := refusal(group_id, context):
+        message = "This is not the correct coordinator." if refused is ErrorCode.NOT_COORDINATOR else None
+        return _undescribed(group_id, refused, message)
     try:
         described = _described(context.broker.groups.share.find(group_id), context.cluster.topics_by_id)
     except KafkaError as error:

@@ -26,7 +26,6 @@ from ...protocol.messages.streams_group_heartbeat import (
 )
 from ..cluster.features import STREAMS_VERSION
 from ..context import Context
-from ..groups.listing_order import response_order
 from ..groups.streams.configuration import NewTopic
 from ..groups.streams.group import StreamsGroup
 from ..groups.streams.heartbeat import (
@@ -42,17 +41,15 @@ from ..groups.streams.tasks import Task, by_subtopology
 from ..groups.streams.topology import CopartitionGroup, InternalTopicInfo, Subtopology, Topology
 from ..kafka_quirks.java_hash import hash_map_order
 from ..registry import handles
-from ..scheduling.waiting import NEXT_TURN, Wait
+from ..scheduling.waiting import Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices
-from ..topics.names import CONSUMER_OFFSETS, INTERNAL_TOPICS, illegal_name
+from ..topics.names import INTERNAL_TOPICS, illegal_name
+from .described_groups import describe_groups, refusal
 from .streams_group_descriptions import described, topics_of
 from .topics import create
 
 NAMED_ERRORS = 3
 """The number of topics whose creation error a status contains."""
-_ERROR_ORDER: dict[int, int] = {ErrorCode.GROUP_AUTHORIZATION_FAILED: 0, ErrorCode.INVALID_GROUP_ID: 1}
-"""Kafka returns groups with these errors before all others."""
 T = TypeVar("T")
 
 
@@ -292,25 +289,13 @@ def streams_group_describe(request: StreamsGroupDescribeRequest, context: Contex
         return StreamsGroupDescribeResponse(
             groups=[_undescribed(group_id, ErrorCode.UNSUPPORTED_VERSION) for group_id in request.group_ids]
         )
-    found, slices = [], Slices()
-    for group_id in response_order(request.group_ids, context.cluster.topics.get(CONSUMER_OFFSETS)):
-        group = _describe(group_id, context)
-        if request.include_authorized_operations and not group.error_code:
-            group.authorized_operations = context.allowed(ResourceType.GROUP, group_id)
-        found.append(group)
-        if slices.full(1 + 4 * len(group.members)):
-            yield NEXT_TURN
-    found.sort(key=lambda group: _ERROR_ORDER.get(group.error_code, len(_ERROR_ORDER)))
-    return StreamsGroupDescribeResponse(groups=found)
+    groups = yield from describe_groups(request.group_ids, _describe, context, with_operations=request.include_authorized_operations)
+    return StreamsGroupDescribeResponse(groups=groups)
 
 
 def _describe(group_id: str, context: Context) -> DescribedGroup:
-    if not context.may(Operation.DESCRIBE, ResourceType.GROUP, group_id):
-        return _undescribed(group_id, ErrorCode.GROUP_AUTHORIZATION_FAILED)
-    if not group_id:
-        return _undescribed(group_id, ErrorCode.INVALID_GROUP_ID)
-    if not context.broker.is_coordinator(group_id):
-        return _undescribed(group_id, ErrorCode.NOT_COORDINATOR)
+    if refused := refusal(group_id, context):
+        return _undescribed(group_id, refused)
     group = context.broker.groups.get(group_id)
     if not isinstance(group, StreamsGroup):
         reason = "not found" if group is None else "is not a streams group"
