@@ -1,4 +1,4 @@
-"""Writes docs/walk.md: a librdkafka client and two brokers, from the first connection to the end of the partitions.
+"""Writes docs/walk.md and its diagrams: a librdkafka client and two brokers, from the first connection to the end of the partitions.
 
 `make docs` runs it. The diagrams show what really happened, made comparable between runs: librdkafka uses several threads, so that the
 order of what it does at the same time, and the number of repetitions, differ each time. Therefore each exchange is shown once for each
@@ -22,10 +22,10 @@ from confluent_kafka.cimpl import NewTopic
 from odradek import Cluster
 from odradek.broker.wire.diagrams.labels import request_label, response_label
 from odradek.broker.wire.diagrams.layout import diagram_of
-from odradek.broker.wire.diagrams.mermaid import as_mermaid
+from odradek.broker.wire.diagrams.svg import as_svg
 from odradek.broker.wire.exchange import Entry, Event, Exchange, Moment
 
-PAGE = Path(__file__).parents[1] / "docs" / "walk.md"
+DOCS = Path(__file__).parents[1] / "docs"
 PATIENCE_S = 60.0
 STEPS = (
     "connection opened",
@@ -51,7 +51,7 @@ TEXT = """\
 # A walk along the wire
 
 Two brokers and a librdkafka client, which creates a topic, writes to the leaders of both partitions, and reads to the end of both. This
-page is generated from the record of such a session with librdkafka {version} (`make docs`), and a test repeats the session and compares it.
+page and its diagrams are generated from the record of such a session with librdkafka {version} (`make docs`), and a test repeats the session.
 Exchanges that librdkafka repeats are shown once, those that any node may answer (Metadata, FindCoordinator) at node 1, and heartbeats are
 left out. [wire.md](wire.md) explains how to see your own client like this.
 
@@ -60,16 +60,14 @@ left out. [wire.md](wire.md) explains how to see your own client like this.
 The client connects to the bootstrap server and asks which versions of each API the broker serves. The Metadata response lists the nodes
 and the controller, to which CreateTopics has to go.
 
-```mermaid
-{created}```
+![A client creates a topic: ApiVersions, Metadata and CreateTopics](walk-created.svg)
 
 ## Writing to both leaders
 
 The producer learns from Metadata which node leads which partition, and connects to both. Each batch goes to the leader of its partition.
 The response contains the offset of the first record.
 
-```mermaid
-{written}```
+![A producer writes to the leaders of both partitions](walk-written.svg)
 
 ## Reading until the end
 
@@ -78,32 +76,30 @@ offset of each partition and fetches from there. When a fetch returns no records
 end of the partition and reports `_PARTITION_EOF`; the broker has no such error. Closing the consumer commits its offsets and leaves the
 group.
 
-```mermaid
-{read}```
+![A consumer joins a group, reads both partitions to the end and leaves](walk-read.svg)
 """
 
 
-def page() -> str:
-    """Returns the page of a new session."""
+def files() -> dict[str, str]:
+    """Returns the page and the diagrams of a new session by the names of their files."""
+    pages = {"walk.md": TEXT.format(version=VERSION)}
     with Cluster(nodes=2, settings={"group.initial.rebalance.delay.ms": 0}, seed=1) as cluster:
         names = {"bootstrap.servers": cluster.bootstrap_servers.split(",")[0], "log_level": 0}
-        entries: list[list[Entry]] = []
-        for phase in (_create, _write, _read):
+        for phase in (_created, _written, _read):
             mark = cluster.wire.mark()
             phase(names)
             cluster.wait_until(lambda: not cluster.connections(), timeout_s=PATIENCE_S)
-            entries.append(cluster.wire.since(mark))
-    created, written, read = (as_mermaid(diagram_of(list(comparable(each)))) for each in entries)
-    text = TEXT.format(version=VERSION, created=created, written=written, read=read)
-    return re.sub(r"\d+ APIs", "the APIs with their versions", text)
+            svg = as_svg(diagram_of(list(comparable(cluster.wire.since(mark)))), times=False)
+            pages[f"walk-{phase.__name__[1:]}.svg"] = re.sub(r"\d+ APIs", "the APIs with their versions", svg)
+    return pages
 
 
-def _create(names: dict[str, Any]) -> None:
+def _created(names: dict[str, Any]) -> None:
     admin = AdminClient(names | {"client.id": "admin"})
     admin.create_topics([NewTopic("orders", 2, replica_assignment=[[1], [2]])])["orders"].result(PATIENCE_S)
 
 
-def _write(names: dict[str, Any]) -> None:
+def _written(names: dict[str, Any]) -> None:
     producer = Producer(names | {"client.id": "producer"})
     for partition in range(2):
         producer.produce("orders", b"hello", partition=partition)
@@ -167,4 +163,5 @@ def _at_rank(rank: int, entry: Entry) -> Entry:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    for name, text in files().items():
+        (DOCS / name).write_text(text, encoding="utf-8")

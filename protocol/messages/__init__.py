@@ -1,7 +1,7 @@
 """The messages of the Kafka protocol: one file per API, with its request, its response and its `Api`.
 
-Names of messages and fields are those of Kafka's message schemas in snake case. The served versions, the README's table and the round-trip
-tests follow from the `Api` objects in this folder. A broker imports a file when the first request of its API arrives, because importing
+Names of messages and fields are those of Kafka's message schemas in snake case. The served versions, docs/apis.md and the round-trip tests
+follow from the `Api` objects in this folder. A broker imports a file when the first request of its API arrives, because importing
 all files would take a tenth of its start-up time. `protocol/served_apis.py`, which `make docs` writes, lists the files by key.
 """
 

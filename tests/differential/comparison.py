@@ -1,8 +1,8 @@
 """Compares answers with recorded ones and separates known differences from unknown ones.
 
 A recording is a plain text file for each family: `@ case`, then a line for each answer. `known_differences.txt` has a line for each known
-difference: `case pattern | field pattern | reason`. Patterns are shell patterns; the field is the path in the answer without indexes of
-arrays (`responses.partition_responses.error_code`), or `*`.
+difference: `case pattern | field pattern | APIs | reason`. Patterns are shell patterns; the field is the path in the answer without indexes of
+arrays (`responses.partition_responses.error_code`), or `*`. The APIs are those whose answers differ, and `*` stands for every API.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ class KnownDifference(NamedTuple):
 
     cases: str
     field: str
+    apis: tuple[str, ...]
     reason: str
 
     def covers(self, difference: Difference) -> bool:
@@ -63,7 +64,11 @@ def write_recording(family: str, recording: Recording) -> None:
 
 def known_differences() -> list[KnownDifference]:
     lines = (HERE / "known_differences.txt").read_text().splitlines()
-    return [KnownDifference(*(part.strip() for part in line.split("|", 2))) for line in lines if line and not line.startswith("#")]
+    return [_known(*(part.strip() for part in line.split("|", 3))) for line in lines if line and not line.startswith("#")]
+
+
+def _known(cases: str, field: str, apis: str, reason: str) -> KnownDifference:
+    return KnownDifference(cases, field, tuple(apis.split(", ")), reason)
 
 
 def differences(theirs: Recording, ours: Recording) -> list[Difference]:

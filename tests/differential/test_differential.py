@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import fnmatch
 from functools import cache
 
 import pytest
 
+from odradek.protocol.messages import APIS
+
+from .case import Case, ScramExchange, Send, SendRaw, TokenRequest
 from .comparison import RECORDED, Difference, differences, known_differences, read_recording, unexplained
 from .families import FAMILIES
 from .traces import ALLOWED, Trace, left_behind, replay_watched
@@ -17,6 +21,10 @@ SHOWN = 20
 def watched(family: str) -> tuple[dict[str, list[str]], list[Trace]]:
     """Returns our answers, and the changes that refused requests have made."""
     return replay_watched(FAMILIES[family])
+
+
+def cases_of(family: str) -> list[Case]:
+    return list(FAMILIES[family].cases())
 
 
 def found(family: str) -> list[Difference]:
@@ -49,6 +57,20 @@ def test_known_differences_still_differ(family: str) -> None:
 
 def test_known_differences_have_a_family_and_a_reason() -> None:
     assert not [entry for entry in known_differences() if entry.cases.split(".")[0] not in FAMILIES or not entry.reason]
+
+
+def sent_by(case: Case) -> set[str]:
+    """Returns the names of the APIs whose requests a case contains."""
+    named = {step.api.name for step in case.steps if isinstance(step, Send | TokenRequest)}
+    keys = {int.from_bytes(step.frame[4:6], "big") for step in case.steps if isinstance(step, SendRaw)}
+    return named | {APIS[key].name for key in keys & APIS.keys()} | {"SaslAuthenticate" for step in case.steps if isinstance(step, ScramExchange)}
+
+
+def test_known_differences_name_apis_of_their_cases() -> None:
+    sent = {case.name: sent_by(case) for family in {entry.cases.split(".")[0] for entry in known_differences()} for case in cases_of(family)}
+    for entry in known_differences():
+        covered = set().union(*(sent[name] for name in fnmatch.filter(sent, entry.cases)))
+        assert entry.apis == ("*",) or set(entry.apis) <= covered, entry
 
 
 def test_recordings_all_belong_to_a_family() -> None:
