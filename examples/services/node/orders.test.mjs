@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Kafka, logLevel } from "kafkajs";
+
+const kafka = new Kafka({ clientId: "orders", brokers: process.env.BOOTSTRAP_SERVERS.split(","), logLevel: logLevel.ERROR });
+
+test("an order reaches the shop", async () => {
+  const producer = kafka.producer();
+  await producer.connect();
+  await producer.send({ topic: "orders", messages: [{ key: "alice", value: "one apple" }] });
+  await producer.disconnect();
+
+  const consumer = kafka.consumer({ groupId: "shop" });
+  await consumer.connect();
+  await consumer.subscribe({ topic: "orders", fromBeginning: true });
+  const value = await new Promise((resolve) => consumer.run({ eachMessage: async ({ message }) => resolve(message.value.toString()) }));
+  await consumer.disconnect();
+  assert.equal(value, "one apple");
+});

@@ -1,0 +1,112 @@
+"""Every listing of the documentation runs, or is read by the program that it is for, or has a reason in not_run.py."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+from odradek.broker.settings.properties import parse_properties
+
+from .listings import PROGRAM, ROOT, SESSION, Listing, indented, listings, pages, read
+from .not_run import NOT_RUN
+from .session import Command, Session, assert_shown, commands
+
+pytestmark = [pytest.mark.sockets, pytest.mark.clients]
+
+RUN_ELSEWHERE = {"docs/pytest.md": "tests/plugin/test_pytest_plugin.py", "docs/spark.md": "tests/spark/test_spark_page.py"}
+"""Pages whose Python listings need more than an interpreter, and the modules that run them."""
+DATA: Mapping[str, Callable[[str], object]] = {
+    "json": lambda text: [json.loads(line) for line in text.splitlines()],
+    "yaml": yaml.safe_load,
+    "toml": tomllib.loads,
+    "properties": parse_properties,
+}
+"""Languages of listings that are read, with their parsers."""
+
+
+def is_run(listing: Listing) -> bool:
+    return not listing.is_directive and not any(entry.covers(listing) for entry in NOT_RUN)
+
+
+def run_listings(page: str, *languages: str) -> list[Listing]:
+    return [listing for listing in listings(page) if listing.language in languages and is_run(listing)]
+
+
+def program(page: str) -> str:
+    """Returns the Python listings of a page at their line numbers, so that a traceback names the lines of the page."""
+    lines = [""] * (read(page).count("\n") + 1)
+    for listing in run_listings(page, PROGRAM):
+        if not listing.file:
+            for number, line in enumerate(listing.text.splitlines(), listing.line - 1):
+                lines[number] = line
+    return "\n".join(lines)
+
+
+def session_of(page: str) -> list[Listing]:
+    """Returns the listings of a page that belong to its session: files and commands."""
+    return [listing for listing in listings(page) if is_run(listing) and (listing.file or listing.language in SESSION)]
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if program(page).strip() and page not in RUN_ELSEWHERE])
+def test_python_listings_of_a_page_are_a_program(page: str) -> None:
+    exec(compile(program(page), str(ROOT / page), "exec"), {"__name__": "docs"})
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if session_of(page)])
+def test_commands_of_a_page_print_what_it_shows(page: str, tmp_path: Path) -> None:
+    with Session(tmp_path) as session:
+        for listing in session_of(page):
+            if listing.file:
+                session.add_file(listing)
+                continue
+            for command in commands(listing):
+                session.run(command)
+
+
+@pytest.mark.parametrize("page", pages())
+def test_data_of_a_page_can_be_read(page: str) -> None:
+    for listing in run_listings(page, *DATA):
+        assert DATA[listing.language](listing.text), listing
+
+
+@pytest.mark.parametrize("page", pages())
+def test_listings_of_a_page_have_a_language(page: str) -> None:
+    known = {PROGRAM, *SESSION, *DATA}
+    assert not [str(listing) for listing in listings(page) if is_run(listing) and not listing.file and listing.language not in known]
+    assert not indented(read(page)), f"{page}: write a fenced block with a language"
+
+
+def test_listings_that_are_not_run_exist() -> None:
+    every = [listing for page in pages() for listing in listings(page)]
+    assert not [entry for entry in NOT_RUN if not any(entry.covers(listing) for listing in every)]
+
+
+@pytest.mark.parametrize(("page", "module"), RUN_ELSEWHERE.items())
+def test_modules_that_run_pages_name_them(page: str, module: str) -> None:
+    assert Path(page).name in (ROOT / module).read_text(encoding="utf-8")
+
+
+def test_output_that_differs_is_an_error() -> None:
+    assert_shown("a\n...\nz in 2 ms", "a\nb\nc\nz   in 31.5 ms\n")
+    assert_shown("a ... z\n...", "a b z\nc\nd\n")
+    for actual in ("a\nb\n", "b\nz in 2 ms\n"):
+        with pytest.raises(AssertionError, match="the page shows"):
+            assert_shown("a\n...\nz in 2 ms", actual)
+
+
+def test_command_that_fails_is_an_error(tmp_path: Path) -> None:
+    with Session(tmp_path) as session:
+        session.run(Command("export WORD=kept\n", None))
+        session.run(Command("echo $WORD\n", "kept\n"))
+        with pytest.raises(AssertionError, match="exit code 3"):
+            session.run(Command("exit 3\n", None))
+
+
+def test_console_listing_is_split_into_commands() -> None:
+    (listing,) = listings("page", "```console\n$ one \\\n  two\nfirst\nsecond\n$ three\n```\n")
+    assert list(commands(listing)) == [Command("one \\\n  two\n", "first\nsecond\n"), Command("three\n", "")]
