@@ -8,7 +8,7 @@ PIP_INSTALL = .venv/bin/python -m pip install --quiet --disable-pip-version-chec
 PYTEST = .venv/bin/python -m pytest -n 2 --dist loadfile
 MODULE = PYTHONPATH=.dev:. .venv/bin/python -m
 
-.PHONY: help run demo test-fast test test-all lint docs differential damaged fuzz soak bench venv
+.PHONY: help run demo test-fast test test-all lint docs site links differential damaged fuzz soak bench venv
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -39,9 +39,17 @@ lint: .venv/.dev ## check style, types and the direction of imports
 	.venv/bin/mypy -p benchmarks -p tests
 	.venv/bin/lint-imports
 
-docs: .venv/.test ## write the generated parts of README.md, ARCHITECTURE.md and docs/
+docs: .venv/.test ## write the generated parts of ARCHITECTURE.md and docs/
 	$(MODULE) tests.documents
 	$(MODULE) tests.walk
+
+SPHINX = $(MODULE) sphinx --fail-on-warning --keep-going --nitpicky --quiet
+
+site: .venv/.docs ## build the documentation in docs/_build/html, where it can be read without a network
+	$(SPHINX) -b html docs docs/_build/html
+
+links: .venv/.docs ## check the links of the documentation to other sites
+	$(SPHINX) -b linkcheck docs docs/_build/linkcheck
 
 differential: .venv/.test ## record Apache Kafka's answers again and compare ours; FAMILIES="fetch produce" limits it
 	$(MODULE) tests.differential $(FAMILIES)
@@ -76,7 +84,12 @@ venv: ## create .venv, or explain why the existing one cannot be used
 	@$(PIP_INSTALL) -e '.[test]'
 	@touch .venv/.run $@
 
+.venv/.docs: pyproject.toml __init__.py | venv
+	@echo "Installing odradek and Sphinx into .venv ..." >&2
+	@$(PIP_INSTALL) -e '.[docs]'
+	@touch .venv/.run $@
+
 .venv/.dev: .venv/.test
 	@echo "Installing development tools into .venv ..." >&2
 	@$(PIP_INSTALL) -e '.[dev]'
-	@touch $@
+	@touch .venv/.docs $@

@@ -25,7 +25,7 @@ TIMEOUT_S = 60
 SERVER, WATCHER = "odradek serve ", "odradek trace "
 DOCUMENTED = {"bootstrap.servers": "127.0.0.1:9092,127.0.0.1:9093", "control": "127.0.0.1:9099"}
 """The addresses in the pages, by the names of the lines in which a server prints its real ones."""
-VARYING = re.compile(r"\d\d:\d\d:\d\d\.\d{3}|\d+(?:\.\d+)? m?s\b|(?<=\bin )\d+\.\d+s|(?<=node )\d+|#\d+|\(\d+\)|\b\d+ B\b|\bv\d+\b")
+VARYING = re.compile(r"\b\d{13}\b|\d\d:\d\d:\d\d\.\d{3}|\d+(?:\.\d+)? m?s\b|(?<=\bin )\d+\.\d+s|(?<=node )\d+|#\d+|\(\d+\)|\b\d+ B\b|\bv\d+\b")
 """Times, durations, sizes, versions, and numbers of nodes, connections and requests."""
 
 
