@@ -60,7 +60,10 @@ def _names(entries: Sequence[KnownDifference]) -> tuple[tuple[str, ...], tuple[s
 
 
 def _table(found: dict[str, list[Deviation]]) -> str:
-    rows = (f"| {api.key} | [{api.name}](#{anchor(api)}) | {versions(api.versions)} | {len(found.get(api.name, [])) or ''} |" for api in APIS.values())
+    rows = (
+        f"| {api.key} | [{api.name}](#{anchor(api)}) | {versions(api.versions)} | {len(found.get(api.name, [])) or ''} |"
+        for api in APIS.values()
+    )
     return "\n".join(["| key | API | versions | deviations |", "|--:|---|---|--:|", *rows])
 
 

@@ -50,8 +50,8 @@ VERSION = confluent_kafka.libversion()[0]
 TEXT = """\
 # A walk along the wire
 
-Two brokers and a librdkafka client, which creates a topic, writes to the leaders of both partitions, and reads to the end of both. This
-page and its diagrams are generated from the record of such a session with librdkafka {version} (`make docs`), and a test repeats the session.
+Two brokers and a librdkafka client, which creates a topic, writes to the leaders of both partitions, and reads to the end of both. The
+page and its diagrams are generated from the record of a session with librdkafka {version} (`make docs`), and a test repeats the session.
 Exchanges that librdkafka repeats are shown once, those that any node may answer (Metadata, FindCoordinator) at node 1, and heartbeats are
 left out. [wire.md](wire.md) explains how to see your own client like this.
 

@@ -1,8 +1,8 @@
 """Compares answers with recorded ones and separates known differences from unknown ones.
 
 A recording is a plain text file for each family: `@ case`, then a line for each answer. `known_differences.txt` has a line for each known
-difference: `case pattern | field pattern | APIs | reason`. Patterns are shell patterns; the field is the path in the answer without indexes of
-arrays (`responses.partition_responses.error_code`), or `*`. The APIs are those whose answers differ, and `*` stands for every API.
+difference: `case pattern | field pattern | APIs | reason`. Patterns are shell patterns; the field is the path in the answer without
+indexes of arrays (`responses.partition_responses.error_code`), or `*`. The APIs are those whose answers differ; `*` stands for every API.
 """
 
 from __future__ import annotations

@@ -63,11 +63,17 @@ def sent_by(case: Case) -> set[str]:
     """Returns the names of the APIs whose requests a case contains."""
     named = {step.api.name for step in case.steps if isinstance(step, Send | TokenRequest)}
     keys = {int.from_bytes(step.frame[4:6], "big") for step in case.steps if isinstance(step, SendRaw)}
-    return named | {APIS[key].name for key in keys & APIS.keys()} | {"SaslAuthenticate" for step in case.steps if isinstance(step, ScramExchange)}
+    return (
+        named
+        | {APIS[key].name for key in keys & APIS.keys()}
+        | {"SaslAuthenticate" for step in case.steps if isinstance(step, ScramExchange)}
+    )
 
 
 def test_known_differences_name_apis_of_their_cases() -> None:
-    sent = {case.name: sent_by(case) for family in {entry.cases.split(".")[0] for entry in known_differences()} for case in cases_of(family)}
+    sent = {
+        case.name: sent_by(case) for family in {entry.cases.split(".")[0] for entry in known_differences()} for case in cases_of(family)
+    }
     for entry in known_differences():
         covered = set().union(*(sent[name] for name in fnmatch.filter(sent, entry.cases)))
         assert entry.apis == ("*",) or set(entry.apis) <= covered, entry

@@ -1,7 +1,7 @@
 """Runs the shell listings of a page as its reader would: one after the other in one folder, with the output that the page shows.
 
-A `console` listing contains commands after `$ ` with their standard output. In the expected output, `...` stands for any text, and a line that
-consists of `...` for any number of lines. What differs in each run (`VARYING`) is not compared.
+A `console` listing contains commands after `$ ` with their standard output. In the output, `...` stands for any
+text, and a line of `...` for any number of lines. Times and other values that differ in each run (`VARYING`) are not compared.
 
 `odradek serve` runs in the background until the end of the session, on free ports, for which the addresses of the pages stand
 (127.0.0.1:9092, 127.0.0.1:9099). `odradek trace` is stopped when it has printed as many lines as the page shows. Exported variables remain.
@@ -25,7 +25,9 @@ TIMEOUT_S = 60
 SERVER, WATCHER = "odradek serve ", "odradek trace "
 DOCUMENTED = {"bootstrap.servers": "127.0.0.1:9092,127.0.0.1:9093", "control": "127.0.0.1:9099"}
 """The addresses in the pages, by the names of the lines in which a server prints its real ones."""
-VARYING = re.compile(r"\b\d{13}\b|\d\d:\d\d:\d\d\.\d{3}|\d+(?:\.\d+)? m?s\b|(?<=\bin )\d+\.\d+s|(?<=node )\d+|#\d+|\(\d+\)|\b\d+ B\b|\bv\d+\b")
+VARYING = re.compile(
+    r"\b\d{13}\b|\d\d:\d\d:\d\d\.\d{3}|\d+(?:\.\d+)? m?s\b|(?<=\bin )\d+\.\d+s|(?<=node )\d+|#\d+|\(\d+\)|\b\d+ B\b|\bv\d+\b"
+)
 """Times, durations, sizes, versions, and numbers of nodes, connections and requests."""
 
 

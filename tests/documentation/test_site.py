@@ -86,7 +86,11 @@ def test_site_loads_nothing_from_other_hosts(site: Path, html: dict[Path, Page])
 
 
 def test_site_has_every_page_and_shows_the_version(site: Path, html: dict[Path, Page]) -> None:
-    missing = [name for name in [*pages(), *GENERATED] if name != "README.md" and site / Path(name).relative_to("docs").with_suffix(".html") not in html]
+    missing = [
+        name
+        for name in [*pages(), *GENERATED]
+        if name != "README.md" and site / Path(name).relative_to("docs").with_suffix(".html") not in html
+    ]
     assert not missing
     assert f"odradek {__version__}" in (site / "index.html").read_text(encoding="utf-8")
 

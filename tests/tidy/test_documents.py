@@ -8,7 +8,9 @@ from tests import api_page, documents
 from tests.differential.comparison import KnownDifference
 
 
-@pytest.mark.parametrize("name", [documents.API_PAGE, documents.CONFIGURATION, documents.CONTROLS, documents.SERVED_APIS, documents.FAMILIES])
+@pytest.mark.parametrize(
+    "name", [documents.API_PAGE, documents.CONFIGURATION, documents.CONTROLS, documents.SERVED_APIS, documents.FAMILIES]
+)
 def test_document_follows_from_the_code(name: str) -> None:
     assert documents.read(name) == documents.rendered()[name], f"{name} is not current: run `make docs`"
 
