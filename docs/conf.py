@@ -24,4 +24,5 @@ html_copy_source = False
 html_show_search_summary = False  # a summary is fetched, which browsers refuse in pages that are opened as files
 
 linkcheck_timeout = 20
+linkcheck_ignore = [r"http://127\.0\.0\.1.*"]
 linkcheck_anchors_ignore_for_url = [r"https://github\.com/.*"]  # GitHub makes anchors in the browser
