@@ -19,7 +19,7 @@ from .session import Command, Session, assert_shown, commands
 pytestmark = [pytest.mark.sockets, pytest.mark.clients]
 
 RUN_ELSEWHERE = {"docs/pytest.md": "tests/plugin/test_pytest_plugin.py", "docs/spark.md": "tests/spark/test_spark_page.py"}
-"""Pages whose Python listings need more than an interpreter, and the modules that run them."""
+"""Pages whose listings need more than an interpreter and a shell, and the modules that run them."""
 DATA: Mapping[str, Callable[[str], object]] = {
     "json": lambda text: [json.loads(line) for line in text.splitlines()],
     "yaml": yaml.safe_load,
@@ -57,7 +57,7 @@ def test_python_listings_of_a_page_are_a_program(page: str) -> None:
     exec(compile(program(page), str(ROOT / page), "exec"), {"__name__": "docs"})
 
 
-@pytest.mark.parametrize("page", [page for page in pages() if session_of(page)])
+@pytest.mark.parametrize("page", [page for page in pages() if session_of(page) and page not in RUN_ELSEWHERE])
 def test_commands_of_a_page_print_what_it_shows(page: str, tmp_path: Path) -> None:
     with Session(tmp_path) as session:
         for listing in session_of(page):
