@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,6 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from odradek import Cluster
+from odradek.broker.cli import _parser
+from odradek.broker.commands.serve import cluster_config
 from odradek.broker.settings.properties import parse_properties
 
 from .listings import PROGRAM, ROOT, SESSION, Listing, indented, listings, pages, read
@@ -20,13 +22,9 @@ pytestmark = [pytest.mark.sockets, pytest.mark.clients]
 
 RUN_ELSEWHERE = {"docs/pytest.md": "tests/plugin/test_pytest_plugin.py", "docs/spark.md": "tests/spark/test_spark_page.py"}
 """Pages whose listings need more than an interpreter and a shell, and the modules that run them."""
-DATA: Mapping[str, Callable[[str], object]] = {
-    "json": lambda text: [json.loads(line) for line in text.splitlines()],
-    "yaml": yaml.safe_load,
-    "toml": tomllib.loads,
-    "properties": parse_properties,
-}
-"""Languages of listings that are read, with their parsers."""
+DATA: Mapping[str, Callable[[str], object]] = {"yaml": yaml.safe_load, "toml": tomllib.loads, "properties": parse_properties}
+"""Languages of listings that are read, with their parsers. Listings in JSON are seed data."""
+SEED_DATA = "json"
 
 
 def is_run(listing: Listing) -> bool:
@@ -74,9 +72,28 @@ def test_data_of_a_page_can_be_read(page: str) -> None:
         assert DATA[listing.language](listing.text), listing
 
 
+@pytest.mark.parametrize("page", [page for page in pages() if run_listings(page, SEED_DATA)])
+def test_json_of_a_page_is_seed_data(page: str, tmp_path: Path) -> None:
+    for listing in run_listings(page, SEED_DATA):
+        file = tmp_path / f"{listing.line}.jsonl"
+        file.write_text(listing.text, encoding="utf-8")
+        with Cluster(data=str(file)) as cluster:
+            assert sum(len(cluster.records(topic.name)) for topic in cluster.topics()) == listing.text.count('"value"')
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if any("image: odradek" in listing.text for listing in listings(page))])
+def test_compose_files_of_a_page_configure_a_cluster(page: str) -> None:
+    for listing in run_listings(page, "yaml"):
+        service = yaml.safe_load(listing.text).get("services", {}).get("odradek")
+        if service is not None:
+            config = cluster_config(_parser().parse_args(service.get("command", ["serve"])), service["environment"])
+            advertised = [f"{each.name}://{each.advertised}" for each in config.nodes[0].listeners]
+            assert advertised == service["environment"]["KAFKA_ADVERTISED_LISTENERS"].split(",")
+
+
 @pytest.mark.parametrize("page", pages())
 def test_listings_of_a_page_have_a_language(page: str) -> None:
-    known = {PROGRAM, *SESSION, *DATA}
+    known = {PROGRAM, *SESSION, *DATA, SEED_DATA}
     assert not [str(listing) for listing in listings(page) if is_run(listing) and not listing.file and listing.language not in known]
     assert not indented(read(page)), f"{page}: write a fenced block with a language"
 
