@@ -10,7 +10,7 @@ test("an order reaches the shop", async () => {
   await producer.send({ topic: "orders", messages: [{ key: "alice", value: "one apple" }] });
   await producer.disconnect();
 
-  const consumer = kafka.consumer({ groupId: "shop" });
+  const consumer = kafka.consumer({ groupId: "shop", maxWaitTimeInMs: 500 });
   await consumer.connect();
   await consumer.subscribe({ topic: "orders", fromBeginning: true });
   const value = await new Promise((resolve) => consumer.run({ eachMessage: async ({ message }) => resolve(message.value.toString()) }));
