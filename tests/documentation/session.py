@@ -1,7 +1,7 @@
 """Runs the shell listings of a page as its reader would: one after the other in one folder, with the output that the page shows.
 
-A `console` listing contains commands after `$ ` with their standard output. In the output, `...` stands for any
-text, and a line of `...` for any number of lines. Times and other values that differ in each run (`VARYING`) are not compared.
+A `console` listing contains commands after `$ ` with their standard output. In the output, `...` stands for any text, and a line of `...`
+for any number of lines. Times and other values that differ in each run (`VARYING`) are not compared.
 
 `odradek serve` runs in the background until the end of the session, on free ports, for which the addresses of the pages stand
 (127.0.0.1:9092, 127.0.0.1:9099). `odradek trace` is stopped when it has printed as many lines as the page shows. Exported variables remain.
@@ -88,7 +88,8 @@ class Session:
         lines = _lines_of(server, command)
         for line in lines:
             name, _, real = line.strip().partition("=")
-            self._addresses |= dict(zip(DOCUMENTED.get(name, "").split(","), real.split(","), strict=False))
+            if name in DOCUMENTED:
+                self._addresses |= dict(zip(DOCUMENTED[name].split(","), real.split(","), strict=False))
         return "".join(lines)
 
     def _watched(self, command: Command) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -64,6 +65,15 @@ def test_commands_of_a_page_print_what_it_shows(page: str, tmp_path: Path) -> No
                 continue
             for command in commands(listing):
                 session.run(command)
+
+
+@pytest.mark.parametrize("page", pages())
+def test_programs_that_are_files_are_used(page: str) -> None:
+    files = [listing for listing in session_of(page) if listing.file and listing.language not in DATA]
+    for listing in files:
+        module = re.compile(rf"\b{re.escape(Path(listing.file).stem)}\b")
+        users = [other for other in session_of(page) if other != listing and (other in files or not other.file)]
+        assert any(module.search(other.text) for other in users), f"{listing}: no command of the page uses it"
 
 
 @pytest.mark.parametrize("page", pages())
