@@ -41,7 +41,7 @@ def rewritten(page: str) -> str:
         raise ValueError(f"docs/apis.md has no line {MARK!r}")
     found = deviations(known_differences())
     sections = [_section(api, found.get(api.name, [])) for api in APIS.values()]
-    return head + mark + "\n" + "\n\n".join([_table(found), _every_api(found[EVERY_API]), "## Each API", *sections]) + "\n"
+    return head + mark + "\n" + "\n\n".join([_table(found), _every_api(found.get(EVERY_API, [])), "## Each API", *sections]) + "\n"
 
 
 def deviations(known: Sequence[KnownDifference]) -> dict[str, list[Deviation]]:
