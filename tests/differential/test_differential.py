@@ -60,14 +60,11 @@ def test_known_differences_have_a_family_and_a_reason() -> None:
 
 
 def sent_by(case: Case) -> set[str]:
-    """Returns the names of the APIs whose requests a case contains."""
-    named = {step.api.name for step in case.steps if isinstance(step, Send | TokenRequest)}
-    keys = {int.from_bytes(step.frame[4:6], "big") for step in case.steps if isinstance(step, SendRaw)}
-    return (
-        named
-        | {APIS[key].name for key in keys & APIS.keys()}
-        | {"SaslAuthenticate" for step in case.steps if isinstance(step, ScramExchange)}
-    )
+    """Returns the names of the APIs whose requests a case contains. The answer to a request of `before` may come in `steps`."""
+    steps = (*case.before, *case.steps)
+    keys = {int.from_bytes(step.frame[4:6], "big") for step in steps if isinstance(step, SendRaw)}
+    named = {step.api.name for step in steps if isinstance(step, Send | TokenRequest)} | {APIS[key].name for key in keys & APIS.keys()}
+    return named | {"SaslAuthenticate" for step in steps if isinstance(step, ScramExchange)}
 
 
 def test_known_differences_name_apis_of_their_cases() -> None:
