@@ -104,6 +104,8 @@ def test_compose_files_of_a_page_configure_a_cluster(page: str) -> None:
 @pytest.mark.parametrize("page", pages())
 def test_listings_of_a_page_have_a_language(page: str) -> None:
     known = {PROGRAM, *SESSION, *DATA, SEED_DATA}
+    if page in RUN_ELSEWHERE:
+        known |= {listing.language for listing in listings(page)} - {""}
     assert not [str(listing) for listing in listings(page) if is_run(listing) and not listing.file and listing.language not in known]
     assert not indented(read(page)), f"{page}: write a fenced block with a language"
 
