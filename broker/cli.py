@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from .. import __version__
-from .commands import doctor, dump, explain, healthcheck, replay, serve, trace
+from .commands import consume, doctor, dump, explain, groups, healthcheck, produce, replay, serve, topics, trace
 from .commands.options import Parser
 
 EXAMPLES = """\
@@ -21,6 +21,10 @@ examples:
 """
 COMMANDS = {
     "serve": serve.run,
+    "produce": produce.run,
+    "consume": consume.run,
+    "topics": topics.run,
+    "groups": groups.run,
     "dump": dump.run,
     "healthcheck": healthcheck.run,
     "trace": trace.run,
@@ -59,9 +63,15 @@ def _ctl(arguments: Sequence[str]) -> int:
 def _parser() -> Parser:
     parser = Parser(prog="odradek", description="A small Kafka for tests and laptops.", epilog=EXAMPLES)
     parser.add_argument("--version", action="version", version=f"odradek {__version__}", help="print the version")
-    metavar = "serve|dump|healthcheck|trace|explain|replay|doctor|ctl"
+    metavar = "COMMAND"
     commands = parser.add_subparsers(dest="command", title="commands", metavar=metavar)
     serve.add_options(commands.add_parser("serve", help="run a cluster until Ctrl-C", epilog=serve.EXAMPLES))
+    produce_help = "write records that are read from standard input or a file"
+    produce.add_options(commands.add_parser("produce", help=produce_help, epilog=produce.EXAMPLES))
+    consume.add_options(commands.add_parser("consume", help="print the records of topics", epilog=consume.EXAMPLES))
+    topics.add_options(commands.add_parser("topics", help="list, describe, create and delete topics", epilog=topics.EXAMPLES))
+    groups_help = "list and describe groups, move their offsets, delete them"
+    groups.add_options(commands.add_parser("groups", help=groups_help, epilog=groups.EXAMPLES))
     dump.add_options(commands.add_parser("dump", help="write topics and records as seed data", epilog=dump.EXAMPLES))
     help_text = "exit with 0 if the brokers answer, otherwise with 1"
     healthcheck.add_options(commands.add_parser("healthcheck", help=help_text, epilog=healthcheck.EXAMPLES))
