@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from .. import __version__
-from .commands import consume, doctor, dump, explain, groups, healthcheck, produce, replay, serve, topics, trace
+from .commands import completion, consume, doctor, dump, explain, groups, healthcheck, produce, replay, serve, topics, trace
 from .commands.options import Parser
 
 EXAMPLES = """\
@@ -31,12 +31,15 @@ COMMANDS = {
     "explain": explain.run,
     "replay": replay.run,
     "doctor": doctor.run,
+    "completion": completion.run,
 }
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command. Returns 0 for success, 1 for failure such as an unhealthy cluster, and 2 for an error in options or settings."""
     arguments = sys.argv[1:] if argv is None else argv
+    if completion.ACTIVE in os.environ:
+        completion.complete(_parser(), os.environ)
     if arguments[:1] == ["ctl"]:
         return _ctl(arguments[1:])
     parser = _parser()
@@ -83,5 +86,7 @@ def _parser() -> Parser:
     replay.add_options(commands.add_parser("replay", help=replay_help, epilog=replay.EXAMPLES))
     doctor_help = "report mistakes of clients, from a running cluster or a capture file"
     doctor.add_options(commands.add_parser("doctor", help=doctor_help, epilog=doctor.EXAMPLES))
+    completion_help = "print the script with which bash, zsh or fish completes the command line"
+    completion.add_options(commands.add_parser("completion", help=completion_help, epilog=completion.EXAMPLES))
     commands.add_parser("ctl", help="control a running cluster: faults, time, topology and state", add_help=False)
     return parser

@@ -37,7 +37,7 @@ CLASSIC, SHARE = "classic", "share"
 class GroupSummary:
     """A group in a list. Brokers before Kafka 3.8 do not say the type, and before 2.6 not the state."""
 
-    group: str
+    group_id: str
     type: str
     state: str
     coordinator: int
@@ -45,12 +45,12 @@ class GroupSummary:
 
 @dataclass(frozen=True)
 class MemberInfo:
-    """A member, with the partitions that it reads or, in a streams group, its active tasks."""
+    """A member. `assignment` contains its partitions by topic or, in a streams group, its active tasks by subtopology."""
 
-    member: str
-    client: str
-    host: str
-    partitions: list[str]
+    member_id: str
+    client_id: str
+    client_host: str
+    assignment: dict[str, list[int]]
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class OffsetInfo:
     topic: str
     partition: int
     committed: int | None
-    next_offset: int
+    end_offset: int
     lag: int | None
 
 
@@ -68,7 +68,7 @@ class OffsetInfo:
 class GroupDescription:
     """A group with its members and offsets. `lag` is the sum of those that are known."""
 
-    group: str
+    group_id: str
     type: str
     state: str
     coordinator: int
@@ -117,12 +117,12 @@ def list_groups(client: ClusterClient) -> list[GroupSummary]:
     for node, response in client.all_at_once(LIST_GROUPS, {node: ListGroupsRequest() for node in client.nodes}).items():
         check(response.error_code, f"groups of broker {node}")
         found += (GroupSummary(each.group_id, each.group_type.lower(), each.group_state, node) for each in response.groups)
-    return sorted(found, key=lambda group: group.group)
+    return sorted(found, key=lambda group: group.group_id)
 
 
 def describe_groups(client: ClusterClient, names: Sequence[str]) -> list[GroupDescription]:
     """Returns the groups with these ids. Raises ClientError if one does not exist."""
-    known = {group.group: group for group in list_groups(client)}
+    known = {group.group_id: group for group in list_groups(client)}
     for name in names:
         if name not in known:
             raise ClientError(f"there is no group {name!r}; odradek groups lists those that exist")
@@ -131,17 +131,15 @@ def describe_groups(client: ClusterClient, names: Sequence[str]) -> list[GroupDe
 
 def _describe(client: ClusterClient, summary: GroupSummary) -> GroupDescription:
     kind = KINDS[summary.type or CLASSIC]
-    (group,) = client.send_to(summary.coordinator, kind.api, kind.request(summary.group)).groups
-    check(group.error_code, f"group {summary.group}", group.error_message)
+    (group,) = client.send_to(summary.coordinator, kind.api, kind.request(summary.group_id)).groups
+    check(group.error_code, f"group {summary.group_id}", group.error_message)
     assigned = {member.member_id: sorted(kind.assigned(member)) for member in group.members}
-    members = [
-        MemberInfo(each.member_id, each.client_id, each.client_host, [*map(str, assigned[each.member_id])]) for each in group.members
-    ]
+    members = [MemberInfo(each.member_id, each.client_id, each.client_host, of_topics(assigned[each.member_id])) for each in group.members]
     read = () if kind.assigned is _by_tasks else (each for partitions in assigned.values() for each in partitions)
-    committed = _share_offsets(client, summary) if summary.type == SHARE else committed_offsets(client, summary.group)
+    committed = _share_offsets(client, summary) if summary.type == SHARE else committed_offsets(client, summary.group_id)
     offsets = _progress(client, committed, read)
     lag = sum(each.lag for each in offsets if each.lag is not None)
-    return GroupDescription(summary.group, summary.type or CLASSIC, group.group_state, summary.coordinator, lag, members, offsets)
+    return GroupDescription(summary.group_id, summary.type or CLASSIC, group.group_state, summary.coordinator, lag, members, offsets)
 
 
 def _progress(client: ClusterClient, committed: Offsets, assigned: Iterable[TopicPartition]) -> list[OffsetInfo]:
@@ -175,10 +173,10 @@ def committed_offsets(client: ClusterClient, group: str) -> Offsets:
 
 def _share_offsets(client: ClusterClient, summary: GroupSummary) -> Offsets:
     """Returns the start offset of each partition that a share group has begun to read."""
-    groups = [DescribeShareGroupOffsetsRequestGroup(group_id=summary.group, topics=None)]
+    groups = [DescribeShareGroupOffsetsRequestGroup(group_id=summary.group_id, topics=None)]
     response = client.send_to(summary.coordinator, DESCRIBE_SHARE_GROUP_OFFSETS, DescribeShareGroupOffsetsRequest(groups=groups))
     (group,) = response.groups
-    check(group.error_code, f"group {summary.group}", group.error_message)
+    check(group.error_code, f"group {summary.group_id}", group.error_message)
     partitions = ((topic.topic_name, each) for topic in group.topics for each in topic.partitions)
     return {TopicPartition(name, each.partition_index): each.start_offset for name, each in partitions if each.start_offset >= 0}
 

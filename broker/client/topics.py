@@ -25,7 +25,7 @@ BROKER_DEFAULT = -1
 class TopicSummary:
     """A topic in a list. `replicas` is the replication factor."""
 
-    topic: str
+    name: str
     partitions: int
     replicas: int
     internal: bool
@@ -33,21 +33,21 @@ class TopicSummary:
 
 @dataclass(frozen=True)
 class PartitionInfo:
-    """A partition. The first record has the offset `first_offset`, and the next one will have `next_offset`."""
+    """A partition: its leader, replicas, in-sync replicas, and the offsets between which there are records."""
 
     partition: int
     leader: int
     replicas: list[int]
-    in_sync: list[int]
-    first_offset: int
-    next_offset: int
+    isr: list[int]
+    start_offset: int
+    end_offset: int
 
 
 @dataclass(frozen=True)
 class TopicDescription:
     """A topic with its partitions, and the settings that were set for it."""
 
-    topic: str
+    name: str
     internal: bool
     configs: dict[str, str | None]
     partitions: list[PartitionInfo]
@@ -58,7 +58,7 @@ def list_topics(client: ClusterClient) -> list[TopicSummary]:
     topics = [topic for topic in client.metadata().topics if not topic.error_code]
     return sorted(
         (TopicSummary(each.name, len(each.partitions), _replicas(each), each.is_internal) for each in topics),
-        key=lambda topic: topic.topic,
+        key=lambda topic: topic.name,
     )
 
 
