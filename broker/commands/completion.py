@@ -133,9 +133,9 @@ def _add_arguments(parser: Parser, control: Control) -> None:
     for parameter in parameters_of(control).values():
         metavar = parameter.name.rpartition("_")[2].upper()
         choices = _choices(parameter.shape)
-        if parameter in positionals:
+        if parameter in positionals:  # it may be given as an option too
             parser.add_argument(parameter.name, nargs="*" if parameter.shape.repeats else "?", choices=choices, metavar=metavar)
-        elif is_flag(parameter):
+        if is_flag(parameter):
             parser.add_argument(option_of(parameter.name), action=argparse.BooleanOptionalAction, help=parameter.help)
         else:
             parser.add_argument(option_of(parameter.name), choices=choices, metavar=metavar, help=parameter.help)

@@ -70,7 +70,9 @@ def test_server_of_another_protocol_is_an_error(console: Console) -> None:
     assert "a response of 1213486160 bytes" in result.errors
 
 
-@pytest.mark.parametrize(("environ", "is_bold"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False), ({"NO_COLOR": ""}, True)])
+@pytest.mark.parametrize(
+    ("environ", "is_bold"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False), ({"NO_COLOR": ""}, True)]
+)
 def test_terminal_has_colours_unless_they_are_unwanted(
     shared_cluster: Cluster, console: Console, monkeypatch: pytest.MonkeyPatch, environ: dict[str, str], is_bold: bool
 ) -> None:

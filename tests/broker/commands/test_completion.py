@@ -87,11 +87,8 @@ SHELLS = [in_bash, in_zsh, in_fish]
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("odradek comp", "completion"),
         ("odradek topics desc", "describe"),
-        ("odradek consume orders --isol", "--isolation-level"),
         ("odradek produce orders --compression zs", "zstd"),
-        ("odradek ctl node sto", "stop"),
         ("odradek ctl topic create --replication-f", "--replication-factor"),
         ("odradek serve --data see", "seed.jsonl"),
     ],

@@ -75,7 +75,10 @@ def test_json_has_one_line_for_each_record(cluster: Cluster, console: Console) -
     ]
 
 
-@pytest.mark.parametrize(("level", "expected"), [("read_committed", ["plain", "kept", "after"]), ("read_uncommitted", ["plain", "kept", "dropped", "after", "open"])])
+@pytest.mark.parametrize(
+    ("level", "expected"),
+    [("read_committed", ["plain", "kept", "after"]), ("read_uncommitted", ["plain", "kept", "dropped", "after", "open"])],
+)
 def test_isolation_level_decides_about_transactions(cluster: Cluster, console: Console, level: str, expected: list[str]) -> None:
     cluster.create_topic("paid", 1)
     cluster.produce("paid", ["plain"])

@@ -24,7 +24,12 @@ def committed(cluster: Cluster, group: str) -> dict[tuple[str, int], int]:
 def test_group_with_a_consumer_is_described(shared_cluster: Cluster, console: Console, protocol: str, kind: str) -> None:
     shared_cluster.create_topic("orders", 2)
     shared_cluster.produce("orders", ["a", "b", "c"], partition=0)
-    settings = {"bootstrap.servers": shared_cluster.bootstrap_servers, "group.id": "billing", "client.id": "tests", "group.protocol": protocol}
+    settings = {
+        "bootstrap.servers": shared_cluster.bootstrap_servers,
+        "group.id": "billing",
+        "client.id": "tests",
+        "group.protocol": protocol,
+    }
     consumer = Consumer({**settings, "auto.offset.reset": "earliest", "enable.auto.commit": False})
     try:
         consumer.subscribe(["orders"])

@@ -30,7 +30,11 @@ def test_created_topic_has_its_partitions_and_settings(shared_cluster: Cluster, 
     options = ["--partitions", "3", "--replication-factor", "1", "--config", "retention.ms=1000", "--config", "cleanup.policy=compact"]
     (shown,) = console.succeed("topics", "create", "orders", *options, "--output", "json").json
     assert shown["configs"] == {"cleanup.policy": "compact", "retention.ms": "1000"}
-    assert [(each["partition"], len(each["replicas"]), each["end_offset"]) for each in shown["partitions"]] == [(0, 1, 0), (1, 1, 0), (2, 1, 0)]
+    assert [(each["partition"], len(each["replicas"]), each["end_offset"]) for each in shown["partitions"]] == [
+        (0, 1, 0),
+        (1, 1, 0),
+        (2, 1, 0),
+    ]
     (topic,) = shared_cluster.topics()
     assert (topic.name, len(topic.partitions), topic.configs) == ("orders", 3, shown["configs"])
 
