@@ -40,7 +40,7 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         from argcomplete.shell_integration import shellcode
     except ImportError:
         return refuse("completion needs the package argcomplete: pip install 'odradek[completion]'")
-    print(shellcode(["odradek"], shell=options.shell))
+    print(shellcode(["odradek"], shell=options.shell).strip())
     return 0
 
 
