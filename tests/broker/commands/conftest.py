@@ -12,7 +12,7 @@ from tests.broker.commands.console import Console
 
 @pytest.fixture(scope="module")
 def shared_cluster() -> Iterator[Cluster]:
-    with Cluster(nodes=2, settings={"group.initial.rebalance.delay.ms": 0}) as cluster:
+    with Cluster(nodes=2, settings={"group.initial.rebalance.delay.ms": 0, "log.retention.ms": -1}) as cluster:
         yield cluster
 
 

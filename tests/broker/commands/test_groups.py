@@ -34,7 +34,7 @@ def test_group_with_a_consumer_is_described(shared_cluster: Cluster, console: Co
     try:
         consumer.subscribe(["orders"])
         (message,) = consumer.consume(1, timeout=30)
-        consumer.commit(message, asynchronous=False)
+        consumer.commit(message=message, asynchronous=False)
         shared_cluster.group("billing").wait_until_stable(members=1)
         (listed,) = console.succeed("groups", "--output", "json").json
         assert (listed["group_id"], listed["type"], listed["state"]) == ("billing", kind, "Stable")

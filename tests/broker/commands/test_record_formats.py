@@ -31,5 +31,5 @@ def test_json_of_a_record_without_headers_has_no_headers() -> None:
 
 @pytest.mark.parametrize("text", ["%", "%z", "a%", "\\", "\\x"])
 def test_unknown_placeholder_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="invalid format .*: use %t, %p"):
+    with pytest.raises(ValueError, match=r"invalid format .*: use %t, %p"):
         as_text(text)
