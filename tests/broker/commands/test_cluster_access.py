@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -52,8 +53,6 @@ def test_invalid_command_config_is_a_usage_error(console: Console, tmp_path: Pat
 
 
 def test_server_of_another_protocol_is_an_error(console: Console) -> None:
-    import threading
-
     with socket.create_server(("127.0.0.1", 0)) as listening:
 
         def speak_http() -> None:
