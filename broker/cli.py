@@ -48,8 +48,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 0
     try:
-        return COMMANDS[options.command](options, os.environ)
+        code = COMMANDS[options.command](options, os.environ)
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
+        return 0
+    except BrokenPipeError:  # of a reader such as head, which has read enough
+        sys.stdout = None  # so that the interpreter does not try to flush it
         return 0
 
 

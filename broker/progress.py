@@ -1,4 +1,4 @@
-"""A progress bar on stderr, for work that takes longer than a second. Nothing is shown if stderr is no terminal."""
+"""A progress bar on stderr, for work that takes longer than a second. It is shown on a terminal only."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class GroupReader(Reader):
         return [TopicPartitions(topic_id=ids[name], partitions=sorted(indexes)) for name, indexes in of_topics(self.positions).items()]
 
     def _assign(self, assigned: set[TopicPartition]) -> None:
-        """Takes over an assignment, which the next heartbeat confirms. What was read of the revoked partitions is committed before."""
+        """Takes over an assignment, which the next heartbeat confirms. Before, it commits what was read of revoked partitions."""
         if revoked := self.positions.keys() - assigned:
             self.commit()
             for each in revoked:

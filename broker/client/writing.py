@@ -115,7 +115,7 @@ class Writer:
         return response
 
     def _write(self, batches: Mapping[TopicPartition, _Batch]) -> None:
-        """Writes one batch for each partition. Those that are not acknowledged are sent again, to the leaders of then."""
+        """Writes one batch for each partition. A batch that is not acknowledged is sent again, to the leader of then."""
         missing = dict(batches)
 
         def write_missing() -> None:

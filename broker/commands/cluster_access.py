@@ -40,14 +40,11 @@ def with_client(options: argparse.Namespace, environ: Mapping[str, str], work: C
     try:
         with ClusterClient(bootstrap_servers(options, environ), client_security(options)) as client:
             work(client)
-        sys.stdout.flush()
     except (InvalidConfig, ImportError) as error:
         return refuse(str(error))
     except (ClientError, KafkaError, ProtocolError) as error:
         print(f"odradek: {error}", file=sys.stderr)
         return FAILED
-    except BrokenPipeError:
-        sys.stdout = None  # so that the interpreter does not try to flush it
     return 0
 
 

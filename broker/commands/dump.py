@@ -80,6 +80,8 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     except Failed as error:
         print(f"odradek: {error}", file=sys.stderr)
         return FAILED
+    except BrokenPipeError:
+        raise
     except OSError as error:
         return refuse(f"cannot write to {options.directory or 'standard output'}: {error.strerror or error}")
     return 0

@@ -53,8 +53,7 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     except NotACapture as error:
         return refuse(f"{options.file} is not a capture: {error}")
     except BrokenPipeError:
-        sys.stdout = None  # so that the interpreter does not try to flush it
-        return 0
+        raise
     except OSError as error:
         return refuse(f"cannot read {options.file}: {error.strerror or error}")
     report_problems(capture)

@@ -81,6 +81,8 @@ def _produce(client: ClusterClient, options: argparse.Namespace) -> None:
                 else:
                     writer.write(entry)
             writer.flush()
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise InvalidConfig(f"cannot read {options.file or 'standard input'}: {error.strerror or error}") from None
     report.finish()
