@@ -9,6 +9,7 @@ from typing import Self, TextIO
 
 FIRST_S, PAUSE_S = 1.0, 0.2
 BAR_CHARACTERS = 20
+BYTES = "bytes"
 CLEAR_LINE = "\r\x1b[K"
 
 
@@ -62,14 +63,16 @@ class Progress:
 
     def _line(self, elapsed_s: float) -> str:
         rate = self._amount / elapsed_s
-        speed = f"{rate:,.0f}/s"
         if not self._total:
-            return f"{self._amount:,} {self._unit}  {speed}"
+            return f"{self._shown(self._amount)}  {self._shown(rate)}/s"
         part = min(self._amount / self._total, 1.0)
         done = round(part * BAR_CHARACTERS)
         left = f"{_duration(max(self._total - self._amount, 0) / rate)} left" if rate else ""
         bar = f"{part:4.0%} [{'#' * done}{'-' * (BAR_CHARACTERS - done)}]"
-        return f"{bar} {self._amount:,} of {self._total:,} {self._unit}  {speed}  {left}".rstrip()
+        return f"{bar} {self._shown(self._amount)} of {self._shown(self._total)}  {self._shown(rate)}/s  {left}".rstrip()
+
+    def _shown(self, amount: float) -> str:
+        return f"{amount / 1e6:,.1f} MB" if self._unit == BYTES else f"{amount:,.0f} {self._unit}"
 
 
 def _duration(seconds: float) -> str:

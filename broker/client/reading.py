@@ -88,6 +88,10 @@ class Reader:
 
     def _records(self, partition: TopicPartition, found: Any) -> Iterator[tuple[TopicPartition, Record]]:
         for batch in _visible(found, self._isolation_level):
+            if not batch.crc_valid():
+                raise ClientError(
+                    f"partition {partition.partition} of {partition.topic}: the batch at offset {batch.header.base_offset} is damaged"
+                )
             for record in batch.records():
                 if self._is_wanted(partition, record.offset):
                     self.positions[partition] = record.offset + 1

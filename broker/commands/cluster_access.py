@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from .options import addresses, client_security, refuse
@@ -74,6 +73,8 @@ def show_each(values: Sequence[object], options: argparse.Namespace, environ: Ma
 
 
 def _plain(value: object) -> Any:
+    from dataclasses import asdict, is_dataclass
+
     if isinstance(value, list):
         return [_plain(each) for each in value]
     return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value

@@ -26,8 +26,6 @@ examples:
 It needs the package argcomplete: pip install 'odradek[completion]'
 """
 SHELLS = ("bash", "zsh", "fish")
-ACTIVE = "_ARGCOMPLETE"
-"""The environment variable with which the scripts ask for completions."""
 TIMEOUT_S = 1.0
 """The longest time for which a cluster may delay a completion."""
 FILES = ("FILE", "DIR", "DIR|FILE|PATTERN")

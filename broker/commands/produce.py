@@ -65,13 +65,13 @@ def _contradiction(options: argparse.Namespace) -> str | None:
 def _produce(client: ClusterClient, options: argparse.Namespace) -> None:
     from ...protocol.compression import Compression
     from ..client.writing import Writer
-    from ..progress import Progress
+    from ..progress import BYTES, Progress
     from ..seed_data.entries import SeedTopic
     from ..settings.properties import InvalidConfig
 
     report = _Report(options.output == "json")
     try:
-        with _opened(options.file) as stream, Progress("bytes", _size(stream), shown=not stream.isatty()) as progress:
+        with _opened(options.file) as stream, Progress(BYTES, _size(stream), shown=not stream.isatty()) as progress:
             writer = Writer(client, Compression[options.compression.upper()], report.add)
             for place, entry in _entries(options, _lines(stream, writer.flush, progress.advance)):
                 if isinstance(entry, SeedTopic):

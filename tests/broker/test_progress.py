@@ -47,7 +47,7 @@ def test_long_work_shows_part_rate_and_time_left(clock: Clock) -> None:
     terminal = Terminal()
     with Progress("records", 10_000, stream=terminal, clock=clock) as progress:
         shown(progress, clock, (0.5, 1_000), (1.5, 1_500))
-        assert terminal.getvalue() == f"{CLEAR_LINE} 25% [#####---------------] 2,500 of 10,000 records  1,250/s  0:06 left"
+        assert terminal.getvalue() == f"{CLEAR_LINE} 25% [#####---------------] 2,500 records of 10,000 records  1,250 records/s  0:06 left"
     assert terminal.getvalue().endswith(f"left{CLEAR_LINE}")
 
 
@@ -62,7 +62,7 @@ def test_work_without_a_total_shows_amount_and_rate(clock: Clock) -> None:
     terminal = Terminal()
     with Progress("bytes", stream=terminal, clock=clock) as progress:
         shown(progress, clock, (2.0, 3_000_000))
-        assert terminal.getvalue() == f"{CLEAR_LINE}3,000,000 bytes  1,500,000/s"
+        assert terminal.getvalue() == f"{CLEAR_LINE}3.0 MB  1.5 MB/s"
 
 
 @pytest.mark.parametrize(("total", "left"), [(7_300, "2:01:20 left"), (20, "0:00 left"), (700, "11:20 left")])
@@ -76,7 +76,7 @@ def test_time_left_has_minutes_and_hours(clock: Clock, total: int, left: str) ->
 def test_work_that_stands_has_no_time_left(clock: Clock) -> None:
     terminal = Terminal()
     shown(Progress("records", 10, stream=terminal, clock=clock), clock, (2.0, 0))
-    assert terminal.getvalue() == f"{CLEAR_LINE}  0% [--------------------] 0 of 10 records  0/s"
+    assert terminal.getvalue() == f"{CLEAR_LINE}  0% [--------------------] 0 records of 10 records  0 records/s"
 
 
 def test_output_that_is_no_terminal_shows_nothing(clock: Clock) -> None:

@@ -124,6 +124,13 @@ def test_leader_that_moves_is_found_again(cluster: Cluster, console: Console) ->
     assert fault.hits == 2
 
 
+def test_damaged_batch_is_an_error(cluster: Cluster, console: Console) -> None:
+    cluster.fault(api="Fetch", corrupt="bit", times=1)
+    result = console.run("consume", "orders", "--partition", "0")
+    assert (result.code, result.output) == (1, "")
+    assert result.errors == "odradek: partition 0 of orders: the batch at offset 0 is damaged\n"
+
+
 def test_lost_connection_is_opened_again(cluster: Cluster, console: Console) -> None:
     fault = cluster.fault(api="Fetch", drop=True, stage="after", close="rst", times=1)
     assert values(console, "--partition", "0") == ["0", "1", "2", "3", "4"]
