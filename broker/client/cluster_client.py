@@ -21,8 +21,6 @@ T = TypeVar("T")
 TIMEOUT_S = 15.0
 """The longest time for which a connection or a response is awaited."""
 RETRY_S, PAUSE_S = 10.0, 0.1
-GROUP_KEY = 0
-SHARE_KEY = 2
 
 
 class ClientError(Exception):
@@ -71,19 +69,21 @@ class ClusterClient:
         while self._connections:
             self._connections.popitem()[1].close()
 
-    def retry(self, function: Callable[[], T]) -> T:
-        """Returns the result of `function`, which is called again for ten seconds after errors that pass by themselves."""
+    def retry(self, function: Callable[[], T], recover: Callable[[], None] = lambda: None) -> T:
+        """Returns the result of `function`, which is called again for ten seconds after errors that pass by themselves.
+
+        `recover` is called before each further attempt, for example to find leaders again.
+        """
         deadline_s = time.monotonic() + RETRY_S
         while True:
             try:
                 return function()
-            except KafkaError as error:
-                if not error.code.retriable or time.monotonic() > deadline_s:
-                    raise
-            except NoAnswer:
-                if not self.nodes or time.monotonic() > deadline_s:
+            except (KafkaError, NoAnswer) as error:
+                passes = error.code.retriable if isinstance(error, KafkaError) else bool(self.nodes)
+                if not passes or time.monotonic() > deadline_s:
                     raise
             time.sleep(PAUSE_S)
+            recover()
 
     def metadata(self, topics: Iterable[str] | None = None, *, create: bool = False) -> Any:
         """Returns the Metadata response for topics, None for all. With `create`, brokers that create topics automatically do so."""
@@ -152,11 +152,11 @@ class ClusterClient:
             for node in requests.keys() - found.keys():
                 connections[node].close()  # because its response may still come
 
-    def coordinator(self, name: str, key_type: int = GROUP_KEY) -> int:
+    def coordinator(self, name: str) -> int:
         """Returns the node that coordinates a group, once there is one."""
 
         def find() -> int:
-            request = FindCoordinatorRequest(key=name, key_type=key_type, coordinator_keys=[name])
+            request = FindCoordinatorRequest(key=name, coordinator_keys=[name])
             response = self.any(FIND_COORDINATOR, request)
             found = response.coordinators[0] if response.coordinators else response
             check(found.error_code, f"group {name}", found.error_message)

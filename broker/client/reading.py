@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...protocol.errors import ErrorCode, KafkaError
+from ...protocol.errors import ErrorCode
 from ...protocol.messages.fetch import FETCH, FetchPartition, FetchRequest, FetchTopic
 from ...protocol.record_builder import ABORT
 from ...protocol.records import Record, RecordBatch, batches
@@ -51,7 +51,7 @@ class Reader:
 
         After each record, `positions` is the offset behind it.
         """
-        for topic, found in self._client.retry(self._fetch):
+        for topic, found in self._client.retry(self._fetch, self._find_leaders):
             partition = TopicPartition(topic, found.partition_index)
             if found.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
                 problem = f"{self.positions[partition]} is not in the log any more; begin again, for example with --from earliest"
@@ -60,17 +60,16 @@ class Reader:
             yield from self._records(partition, found)
 
     def _fetch(self) -> list[tuple[str, Any]]:
-        """Returns the partitions of all responses. Finds the leaders again after an error that passes by itself."""
-        try:
-            responses = self._client.all_at_once(FETCH, self._requests())
-            found = [(topic.topic, each) for response in responses.values() for topic in response.responses for each in topic.partitions]
-            for topic, each in found:
-                if each.error_code and ErrorCode(each.error_code).retriable:
-                    check(each.error_code, f"partition {each.partition_index} of {topic}")
-            return found
-        except (ClientError, KafkaError):
-            self._leaders = self._client.leaders(self._client.topics({each.topic for each in self.positions}))
-            raise
+        """Returns the partitions of all responses. Raises KafkaError if one has an error that passes by itself."""
+        responses = self._client.all_at_once(FETCH, self._requests())
+        found = [(topic.topic, each) for response in responses.values() for topic in response.responses for each in topic.partitions]
+        for topic, each in found:
+            if ErrorCode(each.error_code).retriable:
+                check(each.error_code, f"partition {each.partition_index} of {topic}")
+        return found
+
+    def _find_leaders(self) -> None:
+        self._leaders = self._client.leaders(self._client.topics({each.topic for each in self.positions}))
 
     def _requests(self) -> dict[int, FetchRequest]:
         requests: dict[int, FetchRequest] = {}

@@ -119,22 +119,19 @@ class Writer:
         missing = dict(batches)
 
         def write_missing() -> None:
-            try:
-                responses = self._client.all_at_once(PRODUCE, self._requests(missing)).values()
-                answers = [
-                    (topic.name, each) for response in responses for topic in response.responses for each in topic.partition_responses
-                ]
-                for name, each in answers:
-                    if not each.error_code:
-                        target = TopicPartition(name, each.index)
-                        self._on_written(Written(*target, each.base_offset, len(missing.pop(target).rows)))
-                for name, each in answers:
-                    check(each.error_code, f"partition {each.index} of {name}", _reason(each))
-            except Exception:
-                self._leaders |= self._client.leaders(self._client.topics({each.topic for each in missing}))
-                raise
+            responses = self._client.all_at_once(PRODUCE, self._requests(missing)).values()
+            answers = [(topic.name, each) for response in responses for topic in response.responses for each in topic.partition_responses]
+            for name, each in answers:
+                if not each.error_code:
+                    target = TopicPartition(name, each.index)
+                    self._on_written(Written(*target, each.base_offset, len(missing.pop(target).rows)))
+            for name, each in answers:
+                check(each.error_code, f"partition {each.index} of {name}", _reason(each))
 
-        self._client.retry(write_missing)
+        def find_leaders() -> None:
+            self._leaders |= self._client.leaders(self._client.topics({each.topic for each in missing}))
+
+        self._client.retry(write_missing, find_leaders)
 
     def _requests(self, batches: Mapping[TopicPartition, _Batch]) -> dict[int, ProduceRequest]:
         requests: dict[int, ProduceRequest] = {}
