@@ -44,7 +44,7 @@ COMPLETING = "_ARGCOMPLETE"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command. Returns 0 for success, 1 for failure such as an unhealthy cluster, and 2 for an error in options or settings."""
-    arguments = sys.argv[1:] if argv is None else argv
+    arguments = list(sys.argv[1:] if argv is None else argv)
     if COMPLETING in os.environ:
         _module("completion").complete(_parser(), os.environ)
     if arguments[:1] == ["ctl"]:
