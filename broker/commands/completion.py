@@ -26,7 +26,7 @@ examples:
 It needs the package argcomplete: pip install 'odradek[completion]'
 """
 SHELLS = ("bash", "zsh", "fish")
-TIMEOUT_S = 1.0
+TIMEOUT_S = 2.0
 """The longest time for which a cluster may delay a completion."""
 FILES = ("FILE", "DIR", "DIR|FILE|PATTERN")
 Completer = Callable[..., Iterable[str]]

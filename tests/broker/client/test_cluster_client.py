@@ -6,11 +6,13 @@ import pytest
 
 from odradek import Cluster
 from odradek.broker.client.cluster_client import ClientError, ClusterClient, NoAnswer, TopicPartition
+from odradek.broker.client.connection import Line
 from odradek.broker.client.topics import list_topics
 from odradek.broker.commands.options import addresses
 from odradek.protocol.client_security.settings import ClientSecurity
 from odradek.protocol.errors import ErrorCode, KafkaError
 from odradek.protocol.messages.list_groups import LIST_GROUPS, ListGroupsRequest
+from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 
 
 def test_topic_without_a_leader_is_awaited(cluster: Cluster, client: ClusterClient) -> None:
@@ -67,14 +69,16 @@ def test_unknown_node_is_an_error(client: ClusterClient) -> None:
         client.send_to(7, LIST_GROUPS, ListGroupsRequest())
 
 
-def test_response_that_comes_late_is_not_taken_for_another(cluster: Cluster) -> None:
-    with ClusterClient(addresses(cluster.bootstrap_servers), timeout_s=0.2) as client:
-        client.metadata([])
-        with cluster.fault(api="ListGroups", node=1, hang=True, times=1) as fault:
-            with pytest.raises(NoAnswer, match="timed out"):
-                client.send_to(1, LIST_GROUPS, ListGroupsRequest())
-            fault.wait(hits=1)
-        assert client.send_to(1, LIST_GROUPS, ListGroupsRequest()).groups == []
+def test_response_after_an_interruption_belongs_to_its_request(client: ClusterClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    client.metadata([])
+
+    def interrupted(*_: object) -> bytes:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(Line, "receive", interrupted)
+        client.send_to(1, METADATA, MetadataRequest(topics=[]))
+    assert client.send_to(1, LIST_GROUPS, ListGroupsRequest()).groups == []
 
 
 def test_refused_credentials_are_not_retried() -> None:
