@@ -9,7 +9,8 @@ from typing import Self, TextIO
 
 FIRST_S, PAUSE_S = 1.0, 0.2
 BAR_CHARACTERS = 20
-BYTES = "bytes"
+MEGABYTES = "MB"
+"""The unit of amounts that are given in bytes."""
 CLEAR_LINE = "\r\x1b[K"
 
 
@@ -42,7 +43,9 @@ class Progress:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.hide()
+        if self._is_shown:
+            self._stream.write(CLEAR_LINE)
+            self._stream.flush()
 
     def advance(self, amount: int = 1) -> None:
         """Adds to the amount that is done."""
@@ -54,25 +57,19 @@ class Progress:
             self._stream.write(CLEAR_LINE + self._line(now_s - self._started_s))
             self._stream.flush()
 
-    def hide(self) -> None:
-        """Removes the bar from the terminal, because something else is to be printed."""
-        if self._is_shown:
-            self._is_shown = False
-            self._stream.write(CLEAR_LINE)
-            self._stream.flush()
-
     def _line(self, elapsed_s: float) -> str:
         rate = self._amount / elapsed_s
+        speed = f"{self._number(rate)} {self._unit}/s"
         if not self._total:
-            return f"{self._shown(self._amount)}  {self._shown(rate)}/s"
+            return f"{self._number(self._amount)} {self._unit}  {speed}"
         part = min(self._amount / self._total, 1.0)
         done = round(part * BAR_CHARACTERS)
         left = f"{_duration(max(self._total - self._amount, 0) / rate)} left" if rate else ""
         bar = f"{part:4.0%} [{'#' * done}{'-' * (BAR_CHARACTERS - done)}]"
-        return f"{bar} {self._shown(self._amount)} of {self._shown(self._total)}  {self._shown(rate)}/s  {left}".rstrip()
+        return f"{bar} {self._number(self._amount)} of {self._number(self._total)} {self._unit}  {speed}  {left}".rstrip()
 
-    def _shown(self, amount: float) -> str:
-        return f"{amount / 1e6:,.1f} MB" if self._unit == BYTES else f"{amount:,.0f} {self._unit}"
+    def _number(self, amount: float) -> str:
+        return f"{amount / 1e6:,.1f}" if self._unit == MEGABYTES else f"{amount:,.0f}"
 
 
 def _duration(seconds: float) -> str:

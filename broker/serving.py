@@ -56,9 +56,9 @@ def seed_progress(data: Sequence[Path]) -> Iterator[Callable[[int], object] | No
     if not data:
         yield None
         return
-    from .progress import BYTES, Progress  # imported only if needed, because a start should be fast
+    from .progress import MEGABYTES, Progress  # imported only if needed, because a start should be fast
 
-    with Progress(BYTES, sum(file.stat().st_size for file in data if file.is_file())) as progress:
+    with Progress(MEGABYTES, sum(file.stat().st_size for file in data if file.is_file())) as progress:
         yield progress.advance
 
 

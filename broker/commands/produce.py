@@ -65,13 +65,13 @@ def _contradiction(options: argparse.Namespace) -> str | None:
 def _produce(client: ClusterClient, options: argparse.Namespace) -> None:
     from ...protocol.compression import Compression
     from ..client.writing import Writer
-    from ..progress import BYTES, Progress
+    from ..progress import MEGABYTES, Progress
     from ..seed_data.entries import SeedTopic
     from ..settings.properties import InvalidConfig
 
     report = _Report(options.output == "json")
     try:
-        with _opened(options.file) as stream, Progress(BYTES, _size(stream), shown=not stream.isatty()) as progress:
+        with _opened(options.file) as stream, Progress(MEGABYTES, _size(stream), shown=not _is_mixed(stream, options)) as progress:
             writer = Writer(client, Compression[options.compression.upper()], report.add)
             for place, entry in _entries(options, _lines(stream, writer.flush, progress.advance)):
                 if isinstance(entry, SeedTopic):
@@ -86,6 +86,11 @@ def _produce(client: ClusterClient, options: argparse.Namespace) -> None:
     except OSError as error:
         raise InvalidConfig(f"cannot read {options.file or 'standard input'}: {error.strerror or error}") from None
     report.finish()
+
+
+def _is_mixed(stream: BinaryIO, options: argparse.Namespace) -> bool:
+    """Returns whether the terminal that would show a bar shows the input or the output too."""
+    return stream.isatty() or (options.output == "json" and sys.stdout.isatty())
 
 
 class _Report:

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from odradek.broker.progress import CLEAR_LINE, Progress
+from odradek.broker.progress import CLEAR_LINE, MEGABYTES, Progress
 
 
 class Terminal(io.StringIO):
@@ -47,20 +47,20 @@ def test_long_work_shows_part_rate_and_time_left(clock: Clock) -> None:
     terminal = Terminal()
     with Progress("records", 10_000, stream=terminal, clock=clock) as progress:
         shown(progress, clock, (0.5, 1_000), (1.5, 1_500))
-        assert terminal.getvalue() == f"{CLEAR_LINE} 25% [#####---------------] 2,500 records of 10,000 records  1,250 records/s  0:06 left"
+        assert terminal.getvalue() == f"{CLEAR_LINE} 25% [#####---------------] 2,500 of 10,000 records  1,250 records/s  0:06 left"
     assert terminal.getvalue().endswith(f"left{CLEAR_LINE}")
 
 
 def test_bar_is_written_a_few_times_per_second(clock: Clock) -> None:
     terminal = Terminal()
-    with Progress("bytes", stream=terminal, clock=clock) as progress:
+    with Progress(MEGABYTES, stream=terminal, clock=clock) as progress:
         shown(progress, clock, (1.0, 1), *[(0.0625, 1)] * 8)
         assert terminal.getvalue().count(CLEAR_LINE) == 3
 
 
 def test_work_without_a_total_shows_amount_and_rate(clock: Clock) -> None:
     terminal = Terminal()
-    with Progress("bytes", stream=terminal, clock=clock) as progress:
+    with Progress(MEGABYTES, stream=terminal, clock=clock) as progress:
         shown(progress, clock, (2.0, 3_000_000))
         assert terminal.getvalue() == f"{CLEAR_LINE}3.0 MB  1.5 MB/s"
 
@@ -76,12 +76,12 @@ def test_time_left_has_minutes_and_hours(clock: Clock, total: int, left: str) ->
 def test_work_that_stands_has_no_time_left(clock: Clock) -> None:
     terminal = Terminal()
     shown(Progress("records", 10, stream=terminal, clock=clock), clock, (2.0, 0))
-    assert terminal.getvalue() == f"{CLEAR_LINE}  0% [--------------------] 0 records of 10 records  0 records/s"
+    assert terminal.getvalue() == f"{CLEAR_LINE}  0% [--------------------] 0 of 10 records  0 records/s"
 
 
 def test_output_that_is_no_terminal_shows_nothing(clock: Clock) -> None:
     stream, terminal = io.StringIO(), Terminal()
     for progress in (Progress("records", stream=stream, clock=clock), Progress("records", shown=False, stream=terminal, clock=clock)):
-        shown(progress, clock, (5.0, 1))
-        progress.hide()
+        with progress:
+            shown(progress, clock, (5.0, 1))
     assert stream.getvalue() == terminal.getvalue() == ""

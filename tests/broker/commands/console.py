@@ -56,9 +56,9 @@ class Console:
     def use(self, cluster: Cluster) -> None:
         self._monkeypatch.setenv("BOOTSTRAP_SERVERS", cluster.bootstrap_servers)
 
-    def run(self, *argv: str, given: bytes = b"", is_terminal: bool = False) -> Result:
-        """Runs a command with standard input. Standard output may be a terminal."""
-        output, errors = Stream(is_terminal=is_terminal), Stream()
+    def run(self, *argv: str, given: bytes = b"", is_terminal: bool = False, shows_errors: bool = False) -> Result:
+        """Runs a command with standard input. Standard output may be a terminal, and with `shows_errors` standard error is one."""
+        output, errors = Stream(is_terminal=is_terminal), Stream(is_terminal=shows_errors)
         with self._monkeypatch.context() as patched:
             patched.setattr(sys, "stdin", Stream(given))
             patched.setattr(sys, "stdout", output)

@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 
 from odradek import Cluster
-from tests.broker.commands.console import Console
+from odradek.broker.progress import CLEAR_LINE
+from odradek.broker.seed_data.reading import read_entries
+from odradek.broker.serving import seed_progress
+from tests.broker.commands.console import Console, Stream
 from tests.broker.test_cli import CLEAN, COMMAND
 
 
@@ -105,3 +108,29 @@ def test_commands_import_no_broker(console: Console) -> None:
     environ = CLEAN | {"BOOTSTRAP_SERVERS": os.environ["BOOTSTRAP_SERVERS"]}
     loaded = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True).stdout.split()
     assert not {"asyncio", "odradek.broker.cluster.state", "odradek.broker.core", "odradek.broker.controls"} & set(loaded)
+
+
+def test_long_work_shows_a_bar_on_a_terminal(
+    shared_cluster: Cluster, console: Console, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("odradek.broker.progress.FIRST_S", 0)
+    monkeypatch.setattr("odradek.broker.progress.PAUSE_S", 0)
+    shared_cluster.create_topic("orders", 1)
+    file = tmp_path / "orders.txt"
+    file.write_text("x" * 99 + "\n" + "y\n")
+    assert "100% [####################] 0.0 of 0.0 MB" in console.run("produce", "orders", "--file", str(file), shows_errors=True).errors
+    assert "0.0 MB  " in console.run("produce", "orders", given=b"z\n", shows_errors=True).errors
+    assert "100% [####################] 3 of 3 records" in console.run("consume", "orders", shows_errors=True).errors
+    assert console.run("consume", "orders", shows_errors=True, is_terminal=True).errors == ""
+
+
+def test_seed_data_shows_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("odradek.broker.progress.FIRST_S", 0)
+    monkeypatch.setattr(sys, "stderr", terminal := Stream(is_terminal=True))
+    file = tmp_path / "orders.jsonl"
+    file.write_text('{"value": 1}\n' * 10)
+    with seed_progress([file]) as on_bytes:
+        assert len(list(read_entries([file], on_bytes))) == 10
+    assert "100% [####################]" in terminal.text and terminal.text.endswith(CLEAR_LINE)
+    with seed_progress([]) as on_bytes:
+        assert on_bytes is None

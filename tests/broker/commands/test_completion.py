@@ -99,9 +99,12 @@ def test_word_is_completed(shell: Shell, line: str, expected: str, environ: dict
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_names_of_topics_and_groups_are_completed(shell: Shell, environ: dict[str, str], tmp_path: Path) -> None:
+def test_names_of_topics_and_groups_are_completed(shell: Shell, environ: dict[str, str], tmp_path: Path, console: Console) -> None:
     with Cluster(nodes=1, topics={"orders": 1, "payments": 1}) as cluster:
         environ["BOOTSTRAP_SERVERS"] = cluster.bootstrap_servers
+        console.use(cluster)
+        console.succeed("groups", "reset-offsets", "billing", "--topic", "orders", "--to", "latest")
+        assert shell("odradek groups delete bil", environ, tmp_path) == ["billing"]
         assert shell("odradek consume ord", environ, tmp_path) == ["orders"]
         assert shell(f"odradek topics --bootstrap-server {cluster.bootstrap_servers} delete pay", environ, tmp_path) == ["payments"]
         assert shell("odradek ctl topic delete pay", environ, tmp_path) == ["payments"]
