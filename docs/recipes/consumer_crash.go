@@ -1,0 +1,40 @@
+// A consumer crashes while it charges an order. The test proves that the order is not committed before, so that another one gets it.
+package recipes
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+func chargeNextOrder(t *testing.T, client kgo.Opt, charge func(order string) error) {
+	group := []kgo.Opt{client, kgo.ConsumerGroup("billing"), kgo.ConsumeTopics("orders"), kgo.DisableAutoCommit()}
+	consumer, _ := kgo.NewClient(append(group, kgo.SeedBrokers(strings.Split(os.Getenv("BOOTSTRAP_SERVERS"), ",")...))...)
+	defer consumer.Close()
+	if order := consumer.PollRecords(t.Context(), 1).Records()[0]; charge(string(order.Value)) == nil {
+		consumer.CommitRecords(t.Context(), order)
+	}
+}
+
+func TestConsumerCrash(t *testing.T) {
+	ctl := func(command string) {
+		if output, err := exec.Command("odradek", strings.Fields("ctl "+command)...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %s", command, output)
+		}
+	}
+	ctl("state reset")
+	ctl("record produce orders order-1 order-2")
+	chargeNextOrder(t, kgo.ClientID("first"), func(string) error {
+		ctl("fault add --client-id first --drop --close rst") // the cluster hears no more of the first consumer
+		return os.ErrProcessDone
+	})
+	ctl("clock advance 45s") // session.timeout.ms
+	charged := ""
+	chargeNextOrder(t, kgo.ClientID("second"), func(order string) error { charged = order; return nil })
+	if charged != "order-1" {
+		t.Fatal("order-1 is lost")
+	}
+}
