@@ -28,7 +28,7 @@ func TestConsumerCrash(t *testing.T) {
 	ctl("state reset")
 	ctl("record produce orders order-1 order-2")
 	chargeNextOrder(t, kgo.ClientID("first"), func(string) error {
-		ctl("fault add --client-id first --drop --close rst") // the cluster hears no more of the first consumer
+		ctl("fault add --client-id first --group billing --error UNKNOWN_MEMBER_ID") // the group hears no more of the first consumer
 		return os.ErrProcessDone
 	})
 	ctl("clock advance 45s") // session.timeout.ms

@@ -23,9 +23,9 @@ class ConsumerCrashTest {
     @Test
     void orderOfCrashedConsumerIsDeliveredAgain() throws Exception {
         List<String> charged = new ArrayList<>();
-        for (var command : List.of("state reset", "record produce orders order-1")) ctl(command);
+        for (var command : List.of("state reset", "record produce orders order-1 order-2")) ctl(command);
         assertThrows(IllegalStateException.class, () -> chargeNextOrder("first", order -> {
-            ctl("fault add --client-id first --drop --close rst"); // the cluster hears no more of the first consumer
+            ctl("fault add --client-id first --group billing --error UNKNOWN_MEMBER_ID"); // the group hears no more of the first consumer
             throw new IllegalStateException("crashed");
         }));
         ctl("clock advance 45s"); // session.timeout.ms

@@ -28,7 +28,7 @@ def test_order_of_a_crashed_consumer_is_delivered_again(kafka_cluster, kafka_top
         raise SystemExit(f"crashed with {order}")
 
     charged, place = [], (kafka_cluster.bootstrap_servers, kafka_topic)
-    kafka_cluster.produce(kafka_topic, ["order 1", "order 2"])
+    kafka_cluster.produce(kafka_topic, ["order 1", "order 2", "order 3"])
     with start_consumer(*place, "first") as first:
         charge_next_order(first, charged.append)
         with pytest.raises(SystemExit):
