@@ -34,7 +34,10 @@ PROTECTIONS = {
         "    consumer.commit(order, asynchronous=False)\n    charge(order.value())\n",
     ),
     "consumer_crash.java": ("charge.charge(order.value());", "{ consumer.commitSync(); charge.charge(order.value()); }"),
-    "consumer_crash.go": ("charge(string(order.Value)) == nil {", "consumer.CommitRecords(t.Context(), order) == nil && charge(string(order.Value)) == nil {"),
+    "consumer_crash.go": (
+        "charge(string(order.Value)) == nil {",
+        "consumer.CommitRecords(t.Context(), order) == nil && charge(string(order.Value)) == nil {",
+    ),
     "duplicates_and_order.py": ("if version > prices.get(product, 0):", "if version >= prices.get(product, 0):"),
     "exactly_once.py": ("transactional_id=orders,", "transactional_id=client_id,"),
     "lost_acks.py": ('"enable.idempotence": True', '"enable.idempotence": False'),
