@@ -17,7 +17,7 @@ def apply(change, prices, announce):
     product, version = change.key.decode(), int(change.value)
     if version > prices.get(product, 0):
         prices[product] = version
-        announce(product, version)
+        announce((product, version))
 
 
 async def apply_and_crash(bootstrap_servers, topic, *application):
@@ -32,6 +32,6 @@ def test_newest_price_remains_in_every_order(kafka_cluster, kafka_topic):
     prices, announced = {}, []
     kafka_cluster.produce(kafka_topic, [(product, str(version)) for product, version in VERSIONS])
     for _ in ("first delivery", "second delivery"):
-        asyncio.run(apply_and_crash(kafka_cluster.bootstrap_servers, kafka_topic, prices, lambda *price: announced.append(price)))
+        asyncio.run(apply_and_crash(kafka_cluster.bootstrap_servers, kafka_topic, prices, announced.append))
     assert prices == {product: 3 for product, _ in VERSIONS}
     assert len(announced) == len(set(announced))

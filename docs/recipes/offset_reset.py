@@ -23,17 +23,17 @@ def start_service(bootstrap_servers, partition, policy):
     ("days", "policy", "expected"), [(6, "none", b"missed"), (8, "earliest", b"processed"), (8, "latest", b"new"), (8, "none", None)]
 )
 def test_service_goes_on_where_its_policy_says(kafka_cluster, kafka_topic, kafka_clock, days, policy, expected):
-    place = kafka_cluster.bootstrap_servers, TopicPartition(kafka_topic, 0)
+    address, partition = kafka_cluster.bootstrap_servers, TopicPartition(kafka_topic, 0)
     kafka_cluster.produce(kafka_topic, ["processed", "missed"])
-    with start_service(*place, "earliest") as service:
+    with start_service(address, partition, "earliest") as service:
         assert next(service).value == b"processed"
         service.commit()
     kafka_clock.advance(days=days)  # offsets.retention.minutes is seven days
-    with start_service(*place, policy) as service:
+    with start_service(address, partition, policy) as service:
         if expected is None:
             with pytest.raises(NoOffsetForPartitionError):
-                service.position(place[1])
+                service.position(partition)
         else:
-            service.position(place[1])
+            service.position(partition)
             kafka_cluster.produce(kafka_topic, ["new"])
             assert next(service).value == expected
