@@ -18,6 +18,7 @@ from tests.spark.spark_process import spark_home
 MAX_LINES = 40
 TIME_LIMIT_S = 900
 FILES = sorted(PROTECTIONS)
+"""The names of all recipes."""
 LANGUAGES = {"py": run_python, "java": run_java, "go": run_go}
 
 Outcomes = Callable[[str, bool], dict[str, str]]
@@ -59,15 +60,15 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     return run
 
 
-def recipes(*languages: str) -> pytest.MarkDecorator:
-    """Returns the recipes in these languages as parameters of a test; one in Java or Go is slow."""
-    names = [name for name in FILES if name.endswith(languages) and not name.startswith(SPARK)]
-    return pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name.endswith("py") else pytest.mark.slow) for name in names])
+every_recipe = pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if name.endswith(".py") else pytest.mark.slow) for name in FILES if not name.startswith(SPARK)],
+)
 
 
 @pytest.mark.sockets
 @pytest.mark.clients
-@recipes("py", "java", "go")
+@every_recipe
 def test_recipe_in_a_project_of_its_own_passes(outcomes: Outcomes, name: str) -> None:
     stem, _, language = name.rpartition(".")
     failure = outcomes(language, True)[stem]
@@ -77,7 +78,7 @@ def test_recipe_in_a_project_of_its_own_passes(outcomes: Outcomes, name: str) ->
 @pytest.mark.slow
 @pytest.mark.sockets
 @pytest.mark.clients
-@recipes("py", "java", "go")
+@every_recipe
 def test_recipe_without_its_protection_fails(outcomes: Outcomes, name: str) -> None:
     stem, _, language = name.rpartition(".")
     assert outcomes(language, False)[stem]
