@@ -1,0 +1,113 @@
+"""The test frameworks of suites: how they leave tests out, and how their reports are read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple, Protocol
+from xml.etree import ElementTree
+
+GO_SKIP_REASON = re.compile(r"^\s*\S+\.go:\d+: (.*)$")
+
+
+class Outcomes(NamedTuple):
+    """The tests of a run: how many passed, which ones failed, and which ones the suite itself skipped, with its reasons."""
+
+    passed: int
+    failed: tuple[str, ...]
+    skipped: Mapping[str, str]
+
+
+class Framework(Protocol):
+    def leaving_out(self, tests: Iterable[str]) -> list[str]:
+        """Returns the arguments by which these tests are not started."""
+
+    def outcomes(self, report: Path) -> Outcomes:
+        """Returns the outcomes that a report contains. Raises ValueError if it contains no test."""
+
+
+class Pytest:
+    """pytest, which writes a JUnit report into {report}."""
+
+    def leaving_out(self, tests: Iterable[str]) -> list[str]:
+        return [f"--deselect={test}" for test in tests]
+
+    def outcomes(self, report: Path) -> Outcomes:
+        return _collected(self._cases(report))
+
+    def _cases(self, report: Path) -> Iterator[tuple[str, str, str]]:
+        for case in ElementTree.parse(report).iter("testcase"):
+            name = f"{case.get('classname')}.{case.get('name')}"
+            skipped = case.find("skipped")
+            if case.find("failure") is not None or case.find("error") is not None:
+                yield name, "fail", ""
+            elif skipped is None:
+                yield name, "pass", ""
+            elif skipped.get("type") != "pytest.xfail":
+                yield name, "skip", skipped.get("message", "")
+
+
+class GoTest:
+    """`go test -json`, whose output is the report. Subtests count as part of their test."""
+
+    def leaving_out(self, tests: Iterable[str]) -> list[str]:
+        names = "|".join(tests)
+        return [f"-skip=^({names})$"] if names else []
+
+    def outcomes(self, report: Path) -> Outcomes:
+        return _collected(self._events(report))
+
+    def _events(self, report: Path) -> Iterator[tuple[str, str, str]]:
+        reasons: dict[str, str] = {}
+        for line in report.read_text(encoding="utf-8").splitlines():
+            event = json.loads(line) if line.startswith("{") else {}
+            test, action = event.get("Test", ""), event.get("Action")
+            if not test or "/" in test:
+                continue
+            if action == "output" and (said := GO_SKIP_REASON.match(event["Output"])):
+                reasons[test] = said[1]
+            if action in ("pass", "fail", "skip"):
+                yield test, action, reasons.get(test, "")
+
+
+class Librdkafka:
+    """librdkafka's test-runner, which writes a JSON report into {report}. `TESTS` names the tests, so none is left out."""
+
+    STATES: Mapping[str, str] = {"PASSED": "pass", "FAILED": "fail", "SKIPPED": "skip"}
+
+    def leaving_out(self, tests: Iterable[str]) -> list[str]:
+        raise ValueError(f"name the tests to run in TESTS instead of leaving out {', '.join(tests)}")
+
+    def outcomes(self, report: Path) -> Outcomes:
+        tests = json.loads(report.read_text(encoding="utf-8"))["tests"]
+        return _collected((name, self.STATES[test["state"]], "") for name, test in tests.items())
+
+
+class Jest:
+    """Jest, which writes a JSON report into {report}."""
+
+    STATES: Mapping[str, str] = {"passed": "pass", "failed": "fail", "pending": "skip", "todo": "skip", "skipped": "skip"}
+
+    def leaving_out(self, tests: Iterable[str]) -> list[str]:
+        names = "|".join(re.escape(test) for test in tests)
+        return [f"--testNamePattern=^(?!({names})$)"] if names else []
+
+    def outcomes(self, report: Path) -> Outcomes:
+        files = json.loads(report.read_text(encoding="utf-8"))["testResults"]
+        return _collected((test["fullName"], self.STATES[test["status"]], "") for file in files for test in file["assertionResults"])
+
+
+def _collected(tests: Iterable[tuple[str, str, str]]) -> Outcomes:
+    passed, failed, skipped = 0, [], {}
+    for name, outcome, reason in tests:
+        if outcome == "pass":
+            passed += 1
+        elif outcome == "fail":
+            failed.append(name)
+        else:
+            skipped[name] = reason
+    if not passed and not failed and not skipped:
+        raise ValueError("the report contains no test: read the log of the run")
+    return Outcomes(passed, tuple(failed), skipped)

@@ -1,0 +1,36 @@
+"""The suites of clients for Go."""
+
+from __future__ import annotations
+
+from ..frameworks import GoTest
+from ..sources import GoModule
+from ..suite import Suite
+
+FRANZ_GO = Suite(
+    name="franz-go",
+    version="1.22.2",
+    covers="tests of the package kgo: unit tests, groups of both protocols, share groups, transactions",
+    source=GoModule("github.com/twmb/franz-go"),
+    framework=GoTest(),
+    command=("go", "test", "-json", "-timeout=25m", "-p=1", "./pkg/kgo"),
+    environment={"KGO_SEEDS": "{bootstrap_servers}", "KGO_TEST_RF": "1", "KGO_TEST_RECORDS": "50000", "KGO_LOG_LEVEL": "none"},
+)
+
+SARAMA = Suite(
+    name="sarama",
+    version="1.61.1",
+    covers="functional tests",
+    source=GoModule("github.com/IBM/sarama"),
+    framework=GoTest(),
+    # The tests find the brokers through Toxiproxy on fixed ports. Most tests use its addresses only, which are replaced by the cluster's.
+    prepare=(
+        ("sed", "-i", 's/fmt.Sprintf("127.0.0.1:%d", 29090+i)/strings.Split(os.Getenv("BROKERS"), ",")[i-1]/', "functional_test.go"),
+        ("sed", "-i", 's/return fmt.Errorf("failed to create toxiproxy: %w", err)/proxy = nil/', "functional_test.go"),
+    ),
+    command=("go", "test", "-json", "-tags=functional", "-timeout=25m", "-run=^TestFunc", "."),
+    environment={"BROKERS": "{bootstrap_servers}", "TOXIPROXY_ADDR": "http://127.0.0.1:1", "KAFKA_VERSION": "4.3.1"},
+    nodes=5,
+    settings={"auto.create.topics.enable": "false", "default.replication.factor": "2", "num.partitions": "1"},
+)
+
+SUITES = (FRANZ_GO, SARAMA)

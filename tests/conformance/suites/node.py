@@ -1,0 +1,49 @@
+"""The suites of clients for Node."""
+
+from __future__ import annotations
+
+from ..frameworks import Jest
+from ..sources import Git
+from ..suite import Suite
+
+SECURED_FILES = (
+    "src/admin/__tests__/(connection|createAcls|deleteAcls|describeAcls)",
+    "src/broker/__tests__/(connect|disconnect|reauthenticate)",
+    "src/consumer/__tests__/connection",
+    "src/network/connection",
+)
+"""Files whose tests connect to the TLS and SASL listeners of its own containers."""
+HELPERS = "testHelpers/index.js"
+
+KAFKAJS = Suite(
+    name="kafkajs",
+    version="2.2.4",
+    covers="integration and unit tests of admin, broker, cluster, consumer and producer",
+    source=Git("https://github.com/tulios/kafkajs"),
+    framework=Jest(),
+    needs=("npm", "node"),
+    # The helpers of the tests name fixed ports on localhost, which are replaced by the cluster's addresses.
+    prepare=(
+        ("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent"),
+        ("sed", "-i", "-e", "s/=> 'localhost'/=> process.env.HOST/", "-e", "s/port: 9092/port: Number(process.env.PORT)/", HELPERS),
+        ("sed", "-i", "-e", "/^const plainTextBrokers/s/=> .*/=> process.env.BROKERS.split(',')/", HELPERS),
+        ("sed", "-i", "-e", "s/()}}:9092`/()}}:${{process.env.PORT}}`/", HELPERS),
+    ),
+    command=(
+        "npx",
+        "jest",
+        "--ci",
+        "--forceExit",
+        "--runInBand",
+        "--reporters=default",
+        "--json",
+        "--outputFile={report}",
+        "--testPathPattern=src/(admin|broker|cluster|consumer|producer|instrumentation|network)/",
+        f"--testPathIgnorePatterns={'|'.join(SECURED_FILES)}",
+    ),
+    environment={"HOST": "{host}", "PORT": "{port}", "BROKERS": "{bootstrap_servers}", "KAFKA_VERSION": "4.3", "NODE_ENV": "test"},
+    nodes=3,
+    settings={"num.partitions": "2", "default.replication.factor": "2"},
+)
+
+SUITES = (KAFKAJS,)

@@ -1,0 +1,80 @@
+"""The suites of clients for Python."""
+
+from __future__ import annotations
+
+from ..frameworks import Pytest
+from ..sources import Git, PyPI
+from ..suite import Suite
+
+CODECS = ("python-snappy", "lz4", "zstandard", "xxhash", "crc32c")
+OWN_BROKER = "starts a broker of its own from a Kafka installation, to which KAFKA_URI does not apply"
+
+KAFKA_PYTHON = Suite(
+    name="kafka-python",
+    version="3.0.12",
+    covers="integration tests",
+    source=PyPI("kafka-python"),
+    framework=Pytest(),
+    packages=("kafka-python==3.0.12", "pytest", "pytest-mock", "pytest-timeout", *CODECS),
+    # The source distribution lacks two files of the package `test`. KAFKA_ROOT must be a directory, of which nothing is used.
+    prepare=(("touch", "test/__init__.py"), ("cp", "{adapters}/kafka_python_service.py", "test/service.py"), ("mkdir", "-p", "kafka-root")),
+    command=("{python}", "-m", "pytest", "test/integration", "--timeout=60", "--junitxml={report}"),
+    environment={"KAFKA_URI": "kafka://{bootstrap_servers}", "KAFKA_VERSION": "4.3.0", "KAFKA_ROOT": "{source}/kafka-root"},
+    settings={"node.id": "0"},  # test_create_partitions assigns partitions to node 0
+    failures={"test.integration.test_ssl_integration.*": OWN_BROKER},
+)
+
+CONFLUENT_ENVIRONMENT = {"BROKERS": "{bootstrap_servers}", "TEST_TRIVUP_CLUSTER_TYPE": "kraft"}
+CONFLUENT_PACKAGES = ("confluent-kafka[schemaregistry,avro,json,protobuf]==2.15.0", "pytest", "pytest-asyncio", "pytest-timeout", "trivup")
+
+CONFLUENT_KAFKA = Suite(
+    name="confluent-kafka-python",
+    version="2.15.0",
+    covers="integration tests of admin, consumer and producer",
+    source=Git("https://github.com/confluentinc/confluent-kafka-python"),
+    framework=Pytest(),
+    packages=CONFLUENT_PACKAGES,
+    command=(
+        "{python}",
+        "-m",
+        "pytest",
+        "tests/integration/admin",
+        "tests/integration/consumer",
+        "tests/integration/producer",
+        "--timeout=120",
+        "--junitxml={report}",
+    ),
+    environment=CONFLUENT_ENVIRONMENT,
+)
+
+CONFLUENT_SHARE = Suite(
+    name="confluent-kafka-python (share groups)",
+    version="2.15.0",
+    covers="integration tests of the share consumer (KIP-932)",
+    source=Git("https://github.com/confluentinc/confluent-kafka-python"),
+    framework=Pytest(),
+    packages=CONFLUENT_PACKAGES,
+    command=("{python}", "-m", "pytest", "tests/integration/share_consumer", "--timeout=120", "--junitxml={report}"),
+    environment=CONFLUENT_ENVIRONMENT,
+)
+
+AIOKAFKA = Suite(
+    name="aiokafka",
+    version="0.14.0",
+    covers="unit and integration tests",
+    source=Git("https://github.com/aio-libs/aiokafka"),
+    framework=Pytest(),
+    packages=("aiokafka[all]==0.14.0", "pytest", "pytest-asyncio", "pytest-mock", "pytest-timeout"),
+    # Its conftest.py starts an image of Kafka; the adapter names the cluster that already runs. Without the folder `aiokafka`, the installed
+    # package is tested, which has its extension modules.
+    prepare=(("cp", "{adapters}/aiokafka_conftest.py", "tests/conftest.py"), ("mv", "aiokafka", "aiokafka-sources")),
+    command=("{python}", "-m", "pytest", "tests", "--timeout=180", "--junitxml={report}"),
+    environment={"BROKERS": "{bootstrap_servers}", "KAFKA_VERSION": "4.3.1"},
+    settings={"num.partitions": "2"},
+    left_out={
+        "tests/test_sasl.py": "runs kafka-acls and a Kerberos server in the container of its own image",
+        "tests/test_helpers.py::test_create_ssl_context": "needs certificates from the container of its own image",
+    },
+)
+
+SUITES = (KAFKA_PYTHON, CONFLUENT_KAFKA, CONFLUENT_SHARE, AIOKAFKA)
