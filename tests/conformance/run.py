@@ -26,6 +26,7 @@ from .suite import SETTINGS, Suite
 ROOT = Path(__file__).parents[2]
 ADAPTERS = Path(__file__).with_name("adapters")
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "odradek", "conformance").expanduser()
+BROKER = ("__init__.py", "broker", "protocol", "storage")
 LONGEST_REASON = 160
 
 
@@ -59,11 +60,10 @@ def started(suite: Suite, broker: str) -> Iterator[str]:
     """Starts a cluster on ports that the kernel chooses, and yields its bootstrap servers."""
     settings = {**SETTINGS, **suite.settings}
     if broker == APACHE_KAFKA:
-        theirs = {name: value for name, value in settings.items() if name != "node.id"}  # the id of its first node is always 1
-        with ApacheKafka(nodes=suite.nodes, settings=theirs) as kafka:
+        with ApacheKafka(nodes=suite.nodes, settings=settings, first_id=suite.first_id) as kafka:
             yield kafka.bootstrap_servers
     else:
-        with Cluster(nodes=suite.nodes, settings=settings) as cluster:
+        with Cluster(nodes=suite.nodes, settings={**settings, "node.id": suite.first_id}) as cluster:
             yield cluster.bootstrap_servers
 
 
@@ -117,9 +117,13 @@ def readable(reason: str, place: Path) -> str:
 
 
 def current_commit() -> str:
-    """Returns the short hash of odradek's commit; it ends with "+" if files have been changed since."""
-    described = ["git", "describe", "--always", "--abbrev=10", "--dirty=+", "--exclude=*"]
-    return subprocess.run(described, cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+    """Returns the short hash of the last commit that changed the broker; it ends with "+" if there are later changes."""
+    commit = _git("log", "-1", "--format=%h", "--abbrev=10", "--", *BROKER)
+    return f"{commit}+" if _git("status", "--porcelain", "--", *BROKER) else commit
+
+
+def _git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def _execute(command: Sequence[str], folder: str, environment: Mapping[str, str], output: int, time_limit_s: int) -> None:

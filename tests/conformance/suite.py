@@ -46,6 +46,7 @@ class Suite:
     needs: Sequence[str] = ()
     """Programs that must be installed, in addition to those of its source."""
     nodes: int = 1
+    first_id: int = 1
     settings: Mapping[str, str] = field(default_factory=dict)
     left_out: Mapping[str, str] = field(default_factory=dict)
     """The reasons of tests that are not started."""

@@ -27,10 +27,17 @@ GO = """\
 {"Time":"2026-11-22T15:00:00Z","Action":"skip","Package":"example.org/a","Test":"TestSkip","Elapsed":0}
 {"Time":"2026-11-22T15:00:00Z","Action":"fail","Package":"example.org/a","Elapsed":0.004}
 """
-LIBRDKAFKA = """{ "id": "2026", "test_mode": "bare", "tests": {
-"0001_multiobj": {"name": "0001_multiobj", "state": "PASSED", "known_issue": false, "extra": null, "duration": 1.1, "report": [] },
-"0005_order": {"name": "0005_order", "state": "FAILED", "known_issue": false, "extra": null, "duration": 9.2, "report": ["late"] },
-"0097_ssl_verify": {"name": "0097_ssl_verify", "state": "SKIPPED", "known_issue": false, "extra": null, "duration": 0.0, "report": [] }}}"""
+LIBRDKAFKA = """\
+\x1b[36m[0001_multiobj              /  1.100s] | 0001_multiobj | FAILED | is not a row of the table
+\x1b[0mTEST 20261122103158 (bare, scenario default) SUMMARY
+#==================================================================#
+|\x1b[31m <MAIN>                                   |     FAILED |   9.819s \x1b[0m|\x1b[31m 2 test(s) failed\x1b[0m
+|\x1b[32m 0001_multiobj                            |     PASSED |   1.100s \x1b[0m|
+|\x1b[31m 0005_order                               |     FAILED |   9.200s \x1b[0m|\x1b[31m message 7 is late\x1b[0m
+|\x1b[35m 0011_produce_batch                       |    RUNNING |   9.700s \x1b[0m|
+|\x1b[36m 0097_ssl_verify                          |    SKIPPED |   0.000s \x1b[0m|\x1b[36m no SSL\x1b[0m
+#==================================================================#
+"""
 JEST = """{"numTotalTests": 3, "testResults": [{"name": "/a/index.spec.js", "assertionResults": [
 {"ancestorTitles": ["Admin"], "fullName": "Admin lists topics", "status": "passed", "title": "lists topics", "failureMessages": []},
 {"ancestorTitles": ["Admin"], "fullName": "Admin fails", "status": "failed", "title": "fails", "failureMessages": ["Error"]},
@@ -42,7 +49,7 @@ JEST = """{"numTotalTests": 3, "testResults": [{"name": "/a/index.spec.js", "ass
     [
         (Pytest(), JUNIT, Outcomes(1, ("tests.test_a.test_fails", "tests.test_a.TestB.test_breaks"), {"tests.test_a.test_skips": "no SASL"})),
         (GoTest(), GO, Outcomes(1, ("TestFail",), {"TestSkip": "no broker"})),
-        (Librdkafka(), LIBRDKAFKA, Outcomes(1, ("0005_order",), {"0097_ssl_verify": ""})),
+        (Librdkafka(), LIBRDKAFKA, Outcomes(1, ("0005_order", "0011_produce_batch"), {"0097_ssl_verify": "no SSL"})),
         (Jest(), JEST, Outcomes(1, ("Admin fails",), {"Admin waits": ""})),
     ],
     ids=["pytest", "go", "librdkafka", "jest"],
@@ -52,10 +59,19 @@ def test_outcomes_of_a_report_are_read(framework: Framework, text: str, expected
     assert framework.outcomes(tmp_path / "report") == expected
 
 
-def test_outcomes_of_a_build_failure_raise(tmp_path: Path) -> None:
-    (tmp_path / "report").write_text('{"Action":"build-fail"}\n{"Action":"fail","Package":"example.org/a"}\n')
+@pytest.mark.parametrize(
+    ("framework", "text"),
+    [
+        (GoTest(), '{"Action":"build-fail"}\n{"Action":"fail","Package":"example.org/a"}\n'),
+        (Pytest(), "ImportError while loading conftest.py"),
+        (Librdkafka(), "test-runner: Assertion `0' failed."),
+    ],
+    ids=["go", "pytest", "librdkafka"],
+)
+def test_outcomes_of_a_failed_start_raise(framework: Framework, text: str, tmp_path: Path) -> None:
+    (tmp_path / "report").write_text(text)
     with pytest.raises(ValueError, match="contains no test: read the log"):
-        GoTest().outcomes(tmp_path / "report")
+        framework.outcomes(tmp_path / "report")
 
 
 def test_leaving_out_names_the_tests() -> None:

@@ -62,7 +62,7 @@ def suite() -> Suite:
         prepare=(("touch", "prepared.txt"),),
         command=(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--junitxml={report}"),
         environment={"BROKERS": "{bootstrap_servers}"},
-        settings={"node.id": "7"},
+        first_id=7,
         left_out={"test_suite.py::test_is_left_out": "does not apply"},
     )
 

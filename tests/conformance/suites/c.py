@@ -29,7 +29,7 @@ LIBRDKAFKA = Suite(
         "-c",
         'cd tests && printf "bootstrap.servers={bootstrap_servers}\\ntest.topic.random=true\\n" > test.conf && ./test-runner -L -Q -E -p4',
     ),
-    environment={"TESTS": QUICK.replace(" ", ","), "TEST_KAFKA_VERSION": "4.3.0", "TEST_LEVEL": "1", "TEST_REPORT": "{report}"},
+    environment={"TESTS": QUICK.replace(" ", ","), "TEST_KAFKA_VERSION": "4.3.0", "TEST_LEVEL": "1"},
 )
 
 SUITES = (LIBRDKAFKA,)

@@ -43,6 +43,7 @@ KAFKAJS = Suite(
     ),
     environment={"HOST": "{host}", "PORT": "{port}", "BROKERS": "{bootstrap_servers}", "KAFKA_VERSION": "4.3", "NODE_ENV": "test"},
     nodes=3,
+    first_id=0,
     settings={"num.partitions": "2", "default.replication.factor": "2"},
 )
 
