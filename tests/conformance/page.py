@@ -32,7 +32,9 @@ def rendered(suites: Iterable[Suite], results: Sequence[Result], not_run: Sequen
     """Returns the page for these suites and results. Suites without a result are listed as not run."""
     by_key = {result.key: result for result in results}
     run = [(suite, by_key[suite.name, ODRADEK]) for suite in suites if (suite.name, ODRADEK) in by_key]
-    missing = [NotRun(suite.name, "declared, but no result has been recorded yet") for suite in suites if (suite.name, ODRADEK) not in by_key]
+    missing = [
+        NotRun(suite.name, "declared, but no result has been recorded yet") for suite in suites if (suite.name, ODRADEK) not in by_key
+    ]
     parts = [INTRODUCTION, "\n".join(_overview(run, by_key)) + "\n"]
     parts += ["\n".join(_section(suite, result, by_key.get((suite.name, APACHE_KAFKA)))) + "\n" for suite, result in run]
     parts += ["\n".join(lines) + "\n" for lines in (_not_run([*missing, *not_run]), _own_figures())]
@@ -84,14 +86,15 @@ def _own_figures() -> Iterator[str]:
     size = figures.comparison()
     yield "## Comparison with Apache Kafka, response by response\n"
     yield (
-        f"The [differential suite](../CONTRIBUTING.md#the-differential-suite) has {size.cases} cases in {size.families} families. Apache Kafka's\n"
-        f"{size.answers} recorded answers are compared with odradek's field by field in each test run. Every difference is fixed, or has a\n"
-        f"line with its reason in tests/differential/known_differences.txt, which has {size.known_differences} lines.\n"
+        f"The [differential suite](../CONTRIBUTING.md#the-differential-suite) has {size.cases} cases in {size.families} families. "
+        f"Apache Kafka's\n{size.answers} recorded answers are compared with odradek's field by field in each test run. Every difference "
+        "is fixed, or has a\nline with its reason in tests/differential/known_differences.txt, which has "
+        f"{size.known_differences} lines.\n"
     )
     yield "## Clients in this project's own tests\n"
     yield (
-        "The scenarios in tests/clients (metadata, records in each compression, groups, nodes that stop and return) run with these clients. The\n"
-        "older versions, and newer ones that behave as if the broker were older, also run with `as_version`.\n"
+        "The scenarios in tests/clients (metadata, records in each compression, groups, nodes that stop and return) run with these\n"
+        "clients. Older versions, and newer ones that behave as if the broker were older, also run with `as_version`.\n"
     )
     yield "| client | versions |\n|---|---|"
     yield from (f"| {name} | {versions} |" for name, versions in figures.clients())

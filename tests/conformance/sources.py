@@ -73,7 +73,9 @@ class Crate:
         project = target.with_name(f"{target.name}-project")
         (project / "src").mkdir(parents=True)
         (project / "src" / "lib.rs").touch()
-        manifest = f'[package]\nname = "suite"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\n{self.crate} = "={self.crate_version}"\n'
+        manifest = (
+            f'[package]\nname = "suite"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\n{self.crate} = "={self.crate_version}"\n'
+        )
         (project / "Cargo.toml").write_text(manifest, encoding="utf-8")
         subprocess.run(["cargo", "vendor", "--quiet", "vendor"], cwd=project, check=True, stdout=subprocess.DEVNULL)
         (project / "vendor" / self.crate / self.folder).rename(target)

@@ -8,8 +8,8 @@ import pytest
 
 from tests.conformance.frameworks import Framework, GoTest, Jest, Librdkafka, Outcomes, Pytest
 
-JUNIT = """<?xml version="1.0" encoding="utf-8"?><testsuites name="pytest tests"><testsuite name="pytest" errors="1" failures="1" skipped="2"
- tests="6" time="0.061"><testcase classname="tests.test_a" name="test_passes" time="0.001" /><testcase classname="tests.test_a"
+JUNIT = """<?xml version="1.0" encoding="utf-8"?><testsuites name="pytest tests"><testsuite name="pytest" errors="1" failures="1" 
+ skipped="2" tests="6" time="0.061"><testcase classname="tests.test_a" name="test_passes" time="0.001" /><testcase classname="tests.test_a"
  name="test_fails" time="0.001"><failure message="assert 1 == 2">def test_fails(): ...</failure></testcase><testcase
  classname="tests.test_a.TestB" name="test_breaks" time="0.000"><error message="failed on setup">E</error></testcase><testcase
  classname="tests.test_a" name="test_skips" time="0.000"><skipped type="pytest.skip" message="no SASL">a.py:9: no SASL</skipped></testcase>
@@ -47,7 +47,11 @@ JEST = """{"numTotalTests": 3, "testResults": [{"name": "/a/index.spec.js", "ass
 @pytest.mark.parametrize(
     ("framework", "text", "expected"),
     [
-        (Pytest(), JUNIT, Outcomes(1, ("tests.test_a.test_fails", "tests.test_a.TestB.test_breaks"), {"tests.test_a.test_skips": "no SASL"})),
+        (
+            Pytest(),
+            JUNIT,
+            Outcomes(1, ("tests.test_a.test_fails", "tests.test_a.TestB.test_breaks"), {"tests.test_a.test_skips": "no SASL"}),
+        ),
         (GoTest(), GO, Outcomes(1, ("TestFail",), {"TestSkip": "no broker"})),
         (Librdkafka(), LIBRDKAFKA, Outcomes(1, ("0005_order", "0011_produce_batch"), {"0097_ssl_verify": "no SSL"})),
         (Jest(), JEST, Outcomes(1, ("Admin fails",), {"Admin waits": ""})),

@@ -14,7 +14,9 @@ from tests.conformance.run import ADAPTERS, names_of
 from tests.conformance.suite import NotRun, Suite
 from tests.conformance.suites import SUITES
 
-RESULT = Result("sample", "1.0", ODRADEK, "0.1", "abc", "2026-11-22", 9, "go test", 5, ("TestA", "TestB"), {"TestC": "a | b", "TestD": "a | b"})
+RESULT = Result(
+    "sample", "1.0", ODRADEK, "0.1", "abc", "2026-11-22", 9, "go test", 5, ("TestA", "TestB"), {"TestC": "a | b", "TestD": "a | b"}
+)
 THEIRS = replace(RESULT, broker=APACHE_KAFKA, broker_version="4.3.1", passed=6, failed=("TestB",))
 
 
@@ -57,7 +59,11 @@ def test_failures_with_a_reason_did_fail() -> None:
     for result in results.read():
         if result.broker == ODRADEK:
             suite = SUITES[result.suite]
-            unused = [pattern for pattern in suite.failures if not any(replace(suite, failures={pattern: "x"}).reason_of_failure(test) for test in result.failed)]
+            unused = [
+                pattern
+                for pattern in suite.failures
+                if not any(replace(suite, failures={pattern: "x"}).reason_of_failure(test) for test in result.failed)
+            ]
             assert unused == [], f"{suite.name} gives reasons for tests that pass"
 
 

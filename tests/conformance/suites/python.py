@@ -20,6 +20,7 @@ KAFKA_PYTHON = Suite(
     prepare=(("touch", "test/__init__.py"), ("cp", "{adapters}/kafka_python_service.py", "test/service.py"), ("mkdir", "-p", "kafka-root")),
     command=("{python}", "-m", "pytest", "test/integration", "--timeout=60", "--junitxml={report}"),
     environment={"KAFKA_URI": "kafka://{bootstrap_servers}", "KAFKA_VERSION": "4.3.0", "KAFKA_ROOT": "{source}/kafka-root"},
+    settings={"group.min.session.timeout.ms": "1000"},  # as in its own server.properties
     first_id=0,  # test_create_partitions assigns partitions to node 0
     failures={"test.integration.test_ssl_integration.*": OWN_BROKER},
 )
@@ -65,8 +66,8 @@ AIOKAFKA = Suite(
     source=Git("https://github.com/aio-libs/aiokafka"),
     framework=Pytest(),
     packages=("aiokafka[lz4,snappy,zstd]==0.14.0", "pytest==9.0.2", "pytest-asyncio==1.3.0", "pytest-mock==3.15.1", "pytest-timeout"),
-    # Its conftest.py starts an image of Kafka; the adapter names the cluster that already runs. Without the folder `aiokafka`, the installed
-    # package is tested, which has its extension modules.
+    # Its conftest.py starts an image of Kafka; the adapter names the cluster that already runs. Without the folder `aiokafka`, the
+    # installed package is tested, which has its extension modules.
     prepare=(("cp", "{adapters}/aiokafka_conftest.py", "tests/conftest.py"), ("mv", "aiokafka", "aiokafka-sources")),
     command=("{python}", "-m", "pytest", "tests", "--timeout=180", "--junitxml={report}"),
     environment={"BROKERS": "{bootstrap_servers}", "KAFKA_VERSION": "4.3.1"},
