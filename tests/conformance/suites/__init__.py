@@ -7,4 +7,15 @@ from . import c, go, node, python
 
 SUITES: dict[str, Suite] = {suite.name: suite for suite in (*python.SUITES, *go.SUITES, *node.SUITES, *c.SUITES)}
 
-NOT_RUN: list[NotRun] = []
+NOT_RUN = [
+    NotRun(
+        "confluent-kafka-python: Schema Registry, SASL and OAuth directories",
+        "need a schema registry, or listeners and an identity provider that the suite starts in containers",
+    ),
+    NotRun(
+        "Apache Kafka's own client tests", "start a cluster of Kafka's server classes in their own process, and have no option for another"
+    ),
+    NotRun("kafka-go", "its files contain `localhost:9092` as the address of the broker and as an expected value"),
+    NotRun("librdkafka: tests outside the list", "take minutes each, or run Kafka's shell scripts on the machine of the broker"),
+    NotRun("confluent-kafka-javascript", "builds its own librdkafka, whose suite is run, and its tests expect fixed ports"),
+]
