@@ -6,7 +6,6 @@ import pytest
 
 from tests import documents
 
-
 GENERATED = [
     documents.README,
     documents.CONFIGURATION,

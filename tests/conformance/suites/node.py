@@ -6,13 +6,7 @@ from ..frameworks import Jest
 from ..sources import Git
 from ..suite import Suite
 
-SECURED_FILES = (
-    "src/admin/__tests__/(connection|createAcls|deleteAcls|describeAcls)",
-    "src/broker/__tests__/(connect|disconnect|reauthenticate)",
-    "src/consumer/__tests__/connection",
-    "src/network/connection",
-)
-"""Files whose tests connect to the TLS and SASL listeners of its own containers."""
+SECURED = "connects to the TLS and SASL listeners of its own containers"
 HELPERS = "testHelpers/index.js"
 
 KAFKAJS = Suite(
@@ -39,12 +33,24 @@ KAFKAJS = Suite(
         "--json",
         "--outputFile={report}",
         "--testPathPattern=src/(admin|broker|cluster|consumer|producer|instrumentation|network)/",
-        f"--testPathIgnorePatterns={'|'.join(SECURED_FILES)}",
     ),
     environment={"HOST": "{host}", "PORT": "{port}", "BROKERS": "{bootstrap_servers}", "KAFKA_VERSION": "4.3", "NODE_ENV": "test"},
     nodes=3,
     first_id=0,
     settings={"num.partitions": "2", "default.replication.factor": "2"},
+    left_out={
+        "src/admin/__tests__/(connection|createAcls|deleteAcls|describeAcls)": SECURED,
+        "src/broker/__tests__/(connect|disconnect|reauthenticate)": SECURED,
+        "src/consumer/__tests__/connection": SECURED,
+        "src/network/connection": SECURED,
+    },
+    failures={
+        "Broker > describeConfigs *": "compares with the exact configs and answers of Kafka 2.4",
+        "*max timestamp difference configured": "sets `message.timestamp.difference.max.ms`, which Kafka 4.0 removed",
+        "Consumer recovers from offset out of range": "joins with a rebalance time-out of 0 ms and expires before it sends SyncGroup",
+        "Producer emits the request timeout event": "sets a request time-out of 1 ms, and odradek answers within that",
+        "Producer * S[AS]*": SECURED,
+    },
 )
 
 SUITES = (KAFKAJS,)

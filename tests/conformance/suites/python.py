@@ -48,7 +48,7 @@ CONFLUENT_KAFKA = Suite(
     ),
     environment={"BROKERS": "{bootstrap_servers}"},
     failures={
-        "*test_describe_operations?sasl_cluster0?": "needs a cluster with SASL and an authorizer that denies, which the suite would start itself",
+        "*test_describe_operations?sasl_cluster0?": "needs a cluster with SASL, which the suite would start itself",
     },
 )
 
