@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import time
 import venv
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -129,9 +130,12 @@ def _git(*arguments: str) -> str:
 def _execute(command: Sequence[str], folder: str, environment: Mapping[str, str], output: int, time_limit_s: int) -> None:
     """Runs the command of a suite, whose exit code says no more than its report. A run that takes too long is ended."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}  # such as the path of our own tests
-    process = subprocess.Popen(command, cwd=folder, env={**inherited, **environment}, stdout=output, stderr=subprocess.STDOUT)
+    variables = {**inherited, **environment}
+    # The command gets a process group of its own, because some commands leave processes behind.
+    process = subprocess.Popen(command, cwd=folder, env=variables, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
     try:
         process.wait(time_limit_s)
     finally:
-        process.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.wait()
