@@ -30,6 +30,7 @@ LIBRDKAFKA = Suite(
         'cd tests && printf "bootstrap.servers={bootstrap_servers}\\ntest.topic.random=true\\n" > test.conf && LD_LIBRARY_PATH=../src:../src-cpp ./test-runner -L -Q -E -p4',
     ),
     environment={"TESTS": QUICK.replace(" ", ","), "TEST_KAFKA_VERSION": "4.3.0", "TEST_LEVEL": "1"},
+    nodes=3,  # 0103 creates topics with three replicas
 )
 
 SUITES = (LIBRDKAFKA,)

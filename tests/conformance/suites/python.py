@@ -75,6 +75,11 @@ CONFLUENT_SHARE = Suite(
     # The settings of the cluster that the tests would start themselves.
     settings={"group.share.record.lock.duration.ms": "1000", "group.share.min.record.lock.duration.ms": "1000"},
     failures={
+        "*test_schema_registry_*": "needs a schema registry",
+        "*test_sync_commit_releases_gil": "expects that another thread runs during a commit, which takes less than a millisecond; "
+        "passes in other runs",
+        "*test_topic_recreate_resumes_with_fresh_delivery": "the producer of the test asks for the deleted topic and thereby creates it, "
+        "sometimes before the test does; passes in other runs",
         "*test_partition_max_record_locks_caps_in_flight": "the producer writes the 200 records as one batch, and the default "
         "`share.acquire.mode` acquires whole batches beyond `share.partition.max.record.locks`",
     },
