@@ -14,8 +14,9 @@ INTRODUCTION = """\
 # Conformance
 
 This page lists the test suites of other projects that have been run against odradek, with their results. Each suite is run at a pinned
-version against a fresh cluster, unchanged except for what tells it the address of the cluster. A test that fails counts as failed,
-whatever the reason. The table also shows the results of Apache Kafka where the same suite has been run against it with the same settings.
+version against a fresh cluster. Its files are only changed where they name the address of the cluster or start containers. A test that fails
+counts as failed, whatever the reason. The table also shows the results of Apache Kafka where the same suite has been run against it with
+the same settings.
 
 `make conformance` repeats all runs, and `make conformance SUITES="kafka-python aiokafka"` some of them. It fetches the suites from PyPI,
 Go's module proxy, crates.io and GitHub. The results are in tests/conformance/results.json; `make docs` writes this page from them.
@@ -35,10 +36,9 @@ def rendered(suites: Iterable[Suite], results: Sequence[Result], not_run: Sequen
     missing = [
         NotRun(suite.name, "declared, but no result has been recorded yet") for suite in suites if (suite.name, ODRADEK) not in by_key
     ]
-    parts = [INTRODUCTION, "\n".join(_overview(run, by_key)) + "\n"]
-    parts += ["\n".join(_section(suite, result, by_key.get((suite.name, APACHE_KAFKA)))) + "\n" for suite, result in run]
-    parts += ["\n".join(lines) + "\n" for lines in (_not_run([*missing, *not_run]), _own_figures())]
-    return "\n".join(parts)
+    sections = [_section(suite, result, by_key.get((suite.name, APACHE_KAFKA))) for suite, result in run]
+    parts = [_overview(run, by_key), *sections, _not_run([*missing, *not_run]), _own_figures()]
+    return "\n".join([INTRODUCTION, *("\n".join(lines).rstrip() + "\n" for lines in parts)])
 
 
 def _overview(run: Iterable[tuple[Suite, Result]], by_key: dict[tuple[str, str], Result]) -> Iterator[str]:
@@ -61,6 +61,8 @@ def _section(suite: Suite, result: Result, theirs: Result | None) -> Iterator[st
         yield "| failed test | Apache Kafka | reason |\n|---|---|---|"
         yield from (f"| `{test}` | {_there(test, theirs)} | {suite.reason_of_failure(test) or UNEXPLAINED} |" for test in result.failed)
         yield ""
+    if theirs is not None and (only_theirs := sorted({*theirs.failed} - {*result.failed})):
+        yield f"Only fails on Apache Kafka: {', '.join(f'`{test}`' for test in only_theirs)}.\n"
     if suite.left_out:
         yield "| left out | reason |\n|---|---|"
         yield from (f"| `{test}` | {reason} |" for test, reason in suite.left_out.items())
@@ -70,16 +72,14 @@ def _section(suite: Suite, result: Result, theirs: Result | None) -> Iterator[st
         counted = Counter(result.skipped.values())
         yield from (f"| {count} | {_cell(reason) or 'none given'} |" for reason, count in sorted(counted.items()))
         yield ""
-    if not result.failed and not suite.left_out and not result.skipped:
-        yield "All tests passed.\n"
+    if not result.failed:
+        yield "No test failed.\n"
 
 
 def _not_run(suites: Sequence[NotRun]) -> Iterator[str]:
-    if suites:
-        yield "## Suites that were not run\n"
-        yield "| suite | reason |\n|---|---|"
-        yield from (f"| {each.name} | {each.reason} |" for each in suites)
-        yield ""
+    yield "## Suites that were not run\n"
+    yield "| suite | reason |\n|---|---|"
+    yield from (f"| {each.name} | {each.reason} |" for each in suites)
 
 
 def _own_figures() -> Iterator[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -108,7 +109,8 @@ def filled_in(suite: Suite, names: Mapping[str, str]) -> tuple[list[str], dict[s
 def shown_command(suite: Suite) -> str:
     """Returns the command as the page shows it: names stand for the paths and addresses of a run."""
     variables = [f"{name}={value}" for name, value in suite.environment.items()]
-    return " ".join([*variables, *suite.command]).replace("{", "<").replace("}", ">")
+    command = [shlex.quote(part) if " " in part else part for part in suite.command]
+    return " ".join([*variables, *command]).replace("\n", "\\n").replace("{", "<").replace("}", ">")
 
 
 def readable(reason: str, place: Path) -> str:

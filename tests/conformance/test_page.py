@@ -17,7 +17,7 @@ from tests.conformance.suites import SUITES
 RESULT = Result(
     "sample", "1.0", ODRADEK, "0.1", "abc", "2026-11-22", 9, "go test", 5, ("TestA", "TestB"), {"TestC": "a | b", "TestD": "a | b"}
 )
-THEIRS = replace(RESULT, broker=APACHE_KAFKA, broker_version="4.3.1", passed=6, failed=("TestB",))
+THEIRS = replace(RESULT, broker=APACHE_KAFKA, broker_version="4.3.1", passed=5, failed=("TestB", "TestF"))
 
 
 def sample() -> Suite:
@@ -76,9 +76,10 @@ def test_results_are_read_as_they_are_written(monkeypatch: pytest.MonkeyPatch, t
 
 def test_page_shows_failed_and_left_out_tests() -> None:
     text = page.rendered([sample()], [RESULT, THEIRS], [NotRun("other", "needs Docker")])
-    assert "| [sample](#sample) | 1.0 | 5 | 2 | 2 | 4.3.1: 6 passed, 1 failed | 2026-11-22, 0.1 at abc |" in text
+    assert "| [sample](#sample) | 1.0 | 5 | 2 | 2 | 4.3.1: 5 passed, 2 failed | 2026-11-22, 0.1 at abc |" in text
     assert "| `TestA` | does not fail | reads the log |" in text
     assert "| `TestB` | fails, too | not explained yet |" in text
+    assert "Only fails on Apache Kafka: `TestF`." in text
     assert "| `TestE` | needs Docker |" in text
     assert r"| 2 | a \| b |" in text
     assert "| other | needs Docker |" in text

@@ -12,6 +12,12 @@ QUICK = (
 )
 """The tests that need neither minutes nor Kafka's shell scripts."""
 
+RUN = (
+    'cd tests && printf "bootstrap.servers={bootstrap_servers}\\ntest.topic.random=true\\n" > test.conf && '
+    "LD_LIBRARY_PATH=../src:../src-cpp ./test-runner -L -Q -E -p4"
+)
+"""Not the local tests, quickly, without emulated sockets, four at once."""
+
 LIBRDKAFKA = Suite(
     name="librdkafka",
     version="2.12.1",
@@ -24,11 +30,7 @@ LIBRDKAFKA = Suite(
         ("make", "-j2", "libs"),
         ("make", "-C", "tests", "-j2", "test-runner"),
     ),
-    command=(
-        "sh",
-        "-c",
-        'cd tests && printf "bootstrap.servers={bootstrap_servers}\\ntest.topic.random=true\\n" > test.conf && LD_LIBRARY_PATH=../src:../src-cpp ./test-runner -L -Q -E -p4',
-    ),
+    command=("sh", "-c", RUN),
     environment={"TESTS": QUICK.replace(" ", ","), "TEST_KAFKA_VERSION": "4.3.0", "TEST_LEVEL": "1"},
     nodes=3,  # 0103 creates topics with three replicas
 )
