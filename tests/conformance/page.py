@@ -14,9 +14,9 @@ INTRODUCTION = """\
 # Conformance
 
 This page lists the test suites of other projects that have been run against odradek, with their results. Each suite is run at a pinned
-version against a fresh cluster. Its files are only changed where they name the address of the cluster or start containers. A test that fails
-counts as failed, whatever the reason. The table also shows the results of Apache Kafka where the same suite has been run against it with
-the same settings.
+version against a fresh cluster. Its files are only changed where they name the address of the cluster or start containers. A test that
+fails counts as failed, whatever the reason. The table also shows the results of Apache Kafka where the same suite has been run against it
+with the same settings.
 
 `make conformance` repeats all runs, and `make conformance SUITES="kafka-python aiokafka"` some of them. It fetches the suites from PyPI,
 Go's module proxy, crates.io and GitHub. The results are in tests/conformance/results.json; `make docs` writes this page from them.
