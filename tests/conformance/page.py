@@ -59,13 +59,13 @@ def _section(suite: Suite, result: Result, theirs: Result | None) -> Iterator[st
     yield f"    {result.command}\n"
     if result.failed:
         yield "| failed test | Apache Kafka | reason |\n|---|---|---|"
-        yield from (f"| `{test}` | {_there(test, theirs)} | {suite.reason_of_failure(test) or UNEXPLAINED} |" for test in result.failed)
+        yield from (f"| `{_cell(test)}` | {_there(test, theirs)} | {suite.reason_of_failure(test) or UNEXPLAINED} |" for test in result.failed)
         yield ""
     if theirs is not None and (only_theirs := sorted({*theirs.failed} - {*result.failed})):
         yield f"Only fails on Apache Kafka: {', '.join(f'`{test}`' for test in only_theirs)}.\n"
     if suite.left_out:
         yield "| left out | reason |\n|---|---|"
-        yield from (f"| `{test}` | {reason} |" for test, reason in suite.left_out.items())
+        yield from (f"| `{_cell(test)}` | {reason} |" for test, reason in suite.left_out.items())
         yield ""
     if result.skipped:
         yield "| skipped by the suite | its reason |\n|--:|---|"
