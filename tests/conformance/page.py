@@ -59,7 +59,9 @@ def _section(suite: Suite, result: Result, theirs: Result | None) -> Iterator[st
     yield f"    {result.command}\n"
     if result.failed:
         yield "| failed test | Apache Kafka | reason |\n|---|---|---|"
-        yield from (f"| `{_cell(test)}` | {_there(test, theirs)} | {suite.reason_of_failure(test) or UNEXPLAINED} |" for test in result.failed)
+        yield from (
+            f"| `{_cell(test)}` | {_there(test, theirs)} | {suite.reason_of_failure(test) or UNEXPLAINED} |" for test in result.failed
+        )
         yield ""
     if theirs is not None and (only_theirs := sorted({*theirs.failed} - {*result.failed})):
         yield f"Only fails on Apache Kafka: {', '.join(f'`{test}`' for test in only_theirs)}.\n"

@@ -39,22 +39,36 @@ class CannotRun(Exception):
 def run(suite: Suite, broker: str = ODRADEK, cache: Path = CACHE) -> Result:
     """Runs a suite and returns the result. Raises CannotRun if the machine lacks a program, and ValueError if no test has run."""
     place = prepared(suite, cache)
-    report, log = place / f"report-{broker.replace(' ', '-')}", place / f"log-{broker.replace(' ', '-')}.txt"
+    report, seconds = _executed(suite, place, broker)
+    outcomes = suite.framework.outcomes(report)
+    version, commit = (__version__, current_commit()) if broker == ODRADEK else (apache_kafka.VERSION, "")
+    return Result(
+        suite=suite.name,
+        version=suite.version,
+        broker=broker,
+        broker_version=version,
+        commit=commit,
+        date=datetime.now(UTC).date().isoformat(),
+        seconds=seconds,
+        command=shown_command(suite),
+        passed=outcomes.passed,
+        failed=tuple(sorted(outcomes.failed)),
+        skipped={test: readable(reason, place) for test, reason in sorted(outcomes.skipped.items())},
+    )
+
+
+def _executed(suite: Suite, place: Path, broker: str) -> tuple[Path, int]:
+    """Runs the command of a suite against a cluster. Returns its report, which is its output if it writes no other, and the seconds."""
+    suffix = broker.replace(" ", "-")
+    report, log = place / f"report-{suffix}", place / f"log-{suffix}.txt"
     report.unlink(missing_ok=True)
-    with started(suite, broker) as bootstrap_servers:
+    with started(suite, broker) as bootstrap_servers, log.open("wb") as output:
         names = names_of(suite, place, bootstrap_servers, report)
         command, environment = filled_in(suite, names)
         begin = time.monotonic()
-        with log.open("wb") as output:
-            _execute(command, names["source"], environment, output.fileno(), suite.time_limit_s)
+        _execute(command, names["source"], environment, output.fileno(), suite.time_limit_s)
         seconds = round(time.monotonic() - begin)
-    outcomes = suite.framework.outcomes(report if report.is_file() else log)
-    skipped = {test: readable(reason, place) for test, reason in sorted(outcomes.skipped.items())}
-    version, commit = (__version__, current_commit()) if broker == ODRADEK else (apache_kafka.VERSION, "")
-    today = datetime.now(UTC).date().isoformat()
-    shown = shown_command(suite)
-    failed = tuple(sorted(outcomes.failed))
-    return Result(suite.name, suite.version, broker, version, commit, today, seconds, shown, outcomes.passed, failed, skipped)
+    return (report if report.is_file() else log), seconds
 
 
 @contextmanager
