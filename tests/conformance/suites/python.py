@@ -105,10 +105,6 @@ AIOKAFKA = Suite(
         "tests/test_consumer.py::TestConsumerIntegration::test_ssl_consume": CERTIFICATES,
         "tests/test_producer.py::TestKafkaProducerIntegration::test_producer_ssl": CERTIFICATES,
     },
-    failures={
-        "*test_kip_345_disabled": "expects that the callback of one consumer has run as soon as another consumer has fetched a committed "
-        "offset, although the client first waits for a task of the former to end; odradek answers the fetch sooner than that",
-    },
 )
 
 SUITES = (KAFKA_PYTHON, CONFLUENT_KAFKA, CONFLUENT_CONSUMER, CONFLUENT_SHARE, AIOKAFKA)
