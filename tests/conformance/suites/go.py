@@ -22,7 +22,7 @@ DOCKER = "stops and starts containers of brokers"
 SARAMA = Suite(
     name="sarama",
     version="1.61.1",
-    covers="functional tests",
+    covers="functional tests whose names begin with TestFunc",
     source=GoModule("github.com/IBM/sarama"),
     framework=GoTest(),
     # The tests find the brokers through Toxiproxy on fixed ports. Most tests only use its addresses, which are replaced by the cluster's.
