@@ -17,11 +17,13 @@ from .suites import SUITES
 def main(arguments: list[str]) -> int:
     """Returns 0 if each suite has run, whatever its tests say; 1 if one could not run."""
     parser = argparse.ArgumentParser(prog="python -m tests.conformance", description=__doc__)
-    parser.add_argument("suites", nargs="*", choices=[[], *SUITES], metavar="suite", help=f"one of {', '.join(SUITES)}; all by default")
+    parser.add_argument(
+        "suites", nargs="*", default=list(SUITES), choices=SUITES, metavar="suite", help=f"all by default: {', '.join(SUITES)}"
+    )
     parser.add_argument("--broker", choices=results.BROKERS, default=results.ODRADEK)
     options = parser.parse_args(arguments)
     failures = 0
-    for name in options.suites or SUITES:
+    for name in options.suites:
         try:
             result = run(SUITES[name], options.broker)
         except (CannotRun, ValueError, OSError, subprocess.SubprocessError) as error:

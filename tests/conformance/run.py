@@ -87,7 +87,7 @@ def prepared(suite: Suite, cache: Path) -> Path:
     """Returns the directory of a suite, in which it is fetched and prepared once."""
     missing = [program for program in (*suite.source.needs, *suite.needs) if shutil.which(program) is None]
     if missing:
-        raise CannotRun(f"{suite.name} needs {', '.join(missing)}")
+        raise CannotRun(f"needs {', '.join(missing)}")
     place, done = cache / f"{suite.name}-{suite.version}", cache / f"{suite.name}-{suite.version}" / "prepared"
     if done.exists():
         return place
