@@ -65,16 +65,22 @@ class GoTest:
         return _collected(self._events(report))
 
     def _events(self, report: Path) -> Iterator[tuple[str, str, str]]:
+        """Yields the tests. A test that began and has no end has failed, for instance because the process ended."""
         reasons: dict[str, str] = {}
+        running: dict[str, None] = {}
         for line in report.read_text(encoding="utf-8").splitlines():
             event = json.loads(line) if line.startswith("{") else {}
             test, action = event.get("Test", ""), event.get("Action")
             if not test or "/" in test:
                 continue
-            if action == "output" and (said := GO_SKIP_REASON.match(event["Output"])):
+            if action == "run":
+                running[test] = None
+            elif action == "output" and (said := GO_SKIP_REASON.match(event["Output"])):
                 reasons.setdefault(test, said[1])  # later lines are those of its clean-up
-            if action in ("pass", "fail", "skip"):
+            elif action in ("pass", "fail", "skip"):
+                running.pop(test, None)
                 yield test, action, reasons.get(test, "")
+        yield from ((test, "fail", "") for test in running)
 
 
 class Librdkafka:

@@ -25,6 +25,7 @@ GO = """\
 {"Time":"2026-11-22T15:00:00Z","Action":"fail","Package":"example.org/a","Test":"TestFail","Elapsed":0}
 {"Time":"2026-11-22T15:00:00Z","Action":"output","Package":"example.org/a","Test":"TestSkip","Output":"    a_test.go:12: no broker\\n"}
 {"Time":"2026-11-22T15:00:00Z","Action":"skip","Package":"example.org/a","Test":"TestSkip","Elapsed":0}
+{"Time":"2026-11-22T15:00:00Z","Action":"run","Package":"example.org/a","Test":"TestEndless"}
 {"Time":"2026-11-22T15:00:00Z","Action":"fail","Package":"example.org/a","Elapsed":0.004}
 """
 LIBRDKAFKA = """\
@@ -52,7 +53,7 @@ JEST = """{"numTotalTests": 3, "testResults": [{"name": "/a/index.spec.js", "ass
             JUNIT,
             Outcomes(1, ("tests.test_a.test_fails", "tests.test_a.TestB.test_breaks"), {"tests.test_a.test_skips": "no SASL"}),
         ),
-        (GoTest(), GO, Outcomes(1, ("TestFail",), {"TestSkip": "no broker"})),
+        (GoTest(), GO, Outcomes(1, ("TestFail", "TestEndless"), {"TestSkip": "no broker"})),
         (Librdkafka(), LIBRDKAFKA, Outcomes(1, ("0005_order", "0011_produce_batch"), {"0097_ssl_verify": "no SSL"})),
         (Jest(), JEST, Outcomes(1, ("Admin fails",), {"Admin waits": ""})),
     ],
