@@ -14,9 +14,11 @@ from odradek.broker.handlers import HANDLERS
 from odradek.broker.settings.documentation import as_markdown
 from odradek.protocol.messages import APIS
 from tests import api_page, request_paths
+from tests.conformance import page as conformance
 
 ROOT = Path(__file__).parents[1]
 API_PAGE, CONFIGURATION, CONTROLS, ARCHITECTURE = "docs/apis.md", "docs/configuration.md", "docs/controls.md", "ARCHITECTURE.md"
+CONFORMANCE = "docs/conformance.md"
 SERVED_APIS, FAMILIES = "protocol/served_apis.py", "broker/handler_families.py"
 ENTRIES = re.compile(r"^    \d+: .*,\n(?:    .*\n)*", re.MULTILINE)
 
@@ -27,6 +29,7 @@ def rendered() -> dict[str, str]:
         API_PAGE: api_page.rewritten(read(API_PAGE)),
         CONFIGURATION: as_markdown(),
         CONTROLS: controls.as_markdown(),
+        CONFORMANCE: conformance.as_markdown(),
         ARCHITECTURE: request_paths.rewritten(read(ARCHITECTURE)),
         SERVED_APIS: with_rows(
             SERVED_APIS, (f'{key}: ("{module_of(api.request)}", {api.versions.first}, {api.versions.last})' for key, api in APIS.items())

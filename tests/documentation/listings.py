@@ -17,7 +17,7 @@ FILE = re.compile(r"(?:#|//) (?P<name>[\w.-]+\.\w+)\n")
 INDENTED = re.compile(r"(?<=\n\n)    \S.*")
 SESSION = ("shell", "console")
 PROGRAM = "python"
-GENERATED = ("docs/apis.md", "docs/configuration.md", "docs/controls.md")
+GENERATED = ("docs/apis.md", "docs/configuration.md", "docs/conformance.md", "docs/controls.md")
 """Pages that follow from the code; their examples are tested with the generators."""
 
 
