@@ -1,0 +1,16 @@
+"""The progress of the groups of programs."""
+
+from __future__ import annotations
+
+from odradek import Cluster
+from tests.programs.program import PATIENCE_S
+
+
+def wait_until_consumed(cluster: Cluster, group_id: str, topic: str) -> None:
+    """Waits until a group has committed all records of a topic. It may have further topics that it does not commit, such as changelogs."""
+
+    def consumed() -> bool:
+        offsets = [each for group in cluster.groups() if group.group_id == group_id for each in group.offsets if each.topic == topic]
+        return bool(offsets) and not any(each.lag for each in offsets)
+
+    cluster.wait_until(consumed, timeout_s=PATIENCE_S)
