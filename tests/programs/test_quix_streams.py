@@ -43,6 +43,8 @@ def test_quix_streams_ended_application_continues(tmp_path: Path) -> None:
         with application(cluster, tmp_path / "second") as program, cluster.fault(api="EndTxn", hang=True) as fault:
             fault.wait(1, timeout_s=PATIENCE_S)
             program.kill()
+        # Each start has a new transactional id, so that only the time-out aborts the transaction that was open, and releases its offsets.
+        cluster.clock.advance(minutes=2)
         with application(cluster, tmp_path / "third"):
             cluster.wait_for_records("balances", 10, timeout_s=PATIENCE_S)
             wait_until_consumed(cluster, "balances", "payments")
