@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 """The time limit of everything that a program does, generous because the machine may be busy."""
 SHOWN_LINES = 60
 
