@@ -71,7 +71,11 @@ def consume(cluster: Cluster, count: int) -> None:
 
 def produce(cluster: Cluster, first: int, last: int) -> None:
     cluster.produce(
-        ORDERS, [{"key": f"key {n}", "value": f"value {n}", "headers": {"number": str(n)}, "timestamp": 1_700_000_000_000 + n} for n in range(first, last)]
+        ORDERS,
+        [
+            {"key": f"key {n}", "value": f"value {n}", "headers": {"number": str(n)}, "timestamp": 1_700_000_000_000 + n}
+            for n in range(first, last)
+        ],
     )
 
 
