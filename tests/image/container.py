@@ -1,4 +1,4 @@
-"""Runs an installation of odradek as a container engine would run the image, in Linux namespaces, and prints what its clients see.
+"""Runs an installation of odradek as a container engine would run the image, in Linux namespaces, and prints the answers that clients get.
 
 `run` starts this module as root of new user, mount and network namespaces, so that nothing outside changes. Inside, the file system is
 read-only, the only network is a loopback interface, the names of the hosts lead there, and the server is process 1 of a namespace of its
@@ -25,7 +25,7 @@ PROCESS = ["--pid", "--fork", "--kill-child"]
 
 
 class Answers(NamedTuple):
-    """What was seen: the process id and user in the container, the error of a write, the exit codes, and the answers at each address.
+    """The findings in a container: the process id and user in the container, the error of a write, the exit codes, and the answers at each address.
 
     An answer contains the advertised addresses of all brokers, and settings of one of them.
     """
@@ -107,7 +107,7 @@ def _identity(pid: int) -> tuple[int, int, int]:
 
 def _ask(address: str) -> tuple[dict[str, str], dict[str, str]]:
     """Returns the brokers and some settings of the first one, as a client at this address sees them."""
-    from confluent_kafka.admin import AdminClient, ConfigResource
+    from confluent_kafka.admin import AdminClient, ConfigResource  # type: ignore[attr-defined]
 
     admin = AdminClient({"bootstrap.servers": address})
     brokers = {str(each.id): f"{each.host}:{each.port}" for each in admin.list_topics(timeout=PATIENCE_S).brokers.values()}

@@ -1,4 +1,4 @@
-"""What the Dockerfile says about containers of the image."""
+"""The instructions of the Dockerfile for containers of the image."""
 
 from __future__ import annotations
 

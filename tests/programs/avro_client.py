@@ -39,7 +39,7 @@ def consume(servers: str, registry: SchemaRegistryClient, count: int) -> None:
     for _ in range(count):
         message = consumer.poll(PATIENCE_S)
         assert message is not None and message.error() is None, message and message.error()
-        print(json.dumps(message.value()), flush=True)
+        print(json.dumps(message.value()), flush=True)  # noqa: T201
     consumer.close()
 
 

@@ -68,7 +68,7 @@ async def consume(bootstrap_servers: str, count: int) -> Rows:
 
 async def main(bootstrap_servers: str, count: int) -> None:
     tables = await administer(bootstrap_servers)
-    print(json.dumps(tables | {"records": await consume(bootstrap_servers, count)}))
+    print(json.dumps(tables | {"records": await consume(bootstrap_servers, count)}))  # noqa: T201
 
 
 if __name__ == "__main__":

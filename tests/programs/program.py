@@ -55,7 +55,7 @@ class Program:
         self.kill()
 
     def wait_for_line(self, pattern: str) -> re.Match[str]:
-        """Returns the match in the first line with the pattern. Raises AssertionError if the program ends without one, or takes too long."""
+        """Returns the match in the first line with the pattern. Raises AssertionError if the program ends or takes too long."""
         deadline_s = time.monotonic() + PATIENCE_S
         seen = 0
         with self._changed:

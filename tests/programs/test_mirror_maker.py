@@ -8,6 +8,7 @@ import pytest
 from confluent_kafka import Consumer
 
 from odradek import Cluster
+from odradek.broker.cluster.startup_topics import TopicOptions
 from tests import apache_kafka
 from tests.cache import Unavailable
 from tests.programs.connect import libraries, properties
@@ -86,7 +87,7 @@ def committed(cluster: Cluster, topic: str) -> dict[int, int]:
 
 
 def test_mirror_maker_copies_and_continues(tmp_path: Path) -> None:
-    topics = {ORDERS: {"partitions": 2, "configs": {"max.message.bytes": 2_000_000}}}
+    topics: dict[str, int | TopicOptions] = {ORDERS: {"partitions": 2, "configs": {"max.message.bytes": 2_000_000}}}
     settings = {"log.retention.ms": -1}
     with Cluster(nodes=2, topics=topics, settings=settings) as primary, Cluster(nodes=1, settings=settings) as backup:
         produce(primary, 0, 100)

@@ -12,9 +12,9 @@ from odradek.broker.groups.consumer.regex_resolutions import Resolutions
 from odradek.broker.groups.coordinator import Groups, GroupSettings
 from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.groups.share.partitions_view import UNINITIALIZED_START_OFFSET, ShareStateSummary
+from odradek.broker.releases.release import Release
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.waiting import Background, Reply
-from odradek.broker.releases.release import Release
 from odradek.broker.settings.values import BrokerConfig, GroupConfig, TopicConfig
 from odradek.broker.topics.topic import Topic
 from odradek.broker.transactions.transaction import Producer
