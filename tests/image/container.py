@@ -25,9 +25,10 @@ PROCESS = ["--pid", "--fork", "--kill-child"]
 
 
 class Answers(NamedTuple):
-    """The findings in a container: the process id and user in the container, the error of a write, the exit codes, and the answers at each address.
+    """The findings in a container, and the answers at each address.
 
-    An answer contains the advertised addresses of all brokers, and settings of one of them.
+    `write_error` is the error of an attempt to write a file. `brokers` are the advertised addresses of all brokers by their ids, and
+    `settings` those of one broker.
     """
 
     pid: int

@@ -50,6 +50,7 @@ class Registry(Program):
         settings = {
             "APICURIO_STORAGE_KIND": "kafkasql",
             "APICURIO_KAFKASQL_BOOTSTRAP_SERVERS": cluster.bootstrap_servers,
+            "APICURIO_KAFKASQL_CONSUMER_POLL_TIMEOUT": "100",
             "QUARKUS_HTTP_HOST": "127.0.0.1",
             "QUARKUS_HTTP_PORT": "0",
             "QUARKUS_LOG_LEVEL": "INFO",
