@@ -11,9 +11,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
+import pytest
+
+from tests.cache import Unavailable, interpreter
+
 PATIENCE_S = 120.0
 """The time limit of everything that a program does, generous because the machine may be busy."""
 SHOWN_LINES = 60
+
+
+def python_with(name: str, *requirements: str) -> str:
+    """Returns the Python of a virtual environment with packages of PyPI. Skips the test if they cannot be installed."""
+    try:
+        return str(interpreter(name, *requirements))
+    except Unavailable as reason:
+        pytest.skip(str(reason))
 
 
 class Program:

@@ -9,13 +9,12 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer
 from prometheus_client.parser import text_string_to_metric_families
 
 from odradek import Cluster
 from tests.apache_kafka import reserve_port
-from tests.cache import Unavailable, interpreter
-from tests.programs.program import PATIENCE_S, Program
+from tests.programs.program import PATIENCE_S, Program, python_with
+from tests.programs.progress import consume
 
 pytestmark = [pytest.mark.clients, pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -26,14 +25,11 @@ Progress = dict[tuple[str, int], float]
 
 def exporter(cluster: Cluster, port: int, directory: Path) -> Program:
     """Starts the exporter. Skips the test if it cannot be installed."""
-    try:
-        # The exporter uses modules that later versions of kafka-python do not have.
-        python = interpreter(f"{NAME}-0.5.5", f"{NAME}==0.5.5", "kafka-python==2.0.6")
-    except Unavailable as reason:
-        pytest.skip(str(reason))
+    # The exporter uses modules that later versions of kafka-python do not have.
+    python = python_with(f"{NAME}-0.5.5", f"{NAME}==0.5.5", "kafka-python==2.0.6")
     intervals = [f"--{name}-interval=0.2" for name in ("topic", "high-water", "low-water")]
     servers = ["--bootstrap-brokers", cluster.bootstrap_servers, "--port", str(port)]
-    return Program([str(python), "-m", NAME.replace("-", "_"), "--from-start", *servers, *intervals], directory)
+    return Program([python, "-m", NAME.replace("-", "_"), "--from-start", *servers, *intervals], directory)
 
 
 def exported(port: int) -> dict[str, Progress]:
@@ -60,25 +56,15 @@ def of_cluster(cluster: Cluster) -> dict[str, Progress]:
     }
 
 
-def consume(cluster: Cluster, count: int) -> None:
-    consumer = Consumer({"bootstrap.servers": cluster.bootstrap_servers, "group.id": "billing", "auto.offset.reset": "earliest"})
-    consumer.subscribe(["orders"])
-    read = 0
-    while read < count:
-        read += len(consumer.consume(count - read, timeout=PATIENCE_S))
-    consumer.commit(asynchronous=False)
-    consumer.close()
-
-
 def test_exporter_reports_lag_of_groups(tmp_path: Path) -> None:
     # The exporter sends ListOffsets v0, which Kafka 4 refuses (KIP-896).
     with Cluster(nodes=2, topics={"orders": 2}, as_version="3.9") as cluster:
         cluster.produce("orders", [f"value {n}" for n in range(20)])
-        consume(cluster, 20)
+        consume(cluster, "billing", "orders", 20)
         cluster.produce("orders", ["late"], partition=1)
         with reserve_port() as reserved, exporter(cluster, port := reserved.getsockname()[1], tmp_path) as program:
             program.wait_for_line("Server started")
             cluster.wait_until(lambda: exported(port) == of_cluster(cluster), timeout_s=PATIENCE_S)
-            consume(cluster, 1)
+            consume(cluster, "billing", "orders", 1)
             assert cluster.group("billing").lag == 0
             cluster.wait_until(lambda: exported(port) == of_cluster(cluster), timeout_s=PATIENCE_S)

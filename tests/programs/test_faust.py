@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from odradek import Cluster, assert_records, formats, record
-from tests.cache import Unavailable, interpreter
-from tests.programs.program import PATIENCE_S, Program
+from tests.programs.program import PATIENCE_S, Program, python_with
 from tests.programs.progress import wait_until_consumed
 
 pytestmark = [pytest.mark.clients, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -19,11 +18,8 @@ WORDS = ["spool", "stairs", "spool", "star", "spool"]
 
 def worker(cluster: Cluster, directory: Path) -> Program:
     """Starts a worker. Skips the test if Faust cannot be installed."""
-    try:
-        python = interpreter("faust-0.15.3", "faust-streaming==0.15.3")
-    except Unavailable as reason:
-        pytest.skip(str(reason))
-    command = [str(python), str(APPLICATION), "--datadir", str(directory), "worker", "--without-web", "--loglevel", "info"]
+    python = python_with("faust-0.15.3", "faust-streaming==0.15.3")
+    command = [python, str(APPLICATION), "--datadir", str(directory), "worker", "--without-web", "--loglevel", "info"]
     return Program(command, directory, {"BOOTSTRAP_SERVERS": cluster.bootstrap_servers})
 
 

@@ -11,8 +11,7 @@ import pytest
 from confluent_kafka import Consumer
 
 from odradek import Cluster
-from tests.cache import Unavailable, interpreter
-from tests.programs.program import PATIENCE_S, Program
+from tests.programs.program import PATIENCE_S, Program, python_with
 
 pytestmark = [pytest.mark.clients, pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -37,12 +36,9 @@ def cluster() -> Iterator[Cluster]:
 
 
 def test_kaskade_shows_cluster_and_creates_topic(cluster: Cluster, tmp_path: Path) -> None:
-    try:
-        python = interpreter("kaskade-5.1.0", "kaskade==5.1.0")
-    except Unavailable as reason:
-        pytest.skip(str(reason))
+    python = python_with("kaskade-5.1.0", "kaskade==5.1.0")
     environment = {"HOME": str(tmp_path), "TERM": "xterm-256color"}
-    with Program([str(python), str(SESSION), cluster.bootstrap_servers, "7"], tmp_path, environment) as program:
+    with Program([python, str(SESSION), cluster.bootstrap_servers, "7"], tmp_path, environment) as program:
         tables = json.loads(program.wait_for_line(r"^\{.*\}$")[0])
         assert program.wait() == 0
     assert [row[:1] + row[-3:] for row in tables["topics"] if row[0] == "orders"] == [["orders", "1", "≈7", "≈2"]]

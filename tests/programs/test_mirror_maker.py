@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer
 
 from odradek import Cluster
 from odradek.broker.cluster.startup_topics import TopicOptions
@@ -13,6 +12,7 @@ from tests import apache_kafka
 from tests.cache import Unavailable
 from tests.programs.connect import libraries, properties
 from tests.programs.program import PATIENCE_S, Program
+from tests.programs.progress import consume
 
 pytestmark = [pytest.mark.clients, pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -57,19 +57,6 @@ def mirror_maker(primary: Cluster, backup: Cluster, directory: Path) -> Program:
     return Program(command, directory)
 
 
-def consume(cluster: Cluster, count: int) -> None:
-    """Reads records as a member of the group, and commits their offsets."""
-    consumer = Consumer(
-        {"bootstrap.servers": cluster.bootstrap_servers, "group.id": GROUP, "auto.offset.reset": "earliest", "enable.auto.commit": False}
-    )
-    consumer.subscribe([ORDERS])
-    read = 0
-    while read < count:
-        read += len(consumer.consume(count - read, timeout=PATIENCE_S))
-    consumer.commit(asynchronous=False)
-    consumer.close()
-
-
 def produce(cluster: Cluster, first: int, last: int) -> None:
     cluster.produce(
         ORDERS,
@@ -91,7 +78,7 @@ def test_mirror_maker_copies_and_continues(tmp_path: Path) -> None:
     settings = {"log.retention.ms": -1}
     with Cluster(nodes=2, topics=topics, settings=settings) as primary, Cluster(nodes=1, settings=settings) as backup:
         produce(primary, 0, 100)
-        consume(primary, 100)
+        consume(primary, GROUP, ORDERS, 100)
         with mirror_maker(primary, backup, tmp_path) as program:
             backup.wait_for_records(MIRRORED, 100, timeout_s=PATIENCE_S)
             assert backup.topic(MIRRORED).records() == primary.topic(ORDERS).records()
@@ -103,7 +90,7 @@ def test_mirror_maker_copies_and_continues(tmp_path: Path) -> None:
         produce(primary, 100, 150)
         with mirror_maker(primary, backup, tmp_path):
             backup.wait_for_records(MIRRORED, 150, timeout_s=PATIENCE_S)
-            consume(primary, 50)
+            consume(primary, GROUP, ORDERS, 50)
             backup.wait_until(lambda: committed(backup, MIRRORED) == committed(primary, ORDERS), timeout_s=PATIENCE_S)
         assert backup.topic(MIRRORED).records() == primary.topic(ORDERS).records()
         assert {topic.name: topic.configs.get("max.message.bytes") for topic in backup.topics()}[MIRRORED] == "2000000"

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from odradek import Cluster, formats
-from tests.cache import Unavailable, interpreter
-from tests.programs.program import PATIENCE_S, Program
+from tests.programs.program import PATIENCE_S, Program, python_with
 from tests.programs.progress import wait_until_consumed
 
 pytestmark = [pytest.mark.clients, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -18,11 +17,8 @@ SCRIPT = Path(__file__).with_name("quix_app.py")
 
 def application(cluster: Cluster, state: Path) -> Program:
     """Starts the application. Skips the test if Quix Streams cannot be installed."""
-    try:
-        python = interpreter("quixstreams-3.28.1", "quixstreams==3.28.1")
-    except Unavailable as reason:
-        pytest.skip(str(reason))
-    return Program([str(python), str(SCRIPT), str(state)], state.parent, {"BOOTSTRAP_SERVERS": cluster.bootstrap_servers})
+    python = python_with("quixstreams-3.28.1", "quixstreams==3.28.1")
+    return Program([python, str(SCRIPT), str(state)], state.parent, {"BOOTSTRAP_SERVERS": cluster.bootstrap_servers})
 
 
 def committed_balances(cluster: Cluster, account: str) -> list[int]:

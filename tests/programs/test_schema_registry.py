@@ -15,8 +15,8 @@ import pytest
 
 from odradek import Cluster
 from tests import apache_kafka
-from tests.cache import Unavailable, cached, interpreter
-from tests.programs.program import PATIENCE_S, Program
+from tests.cache import Unavailable, cached
+from tests.programs.program import PATIENCE_S, Program, python_with
 
 pytestmark = [pytest.mark.clients, pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -73,12 +73,9 @@ def registry(cluster: Cluster, directory: Path) -> Registry:
 
 def avro(command: str, cluster: Cluster, registry: Registry) -> list[str]:
     """Runs the client, and returns what it prints."""
-    try:
-        python = interpreter("confluent-kafka-avro-2.15.0", "confluent-kafka[avro,schemaregistry]==2.15.0")
-    except Unavailable as reason:
-        pytest.skip(str(reason))
+    python = python_with("confluent-kafka-avro-2.15.0", "confluent-kafka[avro,schemaregistry]==2.15.0")
     arguments = [command, cluster.bootstrap_servers, registry.url, str(COUNT)]
-    done = subprocess.run([str(python), str(CLIENT), *arguments], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    done = subprocess.run([python, str(CLIENT), *arguments], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
