@@ -22,7 +22,8 @@ pytestmark = [pytest.mark.sockets, pytest.mark.slow]
 
 IMAGES = [name for name in ENVIRONMENTS if name.startswith(("apache/kafka", "bitnami", "cp-kafka", "wurstmeister"))]
 Run = Callable[[Sequence[str], Mapping[str, str], Sequence[str]], Answers]
-SIGTERM_S = 2.0
+SIGTERM_S = 5.0
+"""The stop_grace_period of docker-compose.yml."""
 
 
 @pytest.fixture(scope="module")
