@@ -126,7 +126,7 @@ class Node:
         self.cluster, self.node_id, self.directory = cluster, node_id, cluster.directory / f"node-{node_id}"
         names = ["CLIENT", *cluster.listeners, *(["CONTROLLER"] if node_id == cluster.first_id else [])]
         # A socket that is bound but does not listen reserves the port. The JVM can listen there because it sets SO_REUSEADDR as well.
-        self._reserved = {name: _reserve_port() for name in names}
+        self._reserved = {name: reserve_port() for name in names}
         self.ports: dict[str, int] = {name: reserved.getsockname()[1] for name, reserved in self._reserved.items()}
         self._shell: subprocess.Popen[bytes] | None = None
         self.suspended = False
@@ -249,7 +249,7 @@ class ZooKeeper:
 
     def __init__(self, cluster: ApacheKafka) -> None:
         self._cluster = cluster
-        self._reserved = _reserve_port()
+        self._reserved = reserve_port()
         self.port: int = self._reserved.getsockname()[1]
         self._shell: subprocess.Popen[bytes] | None = None
 
@@ -354,7 +354,8 @@ def _bound(program: Sequence[str], directory: Path, log_name: str) -> subprocess
         return subprocess.Popen(shell, stdin=subprocess.PIPE, stdout=log, stderr=log, cwd=directory)
 
 
-def _reserve_port() -> socket.socket:
+def reserve_port() -> socket.socket:
+    """Returns a socket that reserves a port of 127.0.0.1, on which a program that sets SO_REUSEADDR can listen meanwhile."""
     reserved = socket.socket()
     reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     reserved.bind(("127.0.0.1", 0))

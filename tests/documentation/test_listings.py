@@ -21,7 +21,12 @@ from .session import Command, Session, assert_shown, commands
 
 pytestmark = [pytest.mark.sockets, pytest.mark.clients]
 
-RUN_ELSEWHERE = {"docs/commands.md": "tests/tidy", "docs/pytest.md": "tests/plugin", "docs/spark.md": "tests/spark"}
+RUN_ELSEWHERE = {
+    "docs/commands.md": "tests/tidy",
+    "docs/containers.md": "tests/image",
+    "docs/pytest.md": "tests/plugin",
+    "docs/spark.md": "tests/spark",
+}
 """Pages whose listings need more than an interpreter and a shell, and the folders of the tests that run them."""
 DATA: Mapping[str, Callable[[str], object]] = {"yaml": yaml.safe_load, "toml": tomllib.loads, "properties": parse_properties}
 """Languages of listings that are read, with their parsers. Listings in JSON are seed data."""

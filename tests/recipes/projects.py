@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from tests import apache_kafka
+from tests.cache import Unavailable, cached
 from tests.recipes.recipes import failures, text
-from tests.spark.spark_process import Unavailable, cached
 
 ROOT = Path(__file__).parents[2]
 TIME_LIMIT_S = 250
