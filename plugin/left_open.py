@@ -1,8 +1,9 @@
 """Reports producers and consumers that a test leaves open, as a warning.
 
 The broker sees connections, not objects. A connection counts for a test if it was opened during the test and is still open after the
-fixtures of the test have ended. It does not count if the same client (client id, software, host) was connected before, or if a fixture of
-a wider scope that uses the cluster was set up meanwhile, because it may then belong to a client that is meant to live longer.
+fixtures of the test have ended, unless its client is known: clients are known by client id, software and host. Known are those that were
+connected before the test, those that have been reported, and those that were seen in a test for which a fixture of a wider scope was set
+up, because that may have created them to be used by other tests too.
 
 The line that created a client is known only if Python traces allocations (`python -X tracemalloc`), as for other warnings about resources.
 """
@@ -10,34 +11,45 @@ The line that created a client is known only if Python traces allocations (`pyth
 from __future__ import annotations
 
 import gc
+import sys
 import tracemalloc
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import pytest
 
 if TYPE_CHECKING:
+    from .. import Cluster
     from ..broker.controls.connections import ConnectionInfo
     from .watching import Watched
 
+Client = tuple[str, str, str]
+"""The client id, the software and the host."""
 CLOSING_S = 0.2
 """The time for which connections are awaited that belong to no socket of this process, because the broker may not know yet of their end."""
 LIBRARIES = "confluent_kafka", "kafka", "aiokafka"
 KINDS = "Producer", "Consumer"
 _CONNECTED_TABLES = "/proc/net/tcp", "/proc/net/tcp6"
-
-Client = tuple[str, str, str]
+_known: WeakKeyDictionary[Cluster, set[Client]] = WeakKeyDictionary()
+"""The clients of each cluster that are not reported any more."""
 
 
 class KafkaClientLeftOpenWarning(pytest.PytestWarning):
     """A test has left a producer or a consumer open."""
 
 
-def left_open(watched: Watched) -> list[str]:
-    """Returns a text for each client whose connections the test has left open."""
-    known = {_client(each) for each in watched.before}
+def left_open(watched: Watched, *, sets_up_others: bool) -> list[str]:
+    """Returns a text for each client whose connections the test has left open.
+
+    `sets_up_others` says whether a fixture of a wider scope was set up for the test. The clients are then known from now on.
+    """
+    known = _known.setdefault(watched.cluster, set())
+    known.update(map(_client, watched.before))
+    if sets_up_others:
+        known.update(_seen(watched))
 
     def candidates(others: set[int]) -> list[ConnectionInfo]:
         return [each for each in watched.opened() if _client(each) not in known and each.port not in others]
@@ -50,7 +62,15 @@ def left_open(watched: Watched) -> list[str]:
     clients: dict[Client, list[ConnectionInfo]] = {}
     for each in candidates(set()):
         clients.setdefault(_client(each), []).append(each)
+    known.update(clients)
     return [_described(client, connections, ports) for client, connections in clients.items()]
+
+
+def _seen(watched: Watched) -> Iterator[Client]:
+    """Yields the clients that have sent requests during the test, or are connected."""
+    for exchange in [] if watched.since is None else watched.cluster.requests(since=watched.since):
+        yield exchange.client_id or "", exchange.software, exchange.peer.rpartition(":")[0]
+    yield from map(_client, watched.opened())
 
 
 def _client(connection: ConnectionInfo) -> Client:
@@ -93,13 +113,13 @@ def _origin() -> str:
     """Returns where the clients of known libraries that still exist were created, or how to find out."""
     if not tracemalloc.is_tracing():
         return " (python -X tracemalloc=5 shows the lines that created clients)"
-    lines = [f"{type(each).__name__} at {place}" for each in gc.get_objects() if _is_client(each) and (place := _creation(each))]
+    clients = [each for each in gc.get_objects() if type(each).__name__.endswith(KINDS) and _is_of_library(type(each))]
+    lines = [f"{type(each).__name__} at {place}" for each in clients if (place := _creation(each)) is not None]
     return f" (clients that exist: {', '.join(lines)})" if lines else ""
 
 
-def _is_client(instance: object) -> bool:
-    kind = type(instance)
-    return kind.__module__.partition(".")[0] in LIBRARIES and kind.__name__.endswith(KINDS)
+def _is_of_library(kind: type) -> bool:
+    return any(getattr(sys.modules.get(name), kind.__name__, None) is kind for name in LIBRARIES)
 
 
 def _creation(instance: object) -> str | None:

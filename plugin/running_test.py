@@ -102,10 +102,10 @@ class RunningTest:
 
     def _ended(self, watched: Watched) -> None:
         """Warns of clients that the test has left open. A test that has failed keeps them alive by its traceback."""
-        if not self.watch.failed and not self.watch.sets_up_others:
+        if not self.watch.failed:
             from .left_open import KafkaClientLeftOpenWarning, left_open
 
-            for text in left_open(watched):
+            for text in left_open(watched, sets_up_others=self.watch.sets_up_others):
                 self._item.warn(KafkaClientLeftOpenWarning(f"{self._item.nodeid}: {text}"))
 
     def _stopping(self, watched: Watched) -> None:

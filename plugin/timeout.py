@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .running_test import RunningTest
     from .watching import Watch, Watched
 
-GRACE_S = 5.0
+GRACE_S = 2.0
 """The time for which the main thread may take to execute Python code before the process is ended."""
 SIGNAL: int | None = getattr(signal, "SIGUSR2", None)
 """pytest-timeout uses SIGALRM. None on systems without signals for threads, where a test cannot be interrupted."""

@@ -31,9 +31,12 @@ class Watched:
         self.report: str | None = None
 
     def opened(self) -> list[ConnectionInfo]:
-        """Returns the open connections that the test has opened."""
+        """Returns the open connections that the test has opened; none if it has stopped the cluster."""
         before = {each.connection for each in self.before}
-        return [each for each in self.cluster.connections() if each.connection not in before]
+        try:
+            return [each for each in self.cluster.connections() if each.connection not in before]
+        except ValueError:
+            return []
 
 
 Told = Callable[[Watched], None]

@@ -7,18 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.plugin.project import run
+
 pytest_plugins = ["pytester"]
 pytestmark = [pytest.mark.sockets]
 
 PAGE = Path(__file__).parents[2] / "docs/pytest.md"
-OPTIONS = ("-p", "no:cacheprovider", "--import-mode=importlib")
-
-
-def run(pytester: pytest.Pytester, tests: str, *options: str, ini: str = "") -> pytest.RunResult:
-    """Runs tests in a project of their own, in this process."""
-    pytester.makepyfile(test_project=tests)
-    pytester.makeini(f"[pytest]\n{ini}")
-    return pytester.runpytest_inprocess(*OPTIONS, *options)
 
 
 def test_examples_of_the_page_pass(pytester: pytest.Pytester) -> None:
@@ -185,24 +179,6 @@ def test_clusters_of_the_factory_are_stopped(pytester: pytest.Pytester) -> None:
             assert all("not running" in repr(cluster) for cluster in made)
         """,
     ).assert_outcomes(passed=2)
-
-
-def test_async_cluster_is_awaited_in_any_loop(pytester: pytest.Pytester) -> None:
-    run(
-        pytester,
-        """
-        import asyncio
-
-        def test_async(async_kafka_cluster, kafka_topic):
-            async def use():
-                await async_kafka_cluster.produce(kafka_topic, ["value"])
-                await async_kafka_cluster.clock.advance(seconds=1)
-                (record,) = await async_kafka_cluster.wait_for_records(kafka_topic, 1)
-                return record.value
-
-            assert asyncio.run(use()) == b"value"
-        """,
-    ).assert_outcomes(passed=1)
 
 
 def test_other_tests_are_not_touched(pytester: pytest.Pytester) -> None:

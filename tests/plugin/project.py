@@ -1,0 +1,34 @@
+"""Projects with tests of their own, which use the plugin as a user's project does."""
+
+from __future__ import annotations
+
+import pytest
+
+OPTIONS = ("-p", "no:cacheprovider", "--import-mode=importlib")
+IN_PROCESS = ("-p", "no:asyncio")
+"""pytest-asyncio warns while it is configured, and warnings are errors in this process."""
+TITLE = "*- kafka exchanges -*"
+"""The line above the section of the plugin in a report."""
+
+
+def run(pytester: pytest.Pytester, tests: str, *options: str, ini: str = "") -> pytest.RunResult:
+    """Runs tests in a project of their own, in this process."""
+    _write(pytester, tests, ini)
+    return pytester.runpytest_inprocess(*OPTIONS, *IN_PROCESS, *options)
+
+
+def run_in_subprocess(pytester: pytest.Pytester, tests: str, *options: str, ini: str = "") -> pytest.RunResult:
+    """Runs tests in a project of their own, in another process."""
+    _write(pytester, tests, f"asyncio_default_fixture_loop_scope = function\n{ini}")
+    return pytester.runpytest_subprocess(*OPTIONS, *options)
+
+
+def section(result: pytest.RunResult) -> str:
+    """Returns the section of the plugin in the report of the only test that has failed."""
+    (text,) = result.stdout.str().split("- kafka exchanges -")[1:]
+    return text
+
+
+def _write(pytester: pytest.Pytester, tests: str, ini: str) -> None:
+    pytester.makepyfile(test_project=tests)
+    pytester.makeini(f"[pytest]\n{ini}")
