@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 MAX_NAME_CHARACTERS = 200
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9._-]+")
 _numbers = count(1)
+MakeKafkaCluster = Callable[..., "Cluster"]
+"""The type of the fixture `make_kafka_cluster`: a function with the arguments of `Cluster`."""
 
 
 def _scope(fixture_name: str, config: pytest.Config) -> Any:
@@ -61,7 +63,7 @@ def kafka_topic(request: pytest.FixtureRequest, kafka_cluster: Cluster) -> Itera
 
 
 @pytest.fixture
-def make_kafka_cluster() -> Iterator[Callable[..., Cluster]]:
+def make_kafka_cluster() -> Iterator[MakeKafkaCluster]:
     """A function with the arguments of `Cluster` that returns a started cluster. All of them are stopped after the test."""
     from .. import Cluster
 
