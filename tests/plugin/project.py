@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
+PAGE = Path(__file__).parents[2] / "docs/pytest.md"
 OPTIONS = ("-p", "no:cacheprovider", "--import-mode=importlib")
 IN_PROCESS = ("-p", "no:asyncio")
 """pytest-asyncio warns while it is configured, and warnings are errors in this process."""
@@ -27,6 +31,16 @@ def section(result: pytest.RunResult) -> str:
     """Returns the section of the plugin in the report of the only test that has failed."""
     (text,) = result.stdout.str().split("- kafka exchanges -")[1:]
     return text
+
+
+def blocks(language: str) -> list[str]:
+    """Returns the blocks of docs/pytest.md in a language."""
+    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(), re.DOTALL)
+
+
+def bare(line: str) -> str:
+    """Returns a line without what differs from run to run: numbers, digests, spaces, and the lengths of arrows."""
+    return re.sub(r"-[0-9a-f]{8}-|[\d\s─╌.]", "", line)
 
 
 def _write(pytester: pytest.Pytester, tests: str, ini: str) -> None:

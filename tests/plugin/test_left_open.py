@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from tests.plugin.project import run
+from tests.plugin.project import bare, blocks, run
 
 pytest_plugins = ["pytester"]
 pytestmark = [pytest.mark.sockets, pytest.mark.clients]
 
+CONNECTIONS = re.compile(r"(127\.0\.0\.1:\d+\s+to\s+node\s+\d,?\s*)+")
 CLIENTS = """
         import pytest
         import subprocess
@@ -58,6 +61,8 @@ def test_left_clients_are_named_with_their_origin(pytester: pytest.Pytester) -> 
     assert text.startswith("test_project.py::test_leaves: a Kafka client is left open: client id 'shop' (confluent-kafka-python ")
     assert "127.0.0.1:" in text and " to node " in text and "in this process" in text
     assert text.endswith("(python -X tracemalloc=5 shows the lines that created clients)")
+    listing, shown = (bare(CONNECTIONS.sub("", each)) for each in (blocks("text")[2], text))
+    assert shown == listing
 
 
 def test_line_of_a_left_client_is_shown_if_traced(pytester: pytest.Pytester) -> None:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import pytest
 
-from tests.plugin.project import run
+from tests.plugin.project import bare, blocks, run, run_in_subprocess
 
 pytest_plugins = ["pytester"]
 pytestmark = [pytest.mark.sockets]
 
-PAGE = Path(__file__).parents[2] / "docs/pytest.md"
-
 
 def test_examples_of_the_page_pass(pytester: pytest.Pytester) -> None:
-    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    run(pytester, "\n".join(blocks)).assert_outcomes(passed=3)
+    run(pytester, "\n".join(blocks("python"))).assert_outcomes(passed=6)
+
+
+def test_failing_example_of_the_page_has_its_listing(pytester: pytest.Pytester) -> None:
+    """Numbers, addresses and the widths of lines differ from run to run."""
+    imports = "import pytest\nfrom confluent_kafka import Producer\n"
+    result = run_in_subprocess(pytester, imports + blocks("python fails")[0], "--kafka-artifacts=failed")
+    result.assert_outcomes(failed=1)
+    found = [bare(line) for line in result.outlines]
+    listing = blocks("text")[0].replace("failed/test_orders", f"{pytester.path}/failed/test_project")
+    missing = [line for line in listing.splitlines() if line.strip() != "..." and bare(line) not in found]
+    assert not missing
 
 
 def test_fixtures_share_one_cluster_of_two_nodes(pytester: pytest.Pytester) -> None:

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from tests.plugin.project import TITLE, run, run_in_subprocess
+from tests.plugin.project import TITLE, bare, blocks, run, run_in_subprocess
 
 pytest_plugins = ["pytester"]
 pytestmark = [pytest.mark.sockets, pytest.mark.clients]
@@ -53,6 +53,8 @@ def test_hanging_consumer_fails_with_what_it_waits_for(pytester: pytest.Pytester
         "E *reader (confluent-kafka-python *) at 127.0.0.1:*, node *: Fetch v* waits for records of test_reads-*-0 (at most * ms more)",
         TITLE,
     ])  # fmt: skip
+    found = [bare(line).removeprefix("EFailed:").removeprefix("E") for line in result.outlines]
+    assert not [line for line in blocks("text")[1].splitlines() if bare(line) not in found], "the listing of the page"
 
 
 PHASES = {

@@ -20,14 +20,12 @@ from odradek import plugin
 ROOT = Path(__file__).parents[2]
 PROGRAM = Path(__file__).with_name("public_api.py")
 SOURCE = PROGRAM.read_text(encoding="utf-8")
-BLOCKING = {
+VARIABLES = {
     "Cluster": "cluster",
     "Clock": "cluster.clock",
     "Wire": "cluster.wire",
     "KafkaWire": "kafka_wire",
     "KafkaFaults": "kafka_faults",
-}
-ASYNCHRONOUS = {
     "AsyncCluster": "given",
     "AsyncClock": "given.clock",
     "AsyncWire": "given.wire",
