@@ -71,21 +71,13 @@ ASYNC = (
 FIXTURES = "async_kafka_cluster, async_kafka_clock, async_kafka_faults, async_kafka_wire, kafka_topic, tmp_path"
 
 
-def test_async_fixtures_serve_pytest_asyncio_and_anyio(pytester: pytest.Pytester) -> None:
-    result = run_in_subprocess(
+def test_async_fixtures_serve_anyio_on_asyncio_and_trio(pytester: pytest.Pytester) -> None:
+    result = run(
         pytester,
         ASYNC
         + f"""
-        @pytest.mark.asyncio
-        async def test_asyncio({FIXTURES}):
-            await use({FIXTURES})
-
-        @pytest.mark.asyncio(loop_scope="module")
-        async def test_asyncio_of_a_module({FIXTURES}):
-            await use({FIXTURES})
-
         @pytest.mark.anyio
-        async def test_anyio({FIXTURES}, anyio_backend_name):
+        async def test_anyio({FIXTURES}):
             await use({FIXTURES})
 
         def test_plain(kafka_cluster, async_kafka_cluster):
@@ -94,8 +86,24 @@ def test_async_fixtures_serve_pytest_asyncio_and_anyio(pytester: pytest.Pytester
         """,
         "-v",
     )
-    result.assert_outcomes(passed=5)
+    result.assert_outcomes(passed=3)
     result.stdout.fnmatch_lines(["*::test_anyio?asyncio? PASSED*", "*::test_anyio?trio? PASSED*"])
+
+
+def test_async_fixtures_serve_pytest_asyncio(pytester: pytest.Pytester) -> None:
+    run_in_subprocess(
+        pytester,
+        ASYNC
+        + f"""
+        @pytest.mark.asyncio
+        async def test_loop_of_a_test({FIXTURES}):
+            await use({FIXTURES})
+
+        @pytest.mark.asyncio(loop_scope="module")
+        async def test_loop_of_a_module({FIXTURES}):
+            await use({FIXTURES})
+        """,
+    ).assert_outcomes(passed=2)
 
 
 def test_failing_async_test_has_the_section(pytester: pytest.Pytester) -> None:
@@ -109,13 +117,13 @@ def test_failing_async_test_has_the_section(pytester: pytest.Pytester) -> None:
         @pytest.mark.asyncio
         async def test_asyncio(async_kafka_cluster, kafka_topic):
             write(async_kafka_cluster.bootstrap_servers, kafka_topic)
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
 
         @pytest.mark.anyio
         @pytest.mark.parametrize("anyio_backend", ["trio"])
         async def test_trio(async_kafka_cluster, kafka_topic):
             write(async_kafka_cluster.bootstrap_servers, kafka_topic)
-            await trio.sleep(60)
+            await trio.Event().wait()
         """,
         "--kafka-timeout=2",
     )
