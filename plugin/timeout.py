@@ -29,6 +29,8 @@ GRACE_S = 2.0
 """The time for which the main thread may take to execute Python code before the process is ended."""
 SIGNAL: int | None = getattr(signal, "SIGUSR2", None)
 """pytest-timeout uses SIGALRM. None on systems without signals for threads, where a test cannot be interrupted."""
+TEARDOWN_S = 10.0
+"""The least time that the rest of a test has after it was interrupted."""
 EXIT_CODE = 1
 CANNOT_INTERRUPT = "the main thread executes no Python code, so that the test cannot be interrupted; the process ends"
 
@@ -62,8 +64,10 @@ class Timeout:
                 signal.signal(SIGNAL, self._former or signal.SIG_DFL)
 
     def _run(self) -> None:
-        """Interrupts the test whenever the time is over: first the test, and then its teardown if that hangs too."""
-        while not self._ended.wait(self._limit_s):
+        """Interrupts the test when its time is over, and then its teardown if that hangs too."""
+        limit_s = self._limit_s
+        while not self._ended.wait(limit_s):
+            limit_s = max(self._limit_s, TEARDOWN_S)
             self._text = report_of(self._test.watch, self._limit_s)
             self._raised.clear()
             if not self._interrupts() and not self._ended.is_set():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,8 @@ PAGE = Path(__file__).parents[2] / "docs/pytest.md"
 OPTIONS = ("-p", "no:cacheprovider", "--import-mode=importlib")
 IN_PROCESS = ("-p", "no:asyncio")
 """pytest-asyncio warns while it is configured, and warnings are errors in this process."""
+LAST_ERROR = "last_exc", "last_traceback", "last_type", "last_value"
+"""Attributes of `sys` in which pytest leaves the error of a failed test, whose traceback would keep clients alive."""
 TITLE = "*- kafka exchanges -*"
 """The line above the section of the plugin in a report."""
 
@@ -18,11 +21,16 @@ TITLE = "*- kafka exchanges -*"
 def run(pytester: pytest.Pytester, tests: str, *options: str, ini: str = "") -> pytest.RunResult:
     """Runs tests in a project of their own, in this process."""
     _write(pytester, tests, ini)
-    return pytester.runpytest_inprocess(*OPTIONS, *IN_PROCESS, *options)
+    pytester._monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # of the run that this test is part of
+    result = pytester.runpytest_inprocess(*OPTIONS, *IN_PROCESS, *options)
+    for name in LAST_ERROR:
+        vars(sys).pop(name, None)
+    return result
 
 
 def run_in_subprocess(pytester: pytest.Pytester, tests: str, *options: str, ini: str = "") -> pytest.RunResult:
     """Runs tests in a project of their own, in another process."""
+    pytester._monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
     _write(pytester, tests, f"asyncio_default_fixture_loop_scope = function\n{ini}")
     return pytester.runpytest_subprocess(*OPTIONS, *options)
 

@@ -125,8 +125,8 @@ def test_failing_async_test_has_the_section(pytester: pytest.Pytester) -> None:
             write(async_kafka_cluster.bootstrap_servers, kafka_topic)
             await trio.Event().wait()
         """,
-        "--kafka-timeout=2",
+        "--kafka-timeout=1",
     )
     result.assert_outcomes(failed=2)
     assert result.stdout.str().count("- kafka exchanges -") == 2
-    result.stdout.fnmatch_lines(["*test_asyncio has not ended after 2 s*", "*test_trio* has not ended after 2 s*"])
+    result.stdout.fnmatch_lines(["*test_asyncio has not ended after 1 s*", "*test_trio* has not ended after 1 s*"])
