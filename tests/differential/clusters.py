@@ -78,9 +78,6 @@ class EmulatedConnection:
     def __init__(self, world: World, node: int, host: str, listener: str) -> None:
         self.world, self.client = world, world.client(node, listener, host)
 
-    def __del__(self) -> None:
-        self.close()
-
     def send(self, frames: bytes) -> None:
         self.world.advance(1)  # otherwise records of different requests would have the same timestamp
         self.client.feed(frames)
@@ -140,9 +137,6 @@ class SocketConnection:
     def __init__(self, port: int, host: str) -> None:
         self.socket = socket.create_connection((LOCALHOST, port), 10, (host, 0))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-
-    def __del__(self) -> None:
-        self.close()
 
     def close(self) -> None:
         self.socket.close()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing
 from struct import pack, unpack
 from typing import Any
 
@@ -101,10 +102,17 @@ class Replay:
 
     def run(self, case: Case) -> list[str]:
         self.real = {id_of(topic.name): self.ids[topic.name] for topic in case.topics}
-        for step in case.before:
-            self.step(step)
-        lines = [line for step in case.steps for line in self.step(step)]
-        return lines + [self.late_answer(*waiting, SHORT_PATIENCE_S) for waiting in list(self.waiting)]
+        try:
+            for step in case.before:
+                self.step(step)
+            lines = [line for step in case.steps for line in self.step(step)]
+            return lines + [self.late_answer(*waiting, SHORT_PATIENCE_S) for waiting in list(self.waiting)]
+        finally:
+            self.close(list(self.connections))
+
+    def close(self, wheres: Iterable[tuple[int, str]]) -> None:
+        for where in wheres:
+            self.connections.pop(where).close()
 
     def step(self, step: Step) -> list[str]:
         match step:
@@ -112,11 +120,11 @@ class Replay:
                 self.target.pause(milliseconds)
                 return []
             case Disconnect(connection, node):
-                self.connections.pop((node, connection)).close()
+                self.close([(node, connection)])
                 self.target.pause(SETTLED_MS)
                 return []
             case StopNode(node) | KillNode(node):
-                self.connections = {key: connection for key, connection in self.connections.items() if key[0] != node}
+                self.close([where for where in self.connections if where[0] == node])
                 (self.target.stop if isinstance(step, StopNode) else self.target.kill)(node)
                 return []
             case StartNode(node):
@@ -169,7 +177,7 @@ class Replay:
     def answer(self, step: Send | SendRaw, where: tuple[int, str], patience_s: float) -> str:
         answer = self.connections[where].receive(patience_s)
         if answer == b"":
-            del self.connections[where]
+            self.close([where])
             return CLOSED
         silent = isinstance(step, Send) and not step.answered
         if answer is None or (silent and unpack(">i", answer[:4]) == (PROBE_ID,)):
@@ -252,23 +260,27 @@ class Replay:
 
 def create_topics(target: TargetCluster, topics: list[Topic]) -> dict[str, bytes]:
     """Creates topics and returns their ids, after all nodes know the topics and lead their partitions."""
-    connections = [target.connect(node) for node in range(1, target.nodes + 1)]
-    ids: dict[str, bytes] = {}
+    with ExitStack() as stack:
+        connections = [stack.enter_context(closing(target.connect(node))) for node in range(1, target.nodes + 1)]
+        ids = {topic.name: topic.topic_id for topic in _created(connections[0], topics)}
+        for node, connection in enumerate(connections, 1):
+            while not (_has_all_topics(connection, len(topics)) and _leads(connection, node, topics)):
+                pass
+        while not _coordinates(connections[0]):
+            pass
+        probe = InitProducerIdRequest(transactional_id="probe", transaction_timeout_ms=60_000)
+        while _call(connections[0], INIT_PRODUCER_ID, 4, probe).error_code:
+            pass
+    return ids
+
+
+def _created(connection: Connection, topics: list[Topic]) -> Iterator[Any]:
     for start in range(0, len(topics), TOPICS_AT_ONCE):
         some = topics[start : start + TOPICS_AT_ONCE]
         request = CreateTopicsRequest(topics=[_creatable(topic) for topic in some])
-        for created in _call(connections[0], CREATE_TOPICS, 7, request).topics:
+        for created in _call(connection, CREATE_TOPICS, 7, request).topics:
             assert created.error_code == 0, created
-            ids[created.name] = created.topic_id
-    for node, connection in enumerate(connections, 1):
-        while not (_has_all_topics(connection, len(topics)) and _leads(connection, node, topics)):
-            pass
-    while not _coordinates(connections[0]):
-        pass
-    probe = InitProducerIdRequest(transactional_id="probe", transaction_timeout_ms=60_000)
-    while _call(connections[0], INIT_PRODUCER_ID, 4, probe).error_code:
-        pass
-    return ids
+            yield created
 
 
 def _creatable(topic: Topic) -> CreatableTopic:

@@ -213,4 +213,5 @@ def replay_watched(family: Family) -> tuple[dict[str, list[str]], list[Trace]]:
         replay = WatchedReplay(target, ids)
         answers[case.name] = replay.run(case)
         traces += replay.traces
+    target.world.cluster.log_levels.restore()  # they are those of this process
     return answers, traces
