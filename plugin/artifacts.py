@@ -34,6 +34,7 @@ class Artifacts:
         self._captured: dict[Watched, Path] = {}
         """The captures that are being written."""
         self._written: dict[Watched, list[Path]] = {}
+        self._problems: dict[Watched, str] = {}
 
     def begin(self, watched: Watched) -> None:
         """Begins to capture a cluster, unless it writes a capture of its own."""
@@ -41,27 +42,38 @@ class Artifacts:
         self._written[watched] = []
         number = f"-{len(self._written)}" if len(self._written) > 1 else ""
         path = self._folder / f"{self._name}{number}.pcapng"
-        with suppress(ValueError):
+        try:
             watched.cluster.start_capture(path)
             self._captured[watched] = path
+        except ValueError as error:
+            self._problems[watched] = f"no capture is kept: {error}"
 
-    def complete(self, watched: Watched) -> list[Path]:
-        """Ends the capture of a cluster, draws the diagram, and returns the files. There is no diagram of a cluster that is not running."""
+    def complete(self, watched: Watched) -> list[str]:
+        """Ends the capture of a cluster, draws the diagram, and returns a line for each file. Has no effect the second time.
+
+        There is no diagram of a cluster that is not running or does not record exchanges.
+        """
         if (path := self._captured.pop(watched, None)) is not None:
+            _stop(watched)
             self._written[watched].append(path)
             with suppress(ValueError):
-                watched.cluster.stop_capture()
                 if watched.since is not None:
                     diagram = path.with_suffix(".html")
                     diagram.write_text(watched.cluster.wire.diagram("html", since=watched.since), encoding="utf-8")
                     self._written[watched].append(diagram)
-        return self._written[watched]
+        problems = [self._problems[watched]] if watched in self._problems else []
+        return [*(f"file: {path}" for path in self._written[watched]), *problems]
 
     def discard(self) -> None:
         """Ends all captures and deletes all files, because the test has passed."""
         for watched, path in self._captured.items():
-            with suppress(ValueError):  # the test has stopped the cluster
-                watched.cluster.stop_capture()
+            _stop(watched)
             path.unlink(missing_ok=True)
         for path in chain.from_iterable(self._written.values()):
             path.unlink(missing_ok=True)
+
+
+def _stop(watched: Watched) -> None:
+    """Ends the capture of a cluster, unless the test has ended it or has stopped the cluster."""
+    with suppress(ValueError, RuntimeError):
+        watched.cluster.stop_capture()

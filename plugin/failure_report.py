@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from .watching import Watched
 
 MOST_EXCHANGES = 30
+MOST_EXAMINED = 1000
+"""The latest exchanges in which groups, faults and mistakes are looked for, because that takes a second for 5,000 of them."""
 MOST_LINES = 120
 MOST_COLUMNS = 200
 MOST_GROUPS, MOST_OFFSETS, MOST_FAULTS, MOST_FINDINGS = 10, 10, 20, 5
@@ -34,8 +35,8 @@ def report_of(watched: Watched) -> str:
         parts.append("its record of exchanges is switched off")
     else:
         since = watched.since
-        parts += [_part(lambda: _exchanges(watched.cluster, since)), _part(lambda: _findings(watched.cluster, since))]
-    return "\n".join(part for part in parts if part)
+        parts.append(_part(lambda: _exchanges(watched.cluster, since)))
+    return "\n".join(parts)
 
 
 def _part(make: Callable[[], str]) -> str:
@@ -55,13 +56,14 @@ def _nodes(cluster: Cluster) -> str:
 
 
 def _exchanges(cluster: Cluster, since: int) -> str:
-    """Returns the diagram of the last exchanges, the groups and the faults."""
+    """Returns the diagram of the last exchanges, and what the latest exchanges of the test show."""
     exchanges = cluster.requests(since=since)
-    shown = exchanges[-MOST_EXCHANGES:]
-    lines = [f"the last {len(shown)} of {len(exchanges)} exchanges of this test:" if shown else "no client has sent a request in this test"]
-    if shown:
-        lines += _limited(cluster.wire.diagram("text", since=shown[0].sequence).splitlines())
-    return "\n".join([*lines, *_groups(cluster, exchanges), *_faults(cluster, exchanges)])
+    if not exchanges:
+        return "\n".join(["no client has sent a request in this test", *_faults(cluster, [])])
+    shown, latest = exchanges[-MOST_EXCHANGES:], exchanges[-MOST_EXAMINED:]
+    head = f"the last {len(shown)} of {len(exchanges)} exchanges of this test:"
+    diagram = _limited(cluster.wire.diagram("text", since=shown[0].sequence).splitlines())
+    return "\n".join([head, *diagram, *_groups(cluster, latest), *_faults(cluster, latest), *_findings(cluster, latest[0].sequence)])
 
 
 def _limited(lines: Sequence[str]) -> list[str]:
@@ -107,13 +109,14 @@ def _why(hits: int, missed: str) -> str:
     return f"; {missed}" if missed and not hits else ""
 
 
-def _findings(cluster: Cluster, since: int) -> str:
-    """Returns the doctor's findings that exchanges of the test show."""
-    findings = [each for each in cluster.doctor() if any(sequence >= since for sequence in each.exchanges)]
-    lines = []
-    for each in islice(findings, MOST_FINDINGS):
-        lines += [f"doctor: {each.name}: {each.client}", f"  problem: {each.problem}", f"  advice:  {each.advice}"]
-    return "\n".join([*lines, *_more(len(findings) - MOST_FINDINGS, "findings")])
+def _findings(cluster: Cluster, since: int) -> Iterator[str]:
+    """Yields the doctor's findings."""
+    findings = cluster.doctor(since)
+    for each in findings[:MOST_FINDINGS]:
+        yield f"doctor: {each.name}: {each.client}"
+        yield f"  problem: {each.problem}"
+        yield f"  advice:  {each.advice}"
+    yield from _more(len(findings) - MOST_FINDINGS, "findings")
 
 
 def _more(count: int, things: str) -> Iterator[str]:

@@ -82,7 +82,7 @@ class RunningTest:
         if self._artifacts is None:
             return []
         try:
-            return [f"file: {path}" for path in self._artifacts.complete(watched)]
+            return self._artifacts.complete(watched)
         except Exception as error:
             return [f"(the files of --kafka-artifacts cannot be written: {error!r})"]
 

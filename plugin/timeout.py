@@ -108,8 +108,8 @@ def _waiting(watched: Watched) -> Iterator[str]:
     try:
         stopped = [str(each.node) for each in watched.cluster.nodes() if each.state == "stopped"]
         waiting = watched.cluster.waiting_requests()
-    except ValueError as error:
-        yield str(error)
+    except Exception as error:
+        yield f"(the requests that wait cannot be listed: {error})"
         return
     if stopped:
         yield f"stopped nodes, which accept no connection: {', '.join(stopped)}"

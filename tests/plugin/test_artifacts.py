@@ -72,6 +72,7 @@ def test_each_cluster_of_a_test_has_files(pytester: pytest.Pytester) -> None:
         def test_passes(make_kafka_cluster):
             make_kafka_cluster(nodes=1)
             make_kafka_cluster(nodes=1).stop()
+            make_kafka_cluster(nodes=1).stop_capture()
 
         def test_is_broken(broken, make_kafka_cluster):
             make_kafka_cluster(nodes=1)
@@ -79,6 +80,7 @@ def test_each_cluster_of_a_test_has_files(pytester: pytest.Pytester) -> None:
         "--kafka-artifacts=files",
     )
     result.assert_outcomes(passed=2, failed=1, errors=1)
+    result.stdout.fnmatch_lines(["no capture is kept: file: a capture is being written to *own.pcapng; stop it first"])
     files = sorted(path.name.partition("::")[0] for path in (pytester.path / "files").iterdir())
     fails, broken = (file_name(f"test_project.py::{name}", "main") for name in ("test_fails", "test_is_broken"))
     assert files == sorted([f"{fails}.pcapng", f"{fails}-2.pcapng", f"{broken}.pcapng", f"{broken}.html"])

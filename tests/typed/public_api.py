@@ -126,7 +126,7 @@ def groups_and_clients(cluster: Cluster) -> None:
     assert_type(cluster.users()[0].name, str)
     assert_type(cluster.status().problems, list[str])
     assert_type(cluster.nodes()[0].state, str)
-    assert_type(cluster.doctor()[0].settings, list[str])
+    assert_type(cluster.doctor(since=1)[0].settings, list[str])
     assert_type(cluster.wait_until(lambda: cluster.connections(), timeout_s=1)[0].port, int)
 
 
