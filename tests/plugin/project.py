@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,8 +11,6 @@ PAGE = Path(__file__).parents[2] / "docs/pytest.md"
 OPTIONS = ("-p", "no:cacheprovider", "--import-mode=importlib")
 IN_PROCESS = ("-p", "no:asyncio")
 """pytest-asyncio warns while it is configured, and warnings are errors in this process."""
-LAST_ERROR = "last_exc", "last_traceback", "last_type", "last_value"
-"""Attributes of `sys` in which pytest leaves the error of a failed test, whose traceback would keep clients alive."""
 TITLE = "*- kafka exchanges -*"
 """The line above the section of the plugin in a report."""
 
@@ -22,10 +19,7 @@ def run(pytester: pytest.Pytester, tests: str, *options: str, ini: str = "") -> 
     """Runs tests in a project of their own, in this process."""
     _write(pytester, tests, ini)
     pytester._monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # of the run that this test is part of
-    result = pytester.runpytest_inprocess(*OPTIONS, *IN_PROCESS, *options)
-    for name in LAST_ERROR:
-        vars(sys).pop(name, None)
-    return result
+    return pytester.runpytest_inprocess(*OPTIONS, *IN_PROCESS, *options)
 
 
 def run_in_subprocess(pytester: pytest.Pytester, tests: str, *options: str, ini: str = "") -> pytest.RunResult:
@@ -41,9 +35,9 @@ def section(result: pytest.RunResult) -> str:
     return text
 
 
-def blocks(language: str) -> list[str]:
-    """Returns the blocks of docs/pytest.md in a language."""
-    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(), re.DOTALL)
+def blocks(language: str, before: str = "") -> list[str]:
+    """Returns the blocks of docs/pytest.md in a language, or those that come after a line."""
+    return re.findall(rf"{before}```{language}\n(.*?)```", PAGE.read_text(), re.DOTALL)
 
 
 def bare(line: str) -> str:
