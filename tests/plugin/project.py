@@ -11,6 +11,8 @@ PAGE = Path(__file__).parents[2] / "docs/pytest.md"
 OPTIONS = ("-p", "no:cacheprovider", "--import-mode=importlib")
 IN_PROCESS = ("-p", "no:asyncio")
 """pytest-asyncio warns while it is configured, and warnings are errors in this process."""
+WORKER = "PYTEST_XDIST_WORKER"
+"""The variable with the name of the worker that runs these tests, which is none of the project."""
 TITLE = "*- kafka exchanges -*"
 """The line above the section of the plugin in a report."""
 
@@ -18,15 +20,17 @@ TITLE = "*- kafka exchanges -*"
 def run(pytester: pytest.Pytester, tests: str, *options: str, ini: str = "") -> pytest.RunResult:
     """Runs tests in a project of their own, in this process."""
     _write(pytester, tests, ini)
-    pytester._monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)  # of the run that this test is part of
-    return pytester.runpytest_inprocess(*OPTIONS, *IN_PROCESS, *options)
+    with pytest.MonkeyPatch.context() as environment:
+        environment.delenv(WORKER, raising=False)
+        return pytester.runpytest_inprocess(*OPTIONS, *IN_PROCESS, *options)
 
 
 def run_in_subprocess(pytester: pytest.Pytester, tests: str, *options: str, ini: str = "") -> pytest.RunResult:
     """Runs tests in a project of their own, in another process."""
-    pytester._monkeypatch.delenv("PYTEST_XDIST_WORKER", raising=False)
     _write(pytester, tests, f"asyncio_default_fixture_loop_scope = function\n{ini}")
-    return pytester.runpytest_subprocess(*OPTIONS, *options)
+    with pytest.MonkeyPatch.context() as environment:
+        environment.delenv(WORKER, raising=False)
+        return pytester.runpytest_subprocess(*OPTIONS, *options)
 
 
 def section(result: pytest.RunResult) -> str:
