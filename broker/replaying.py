@@ -7,10 +7,8 @@ the same id or, if there is none, to the bootstrap server.
 
 from __future__ import annotations
 
-import socket
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +19,7 @@ from ..protocol.messages.fetch import FetchRequest, FetchResponse
 from ..protocol.messages.find_coordinator import FIND_COORDINATOR, FindCoordinatorRequest
 from ..protocol.messages.metadata import METADATA, MetadataRequest, MetadataRequestTopic
 from ..protocol.schema import Api, Message, ProtocolError
-from .healthcheck import secured
+from .client.connection import Address, Line
 from .wire.exchange import Entry, Exchange, Frame, decoded_response, error_names
 from .wire.replaying.comparison import differences
 from .wire.replaying.ids import Ids
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 30.0
 """The longest time for which a replay waits for a response."""
-MAX_RESPONSE_BYTES = 1 << 30
 CLIENT_ID = "odradek-replay"
 RETRY_S, PAUSE_S = 10.0, 0.1
 PASSING = {
@@ -52,7 +49,6 @@ COORDINATED = {
 }
 MISPLACED = {"NOT_LEADER_OR_FOLLOWER", "NOT_COORDINATOR"}
 """Errors of requests to the wrong broker, which are sent to the wrong one again."""
-Address = tuple[str, int]
 
 
 @dataclass
@@ -209,45 +205,3 @@ class Replay:
 
     def _open(self, address: Address) -> Line:
         return Line(address, self._security, self._timeout_s)
-
-
-class Line:
-    """A connection to a broker. Raises OSError."""
-
-    def __init__(self, address: Address, security: ClientSecurity | None, timeout_s: float) -> None:
-        self.address = address
-        self._stack = ExitStack()
-        plain = self._stack.enter_context(socket.create_connection(address, timeout_s))
-        try:
-            self._socket = self._stack.enter_context(secured(plain, address[0], security))
-        except BaseException:
-            self._stack.close()
-            raise
-        self.is_closed = False
-
-    def send(self, frame: bytes) -> None:
-        self._socket.sendall(LENGTH.pack(len(frame)) + frame)
-
-    def receive(self, correlation_id: int) -> bytes:
-        """Returns the next response with a correlation id. Others, which the captured client has not received, are left out."""
-        while True:
-            (size,) = LENGTH.unpack(self._read(LENGTH.size))
-            if not LENGTH.size <= size <= MAX_RESPONSE_BYTES:
-                raise ProtocolError(f"a response of {size} bytes")
-            frame = self._read(size)
-            if LENGTH.unpack_from(frame)[0] == correlation_id:
-                return frame
-
-    def _read(self, size: int) -> bytes:
-        data = bytearray()
-        while len(data) < size:
-            part = self._socket.recv(min(size - len(data), 1 << 20))
-            if not part:
-                self.close()
-                raise ConnectionError("the broker has closed the connection")
-            data += part
-        return bytes(data)
-
-    def close(self) -> None:
-        self.is_closed = True
-        self._stack.close()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from . import logs
@@ -50,6 +50,18 @@ def run(
         return runner.run(_serve(config, topics, state, data, control, capture, command, trace, on_ready))
 
 
+@contextmanager
+def seed_progress(data: Sequence[Path]) -> Iterator[Callable[[int], object] | None]:
+    """Provides the function that shows how many bytes of seed data have been read."""
+    if not data:
+        yield None
+        return
+    from .progress import MEGABYTES, Progress  # imported only if needed, because a start should be fast
+
+    with Progress(MEGABYTES, sum(file.stat().st_size for file in data if file.is_file())) as progress:
+        yield progress.advance
+
+
 async def _serve(
     config: ClusterConfig,
     topics: Sequence[TopicSpec],
@@ -69,7 +81,8 @@ async def _serve(
             from .network.capture import Capture
 
             server.capture = Capture(capture)
-        await server.start()
+        with seed_progress(data) as server.on_seed_bytes:
+            await server.start()
         stack.push_async_callback(server.stop)
         address = None
         if control is not None:

@@ -1,13 +1,15 @@
-"""The start-up output for a person at a terminal: a table of listeners instead of Kafka's start-up log entries."""
+"""Output for a person at a terminal: tables, colours, and a table of listeners at the start instead of Kafka's log entries."""
 
 from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TextIO
 
 from .settings.cluster_config import ClusterConfig
 
+BOLD, DIM, CYAN = 1, 2, 36
 HEADINGS = ("NODE", "LISTENER", "ADDRESS")
 
 
@@ -36,3 +38,13 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
     """Returns rows as lines with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def has_colours(stream: TextIO, environ: Mapping[str, str]) -> bool:
+    """Returns whether a stream may be coloured: a terminal may, unless the environment says NO_COLOR (no-color.org) or TERM=dumb."""
+    return stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+
+
+def painted(code: int, text: str) -> str:
+    """Returns a text with the ANSI code of a colour or style around it."""
+    return f"\x1b[{code}m{text}\x1b[0m"

@@ -7,6 +7,7 @@ written, so that a slow reader costs no memory; entries that the record drops me
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from .scheduling.turns import TURN_S
+from .terminal import has_colours
 from .wire.feed import Feed
 from .wire.filters import Filter
 from .wire.printing import printed_by
@@ -32,7 +34,7 @@ class Tracer:
 
     def __init__(self, selects: Filter, *, verbose: bool, as_json: bool, write: Callable[[str], object] | None = None) -> None:
         self._selects = selects
-        self._style = printed_by(verbose=verbose, as_json=as_json, colours=write is None and sys.stdout.isatty())
+        self._style = printed_by(verbose=verbose, as_json=as_json, colours=write is None and has_colours(sys.stdout, os.environ))
         self._write = write or _print
         self._reader_has_gone = False
         self._texts: SimpleQueue[tuple[str, Callable[[], None]]] = SimpleQueue()

@@ -18,9 +18,10 @@ from ..control_interface.command_line import control_named, pairs_of
 from ..control_interface.signatures import bound_texts
 from ..controls import cluster_controls  # noqa: F401  (declares the controls)
 from ..settings.properties import parse_properties
+from ..terminal import has_colours
 from .ctl_client import NoAnswer, send
-from .ctl_output import as_table
 from .options import address
+from .tables import as_table
 
 FAILED, MISTAKEN = 1, 2
 OPTIONS = {"--control": "ODRADEK_CONTROL", "--control-token": "ODRADEK_CONTROL_TOKEN", "--output": "", "--command-config": ""}
@@ -40,7 +41,7 @@ def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         if not tokens or "--help" in named or "-h" in named:
             sys.stdout.write(help_of([token for token in named if not token.startswith("-")]))
             return 0
-        return _carry_out(tokens, options)
+        return _carry_out(tokens, options, colours=has_colours(sys.stdout, environ))
     except UnicodeEncodeError:
         return _fail(MISTAKEN, "the arguments must be UTF-8")
     except (InvalidControl, ArgumentTypeError) as error:
@@ -51,7 +52,7 @@ def run(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
         return FAILED
 
 
-def _carry_out(tokens: Sequence[str], options: Mapping[str, str]) -> int:
+def _carry_out(tokens: Sequence[str], options: Mapping[str, str], *, colours: bool) -> int:
     control, arguments = control_named(tokens)
     pairs = pairs_of(control, arguments)
     bound = {name: _absolute(value) for name, value in bound_texts(control, pairs).items()}
@@ -62,7 +63,7 @@ def _carry_out(tokens: Sequence[str], options: Mapping[str, str]) -> int:
     if answer.status >= 400:
         return _fail(FAILED if answer.status == HTTPStatus.CONFLICT or answer.status >= 500 else MISTAKEN, answer.detail)
     if answer.body:
-        sys.stdout.write(answer.body if options["--output"] == "json" else as_table(json.loads(answer.body)))
+        sys.stdout.write(answer.body if options["--output"] == "json" else as_table(json.loads(answer.body), colours=colours))
         sys.stdout.flush()
     return 0
 

@@ -11,6 +11,7 @@ from .options import refuse
 
 if TYPE_CHECKING:
     from ..controls.declaration import Control
+    from ..progress import Progress
 
 EXAMPLES = """\
 examples:
@@ -58,6 +59,7 @@ def _control(words: str) -> Control:
 
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Writes the dump. Returns 0, 1 if the cluster cannot be read, and 2 for a mistake in the call."""
+    from ..progress import Progress
     from .options import address
 
     place = options.control or environ.get("ODRADEK_CONTROL")
@@ -71,11 +73,15 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         return refuse(str(error))
     cluster = _Cluster(host, port, options.control_token or environ.get("ODRADEK_CONTROL_TOKEN"))
     try:
-        for topic in _chosen(cluster, options.topics):
-            _write(cluster, topic, options)
+        topics = _chosen(cluster, options.topics)
+        with Progress("records", _offsets(topics), shown=options.directory is not None or not sys.stdout.isatty()) as progress:
+            for topic in topics:
+                _write(topic, _records(cluster, topic, progress), options)
     except Failed as error:
         print(f"odradek: {error}", file=sys.stderr)
         return FAILED
+    except BrokenPipeError:
+        raise
     except OSError as error:
         return refuse(f"cannot write to {options.directory or 'standard output'}: {error.strerror or error}")
     return 0
@@ -89,24 +95,28 @@ def _chosen(cluster: _Cluster, names: list[str]) -> list[dict[str, Any]]:
     return [topics[name] for name in names] or list(topics.values())
 
 
-def _write(cluster: _Cluster, topic: dict[str, Any], options: argparse.Namespace) -> None:
+def _offsets(topics: list[dict[str, Any]]) -> int:
+    """Returns how many offsets the logs of topics span, at most one for each record."""
+    return sum(each["end_offset"] - each["start_offset"] for topic in topics for each in topic["partitions"])
+
+
+def _write(topic: dict[str, Any], records: Iterator[dict[str, Any]], options: argparse.Namespace) -> None:
     from pathlib import Path
 
     if options.directory is None:
-        _write_to(sys.stdout, cluster, topic, options.format)
+        _write_to(sys.stdout, topic, records, options.format)
         sys.stdout.flush()
         return
     directory = Path(options.directory)
     directory.mkdir(parents=True, exist_ok=True)
     with (directory / f"{topic['name']}.{options.format}").open("w", encoding="utf-8", newline="") as file:
-        _write_to(file, cluster, topic, options.format)
+        _write_to(file, topic, records, options.format)
 
 
-def _write_to(file: TextIO, cluster: _Cluster, topic: dict[str, Any], form: str) -> None:
+def _write_to(file: TextIO, topic: dict[str, Any], records: Iterator[dict[str, Any]], form: str) -> None:
     import csv
     from json import dumps
 
-    records = _records(cluster, topic)
     if form == "jsonl":
         described = {"topic": topic["name"], "partitions": len(topic["partitions"]), "configs": topic["configs"]}
         file.write(dumps(described, ensure_ascii=False) + "\n")
@@ -131,14 +141,15 @@ def _unambiguous(cell: Any) -> Any:
     return cell
 
 
-def _records(cluster: _Cluster, topic: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _records(cluster: _Cluster, topic: dict[str, Any], progress: Progress) -> Iterator[dict[str, Any]]:
     """Yields the records of a topic as seed data has them, in the order of partitions and offsets. They are read in pages."""
     for partition in topic["partitions"]:
-        offset, index = 0, partition["partition"]
+        offset, index = partition["start_offset"], partition["partition"]
         while page := cluster.read("record list", topic=topic["name"], partition=index, offset=offset, limit=PAGE_RECORDS):
             for record in page:
                 fields = {name: record[name] for name in COLUMNS if record[name] is not None or name == "value"}
                 yield fields if fields["headers"] else {name: each for name, each in fields.items() if name != "headers"}
+            progress.advance(page[-1]["offset"] + 1 - offset)
             offset = page[-1]["offset"] + 1
 
 

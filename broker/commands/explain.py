@@ -26,6 +26,7 @@ def add_options(explain: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Prints the entries. Returns 2 if the file cannot be read or is no capture, and 0 otherwise, even if the capture is truncated."""
     from ..control_errors import InvalidControl
+    from ..terminal import has_colours
     from ..wire.filters import parsed
     from ..wire.printing import printed_by
     from ..wire.reading.capture import Capture
@@ -35,7 +36,7 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
     if options.format is not None and (options.json or options.verbose):
         return refuse(DIAGRAM_HAS_NO_LINES)
-    printing = printed_by(verbose=options.verbose, as_json=options.json, colours=sys.stdout.isatty())
+    printing = printed_by(verbose=options.verbose, as_json=options.json, colours=has_colours(sys.stdout, environ))
     try:
         selects = parsed(options.filter) if options.filter else None
         with opened(options.file) as stream:
@@ -52,8 +53,7 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     except NotACapture as error:
         return refuse(f"{options.file} is not a capture: {error}")
     except BrokenPipeError:
-        sys.stdout = None  # so that the interpreter does not try to flush it
-        return 0
+        raise
     except OSError as error:
         return refuse(f"cannot read {options.file}: {error.strerror or error}")
     report_problems(capture)

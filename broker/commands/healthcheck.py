@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Mapping
 
-from .options import add_command_config, address, client_security, refuse
+from .options import add_command_config, addresses, client_security, refuse
 
 EXAMPLES = """\
 examples:
@@ -20,8 +20,8 @@ examples:
 def add_options(check: argparse.ArgumentParser) -> None:
     check.add_argument(
         "--bootstrap-server",
-        type=address,
-        metavar="HOST:PORT",
+        type=addresses,
+        metavar="HOST:PORT,...",
         help="check every broker of this cluster (default: check the listeners of the environment)",
     )
     add_command_config(check)
@@ -37,8 +37,8 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
         if options.bootstrap_server is None:
             check_listeners(environ, security)
         else:
-            host, port = options.bootstrap_server
-            check(host, port, security)
+            for host, port in options.bootstrap_server:
+                check(host, port, security)
     except (InvalidConfig, ImportError) as error:
         return refuse(str(error))
     except Unhealthy as error:

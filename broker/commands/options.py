@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from ...protocol.client_security.settings import ClientSecurity
+    from ..client.offsets import Start
 
 DIAGRAM_HAS_NO_LINES = "--json and --verbose have no effect on a diagram; leave out --format or these options"
 
@@ -84,9 +85,36 @@ def address(text: str) -> tuple[str, int]:
     return host.strip("[]"), port(digits)
 
 
-def add_command_config(command: argparse.ArgumentParser) -> None:
+def start(text: str) -> Start:
+    from ..client.offsets import Start
+
+    try:
+        return Start.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def addresses(text: str) -> list[tuple[str, int]]:
+    return [address(each.strip()) for each in text.split(",") if each.strip()] or [address(text)]
+
+
+def add_cluster_options(command: argparse.ArgumentParser, output: str = "table", *parts: argparse.ArgumentParser) -> None:
+    """Adds the options of a command that talks to a Kafka cluster, and of its parts. `output` is the default format of its output."""
+    help_text = "brokers of the cluster (default: BOOTSTRAP_SERVERS, or 127.0.0.1:9092)"
+    for parser in (command, *parts):
+        # The parser of a part must not replace what was given before its name by a default.
+        absent: Any = None if parser is command else argparse.SUPPRESS
+        parser.add_argument("--bootstrap-server", type=addresses, default=absent, metavar="HOST:PORT,...", help=help_text)
+        add_command_config(parser, default=absent)
+        output_default = output if parser is command else argparse.SUPPRESS
+        output_help = f"format of the output (default: {output})"
+        parser.add_argument("--output", choices=(output, "json"), default=output_default, help=output_help)
+
+
+def add_command_config(command: argparse.ArgumentParser, default: Any = None) -> None:
     """Adds the option --command-config, as Kafka's own programs have it."""
-    command.add_argument("--command-config", metavar="FILE", help="a client.properties with security.protocol, sasl.* and ssl.*")
+    help_text = "a client.properties with security.protocol, sasl.* and ssl.*"
+    command.add_argument("--command-config", default=default, metavar="FILE", help=help_text)
 
 
 def client_security(options: argparse.Namespace) -> ClientSecurity | None:

@@ -39,16 +39,15 @@ def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     except NoStream as error:
         print(f"odradek trace: {error}", file=sys.stderr)
         return FAILED
-    except BrokenPipeError:
-        sys.stdout = None  # so that the interpreter does not try to flush it
     return 0
 
 
 def _print(options: argparse.Namespace, environ: Mapping[str, str]) -> None:
+    from ..terminal import has_colours
     from ..wire.printing import printed_by
     from .trace_client import Missed
 
-    printing = printed_by(verbose=options.verbose, as_json=options.json, colours=sys.stdout.isatty())
+    printing = printed_by(verbose=options.verbose, as_json=options.json, colours=has_colours(sys.stdout, environ))
     for entry in followed(options, environ):
         text = printing.missed(entry.entries) if isinstance(entry, Missed) else printing.of(entry)
         print(text, flush=True)

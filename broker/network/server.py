@@ -85,6 +85,7 @@ class Server:
         self.tls: TlsContexts | None = None
         self._key_sets: KeySets | None = None
         self.capture: Capture | None = None
+        self.on_seed_bytes: Callable[[int], object] | None = None
         self._ports = ReservedPorts()
         self._acceptors: dict[int, list[Acceptor]] = {}
         self._clients: set[ClientProtocol] = set()
@@ -119,7 +120,7 @@ class Server:
             if self._data:
                 from ..seed_data.loading import load_files  # imported only if needed, because a start should be fast
 
-                load_files(self.cluster, self._data)
+                load_files(self.cluster, self._data, self.on_seed_bytes)
             await self._follow_nodes()
             warn_of_listeners(self.config, self.cluster.brokers.values())
             self.after_turn()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import count
 from pathlib import Path
 
@@ -27,9 +27,9 @@ BATCH_RECORDS, BATCH_BYTES = 500, 256 * 1024
 Entry = tuple[str, SeedTopic | SeedRecord]
 
 
-def load_files(cluster: ClusterState, files: Iterable[Path]) -> None:
-    """Loads the entries of files. Raises InvalidConfig."""
-    load(cluster, read_entries(files))
+def load_files(cluster: ClusterState, files: Iterable[Path], on_bytes: Callable[[int], object] | None = None) -> None:
+    """Loads the entries of files. `on_bytes` is called with the numbers of bytes that have been read. Raises InvalidConfig."""
+    load(cluster, read_entries(files, on_bytes))
 
 
 def load(cluster: ClusterState, entries: Iterable[Entry]) -> None:

@@ -7,11 +7,12 @@ first line; an empty cell is null, `headers` are a JSON object or list, and a ce
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from io import TextIOWrapper
 from json import JSONDecodeError, loads
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from ..settings.properties import InvalidConfig
 from .entries import BASE64, RECORD_FIELDS, InvalidSeedData, SeedRecord, SeedTopic, entry_of
@@ -44,33 +45,50 @@ def _matching(pattern: Path) -> list[Path]:
     return list(Path(pattern.anchor).glob(str(pattern.relative_to(pattern.anchor))))
 
 
-def read_entries(files: Iterable[Path]) -> Iterator[tuple[str, SeedTopic | SeedRecord]]:
+def read_entries(files: Iterable[Path], on_bytes: Callable[[int], object] | None = None) -> Iterator[tuple[str, SeedTopic | SeedRecord]]:
     """Yields the entries of files, each with its place such as orders.jsonl:3, for messages about it.
 
+    `on_bytes` is called with the number of bytes that have been read since the call before.
     Raises InvalidConfig for a line that is no entry, and for a file that cannot be read or is of another kind.
     """
     for file in files:
         if file.suffix not in SUFFIXES:
             raise InvalidConfig(f"{file}: seed data is read from .jsonl and .csv files")
         try:
-            with file.open(encoding="utf-8", newline="") as lines:
-                objects = _json_lines(lines) if file.suffix == ".jsonl" else _csv_lines(lines)
-                yield from _entries(file, objects)
+            with file.open("rb") as stream, TextIOWrapper(stream, "utf-8", newline="") as lines:
+                counted = lines if on_bytes is None else _counted(lines, stream, on_bytes)
+                yield from entries_of(str(file), file.stem, numbered_objects(file.suffix, counted))
         except OSError as error:
             raise InvalidConfig(f"cannot read {file}: {error.strerror or error}") from None
 
 
-def _entries(file: Path, objects: Iterator[tuple[int, Any]]) -> Iterator[tuple[str, SeedTopic | SeedRecord]]:
+def _counted(lines: Iterable[str], stream: BinaryIO, on_bytes: Callable[[int], object]) -> Iterator[str]:
+    """Yields lines, and tells how far their stream has been read, which is ahead of the lines."""
+    before = 0
+    for line in lines:
+        yield line
+        if (position := stream.tell()) != before:
+            on_bytes(position - before)
+            before = position
+
+
+def entries_of(source: str, default_topic: str, objects: Iterator[tuple[int, Any]]) -> Iterator[tuple[str, SeedTopic | SeedRecord]]:
+    """Yields the entries that numbered objects describe, each with its place in the source. Raises InvalidConfig."""
     number = 0
     try:
         for number, line in objects:
             if not isinstance(line, dict):
                 raise InvalidSeedData(f"must be a JSON object, not {line!r}"[:200])
-            yield f"{file}:{number}", entry_of(line, file.stem)
+            yield f"{source}:{number}", entry_of(line, default_topic)
     except InvalidSeedData as error:
-        raise InvalidConfig(f"{file}:{number}: {error}") from None
+        raise InvalidConfig(f"{source}:{number}: {error}") from None
     except (JSONDecodeError, csv.Error, UnicodeDecodeError) as error:
-        raise InvalidConfig(f"{file}: after line {number}: {error}") from None
+        raise InvalidConfig(f"{source}: after line {number}: {error}") from None
+
+
+def numbered_objects(suffix: str, lines: Iterable[str]) -> Iterator[tuple[int, Any]]:
+    """Yields the objects in the lines of a file with one of SUFFIXES, each with the number of its line."""
+    return _json_lines(lines) if suffix == ".jsonl" else _csv_lines(lines)
 
 
 def _json_lines(lines: Iterable[str]) -> Iterator[tuple[int, Any]]:

@@ -10,7 +10,7 @@ import pytest
 import odradek
 from odradek.broker import cli
 from odradek.broker.cli import _parser, main
-from odradek.broker.commands import healthcheck, serve, trace
+from odradek.broker.commands import consume, doctor, dump, explain, groups, healthcheck, produce, replay, serve, topics, trace
 
 
 def test_bare_command_prints_help(capsys: pytest.CaptureFixture[str]) -> None:
@@ -18,7 +18,10 @@ def test_bare_command_prints_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == _parser().format_help()
 
 
-@pytest.mark.parametrize("text", [cli.EXAMPLES, serve.EXAMPLES, healthcheck.EXAMPLES, trace.EXAMPLES])
+WITH_EXAMPLES = (serve, produce, consume, topics, groups, dump, healthcheck, trace, explain, replay, doctor)
+
+
+@pytest.mark.parametrize("text", [cli.EXAMPLES, *(command.EXAMPLES for command in WITH_EXAMPLES)])
 def test_examples_of_the_help_are_accepted(text: str) -> None:
     examples = re.findall(r"^  odradek (\S.*?)(?:  .*)?$", re.sub(r"\\\n +", "", text), re.MULTILINE)
     assert len(examples) >= 2

@@ -13,6 +13,7 @@ from confluent_kafka import Producer
 from odradek import Cluster
 from odradek.broker.cli import main
 from odradek.broker.commands import dump
+from tests.broker.commands.console import Console
 
 pytestmark = [pytest.mark.sockets, pytest.mark.clients]
 
@@ -84,3 +85,10 @@ def test_dump_that_cannot_begin_says_why(
     monkeypatch.delenv("ODRADEK_CONTROL", raising=False)
     assert main(["dump", *argv]) == code
     assert message in capsys.readouterr().err
+
+
+def test_dump_shows_a_bar_on_a_terminal(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("odradek.broker.progress.FIRST_S", 0)
+    monkeypatch.setattr("odradek.broker.progress.PAUSE_S", 0)
+    command = ["dump", "orders", "--control", str(cluster.control), "--directory", str(tmp_path)]
+    assert " 90% [##################--] 9 of 10 records" in Console(monkeypatch).run(*command, shows_errors=True).errors

@@ -63,3 +63,14 @@ def test_invalid_line_is_refused_with_its_place(tmp_path: Path, name: str, conte
 def test_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidConfig, match=r"cannot read .*/gone.jsonl: No such file"):
         list(read_entries([tmp_path / "gone.jsonl"]))
+
+
+def test_bytes_that_have_been_read_are_reported(tmp_path: Path) -> None:
+    files = [tmp_path / "a.jsonl", tmp_path / "b.csv"]
+    files[0].write_text('{"value": "größe"}\n' * 5_000)
+    files[1].write_text("value\n1\n")
+    reported: list[int] = []
+    entries = list(read_entries(files, reported.append))
+    assert len(entries) == 5_001
+    assert sum(reported) == sum(file.stat().st_size for file in files)
+    assert len(reported) > 5

@@ -1,4 +1,4 @@
-"""Results of controls as plain text in aligned columns."""
+"""Results of commands as plain text in aligned columns."""
 
 from __future__ import annotations
 
@@ -6,29 +6,30 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from ..terminal import table
+from ..terminal import BOLD, painted, table
 
 
-def as_table(value: Any) -> str:
+def as_table(value: Any, *, colours: bool = False) -> str:
     """Returns a result as text: objects as lines of name and value, lists of objects as tables, other values as they are.
 
-    A list of objects inside of a table is replaced by its length.
+    A list of objects inside of a table is replaced by its length. With colours, the headings of tables are bold.
     """
     if isinstance(value, list):
-        return _list(value)
+        return _list(value, colours)
     if not isinstance(value, dict):
         return f"{_cell(value)}\n"
     tables = {name: each for name, each in value.items() if _is_table(each)}
     rows = [(name, _cell(each)) for name, each in value.items() if name not in tables]
     parts = ["\n".join(table(rows)) + "\n"] if rows else []
-    return "\n".join([*parts, *(f"{name}:\n{_list(each)}" for name, each in tables.items())])
+    return "\n".join([*parts, *(f"{name}:\n{_list(each, colours)}" for name, each in tables.items())])
 
 
-def _list(values: Sequence[Any]) -> str:
+def _list(values: Sequence[Any], colours: bool) -> str:
     if not _is_table(values):
         return "".join(f"{_cell(each)}\n" for each in values)
     names = list(dict.fromkeys(name for each in values for name in each))
-    return "\n".join(table([[name.upper() for name in names], *([_cell(each.get(name)) for name in names] for each in values)])) + "\n"
+    first, *rows = table([[name.upper() for name in names], *([_cell(each.get(name)) for name in names] for each in values)])
+    return "\n".join([painted(BOLD, first) if colours else first, *rows]) + "\n"
 
 
 def _is_table(value: Any) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.commands.ctl_output import as_table
+from odradek.broker.commands.tables import as_table
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,117 @@
+"""`odradek consume`: prints the records of topics."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from .cluster_access import with_client
+from .options import add_cluster_options, count, refuse, start
+
+if TYPE_CHECKING:
+    from ...protocol.records import Record
+    from ..client.cluster_client import ClusterClient, TopicPartition
+    from ..client.reading import Reader
+
+EXAMPLES = """\
+examples:
+  odradek consume orders                             from the first record to the last one of now
+  odradek consume orders --from latest --follow      new records until Ctrl-C
+  odradek consume orders --format '%p %o %k: %v\\n'
+  odradek consume orders --output json --from -10    JSON Lines, which odradek produce reads
+  odradek consume orders --group billing --count 5   as a member of a group, whose offsets are committed
+
+placeholders of --format: %t topic, %p partition, %o offset, %T timestamp, %k key, %v value, %h headers
+"""
+DEFAULT_FORMAT = "%v\\n"
+ISOLATION_LEVELS = ("read_committed", "read_uncommitted")
+
+
+def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Prints records. Returns 1 if the cluster cannot be reached or refuses, and 2 for a mistake in the call."""
+    if options.output == "json" and options.format is not None:
+        return refuse("--format has no effect on JSON; leave out one of --format and --output json")
+    if options.group is not None and (options.partition or options.start is not None):
+        return refuse("--partition and --from have no effect with --group; move the offsets with odradek groups reset-offsets")
+    try:
+        printed = _printed(options, environ)
+    except ValueError as error:
+        return refuse(str(error))
+    return with_client(options, environ, lambda client: _consume(client, options, printed))
+
+
+def _printed(options: argparse.Namespace, environ: Mapping[str, str]) -> Callable[[TopicPartition, Record], bytes]:
+    from ..terminal import has_colours
+    from .record_formats import as_json, as_text, for_terminal
+
+    if options.output == "json":
+        return as_json
+    text = options.format or DEFAULT_FORMAT
+    return for_terminal(text, colours=has_colours(sys.stdout, environ)) if sys.stdout.isatty() else as_text(text)
+
+
+def _consume(client: ClusterClient, options: argparse.Namespace, printed: Callable[[TopicPartition, Record], bytes]) -> None:
+    from ..client.group_reader import GroupReader
+    from ..client.offsets import READ_COMMITTED, READ_UNCOMMITTED
+
+    isolation_level = READ_COMMITTED if options.isolation_level == ISOLATION_LEVELS[0] else READ_UNCOMMITTED
+    if options.group is None:
+        _print(_reader(client, options, isolation_level), options, printed)
+        return
+    with GroupReader(client, options.group, options.topics, follow=options.follow, isolation_level=isolation_level) as reader:
+        _print(reader, options, printed, reader.commit)
+
+
+def _reader(client: ClusterClient, options: argparse.Namespace, isolation_level: int) -> Reader:
+    from ..client.cluster_client import ClientError
+    from ..client.offsets import EARLIEST, LATEST, Start, list_offsets, starts
+    from ..client.reading import Reader
+
+    leaders = client.leaders(client.topics(options.topics))
+    if options.partition:
+        if missing := set(options.partition) - {each.partition for each in leaders}:
+            raise ClientError(f"there is no partition {min(missing)} in {', '.join(options.topics)}")
+        leaders = {each: node for each, node in leaders.items() if each.partition in options.partition}
+    positions = client.retry(lambda: starts(client, leaders, options.start or Start(timestamp=EARLIEST), isolation_level))
+    ends = None if options.follow else client.retry(lambda: list_offsets(client, leaders, LATEST, isolation_level))
+    return Reader(client, leaders, positions, ends, isolation_level)
+
+
+def _print(
+    reader: Reader,
+    options: argparse.Namespace,
+    printed: Callable[[TopicPartition, Record], bytes],
+    on_round: Callable[[], None] = lambda: None,
+) -> None:
+    """Prints the records of a reader, and calls `on_round` when those of one round of requests have been written."""
+    from itertools import islice
+
+    from ..progress import Progress
+
+    out, left = sys.stdout.buffer, options.count
+    total = reader.remaining if left is None or reader.remaining is None else min(reader.remaining, left)
+    with Progress("records", total, shown=not sys.stdout.isatty()) as progress:
+        while left != 0 and not reader.is_complete:
+            for place, record in islice(reader.poll(), left):
+                out.write(printed(place, record))
+                progress.advance()
+                left = None if left is None else left - 1
+            out.flush()
+            on_round()
+
+
+def add_options(consume: argparse.ArgumentParser) -> None:
+    consume.add_argument("topics", nargs="+", metavar="TOPIC", help="the topics to read")
+    start_help = "earliest, latest, an offset, -N for the last N records, or a time such as 2026-01-31T12:00:00Z (default: earliest)"
+    consume.add_argument("--from", dest="start", type=start, metavar="PLACE", help=start_help)
+    consume.add_argument("--count", type=count, metavar="N", help="stop after N records (default: no limit)")
+    consume.add_argument("--follow", action="store_true", help="wait for new records, instead of stopping after the last one of now")
+    partition_help = "read this partition only; repeatable"
+    consume.add_argument("--partition", type=count, action="append", default=[], metavar="N", help=partition_help)
+    consume.add_argument("--group", metavar="GROUP", help="read as a member of this group, and commit what has been printed (Kafka 4.0)")
+    isolation_help = "whether records of open and aborted transactions are left out (default: %(default)s)"
+    consume.add_argument("--isolation-level", choices=ISOLATION_LEVELS, default=ISOLATION_LEVELS[0], help=isolation_help)
+    consume.add_argument("--format", metavar="FORMAT", help="form of a record (default: '%%v\\n')")
+    add_cluster_options(consume, "text")

@@ -1,0 +1,190 @@
+"""`odradek produce`: writes records that it reads from standard input or a file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from .cluster_access import with_client
+from .options import add_cluster_options, count, pair, refuse
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from ..client.cluster_client import ClusterClient
+    from ..client.writing import Written
+    from ..seed_data.entries import SeedRecord, SeedTopic
+
+EXAMPLES = """\
+examples:
+  echo hello | odradek produce orders
+  odradek produce orders --key-separator :           lines such as alice:hello, until Ctrl-D
+  odradek produce orders --file orders.jsonl         keys, headers, timestamps, partitions and tombstones
+  odradek dump | odradek produce --format jsonl      topics and records of another cluster
+"""
+LINES, JSONL, CSV = "lines", "jsonl", "csv"
+FORMATS = (LINES, JSONL, CSV)
+COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
+CHUNK_BYTES = 1 << 20
+NO_TRANSACTIONS = "odradek produce does not write transactions; load the file with odradek serve --data"
+
+
+def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    """Writes records. Returns 1 if the cluster cannot be reached or refuses, and 2 for a mistake in the call or in the input."""
+    options.format = options.format or _format_of(options.file)
+    if problem := _contradiction(options):
+        return refuse(problem)
+    return with_client(options, environ, lambda client: _produce(client, options))
+
+
+def _format_of(file: str | None) -> str:
+    suffix = "" if file is None else Path(file).suffix[1:]
+    return suffix if suffix in FORMATS else LINES
+
+
+def _contradiction(options: argparse.Namespace) -> str | None:
+    """Returns the reason why options cannot be combined."""
+    if options.format != LINES:
+        fixed = {"--key": options.key, "--key-separator": options.key_separator, "--header": options.header or None}
+        fixed["--partition"] = options.partition
+        given = [name for name, value in fixed.items() if value is not None]
+        return f"{given[0]} is for lines; in {options.format}, each record has its own fields" if given else None
+    if options.topic is None:
+        return "name the topic, or give the records as JSON Lines with the field topic"
+    if options.key is not None and options.key_separator is not None:
+        return "--key and --key-separator cannot be combined; give one of them"
+    return None
+
+
+def _produce(client: ClusterClient, options: argparse.Namespace) -> None:
+    from ...protocol.compression import Compression
+    from ..client.writing import Writer
+    from ..progress import MEGABYTES, Progress
+    from ..seed_data.entries import SeedTopic
+    from ..settings.properties import InvalidConfig
+
+    report = _Report(options.output == "json")
+    try:
+        with _opened(options.file) as stream, Progress(MEGABYTES, _size(stream), shown=not _is_mixed(stream, options)) as progress:
+            writer = Writer(client, Compression[options.compression.upper()], report.add)
+            for place, entry in _entries(options, _lines(stream, writer.flush, progress.advance)):
+                if isinstance(entry, SeedTopic):
+                    _create(client, entry)
+                elif entry.transaction is not None:
+                    raise InvalidConfig(f"{place}: transaction: {NO_TRANSACTIONS}")
+                else:
+                    writer.write(entry)
+            writer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InvalidConfig(f"cannot read {options.file or 'standard input'}: {error.strerror or error}") from None
+    report.finish()
+
+
+def _is_mixed(stream: BinaryIO, options: argparse.Namespace) -> bool:
+    """Returns whether the terminal that would show a bar shows the input or the output too."""
+    return stream.isatty() or (options.output == "json" and sys.stdout.isatty())
+
+
+class _Report:
+    """Prints what has been written: a line of JSON for each batch, or one line of text at the end."""
+
+    def __init__(self, as_json: bool) -> None:
+        self._as_json = as_json
+        self._records: dict[str, int] = {}
+
+    def add(self, written: Written) -> None:
+        if self._as_json:
+            from json import dumps
+
+            print(dumps(written._asdict()), flush=True)
+        self._records[written.topic] = self._records.get(written.topic, 0) + written.records
+
+    def finish(self) -> None:
+        if not self._as_json:
+            for topic, number in self._records.items():
+                print(f"{number} {'record' if number == 1 else 'records'} written to {topic}")
+
+
+def _create(client: ClusterClient, topic: SeedTopic) -> None:
+    from ..client.topics import create_topics
+
+    create_topics(client, [topic.name], topic.partitions, topic.replication_factor, topic.configs, may_exist=True)
+
+
+def _opened(file: str | None) -> AbstractContextManager[BinaryIO]:
+    return nullcontext(sys.stdin.buffer) if file in (None, "-") else Path(str(file)).open("rb")
+
+
+def _size(stream: BinaryIO) -> int | None:
+    """Returns the number of bytes to read if the stream is a file."""
+    try:
+        status = os.fstat(stream.fileno())
+    except OSError:  # a stream of a test has no file
+        return None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
+
+
+def _lines(stream: BinaryIO, before_read: Callable[[], None], on_bytes: Callable[[int], None]) -> Iterator[bytes]:
+    """Yields lines without their ends. `before_read` is called before each read, because it may have to wait."""
+    rest = b""
+    while chunk := stream.read1(CHUNK_BYTES):  # type: ignore[attr-defined]
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from lines
+        on_bytes(len(chunk))
+        before_read()
+    if rest:
+        yield rest
+
+
+def _entries(options: argparse.Namespace, lines: Iterator[bytes]) -> Iterator[tuple[str, SeedRecord | SeedTopic]]:
+    from ..seed_data.reading import entries_of, numbered_objects
+
+    if options.format == LINES:
+        return _records(options, lines)
+    objects = numbered_objects(f".{options.format}", (line.decode() + "\n" for line in lines))
+    topic = options.topic or (Path(options.file).stem if options.file else "")
+    return entries_of(options.file or "standard input", topic, ((number, _without_offset(each)) for number, each in objects))
+
+
+def _without_offset(entry: object) -> object:
+    """Returns an entry without the field `offset`, so that the output of odradek consume can be written again."""
+    return {name: value for name, value in entry.items() if name != "offset"} if isinstance(entry, dict) else entry
+
+
+def _records(options: argparse.Namespace, lines: Iterable[bytes]) -> Iterator[tuple[str, SeedRecord]]:
+    from ..seed_data.entries import SeedRecord
+    from ..settings.properties import InvalidConfig
+
+    headers = tuple((name, value.encode()) for name, value in options.header)
+    separator = None if options.key_separator is None else options.key_separator.encode()
+    fixed_key = None if options.key is None else options.key.encode()
+    for number, line in enumerate(lines, 1):
+        key, value = fixed_key, line
+        if separator is not None:
+            key, found, value = line.partition(separator)
+            if not found:
+                raise InvalidConfig(f"line {number} has no key: there is no {options.key_separator!r} in it")
+        yield f"line {number}", SeedRecord(options.topic, options.partition, None, key, value, headers, None)
+
+
+def add_options(produce: argparse.ArgumentParser) -> None:
+    produce.add_argument("topic", nargs="?", metavar="TOPIC", help="the topic of records that do not name their own")
+    produce.add_argument("--file", metavar="FILE", help="read this file (default: standard input)")
+    format_help = "each line is a value, or JSON Lines or CSV as for odradek serve --data (default: by the file's name, or lines)"
+    produce.add_argument("--format", choices=FORMATS, help=format_help)
+    produce.add_argument("--key", metavar="KEY", help="the key of all records")
+    produce.add_argument("--key-separator", metavar="TEXT", help="the text that separates the key from the value in each line")
+    header_help = "a header of all records; repeatable"
+    produce.add_argument("--header", action="append", default=[], type=pair, metavar="NAME=VALUE", help=header_help)
+    partition_help = "the partition of all records (default: the key chooses it)"
+    produce.add_argument("--partition", type=count, metavar="N", help=partition_help)
+    produce.add_argument("--compression", choices=COMPRESSIONS, default="none", help="codec of the batches (default: %(default)s)")
+    add_cluster_options(produce, "text")
