@@ -91,12 +91,10 @@ def test_async_fixtures_serve_anyio_on_asyncio_and_trio(pytester: pytest.Pyteste
 
 
 def test_async_fixtures_serve_pytest_asyncio(pytester: pytest.Pytester) -> None:
-    result = run_in_subprocess(
+    run_in_subprocess(
         pytester,
         ASYNC
         + f"""
-        import asyncio
-
         @pytest.mark.asyncio
         async def test_loop_of_a_test({FIXTURES}):
             await use({FIXTURES})
@@ -104,13 +102,23 @@ def test_async_fixtures_serve_pytest_asyncio(pytester: pytest.Pytester) -> None:
         @pytest.mark.asyncio(loop_scope="module")
         async def test_loop_of_a_module({FIXTURES}):
             await use({FIXTURES})
+        """,
+    ).assert_outcomes(passed=2)
 
-        @pytest.mark.asyncio
-        async def test_hangs(async_kafka_cluster, kafka_topic):
-            write(async_kafka_cluster.bootstrap_servers, kafka_topic)
+
+def test_hanging_coroutine_is_interrupted(pytester: pytest.Pytester) -> None:
+    result = run(
+        pytester,
+        """
+        import asyncio
+        import pytest
+
+        @pytest.mark.anyio
+        @pytest.mark.parametrize("anyio_backend", ["asyncio"])
+        async def test_hangs(async_kafka_cluster):
             await asyncio.Event().wait()
         """,
-        "--kafka-timeout=3",
+        "--kafka-timeout=0.5",
     )
-    result.assert_outcomes(passed=2, failed=1)
-    result.stdout.fnmatch_lines(["*test_hangs has not ended after 3 s*", TITLE, "*Produce v* test_hangs-*"])
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*test_hangs* has not ended after 0.5 s*", TITLE])

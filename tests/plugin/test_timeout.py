@@ -45,11 +45,11 @@ def test_hanging_consumer_fails_with_what_it_waits_for(pytester: pytest.Pytester
         def test_reads(kafka_bootstrap_servers, kafka_topic):
             consumer(kafka_bootstrap_servers, kafka_topic).poll(-1)
         """,
-        "--kafka-timeout=2",
+        "--kafka-timeout=4",
     )
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines([
-        "E*Failed: test_project.py::test_reads has not ended after 2 s (--kafka-timeout)",
+        "E*Failed: test_project.py::test_reads has not ended after 4 s (--kafka-timeout)",
         "E * requests that wait:",
         "E *reader (confluent-kafka-python *) at 127.0.0.1:*, node *: Fetch v* waits for records of test_reads-*-0 (at most * ms more)",
         TITLE,
@@ -167,7 +167,7 @@ def test_stopped_and_paused_nodes_are_named(pytester: pytest.Pytester) -> None:
             kafka_cluster.stop_node(leader % 3 + 1)
             threading.Event().wait()
         """,
-        "--kafka-timeout=2",
+        "--kafka-timeout=4",
     )
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines([
