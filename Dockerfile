@@ -1,20 +1,39 @@
-FROM python:3.13-slim
+# The version is exact, so that a build can be repeated. To update it, look up the newest patch release of the tag `slim-trixie` at
+# https://hub.docker.com/_/python and change this line, which both stages use. To pin the digest as well, append the one that
+# `docker buildx imagetools inspect python:<tag>` prints first, that of the index for all architectures: python:<tag>@sha256:...
+FROM python:3.13.15-slim-trixie AS base
 
-WORKDIR /opt/odradek
+FROM base AS build
+WORKDIR /source
 COPY pyproject.toml README.md LICENSE __init__.py py.typed ./
 COPY broker broker
 COPY protocol protocol
 COPY storage storage
 COPY plugin plugin
 COPY spark_sink spark_sink
-RUN pip install --no-cache-dir ".[uvloop,tls]" && useradd --system --no-create-home odradek
+# The environment contains no pip. pyproject.toml says which versions of the dependencies fit.
+# hadolint ignore=DL3013
+RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels . \
+ && python -m venv --without-pip /opt/odradek \
+ && pip --python /opt/odradek/bin/python install --no-cache-dir "odradek[uvloop,tls] @ file://$(echo /wheels/odradek-*.whl)"
 
-USER odradek
-EXPOSE 9092 9093
+FROM base
+LABEL org.opencontainers.image.title="odradek" \
+      org.opencontainers.image.description="A Kafka-compatible broker emulator that starts in a blink" \
+      org.opencontainers.image.source="https://github.com/odradek-kafka/odradek" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.base.name="docker.io/library/python:3.13.15-slim-trixie"
+COPY --from=build /opt/odradek /opt/odradek
 # The default address, unless KAFKA_LISTENERS or KAFKA_ADVERTISED_LISTENERS is set. Clients receive 127.0.0.1, where
 # `docker run -p 9092:9092` publishes the port. A listener in the environment also means one node, because a second node would need a second
 # published port; `serve --nodes 2` overrides that.
 ENV KAFKA_HOST_NAME=0.0.0.0
+ENV PATH=/opt/odradek/bin:$PATH
+# A number, because Kubernetes cannot tell whether a name stands for root (runAsNonRoot).
+USER 65532:65532
+WORKDIR /tmp
+EXPOSE 9092 9093
+STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=5s --timeout=5s --start-period=10s CMD ["odradek", "healthcheck"]
 ENTRYPOINT ["odradek"]
 CMD ["serve"]

@@ -8,7 +8,7 @@ PIP_INSTALL = .venv/bin/python -m pip install --quiet --disable-pip-version-chec
 PYTEST = .venv/bin/python -m pytest -n 2 --dist loadfile
 MODULE = PYTHONPATH=.dev:. .venv/bin/python -m
 
-.PHONY: help run demo test-fast test test-all lint docs differential damaged fuzz soak bench venv
+.PHONY: help run demo test-fast test test-all lint docs differential conformance damaged fuzz soak bench venv
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -45,6 +45,9 @@ docs: .venv/.test ## write the generated parts of README.md, ARCHITECTURE.md and
 
 differential: .venv/.test ## record Apache Kafka's answers again and compare ours; FAMILIES="fetch produce" limits it
 	$(MODULE) tests.differential $(FAMILIES)
+
+conformance: .venv/.test ## run test suites of other projects; SUITES="kafka-python aiokafka" limits it
+	$(MODULE) tests.conformance $(SUITES)
 
 damaged: .venv/.test ## send damaged batches to Apache Kafka and to odradek; BATCHES=1000 SEED=1
 	$(MODULE) tests.differential.damage_run $(or $(BATCHES),100000) $(SEED)

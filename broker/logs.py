@@ -91,6 +91,11 @@ class QueueHandler(logging.Handler):
                 self._put_dropped()
                 self._put(line)
 
+    def write(self, text: str) -> None:
+        """Queues text that is not a log entry, after the entries so far."""
+        with self._changed:
+            self._put(text.encode(errors="backslashreplace"))
+
     def _line(self, record: logging.LogRecord) -> bytes:
         try:
             text = self.format(record)
@@ -137,6 +142,23 @@ def configure(log_format: str) -> None:
     handler = QueueHandler(partial(write_all, sys.stderr.fileno()))
     handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+
+
+def hold_start_up_lines() -> None:
+    """Suppresses log entries below WARNING until `show` is called."""
+    logging.getLogger().setLevel(logging.WARNING)
+
+
+def show(text: str) -> None:
+    """Writes text to stderr, after the entries so far and without waiting, and ends the suppression of entries.
+
+    `configure` must have been called.
+    """
+    root = logging.getLogger()
+    for handler in root.handlers:
+        if isinstance(handler, QueueHandler):
+            handler.write(text)
+    root.setLevel(logging.INFO)
 
 
 def write_all(descriptor: int, data: bytes) -> None:

@@ -1,9 +1,7 @@
-"""Output for a person at a terminal: tables, colours, and a table of listeners at the start instead of Kafka's log entries."""
+"""Output for a person: tables, colours, and the greeting of a cluster with the addresses of its nodes."""
 
 from __future__ import annotations
 
-import logging
-import sys
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
@@ -13,21 +11,7 @@ BOLD, DIM, CYAN = 1, 2, 36
 HEADINGS = ("NODE", "LISTENER", "ADDRESS")
 
 
-def hold_start_up_lines() -> None:
-    """Suppresses log entries below WARNING until `show` is called."""
-    logging.getLogger().setLevel(logging.WARNING)
-
-
-def show(config: ClusterConfig, bootstrap_servers: str, control: str | None) -> None:
-    """Prints the addresses of a running cluster on stderr, after the entries logged so far, and ends the suppression of log entries."""
-    for handler in logging.getLogger().handlers:
-        handler.flush()
-    sys.stderr.write(overview(config, bootstrap_servers, control))
-    sys.stderr.flush()
-    logging.getLogger().setLevel(logging.INFO)
-
-
-def overview(config: ClusterConfig, bootstrap_servers: str, control: str | None) -> str:
+def greeting(config: ClusterConfig, bootstrap_servers: str, control: str | None) -> str:
     """Returns a table of the listeners of all nodes, and `export` lines for a shell."""
     rows = [(str(each.node_id), each.name, each.advertised) for node in config.nodes for each in node.listeners]
     exports = [f"export BOOTSTRAP_SERVERS={bootstrap_servers}", *([f"export ODRADEK_CONTROL={control}"] if control else [])]

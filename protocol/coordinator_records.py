@@ -53,7 +53,8 @@ class OffsetCommitKey(Message):
 
 
 class OffsetCommitValue(Message):
-    """A committed offset. It is written in version 4, or in version 1 if the client set a retention time."""
+    """A committed offset. It is written in version 4, before Kafka 4.1 in version 3, or in version 1 if the client set a
+    retention time."""
 
     flexible_from = 4
     offset: Int64

@@ -6,7 +6,7 @@ It runs from the jars of Maven Central, which Maven downloads into the user's ca
         producer = Producer({"bootstrap.servers": kafka.bootstrap_servers})
         kafka.nodes[1].kill()  # node 2; kafka.nodes[1].start() brings it back on the same port
 
-Each node is a JVM on 127.0.0.1; node 1 is also the controller. `python tests/apache_kafka.py 2` starts a cluster of two nodes.
+Each node is a JVM on 127.0.0.1; the first is also the controller. `python tests/apache_kafka.py 2` starts a cluster of two nodes.
 """
 
 from __future__ import annotations
@@ -124,9 +124,9 @@ class Node:
 
     def __init__(self, cluster: ApacheKafka, node_id: int) -> None:
         self.cluster, self.node_id, self.directory = cluster, node_id, cluster.directory / f"node-{node_id}"
-        names = ["CLIENT", *cluster.listeners, *(["CONTROLLER"] if node_id == 1 else [])]
+        names = ["CLIENT", *cluster.listeners, *(["CONTROLLER"] if node_id == cluster.first_id else [])]
         # A socket that is bound but does not listen reserves the port. The JVM can listen there because it sets SO_REUSEADDR as well.
-        self._reserved = {name: _reserve_port() for name in names}
+        self._reserved = {name: reserve_port() for name in names}
         self.ports: dict[str, int] = {name: reserved.getsockname()[1] for name, reserved in self._reserved.items()}
         self._shell: subprocess.Popen[bytes] | None = None
         self.suspended = False
@@ -148,20 +148,20 @@ class Node:
         listeners = ",".join(f"{name}://127.0.0.1:{port}" for name, port in self.ports.items())
         protocols = {"CLIENT": "PLAINTEXT", "CONTROLLER": "PLAINTEXT", **self.cluster.listeners}
         settings = {
-            "process.roles": "broker,controller" if self.node_id == 1 else "broker",
+            "process.roles": "broker,controller" if self.node_id == self.cluster.first_id else "broker",
             "node.id": str(self.node_id),
             "listeners": listeners,
             "listener.security.protocol.map": ",".join(f"{name}:{protocol}" for name, protocol in protocols.items()),
             "inter.broker.listener.name": "CLIENT",
             "controller.listener.names": "CONTROLLER",
-            "controller.quorum.voters": f"1@127.0.0.1:{controller_port}",
+            "controller.quorum.voters": f"{self.cluster.first_id}@127.0.0.1:{controller_port}",
             "log.dirs": str(data),
             **SINGLE_COPIES,
             **{name: value.replace("{directory}", str(self.directory)) for name, value in self.cluster.settings.items()},
         }
         properties = self.directory / "server.properties"
         properties.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
-        if self.node_id == 1:
+        if self.node_id == self.cluster.first_id:
             shutil.copy(_initial_features(properties, self.cluster.version), data / "bootstrap.checkpoint")
         for log_dir in map(Path, settings["log.dirs"].split(",")):
             log_dir.mkdir(exist_ok=True)
@@ -249,7 +249,7 @@ class ZooKeeper:
 
     def __init__(self, cluster: ApacheKafka) -> None:
         self._cluster = cluster
-        self._reserved = _reserve_port()
+        self._reserved = reserve_port()
         self.port: int = self._reserved.getsockname()[1]
         self._shell: subprocess.Popen[bytes] | None = None
 
@@ -291,13 +291,14 @@ class ApacheKafka:
         listeners: Mapping[str, str] | None = None,
         jvm: Sequence[str] = JVM,
         version: str = VERSION,
+        first_id: int = 1,
     ) -> None:
-        self.jvm, self.version = jvm, version
+        self.jvm, self.version, self.first_id = jvm, version, first_id
         self.settings = dict(settings or {})
         self.listeners = dict(listeners or {})
         self.directory = Path(tempfile.mkdtemp(prefix="apache-kafka-"))
         self.zookeeper = ZooKeeper(self) if tuple(map(int, version.split("."))) < KRAFT_SINCE else None
-        self.nodes = [Node(self, node_id) for node_id in range(1, nodes + 1)]
+        self.nodes = [Node(self, node_id) for node_id in range(first_id, first_id + nodes)]
 
     @property
     def bootstrap_servers(self) -> str:
@@ -353,7 +354,8 @@ def _bound(program: Sequence[str], directory: Path, log_name: str) -> subprocess
         return subprocess.Popen(shell, stdin=subprocess.PIPE, stdout=log, stderr=log, cwd=directory)
 
 
-def _reserve_port() -> socket.socket:
+def reserve_port() -> socket.socket:
+    """Returns a socket that reserves a port of 127.0.0.1, on which a program that sets SO_REUSEADDR can listen meanwhile."""
     reserved = socket.socket()
     reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     reserved.bind(("127.0.0.1", 0))

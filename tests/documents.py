@@ -15,9 +15,11 @@ from odradek.broker.settings.documentation import as_markdown
 from odradek.protocol.messages import APIS
 from odradek.protocol.schema import Versions
 from tests import request_paths
+from tests.conformance import page as conformance
 
 ROOT = Path(__file__).parents[1]
 README, CONFIGURATION, CONTROLS, ARCHITECTURE = "README.md", "docs/configuration.md", "docs/controls.md", "ARCHITECTURE.md"
+CONFORMANCE = "docs/conformance.md"
 SERVED_APIS, FAMILIES = "protocol/served_apis.py", "broker/handler_families.py"
 ENTRIES = re.compile(r"^    \d+: .*,\n(?:    .*\n)*", re.MULTILINE)
 API_ROWS = re.compile(r"(?<=^\| key \| API \| versions \|\n\|--:\|---\|---\|\n)(?:\|.*\n)*", re.MULTILINE)
@@ -29,6 +31,7 @@ def rendered() -> dict[str, str]:
         README: readme(),
         CONFIGURATION: as_markdown(),
         CONTROLS: controls.as_markdown(),
+        CONFORMANCE: conformance.as_markdown(),
         ARCHITECTURE: request_paths.rewritten(read(ARCHITECTURE)),
         SERVED_APIS: with_rows(
             SERVED_APIS, (f'{key}: ("{module_of(api.request)}", {api.versions.first}, {api.versions.last})' for key, api in APIS.items())

@@ -66,9 +66,9 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
 
     from ..serving import run as run_cluster
 
-    interactive = options.log_format == "text" and sys.stderr.isatty()
-    if interactive:
-        terminal.hold_start_up_lines()
+    greets = options.log_format == "text"
+    if greets and sys.stderr.isatty():
+        logs.hold_start_up_lines()
 
     def ready(server: Server, control_listener: str | None) -> None:
         lines = _addresses(server, control_listener)
@@ -78,8 +78,8 @@ def _run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
             output.flush()
         if options.ready_file is not None:
             _write(options.ready_file, lines)
-        if interactive:
-            terminal.show(server.config, server.bootstrap_servers, control_listener)
+        if greets:
+            logs.show(terminal.greeting(server.config, server.bootstrap_servers, control_listener))
         gc.freeze()  # the objects that exist now stay, so that no later collection need visit them
         gc.enable()
 

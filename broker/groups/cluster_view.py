@@ -9,6 +9,7 @@ from ...protocol.coordinator_records import CoordinatorRecord
 from ..transactions.transaction import Producer
 
 if TYPE_CHECKING:
+    from ..releases.release import Release
     from ..settings.values import BrokerConfig, GroupConfig
     from ..topics.topic import Topic
     from .consumer.regex_resolutions import Resolutions
@@ -33,6 +34,10 @@ class ClusterView(Protocol):
     @property
     def regexes(self) -> Resolutions:
         """The regular expressions that members of any group subscribe to, with the topics that match."""
+
+    @property
+    def release(self) -> Release | None:
+        """The release of Kafka that clients see, None for 4.3."""
 
     @property
     def config(self) -> BrokerConfig:

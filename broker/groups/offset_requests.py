@@ -69,9 +69,9 @@ class OffsetRequests:
 
     def commit(self, group_id: str, offsets: Mapping[tuple[str, int], CommittedOffset]) -> None:
         """Commits offsets by (topic, partition), after `check_commit` and `check_metadata`. Creates the group if there is none."""
-        topics = self._table.cluster.topics
+        topics, release = self._table.cluster.topics, self._table.cluster.release
         records = [
-            offset_record(group_id, topic, partition, committed, topics[topic].id if topic in topics else ZERO_UUID)
+            offset_record(group_id, topic, partition, committed, topics[topic].id if topic in topics else ZERO_UUID, release)
             for (topic, partition), committed in offsets.items()
         ]
         self._table.cluster.write(group_id, records)
@@ -109,7 +109,10 @@ class OffsetRequests:
 
         Raises StaleProducerEpoch.
         """
-        records = [offset_record(group_id, topic, partition, committed) for (topic, partition), committed in offsets.items()]
+        release = self._table.cluster.release
+        records = [
+            offset_record(group_id, topic, partition, committed, release=release) for (topic, partition), committed in offsets.items()
+        ]
         self._table.cluster.write(group_id, records, producer)
         self._table.ensure_group(group_id)
         pending = self._offsets.setdefault(group_id, CommittedOffsets()).pending

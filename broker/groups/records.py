@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from ...protocol.coordinator_records import (
     ClassicMemberMetadata,
@@ -35,13 +36,21 @@ from .offsets import CommittedOffset
 from .streams.group import StreamsGroup
 from .streams.records import streams_tombstones
 
+if TYPE_CHECKING:
+    from ..releases.release import Release
+
 _GROUP_RECORDS = (RecordType.CONSUMER_GROUP_METADATA, RecordType.TARGET_ASSIGNMENT_METADATA)
 
 
 def offset_record(
-    group_id: str, topic: str, partition: int, committed: CommittedOffset | None, topic_id: bytes = ZERO_UUID
+    group_id: str,
+    topic: str,
+    partition: int,
+    committed: CommittedOffset | None,
+    topic_id: bytes = ZERO_UUID,
+    release: Release | None = None,
 ) -> CoordinatorRecord:
-    """Returns the record of a commit, or a tombstone if `committed` is None."""
+    """Returns the record of a commit as a release writes it, None for 4.3, or a tombstone if `committed` is None."""
     key = write_key(RecordType.OFFSET_COMMIT, OffsetCommitKey(group=group_id, topic=topic, partition=partition))
     if committed is None:
         return CoordinatorRecord(key, None)
@@ -53,7 +62,8 @@ def offset_record(
         expire_timestamp=-1 if committed.expire_timestamp_ms is None else committed.expire_timestamp_ms,
         topic_id=topic_id,
     )
-    return CoordinatorRecord(key, write_value(4 if committed.expire_timestamp_ms is None else 1, value))
+    version = 4 if release is None else release.offset_commit_version
+    return CoordinatorRecord(key, write_value(version if committed.expire_timestamp_ms is None else 1, value))
 
 
 def classic_record(group: ClassicGroup, now_ms: int) -> CoordinatorRecord:

@@ -15,6 +15,7 @@ LATEST = "4.3"
 WIRESHARK = "wireshark-4.0"
 NAMES = (*(f"2.{minor}" for minor in range(1, 9)), *(f"3.{minor}" for minor in range(10)), "4.0", "4.1", "4.2", LATEST, WIRESHARK)
 KRAFT_SINCE = (3, 3)
+TOPIC_IDS_OF_COMMITS_SINCE = (4, 1)
 INVALID_RECORD_SINCE = (2, 4)
 _NOT_SERVED = Versions(0, -1)
 
@@ -35,6 +36,11 @@ class Release:
     def has_zookeeper(self) -> bool:
         """Whether the cluster has ZooKeeper instead of KRaft, which Kafka supports in production from 3.3 on (KIP-833)."""
         return self.number < KRAFT_SINCE
+
+    @property
+    def offset_commit_version(self) -> int:
+        """The version of the values of commits in `__consumer_offsets`: since 4.1 they contain the topic id."""
+        return 4 if self.number >= TOPIC_IDS_OF_COMMITS_SINCE else 3
 
     def error_code(self, code: ErrorCode) -> ErrorCode:
         """Returns the code that stands for an error in this release: INVALID_RECORD was CORRUPT_MESSAGE before 2.4."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 from collections.abc import Sequence
 
 import pytest
@@ -46,3 +47,14 @@ def test_terminal_shows_a_table_and_an_export_line() -> None:
         f"NODE  LISTENER   ADDRESS\n1     PLAINTEXT  {first}\n2     PLAINTEXT  {second}\n\n"
         f"export BOOTSTRAP_SERVERS={servers}\n\nCtrl-C stops the cluster.\n"
     )
+
+
+@pytest.mark.parametrize(("log_format", "greets"), [("text", True), ("json", False)])
+def test_greeting_follows_the_start_up_lines_in_a_pipe(log_format: str, greets: bool) -> None:
+    with running(["--nodes", "1", "--port", "0", "--log-format", log_format], stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=10)
+    assert "started" in errors.partition("NODE  LISTENER")[0]
+    assert (f"\nexport BOOTSTRAP_SERVERS={address.partition('=')[2]}" in errors) is greets

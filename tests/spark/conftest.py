@@ -21,9 +21,10 @@ from odradek.broker import Cluster
 from odradek.spark_sink import producer
 from odradek.spark_sink.client import KafkaClient
 from tests import apache_kafka
+from tests.cache import Unavailable, packages
 from tests.spark.kafka_topics import BROKER_SETTINGS, Broker, config_of
 from tests.spark.official_connector import VERSION, both_sources
-from tests.spark.spark_process import SETTINGS, SHORT_RUN, SparkProcess, Unavailable, installed, packages, spark_home
+from tests.spark.spark_process import SETTINGS, SHORT_RUN, SparkProcess, installed, spark_home
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,7 +10,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.spark.spark_process import SparkProcess, cached
+from tests.cache import cached
+from tests.spark.spark_process import SparkProcess
 
 VERSION = "4.2.0"
 """The version of PySpark and the connector: the newest published one of the connector."""

@@ -10,7 +10,6 @@ import os
 import pickle
 import subprocess
 import sys
-import tempfile
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -18,43 +17,14 @@ from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
 
+from tests.cache import packages
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 P = ParamSpec("P")
 T = TypeVar("T")
 ROOT = Path(__file__).parents[2]
-
-
-class Unavailable(Exception):
-    """Something that this machine lacks; the text is the reason for which a test is skipped."""
-
-
-def cached(name: str, fill: Callable[[Path], None]) -> Path:
-    """Returns a directory in the user's cache, which `fill` fills the first time. Raises Unavailable when a program fails."""
-    home = Path(os.environ.get("XDG_CACHE_HOME", "~/.cache"), "odradek").expanduser()
-    home.mkdir(parents=True, exist_ok=True)
-    if not (home / name).is_dir():
-        with tempfile.TemporaryDirectory(dir=home) as work:
-            content = Path(work, name)
-            content.mkdir()
-            try:
-                fill(content)
-            except (OSError, subprocess.CalledProcessError) as error:
-                raise Unavailable(f"{name} could not be installed: {error}") from error
-            with suppress(OSError):  # another process has created it meanwhile
-                content.rename(home / name)
-    return home / name
-
-
-def packages(name: str, *requirements: str) -> Path:
-    """Returns a directory with packages and their dependencies."""
-
-    def fill(directory: Path) -> None:
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", str(directory)]
-        subprocess.run([*pip, *requirements], stdout=sys.stderr, check=True)
-
-    return cached(name, fill)
 
 
 def installed(directory: Path) -> list[str]:

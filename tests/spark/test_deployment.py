@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from odradek import Cluster
+from tests.cache import packages
 from tests.spark import spark_cluster
 from tests.spark.kafka_topics import bodies, consume, new_topic, produce
 from tests.spark.spark_cluster import Home, Ran
-from tests.spark.spark_process import packages
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(900)]
 VALUES = 40

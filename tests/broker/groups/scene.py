@@ -12,6 +12,7 @@ from odradek.broker.groups.consumer.regex_resolutions import Resolutions
 from odradek.broker.groups.coordinator import Groups, GroupSettings
 from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.groups.share.partitions_view import UNINITIALIZED_START_OFFSET, ShareStateSummary
+from odradek.broker.releases.release import Release
 from odradek.broker.scheduling.timers import Timers
 from odradek.broker.scheduling.waiting import Background, Reply
 from odradek.broker.settings.values import BrokerConfig, GroupConfig, TopicConfig
@@ -60,6 +61,7 @@ class FakeCluster:
         self.topics_by_id: dict[bytes, Topic] = {}
         self.topics_version = 0
         self.config = BrokerConfig({})
+        self.release: Release | None = None
         self.group_configs: dict[str, GroupConfig] = {}
         self.share_states = FakeShareStates()
         self.background: list[Background] = []

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from odradek.broker.groups.offsets import CommittedOffset
 from odradek.broker.releases.release import NAMES, release_of
 from odradek.broker.security.startup import Security
 from odradek.broker.snapshots.cluster import write_cluster
@@ -16,7 +17,8 @@ from odradek.protocol.messages.describe_cluster import DESCRIBE_CLUSTER, Describ
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from odradek.protocol.messages.sasl_authenticate import SASL_AUTHENTICATE, SaslAuthenticateRequest
 from odradek.protocol.messages.sasl_handshake import SASL_HANDSHAKE, SaslHandshakeRequest
-from tests.broker.harness import World
+from odradek.protocol.records import RecordBatch
+from tests.broker.harness import START_MS, World
 
 SOFTWARE = ApiVersionsRequest(client_software_name="test", client_software_version="1")
 OLD = [name for name in NAMES if name != "4.3"]
@@ -118,3 +120,13 @@ def test_release_before_sasl_authenticate_v1_serves_v0_only(name: str) -> None:
 @pytest.mark.parametrize(("name", "verifies"), [("3.5", False), ("3.6", True)])
 def test_release_before_3_6_does_not_verify_transactions(name: str, verifies: bool) -> None:
     assert World(as_version=name).cluster.config.booleans["transaction.partition.verification.enable"] is verifies
+
+
+@pytest.mark.parametrize(("name", "version"), [("2.1", 3), ("4.0", 3), ("4.1", 4), ("4.3", 4)])
+def test_release_writes_its_version_of_commits(name: str, version: int) -> None:
+    world = World(as_version=name, settings={"offsets.topic.num.partitions": "1"})
+    world.cluster.ensure_internal("__consumer_offsets")
+    world.cluster.groups.offsets.commit("g", {("t", 0): CommittedOffset(5, -1, "", START_MS)})
+    log = world.cluster.topics["__consumer_offsets"].partitions[0].log
+    values = [record.value or b"" for batch in log.batches(0, log.end_offset) for record in RecordBatch(batch).records()]
+    assert [int.from_bytes(value[:2]) for value in values] == [version]

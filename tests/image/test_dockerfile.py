@@ -1,25 +1,17 @@
-"""Checks of the Dockerfile without Docker: the copied files, and the listeners of a container."""
+"""Checks of the Dockerfile without Docker: the copied files, good practice, and the listeners of a container."""
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
 from odradek.broker.cli import _parser
 from odradek.broker.commands.serve import cluster_config
 from tests.broker.settings.test_environment import ENVIRONMENTS
-
-ROOT = Path(__file__).parents[2]
-
-
-def copied() -> set[str]:
-    lines = re.findall(r"^COPY (.+) \S+$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
-    return {name for line in lines for name in line.split()}
+from tests.image.dockerfile import FILE, ROOT, read_image
 
 
 def test_dockerfile_copies_the_sources_of_the_wheel() -> None:
@@ -27,27 +19,44 @@ def test_dockerfile_copies_the_sources_of_the_wheel() -> None:
     project, packages = settings["project"], settings["tool"]["setuptools"]["packages"]
     folders = {name.split(".")[1] for name in packages if name.startswith("odradek.")}
     metadata = {"pyproject.toml", project["readme"], *project["license-files"]}
-    assert copied() == folders | metadata | {"__init__.py", "py.typed"}
+    assert read_image().copied == folders | metadata | {"__init__.py", "py.typed"}
 
 
 def test_dockerignore_allows_only_the_copied_files() -> None:
     lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
     rules = [line for line in lines if not line.startswith("#")]
     assert rules[0] == "*"
-    assert {line.removeprefix("!") for line in rules if line.startswith("!")} == copied()
+    assert {line.removeprefix("!") for line in rules if line.startswith("!")} == read_image().copied
+
+
+def test_dockerfile_pins_one_base_image() -> None:
+    images = re.findall(r"^FROM (\S+)", FILE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert images[1:] == ["base", "base"]
+    assert re.fullmatch(r"python:3\.\d+\.\d+-slim-trixie(@sha256:[0-9a-f]{64})?", images[0])
+    assert read_image().labels["org.opencontainers.image.base.name"] == f"docker.io/library/{images[0]}"
+
+
+def test_dockerfile_follows_good_practice() -> None:
+    image = read_image()
+    user, _, group = image.user.partition(":")
+    assert int(user) > 0 and int(group) > 0
+    assert image.stop_signal == "SIGTERM"
+    assert image.health_check == ["odradek", "healthcheck"]
+    assert (image.entrypoint, image.command) == (["odradek"], ["serve"])
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert image.labels["org.opencontainers.image.licenses"] == project["license"]
+    assert image.labels["org.opencontainers.image.title"] == project["name"]
 
 
 def in_a_container(command: Sequence[str], environ: dict[str, str]) -> list[str]:
     """Returns the listeners of `docker run -e ... odradek command`."""
-    image = dict(re.findall(r"^ENV (\w+)=(\S+)$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE))
-    cluster = cluster_config(_parser().parse_args(command), image | environ)
+    cluster = cluster_config(_parser().parse_args(command), read_image().environment | environ)
     return [f"{each.node_id} {each.name} {each.host}:{each.port} {each.advertised}" for node in cluster.nodes for each in node.listeners]
 
 
 def test_container_is_reachable_through_the_published_port() -> None:
-    (command,) = re.findall(r"^CMD (\[.*\])$", (ROOT / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
     reachable = "1 PLAINTEXT 0.0.0.0:9092 127.0.0.1:9092"
-    assert in_a_container(json.loads(command), {}) == [reachable]
+    assert in_a_container(read_image().command, {}) == [reachable]
     assert in_a_container(["serve", "--topic", "orders:4"], {}) == [reachable]
     assert in_a_container(["serve", "--nodes", "2"], {}) == [reachable, "2 PLAINTEXT 0.0.0.0:9093 127.0.0.1:9093"]
     assert in_a_container(["serve", "--port", "9095"], {}) == ["1 PLAINTEXT 0.0.0.0:9095 127.0.0.1:9095"]

@@ -1,0 +1,54 @@
+"""hadolint accepts the Dockerfile, and the compose file and the workflow fit their schemas."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from tests.image.dockerfile import FILE, ROOT
+
+pytestmark = pytest.mark.slow  # the tools are dependencies for development only
+
+
+def checked(tool: str, *arguments: str) -> tuple[int, str]:
+    """Runs an installed tool, and returns its exit code and its output."""
+    program = shutil.which(tool, path=sysconfig.get_path("scripts"))
+    if program is None:
+        pytest.skip(f"{tool} is not installed: pip install -e '.[dev]'")
+    done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def fits(schema: str, file: Path) -> tuple[int, str]:
+    return checked("check-jsonschema", "--builtin-schema", f"vendor.{schema}", str(file))
+
+
+def test_hadolint_accepts_the_dockerfile() -> None:
+    assert checked("hadolint", "--no-color", str(FILE)) == (0, "")
+
+
+def test_hadolint_refuses_bad_practice(tmp_path: Path) -> None:
+    bad = tmp_path / "Dockerfile"
+    bad.write_text("FROM python:latest\nCMD odradek serve\n")
+    code, output = checked("hadolint", "--no-color", str(bad))
+    assert code == 1 and "DL3007" in output
+
+
+def test_compose_file_fits_its_schema() -> None:
+    code, output = fits("compose-spec", ROOT / "docker-compose.yml")
+    assert code == 0, output
+
+
+def test_workflow_fits_its_schema() -> None:
+    code, output = fits("github-workflows", ROOT / ".github" / "workflows" / "ci.yml")
+    assert code == 0, output
+
+
+def test_compose_schema_refuses_unknown_keys(tmp_path: Path) -> None:
+    bad = tmp_path / "compose.yml"
+    bad.write_text("services: {odradek: {image: odradek, port: ['9092:9092']}}\n")
+    assert fits("compose-spec", bad)[0] == 1

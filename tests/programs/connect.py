@@ -1,0 +1,99 @@
+"""A worker of Kafka Connect in distributed mode, from the jars of Maven Central, and its REST interface."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from odradek import Cluster
+from tests import apache_kafka
+from tests.cache import Unavailable
+from tests.programs.program import PATIENCE_S, Program
+
+GROUP = "connect-workers"
+CONFLICT = 409
+"""The status of the REST interface while the workers are rebalancing."""
+SETTINGS = {
+    "group.id": GROUP,
+    "config.storage.topic": "connect-configs",
+    "offset.storage.topic": "connect-offsets",
+    "offset.storage.partitions": 1,
+    "status.storage.topic": "connect-status",
+    "status.storage.partitions": 1,
+    "config.storage.replication.factor": 1,
+    "offset.storage.replication.factor": 1,
+    "status.storage.replication.factor": 1,
+    "key.converter": "org.apache.kafka.connect.storage.StringConverter",
+    "value.converter": "org.apache.kafka.connect.storage.StringConverter",
+    "exactly.once.source.support": "enabled",
+    "consumer.isolation.level": "read_committed",
+    "listeners": "http://127.0.0.1:0",
+    "plugin.discovery": "service_load",
+    # The remaining settings make a worker commit soon, and give the tasks of a worker that has ended to the others at once.
+    "offset.flush.interval.ms": 200,
+    "heartbeat.interval.ms": 200,
+    "session.timeout.ms": 3000,
+    "scheduled.rebalance.max.delay.ms": 0,
+}
+
+
+def libraries() -> list[Path]:
+    """Returns the directories of the jars of Connect, MirrorMaker and the connectors of files. Raises Unavailable without Java or Maven."""
+    if missing := apache_kafka.missing():
+        raise Unavailable(f"{missing} is not installed")
+    try:
+        return [apache_kafka.jars(artifact) for artifact in ("connect-mirror", "connect-file")]
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise Unavailable(f"Maven cannot fetch Kafka Connect: {error}") from error
+
+
+def properties(file: Path, settings: Mapping[str, object]) -> str:
+    """Writes a file of settings and returns its path."""
+    file.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
+    return str(file)
+
+
+class Worker(Program):
+    """A worker in a JVM of its own."""
+
+    def __init__(self, cluster: Cluster, directory: Path) -> None:
+        self._cluster = cluster
+        file = properties(directory / "worker.properties", SETTINGS | {"bootstrap.servers": cluster.bootstrap_servers})
+        main = "org.apache.kafka.connect.cli.ConnectDistributed"
+        super().__init__(apache_kafka.command(main, file, libraries=libraries()), directory)
+
+    @cached_property
+    def address(self) -> str:
+        """Host and port of the REST interface, by which the workers know each other. Waits until it answers."""
+        address = self.wait_for_line(r"advertising URL http://(\S+)/")[1]
+        self.wait_for_line("REST resources initialized")
+        return address
+
+    def put(self, connector: str, settings: Mapping[str, object]) -> None:
+        """Creates a connector, or changes it, as soon as the workers are not rebalancing."""
+        body = {name: str(value) for name, value in settings.items()}
+        self._cluster.wait_until(lambda: self._call("PUT", f"connectors/{connector}/config", body), timeout_s=PATIENCE_S)
+
+    def task(self, connector: str) -> Any:
+        """Returns the state and the worker of the only task of a connector."""
+        status = self._cluster.wait_until(lambda: self._call("GET", f"connectors/{connector}/status"), timeout_s=PATIENCE_S)
+        (task,) = status["tasks"]
+        return task
+
+    def _call(self, method: str, path: str, body: object = None) -> Any:
+        """Returns the response, None while the workers are rebalancing."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"http://{self.address}/{path}", data, {"Content-Type": "application/json"}, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE_S) as response:
+                return json.load(response)
+        except urllib.error.HTTPError as error:
+            with error:
+                assert error.code == CONFLICT, error.read().decode()
+                return None
