@@ -10,7 +10,7 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from .cluster.startup_topics import TopicOptions, check_topics, topic_specs_of
 from .controls.cluster_controls import BlockingControls, ClusterControls
@@ -381,15 +381,29 @@ class Cluster(BlockingControls):
         """`host:port` of the control listener, None without one. Raises ValueError if the cluster is not running."""
         return self._cluster.control
 
+    @property
+    def awaitable(self) -> AsyncCluster:
+        """The cluster with the methods of `AsyncCluster`, to be awaited on any event loop of asyncio or trio.
+
+        The cluster stays in its thread, so that a coroutine which blocks its own loop does not stop the brokers.
+        """
+        from .handles.other_loops import OnOtherLoops  # imported on first use, because few programs need both kinds of methods
+
+        return cast(AsyncCluster, OnOtherLoops(self._cluster, self._submit))
+
     def _run_in_thread(self, coroutine: Coroutine[Any, Any, R]) -> R:
         """Runs a coroutine on the cluster's event loop and returns its result. Raises ValueError if that is impossible."""
-        if self._thread is None:
-            coroutine.close()
-            raise ValueError(NOT_RUNNING)
         if self._thread is threading.current_thread():
             coroutine.close()
             raise ValueError("a blocking call in the cluster's own thread would never return; use AsyncCluster there")
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+        return self._submit(coroutine).result()
+
+    def _submit(self, coroutine: Coroutine[Any, Any, R]) -> Future[R]:
+        """Runs a coroutine on the cluster's event loop. Raises ValueError if the cluster is not running."""
+        if self._thread is None:
+            coroutine.close()
+            raise ValueError(NOT_RUNNING)
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
     def _serve(self, started: Future[None]) -> None:
         """Runs the cluster in its thread. An exception during start-up is passed to `start`, which raises it."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,6 +22,7 @@ INI_OPTIONS = {
     "kafka_as_version": ("string", "release of Kafka that kafka_cluster emulates, such as 3.9"),
     "kafka_data": ("linelist", "seed data of kafka_cluster: files, folders or patterns"),
     "kafka_reset": ("bool", "whether kafka_cluster returns to its state after start before each test (default: no)"),
+    "kafka_timeout": ("string", "seconds after which a test with a cluster fails with the requests that wait (default: none)"),
     "kafka_scope": ("string", f"scope of kafka_cluster: {', '.join(SCOPES)} (default: session)"),
 }
 
@@ -55,6 +58,8 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption("--kafka-set", action="append", default=[], metavar="KEY=VALUE", help="a broker setting of kafka_cluster; repeatable")
     group.addoption("--kafka-as-version", metavar="VERSION", help=INI_OPTIONS["kafka_as_version"][1])
     group.addoption("--kafka-reset", action="store_true", default=None, help="reset kafka_cluster before each test")
+    group.addoption("--kafka-timeout", metavar="SECONDS", help=INI_OPTIONS["kafka_timeout"][1])
+    group.addoption("--kafka-artifacts", metavar="DIR", help="folder for the capture (.pcapng) and the diagram (.html) of failed tests")
 
 
 def defaults(config: pytest.Config) -> ClusterOptions:
@@ -73,6 +78,24 @@ def resets(config: pytest.Config) -> bool:
     """Returns whether clusters are reset before each test."""
     chosen = config.getoption("--kafka-reset")
     return bool(config.getini("kafka_reset") if chosen is None else chosen)
+
+
+def timeout_s(config: pytest.Config) -> float | None:
+    """Returns the time limit of a test with a cluster, None if there is none. Raises UsageError for an invalid one."""
+    text = str(config.getoption("--kafka-timeout") or config.getini("kafka_timeout") or "")
+    try:
+        limit_s = float(text) if text else None
+    except ValueError:
+        limit_s = 0
+    if limit_s is not None and not 0 < limit_s <= threading.TIMEOUT_MAX:
+        raise pytest.UsageError(f"kafka_timeout: must be a number of seconds above 0, not {text!r}")
+    return limit_s
+
+
+def artifacts_folder(config: pytest.Config) -> Path | None:
+    """Returns the folder for the files of failed tests, None if there is none."""
+    folder = config.getoption("--kafka-artifacts")
+    return None if folder is None else config.invocation_params.dir / folder
 
 
 def scope(config: pytest.Config) -> str:

@@ -1,4 +1,4 @@
-"""The pytest plugin: fixtures of clusters, and the mark `kafka`. docs/pytest.md describes them.
+"""The pytest plugin: its hooks. docs/pytest.md describes the fixtures (`fixtures.py`) and the mark `kafka`.
 
 Each worker process of pytest-xdist has its own session and therefore its own cluster, on ports that the kernel chooses. A test with the
 mark gets a cluster with the options of the mark; tests that follow each other with the same options share one, because the mark becomes a
@@ -7,25 +7,22 @@ parameter of the fixture `kafka_cluster`. Tests that use no fixture of the plugi
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from itertools import count
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Generator
+from typing import Any, cast
 
 import pytest
 
-from .options import MARK, ClusterOptions, add_options, defaults, resets, scope, with_marks
+from . import fixtures
+from .options import MARK, ClusterOptions, add_options, defaults, resets, scope, timeout_s, with_marks
+from .running_test import RunningTest
+from .watching import watch
 
-if TYPE_CHECKING:
-    from .. import AsyncCluster, Cluster
-    from ..broker.controls.clock import Clock
-
-CLUSTER, RESET, FREEZE = "kafka_cluster", "kafka_reset", "_kafka_freeze"
-MAX_NAME_CHARACTERS = 200
-_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9._-]+")
-_numbers = count(1)
+CLUSTER, RESET, FREEZE, WATCH = "kafka_cluster", "kafka_reset", "_kafka_freeze", "_kafka_watch"
+SHARED = {CLUSTER, "kafka_bootstrap_servers", "async_kafka_cluster"}
+"""The fixtures that fixtures of a wider scope than a test's may use."""
 _known: dict[str, ClusterOptions] = {}
 """Options by their text. pytest shares a fixture among tests whose parameters are the same object."""
+_TEST = pytest.StashKey[RunningTest]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,6 +31,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", f"{MARK}(nodes, topics, settings, as_version, users, tls, data, freeze): the cluster of the test")
+    config.pluginmanager.register(fixtures, "odradek-fixtures")
+    timeout_s(config)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -49,108 +48,62 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Resets the cluster and freezes its time before other fixtures of the test are created, if options or marks say so."""
+    """Watches the cluster, resets it and freezes its time, if options or marks say so, before other fixtures of the test are created."""
     names: list[str] = getattr(item, "fixturenames", [])
     if CLUSTER not in names:
         return
-    for name, wanted in ((FREEZE, any(mark.kwargs.get("freeze") for mark in item.iter_markers(MARK))), (RESET, resets(item.config))):
+    freezes = any(mark.kwargs.get("freeze") for mark in item.iter_markers(MARK))
+    for name, wanted in ((FREEZE, freezes), (RESET, resets(item.config)), (WATCH, True)):
         if wanted and name not in names:
             names.insert(0, name)
 
 
-def _scope(fixture_name: str, config: pytest.Config) -> Any:
-    return scope(config)
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    test = item.stash[_TEST] = item.config.stash[_TEST] = RunningTest(item)
+    with test.running():
+        return (yield)
 
 
-@pytest.fixture(scope=_scope)
-def kafka_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
-    """A running cluster of two nodes, or with the options of the mark `kafka`."""
-    options: ClusterOptions = getattr(request, "param", None) or defaults(request.config)
-    with options.cluster() as cluster:
-        yield cluster
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    with item.stash[_TEST].phase():
+        return (yield)
 
 
-@pytest.fixture(scope=_scope)
-def kafka_bootstrap_servers(kafka_cluster: Cluster) -> str:
-    """The addresses of the cluster for a client: `host:port,host:port`."""
-    return kafka_cluster.bootstrap_servers
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    with item.stash[_TEST].phase():
+        return (yield)
 
 
-@pytest.fixture(scope=_scope)
-def async_kafka_cluster(kafka_cluster: Cluster) -> AsyncCluster:
-    """The same cluster with methods to await, for tests of pytest-asyncio and anyio. It runs in its own thread."""
-    from .awaitable import Awaitable
-
-    return cast("AsyncCluster", Awaitable(kafka_cluster))
-
-
-@pytest.fixture
-def kafka_topic(request: pytest.FixtureRequest, kafka_cluster: Cluster) -> Iterator[str]:
-    """The name of a topic of this test alone. The topic is created with the defaults of the cluster and deleted after the test."""
-    name = f"{_NOT_IN_NAMES.sub('-', request.node.name)[:MAX_NAME_CHARACTERS]}-{next(_numbers)}"
-    kafka_cluster.create_topic(name)
-    yield name
-    if any(topic.name == name for topic in kafka_cluster.topics()):
-        kafka_cluster.delete_topic(name)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
+    with item.stash[_TEST].phase():
+        try:
+            item.stash[_TEST].end_call()
+        finally:
+            result = yield
+        return result
 
 
-@pytest.fixture
-def make_kafka_cluster() -> Iterator[Callable[..., Cluster]]:
-    """A function with the arguments of `Cluster` that returns a started cluster. All of them are stopped after the test."""
-    from .. import Cluster
-
-    started: list[Cluster] = []
-
-    def make(*args: Any, **kwargs: Any) -> Cluster:
-        started.append(Cluster(*args, **kwargs).start())
-        return started[-1]
-
-    yield make
-    for cluster in reversed(started):
-        cluster.stop()
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed:
+        item.stash[_TEST].failed(report)
+    return report
 
 
-@pytest.fixture
-def kafka_clock(kafka_cluster: Cluster) -> Iterator[Clock]:
-    """The time of the cluster: `freeze`, `advance`, `run`. It passes as usual again after the test."""
-    clock = kafka_cluster.clock
-    speed = clock.state().speed
-    yield clock
-    if speed:
-        clock.run(speed)
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[object], request: pytest.FixtureRequest) -> Generator[None, object, object]:
+    """Notes that a fixture of a wider scope may leave clients open on purpose."""
+    if fixturedef.scope != "function" and SHARED & set(fixturedef.argnames) and fixturedef.argname not in SHARED:
+        watch().sets_up_others = True
+    return (yield)
 
 
-@pytest.fixture
-def kafka_faults(kafka_cluster: Cluster) -> Iterator[KafkaFaults]:
-    """Adds faults to the cluster, which are removed after the test."""
-    yield KafkaFaults(kafka_cluster)
-    kafka_cluster.remove_faults()
-
-
-class KafkaFaults:
-    """The methods of a cluster that add faults, each of which returns a handle."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self.add = cluster.fault
-        self.lost_acks = cluster.lost_acks
-        self.flaky = cluster.flaky
-        self.firewall = cluster.firewall
-        self.slow_network = cluster.slow_network
-        self.leader_election = cluster.leader_election
-        self.coordinator_moves = cluster.coordinator_moves
-        self.disk_full = cluster.disk_full
-        self.not_enough_replicas = cluster.not_enough_replicas
-        self.all = cluster.list_faults
-
-
-@pytest.fixture
-def kafka_reset(kafka_cluster: Cluster) -> None:
-    """Returns the cluster to its state after start, on the same ports. With `kafka_reset = true` every test uses it."""
-    kafka_cluster.reset()
-
-
-@pytest.fixture
-def _kafka_freeze(kafka_cluster: Cluster) -> Iterator[None]:
-    kafka_cluster.clock.freeze()
-    yield
-    kafka_cluster.clock.run()
+def pytest_enter_pdb(config: pytest.Config) -> None:
+    """Ends the time limit of the test that is debugged."""
+    if (test := config.stash.get(_TEST, None)) is not None:
+        test.end_timeout()

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from .watching import watch
+
 if TYPE_CHECKING:
     from unittest import TestCase
 
@@ -39,11 +41,17 @@ class KafkaTestMixin(Base):
 
         super().setUpClass()
         cls.kafka_cluster = Cluster(**cls.kafka_options).start()
-        cls.addClassCleanup(cls.kafka_cluster.stop)
+        cls.addClassCleanup(cls._kafka_stop)
+
+    @classmethod
+    def _kafka_stop(cls) -> None:
+        watch().stopping(cls.kafka_cluster)
+        cls.kafka_cluster.stop()
 
     def setUp(self) -> None:
         """Resets the cluster and creates the topic of the test."""
         super().setUp()
+        watch().add(self.kafka_cluster, ends_with_call=True)
         self.kafka_cluster.reset()
         self.kafka_topic = re.sub(r"[^a-zA-Z0-9._-]+", "-", self.id())[-200:]
         self.kafka_cluster.create_topic(self.kafka_topic)

@@ -24,6 +24,7 @@ from .replicas import ReplicaControls
 from .state import StateControls
 from .transactions import TransactionControls
 from .waiting import BlockingWaitControls, WaitControls
+from .waiting_requests import WaitingRequestControls
 from .wire import AsyncWire, RequestControls, Wire
 
 
@@ -34,6 +35,7 @@ class ClusterControls(
     GroupControls,
     TransactionControls,
     ConnectionControls,
+    WaitingRequestControls,
     DoctorControls,
     OverviewControls,
     AccessControls,
@@ -110,6 +112,7 @@ class BlockingControls(BlockingWaitControls):
 
     transactions = blocking(TransactionControls.transactions)
     connections = blocking(ConnectionControls.connections)
+    waiting_requests = blocking(WaitingRequestControls.waiting_requests)
     doctor = blocking(DoctorControls.doctor)
     client_metrics = blocking(ClientMetricsControls.client_metrics)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .declaration import Controls, control
-from .recorded import recorded
+from .recorded import Since, recorded
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class DoctorControls(Controls):
     """The mistakes of clients."""
 
     @control("doctor", reads=True)
-    async def doctor(self) -> list[FindingInfo]:
+    async def doctor(self, since: Since = 0) -> list[FindingInfo]:
         """Returns the mistakes of clients that the record shows, each with the exchanges that show it and the settings to change.
 
         The record contains the last exchanges only. An empty list means that they show no mistake.
@@ -36,5 +36,5 @@ class DoctorControls(Controls):
         from ..wire.doctor.examination import examine  # imported on first use, because most clusters are not examined
         from ..wire.doctor.report import described
 
-        entries = await recorded(self._server)
+        entries = await recorded(self._server, since)
         return await self._server.in_thread(lambda: [FindingInfo(**described(finding)) for finding in examine(entries)])

@@ -45,7 +45,7 @@ class NodeControls(Controls):
         """
         broker = self._broker(node)
         if broker.silence is not None:
-            raise InvalidControl("node", f"node: node {node} is {broker.silence.value}, not stopped; {_remedy(broker.silence)}")
+            raise InvalidControl("node", f"node: node {node} is {broker.silence.value}, not stopped; {remedy(broker.silence)}")
         await self._server.start_node(node)
 
     @control("node pause")
@@ -105,7 +105,7 @@ class NodeControls(Controls):
         """
         broker, cluster = self._broker(node), self._server.cluster
         if broker.silence is not None:
-            raise InvalidControl("node", f"node: node {node} is {broker.silence.value}; {_remedy(broker.silence)}")
+            raise InvalidControl("node", f"node: node {node} is {broker.silence.value}; {remedy(broker.silence)}")
         if not any(each.running and each.silence is None for each in cluster.brokers.values() if each is not broker):
             raise InvalidControl("node", f"node: node {node} is the last one that is running")
         if not broker.running:
@@ -119,7 +119,7 @@ class NodeControls(Controls):
         if not broker.running:
             raise InvalidControl("node", f"node: node {node} is stopped; only a running node can be {kind.value}")
         if broker.silence not in (None, kind):
-            raise InvalidControl("node", f"node: node {node} is {broker.silence.value} already; {_remedy(broker.silence)}")
+            raise InvalidControl("node", f"node: node {node} is {broker.silence.value} already; {remedy(broker.silence)}")
         if broker.silence is None:
             self._server.silence_node(node, kind)
 
@@ -138,5 +138,6 @@ class NodeControls(Controls):
         return brokers[node]
 
 
-def _remedy(silence: Silence) -> str:
+def remedy(silence: Silence) -> str:
+    """Returns which control ends a silence."""
     return "use resume_node" if silence is Silence.PAUSED else "use rejoin"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from ..control_errors import ControlRefused
 from ..scheduling.turns import TURN_S
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from ..network.server import Server
     from ..wire.exchange import Entry
     from ..wire.record import Record
+
+Since = Annotated[int, "the number of the first entry, such as one that `mark` has returned"]
 
 
 def record_of(server: Server) -> Record:

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ..control_errors import unknown
 from .declaration import Blocking, Controls, Part, blocking, control
-from .recorded import record_of, recorded
+from .recorded import Since, record_of, recorded
 
 if TYPE_CHECKING:
     from ..wire.exchange import Entry, Exchange
 
-Since = Annotated[int, "the number of the first entry, such as one that `mark` has returned"]
 FilterText = Annotated[str, "a filter, such as api=Produce and error"]
 
 

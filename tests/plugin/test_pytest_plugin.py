@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import pytest
+
+from tests.plugin.project import bare, blocks, run, run_in_subprocess
 
 pytest_plugins = ["pytester"]
 pytestmark = [pytest.mark.sockets]
 
-PAGE = Path(__file__).parents[2] / "docs/pytest.md"
-OPTIONS = ("-p", "no:cacheprovider", "--import-mode=importlib")
-
-
-def run(pytester: pytest.Pytester, tests: str, *options: str, ini: str = "") -> pytest.RunResult:
-    """Runs tests in a project of their own, in this process."""
-    pytester.makepyfile(test_project=tests)
-    pytester.makeini(f"[pytest]\n{ini}")
-    return pytester.runpytest_inprocess(*OPTIONS, *options)
+(FAILS,) = blocks("python", before="<!-- This test fails. -->\n")
 
 
 def test_examples_of_the_page_pass(pytester: pytest.Pytester) -> None:
-    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    run(pytester, "\n".join(blocks)).assert_outcomes(passed=3)
+    run(pytester, "\n".join(block for block in blocks("python") if block != FAILS)).assert_outcomes(passed=6)
+
+
+def test_failing_example_of_the_page_has_its_listing(pytester: pytest.Pytester) -> None:
+    """Numbers, addresses and the widths of lines differ from run to run."""
+    imports = "import pytest\nfrom confluent_kafka import Producer\n"
+    result = run_in_subprocess(pytester, imports + FAILS, "--kafka-artifacts=failed")
+    result.assert_outcomes(failed=1)
+    found = [bare(line) for line in result.outlines]
+    listing = blocks("text")[0].replace("failed/test_orders", f"{pytester.path}/failed/test_project")
+    missing = [line for line in listing.splitlines() if line.strip() != "..." and bare(line) not in found]
+    assert not missing
 
 
 def test_fixtures_share_one_cluster_of_two_nodes(pytester: pytest.Pytester) -> None:
@@ -185,24 +186,6 @@ def test_clusters_of_the_factory_are_stopped(pytester: pytest.Pytester) -> None:
             assert all("not running" in repr(cluster) for cluster in made)
         """,
     ).assert_outcomes(passed=2)
-
-
-def test_async_cluster_is_awaited_in_any_loop(pytester: pytest.Pytester) -> None:
-    run(
-        pytester,
-        """
-        import asyncio
-
-        def test_async(async_kafka_cluster, kafka_topic):
-            async def use():
-                await async_kafka_cluster.produce(kafka_topic, ["value"])
-                await async_kafka_cluster.clock.advance(seconds=1)
-                (record,) = await async_kafka_cluster.wait_for_records(kafka_topic, 1)
-                return record.value
-
-            assert asyncio.run(use()) == b"value"
-        """,
-    ).assert_outcomes(passed=1)
 
 
 def test_other_tests_are_not_touched(pytester: pytest.Pytester) -> None:

@@ -39,7 +39,9 @@ def run_python(stems: Sequence[str], project: Path, *, protected: bool, variable
     for stem in stems:
         (project / f"test_{stem}.py").write_text(text(f"{stem}.py", protected=protected))
     report = project / "report.xml"
-    done = _run([sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--junitxml={report}"], project, **(variables or {}))
+    done = _run(
+        [sys.executable, "-m", "pytest", "-p", "no:asyncio", "-p", "no:cacheprovider", f"--junitxml={report}"], project, **(variables or {})
+    )
     assert report.is_file(), done.stdout
     found = failures(report)
     return {stem: found[f"test_{stem}"] for stem in stems}

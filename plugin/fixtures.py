@@ -1,0 +1,150 @@
+"""The fixtures of the pytest plugin. docs/pytest.md describes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from .options import ClusterOptions, defaults, scope
+from .watching import watch
+
+if TYPE_CHECKING:
+    from .. import AsyncCluster, Cluster
+    from ..broker.controls.clock import AsyncClock, Clock
+    from .faults import AsyncKafkaFaults, KafkaFaults
+    from .wire import AsyncKafkaWire, KafkaWire
+
+MAX_NAME_CHARACTERS = 200
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9._-]+")
+_numbers = count(1)
+MakeKafkaCluster = Callable[..., "Cluster"]
+"""The type of the fixture `make_kafka_cluster`: a function with the arguments of `Cluster`."""
+
+
+def _scope(fixture_name: str, config: pytest.Config) -> Any:
+    return scope(config)
+
+
+@pytest.fixture(scope=_scope)
+def kafka_cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """A running cluster of two nodes, or with the options of the mark `kafka`."""
+    options: ClusterOptions = getattr(request, "param", None) or defaults(request.config)
+    with options.cluster() as cluster:
+        watch().add(cluster)
+        yield cluster
+        watch().stopping(cluster)
+
+
+@pytest.fixture(scope=_scope)
+def kafka_bootstrap_servers(kafka_cluster: Cluster) -> str:
+    """The addresses of the cluster for a client: `host:port,host:port`."""
+    return kafka_cluster.bootstrap_servers
+
+
+@pytest.fixture(scope=_scope)
+def async_kafka_cluster(kafka_cluster: Cluster) -> AsyncCluster:
+    """The same cluster with methods to await, for tests of pytest-asyncio and anyio. It runs in its own thread."""
+    return kafka_cluster.awaitable
+
+
+@pytest.fixture
+def kafka_topic(request: pytest.FixtureRequest, kafka_cluster: Cluster) -> Iterator[str]:
+    """The name of a topic of this test alone. The topic is created with the defaults of the cluster and deleted after the test."""
+    name = f"{_NOT_IN_NAMES.sub('-', request.node.name)[:MAX_NAME_CHARACTERS]}-{next(_numbers)}"
+    kafka_cluster.create_topic(name)
+    yield name
+    if any(topic.name == name for topic in kafka_cluster.topics()):
+        kafka_cluster.delete_topic(name)
+
+
+@pytest.fixture
+def make_kafka_cluster() -> Iterator[MakeKafkaCluster]:
+    """A function with the arguments of `Cluster` that returns a started cluster. All of them are stopped after the test."""
+    from .. import Cluster
+
+    with ExitStack() as started:
+
+        def make(*args: Any, **kwargs: Any) -> Cluster:
+            cluster = started.enter_context(Cluster(*args, **kwargs))
+            watch().add(cluster)
+            started.callback(watch().stopping, cluster)
+            started.callback(watch().ending, cluster)
+            return cluster
+
+        yield make
+
+
+@pytest.fixture
+def kafka_clock(kafka_cluster: Cluster) -> Iterator[Clock]:
+    """The time of the cluster: `freeze`, `advance`, `run`. It passes as usual again after the test."""
+    clock = kafka_cluster.clock
+    speed = clock.state().speed
+    yield clock
+    if speed:
+        clock.run(speed)
+
+
+@pytest.fixture
+def async_kafka_clock(kafka_clock: Clock, async_kafka_cluster: AsyncCluster) -> AsyncClock:
+    """The same with methods to await."""
+    return async_kafka_cluster.clock
+
+
+@pytest.fixture
+def kafka_faults(kafka_cluster: Cluster) -> Iterator[KafkaFaults]:
+    """Adds faults to the cluster, which are removed after the test."""
+    from .faults import KafkaFaults
+
+    yield KafkaFaults(kafka_cluster)
+    kafka_cluster.remove_faults()
+
+
+@pytest.fixture
+def async_kafka_faults(kafka_faults: KafkaFaults, async_kafka_cluster: AsyncCluster) -> AsyncKafkaFaults:
+    """The same with methods to await."""
+    from .faults import AsyncKafkaFaults
+
+    return AsyncKafkaFaults(async_kafka_cluster)
+
+
+@pytest.fixture
+def kafka_wire(kafka_cluster: Cluster) -> KafkaWire:
+    """The exchanges of this test: `requests`, `mark`, `since`, `entries`, `diagram`, `capture`."""
+    from .wire import KafkaWire
+
+    start = watch().add(kafka_cluster).since
+    return KafkaWire(kafka_cluster, kafka_cluster.wire.mark() if start is None else start)
+
+
+@pytest.fixture
+def async_kafka_wire(kafka_wire: KafkaWire, async_kafka_cluster: AsyncCluster) -> AsyncKafkaWire:
+    """The same with methods to await."""
+    from .wire import AsyncKafkaWire
+
+    return AsyncKafkaWire(async_kafka_cluster, kafka_wire.start)
+
+
+@pytest.fixture
+def kafka_reset(kafka_cluster: Cluster) -> None:
+    """Returns the cluster to its state after start, on the same ports. With `kafka_reset = true` every test uses it."""
+    kafka_cluster.reset()
+
+
+@pytest.fixture
+def _kafka_freeze(kafka_cluster: Cluster) -> Iterator[None]:
+    kafka_cluster.clock.freeze()
+    yield
+    kafka_cluster.clock.run()
+
+
+@pytest.fixture
+def _kafka_watch(kafka_cluster: Cluster) -> Iterator[None]:
+    """Notes the state in which a test finds the cluster. Set up first, it ends after all other fixtures of the test."""
+    watch().add(kafka_cluster)
+    yield
+    watch().ending(kafka_cluster)

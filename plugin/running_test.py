@@ -1,0 +1,114 @@
+"""A test while pytest runs it: its clusters, its files, its time limit, and the section of its report if it fails."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from .options import artifacts_folder, timeout_s
+from .watching import Watch, Watched, watching
+
+if TYPE_CHECKING:
+    from .artifacts import Artifacts
+    from .timeout import Timeout
+
+
+TITLE = "kafka exchanges"
+
+
+class RunningTest:
+    """One test. The modules for its report are imported when it uses a cluster, because other tests are not touched."""
+
+    def __init__(self, item: pytest.Item) -> None:
+        self._item = item
+        self.watch = Watch(item.nodeid, self._added, self._ended, self._stopping)
+        self.is_in_phase = False
+        """Whether setup, call or teardown is running, in which pytest expects failures."""
+        self._artifacts: Artifacts | None = None
+        self._timeout: Timeout | None = None
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Makes this the running test until the end of the block."""
+        with watching(self.watch):
+            try:
+                yield
+            finally:
+                self.end_timeout()
+                if self._artifacts is not None and not self.watch.failed:
+                    self._artifacts.discard()
+
+    @contextmanager
+    def phase(self) -> Iterator[None]:
+        """Makes the body of the block a phase of the test."""
+        self.is_in_phase = True
+        try:
+            yield
+        finally:
+            self.is_in_phase = False
+
+    def end_call(self) -> None:
+        """Ends the use of the clusters that the test does not use after its call."""
+        for watched in self.watch.clusters:
+            if watched.ends_with_call:
+                self._ended(watched)
+
+    def end_timeout(self) -> None:
+        """Ends the time limit, because the test has ended or a debugger was entered."""
+        if self._timeout is not None:
+            self._timeout.end()
+
+    def failed(self, report: pytest.TestReport) -> None:
+        """Adds the section to the report of a phase that has failed. An error while it is made is part of the section."""
+        self.watch.failed = True
+        if self.watch.clusters:
+            report.sections.append((TITLE, self.section()))
+
+    def section(self) -> str:
+        """Returns what the clusters of the test have seen."""
+        return "\n\n".join(map(self._section, self.watch.clusters))
+
+    def _section(self, watched: Watched) -> str:
+        from .failure_report import report_of
+
+        text = watched.report if watched.report is not None else report_of(watched)
+        return "\n".join([text, *self._files(watched)])
+
+    def _files(self, watched: Watched) -> list[str]:
+        if self._artifacts is None:
+            return []
+        try:
+            return self._artifacts.complete(watched)
+        except Exception as error:
+            return [f"(the files of --kafka-artifacts cannot be written: {error!r})"]
+
+    def _added(self, watched: Watched) -> None:
+        config = self._item.config
+        if (folder := artifacts_folder(config)) is not None:
+            if self._artifacts is None:
+                from .artifacts import Artifacts, file_name
+
+                self._artifacts = Artifacts(folder, file_name(self._item.nodeid, os.environ.get("PYTEST_XDIST_WORKER", "main")))
+            self._artifacts.begin(watched)
+        if self._timeout is None and (limit_s := timeout_s(config)) is not None:
+            from .timeout import Timeout
+
+            self._timeout = Timeout(self, limit_s, config)
+            self._timeout.begin()
+
+    def _ended(self, watched: Watched) -> None:
+        """Warns of clients that the test has left open. A test that has failed keeps them alive by its traceback."""
+        if not self.watch.failed:
+            from .left_open import KafkaClientLeftOpenWarning, left_open
+
+            for text in left_open(watched, sets_up_others=self.watch.sets_up_others):
+                self._item.warn(KafkaClientLeftOpenWarning(f"{self._item.nodeid}: {text}"))
+
+    def _stopping(self, watched: Watched) -> None:
+        """Makes the report while the cluster is running, because a later part of the teardown may fail."""
+        if watched.report is None and not self.watch.failed:
+            watched.report = self._section(watched)

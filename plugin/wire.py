@@ -1,0 +1,118 @@
+"""`kafka_wire`: the exchanges of one test. Everything it does is also available from `cluster.requests`, `cluster.wire` and captures."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from .. import AsyncCluster, Cluster
+    from ..broker.wire.exchange import Entry, Exchange
+
+
+class KafkaWire:
+    """The part of a cluster's record that begins with `start`, the number of the first entry of the test.
+
+    `since` may be a later number, which `mark` has returned.
+    """
+
+    def __init__(self, cluster: Cluster, start: int) -> None:
+        self._cluster = cluster
+        self.start = start
+
+    def mark(self) -> int:
+        """Returns the number that the next entry will get."""
+        return self._cluster.wire.mark()
+
+    def requests(
+        self,
+        *,
+        api: str | Sequence[str] | None = None,
+        topic: str | None = None,
+        group: str | None = None,
+        client_id: str | None = None,
+        error: str | None = None,
+        node: int | None = None,
+        connection: int | None = None,
+        since: int = 0,
+    ) -> list[Exchange]:
+        """Returns the exchanges that meet all criteria, as `cluster.requests` does."""
+        start = max(since, self.start)
+        return self._cluster.requests(
+            api=api, topic=topic, group=group, client_id=client_id, error=error, node=node, connection=connection, since=start
+        )
+
+    def since(self, mark: int = 0) -> list[Entry]:
+        """Returns the exchanges and events from a mark on, in order, also exchanges that are not answered yet."""
+        return self._cluster.wire.since(max(mark, self.start))
+
+    def entries(self, filter: str = "", *, since: int = 0, verbose: bool = False) -> list[dict[str, Any]]:  # noqa: A002
+        """Returns the exchanges and events that a filter such as "api=Produce and error" selects, as JSON objects."""
+        return self._cluster.wire.entries(max(since, self.start), filter, verbose)
+
+    def diagram(self, format: str = "text", *, filter: str = "", since: int = 0) -> str:  # noqa: A002
+        """Returns a sequence diagram: text, mermaid, svg or html."""
+        return self._cluster.wire.diagram(format, max(since, self.start), filter)
+
+    @contextmanager
+    def capture(self, file: str | PathLike[str]) -> Iterator[None]:
+        """Writes what is sent in the body of the `with` to a pcapng file."""
+        self._cluster.start_capture(file)
+        try:
+            yield
+        finally:
+            self._cluster.stop_capture()
+
+
+class AsyncKafkaWire:
+    """The same with methods to await."""
+
+    def __init__(self, cluster: AsyncCluster, start: int) -> None:
+        self._cluster = cluster
+        self.start = start
+
+    async def mark(self) -> int:
+        """Returns the number that the next entry will get."""
+        return await self._cluster.wire.mark()
+
+    async def requests(
+        self,
+        *,
+        api: str | Sequence[str] | None = None,
+        topic: str | None = None,
+        group: str | None = None,
+        client_id: str | None = None,
+        error: str | None = None,
+        node: int | None = None,
+        connection: int | None = None,
+        since: int = 0,
+    ) -> list[Exchange]:
+        """Returns the exchanges that meet all criteria, as `cluster.requests` does."""
+        start = max(since, self.start)
+        return await self._cluster.requests(
+            api=api, topic=topic, group=group, client_id=client_id, error=error, node=node, connection=connection, since=start
+        )
+
+    async def since(self, mark: int = 0) -> list[Entry]:
+        """Returns the exchanges and events from a mark on, in order, also exchanges that are not answered yet."""
+        return await self._cluster.wire.since(max(mark, self.start))
+
+    async def entries(self, filter: str = "", *, since: int = 0, verbose: bool = False) -> list[dict[str, Any]]:  # noqa: A002
+        """Returns the exchanges and events that a filter such as "api=Produce and error" selects, as JSON objects."""
+        return await self._cluster.wire.entries(max(since, self.start), filter, verbose)
+
+    async def diagram(self, format: str = "text", *, filter: str = "", since: int = 0) -> str:  # noqa: A002
+        """Returns a sequence diagram: text, mermaid, svg or html."""
+        return await self._cluster.wire.diagram(format, max(since, self.start), filter)
+
+    @asynccontextmanager
+    async def capture(self, file: str | PathLike[str]) -> AsyncIterator[None]:
+        """Writes what is sent in the body of the `async with` to a pcapng file."""
+        await self._cluster.start_capture(file)
+        try:
+            yield
+        finally:
+            await self._cluster.stop_capture()
