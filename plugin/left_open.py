@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 Client = tuple[str, str, str]
 """The client id, the software and the host."""
-CLOSING_S = 0.2
-"""The time for which connections are awaited that belong to no socket of this process, because the broker may not know yet of their end."""
+CLOSING_S = 0.5
+"""The time for which ends of connections are awaited, because threads of librdkafka end them after their client was closed."""
 LIBRARIES = "confluent_kafka", "kafka", "aiokafka"
 KINDS = "Producer", "Consumer"
 _CONNECTED_TABLES = "/proc/net/tcp", "/proc/net/tcp6"
@@ -51,16 +51,16 @@ def left_open(watched: Watched, *, sets_up_others: bool) -> list[str]:
     if sets_up_others:
         known.update(_seen(watched))
 
-    def candidates(others: set[int]) -> list[ConnectionInfo]:
-        return [each for each in watched.opened() if _client(each) not in known and each.port not in others]
+    def candidates() -> list[ConnectionInfo]:
+        return [each for each in watched.opened() if _client(each) not in known]
 
-    if not candidates(set()):
+    if not candidates():
         return []
-    ports = _own_ports()
     with suppress(TimeoutError):
-        watched.cluster.wait_until(lambda: not candidates(ports), timeout_s=CLOSING_S)
+        watched.cluster.wait_until(lambda: not candidates(), timeout_s=CLOSING_S)
+    ports = _own_ports()
     clients: dict[Client, list[ConnectionInfo]] = {}
-    for each in candidates(set()):
+    for each in candidates():
         clients.setdefault(_client(each), []).append(each)
     known.update(clients)
     return [_described(client, connections, ports) for client, connections in clients.items()]
