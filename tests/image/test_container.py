@@ -34,7 +34,8 @@ def installation(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv = tmp_path_factory.mktemp("image") / "odradek"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
     pip = [sys.executable, "-m", "pip", "--python", str(venv / "bin" / "python"), "install", "--quiet", "--disable-pip-version-check"]
-    if subprocess.run([*pip, f"odradek[uvloop,tls] @ {wheel.as_uri()}"], stdout=sys.stderr, check=False).returncode:
+    # In another folder, because pip would take the metadata that an editable installation leaves in the repository for an installation.
+    if subprocess.run([*pip, f"odradek[uvloop,tls] @ {wheel.as_uri()}"], cwd=venv, stdout=sys.stderr, check=False).returncode:
         pytest.skip("pip cannot fetch the dependencies")
     assert not (venv / "bin" / "pip").exists()
     return venv
