@@ -5,6 +5,7 @@ The environments are those of compose files for other images. Each runs for real
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -34,9 +35,11 @@ def installation(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     venv = tmp_path_factory.mktemp("image") / "odradek"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
     pip = [sys.executable, "-m", "pip", "--python", str(venv / "bin" / "python"), "install", "--quiet", "--disable-pip-version-check"]
-    # In another folder, because pip would take the metadata that an editable installation leaves in the repository for an installation.
-    if subprocess.run([*pip, f"odradek[uvloop,tls] @ {wheel.as_uri()}"], cwd=venv, stdout=sys.stderr, check=False).returncode:
+    # pip must not see the repository, because it would take the metadata that an editable installation leaves there for an installation.
+    command = [*pip, f"odradek[uvloop,tls] @ {wheel.as_uri()}"]
+    if subprocess.run(command, cwd=venv, env=os.environ | {"PYTHONPATH": ""}, stdout=sys.stderr, check=False).returncode:
         pytest.skip("pip cannot fetch the dependencies")
+    assert (venv / "bin" / "odradek").exists()
     assert not (venv / "bin" / "pip").exists()
     return venv
 
