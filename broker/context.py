@@ -57,8 +57,18 @@ class Client:
         """Sets the principal of a client that has authenticated."""
         self.principal, self.by_token = f"User:{identity.user}", identity.by_token
 
+    @property
+    def address(self) -> str:
+        """The address of the client's end of the connection, such as 127.0.0.1:40112."""
+        return f"{self.client_host}:{self.client_port}"
+
+    @property
+    def software(self) -> str:
+        """The name and version of the client's software, "" if they are unknown."""
+        return f"{self.software_name} {self.software_version}".strip()
+
     def __str__(self) -> str:
-        return f"{self.client_host}:{self.client_port} on {self.listener_name}, client id {self.client_id!r}"
+        return f"{self.address} on {self.listener_name}, client id {self.client_id!r}"
 
 
 class Shortcut(Protocol):

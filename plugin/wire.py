@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from os import PathLike
 
     from .. import AsyncCluster, Cluster
     from ..broker.wire.exchange import Entry, Exchange
+
+
+class Criteria(TypedDict, total=False):
+    """The criteria of `cluster.requests`, besides `since`."""
+
+    api: str | Sequence[str] | None
+    topic: str | None
+    group: str | None
+    client_id: str | None
+    error: str | None
+    node: int | None
+    connection: int | None
 
 
 class KafkaWire:
@@ -27,23 +40,9 @@ class KafkaWire:
         """Returns the number that the next entry will get."""
         return self._cluster.wire.mark()
 
-    def requests(
-        self,
-        *,
-        api: str | Sequence[str] | None = None,
-        topic: str | None = None,
-        group: str | None = None,
-        client_id: str | None = None,
-        error: str | None = None,
-        node: int | None = None,
-        connection: int | None = None,
-        since: int = 0,
-    ) -> list[Exchange]:
+    def requests(self, *, since: int = 0, **criteria: Unpack[Criteria]) -> list[Exchange]:
         """Returns the exchanges that meet all criteria, as `cluster.requests` does."""
-        start = max(since, self.start)
-        return self._cluster.requests(
-            api=api, topic=topic, group=group, client_id=client_id, error=error, node=node, connection=connection, since=start
-        )
+        return self._cluster.requests(**criteria, since=max(since, self.start))
 
     def since(self, mark: int = 0) -> list[Entry]:
         """Returns the exchanges and events from a mark on, in order, also exchanges that are not answered yet."""
@@ -78,23 +77,9 @@ class AsyncKafkaWire:
         """Returns the number that the next entry will get."""
         return await self._cluster.wire.mark()
 
-    async def requests(
-        self,
-        *,
-        api: str | Sequence[str] | None = None,
-        topic: str | None = None,
-        group: str | None = None,
-        client_id: str | None = None,
-        error: str | None = None,
-        node: int | None = None,
-        connection: int | None = None,
-        since: int = 0,
-    ) -> list[Exchange]:
+    async def requests(self, *, since: int = 0, **criteria: Unpack[Criteria]) -> list[Exchange]:
         """Returns the exchanges that meet all criteria, as `cluster.requests` does."""
-        start = max(since, self.start)
-        return await self._cluster.requests(
-            api=api, topic=topic, group=group, client_id=client_id, error=error, node=node, connection=connection, since=start
-        )
+        return await self._cluster.requests(**criteria, since=max(since, self.start))
 
     async def since(self, mark: int = 0) -> list[Entry]:
         """Returns the exchanges and events from a mark on, in order, also exchanges that are not answered yet."""

@@ -17,6 +17,7 @@ from ..protocol.client_security.login import authenticate
 from ..protocol.client_security.mechanisms import AuthenticationFailed
 from ..protocol.client_security.settings import ClientSecurity, TlsSettings
 from ..protocol.client_security.tls import tls_context
+from ..protocol.client_versions import ClientVersions
 from ..protocol.errors import ErrorCode, KafkaError
 from ..protocol.frame import LENGTH, decode_response, encode_request
 from ..protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
@@ -49,7 +50,8 @@ class Connection:
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if security.tls is not None:
                 self._encrypt(address, security.tls)
-            self._served = self._negotiate()
+            self._versions = ClientVersions(CEILINGS)
+            self._versions.learn(self.call(API_VERSIONS, ApiVersionsRequest()))
             if security.uses_sasl:
                 self._authenticate(security)
         except BaseException:
@@ -69,19 +71,10 @@ class Connection:
         except AuthenticationFailed as error:
             raise KafkaError(ErrorCode.SASL_AUTHENTICATION_FAILED, str(error)) from None
 
-    def _negotiate(self) -> dict[int, tuple[int, int]]:
-        """Returns the lowest and highest version of each API key that the broker serves."""
-        self._served = {API_VERSIONS.key: (0, 0)}  # every broker supports version 0
-        response = self.call(API_VERSIONS, ApiVersionsRequest())
-        if response.error_code:
-            raise KafkaError(ErrorCode(response.error_code))
-        return {served.api_key: (served.min_version, served.max_version) for served in response.api_keys}
-
     def version_of(self, api: Api) -> int:
         """Returns the highest version that both sides support. Raises KafkaError with UNSUPPORTED_VERSION when there is none."""
-        lowest, highest = self._served.get(api.key, (0, -1))
-        version = min(api.versions.last, highest, CEILINGS.get(api.key, highest))
-        if version < max(lowest, api.versions.first):
+        version = self._versions.highest(api, api.versions.first)
+        if version is None:
             raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"the broker supports no version of {api.name} that this client supports")
         return version
 

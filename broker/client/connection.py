@@ -7,6 +7,7 @@ from collections import deque
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
+from ...protocol.client_versions import ClientVersions
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.frame import LENGTH, decode_response, encode_request
 from ...protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
@@ -79,24 +80,16 @@ class Connection:
         self._correlation_id = 0
         self._sent: deque[tuple[Api, int, int]] = deque()
         try:
-            self._served = self._negotiate()
+            self._versions = ClientVersions(CEILINGS)
+            self._versions.learn(self.call(API_VERSIONS, ApiVersionsRequest()))
         except BaseException:
             self.close()
             raise
 
-    def _negotiate(self) -> dict[int, tuple[int, int]]:
-        """Returns the lowest and highest version of each API key that the broker serves."""
-        self._served = {API_VERSIONS.key: (0, 0)}  # every broker supports version 0
-        response = self.call(API_VERSIONS, ApiVersionsRequest())
-        if response.error_code:
-            raise KafkaError(ErrorCode(response.error_code))
-        return {each.api_key: (each.min_version, each.max_version) for each in response.api_keys}
-
     def version_of(self, api: Api) -> int:
         """Returns the highest version that both sides support. Raises KafkaError with UNSUPPORTED_VERSION if there is none."""
-        lowest, highest = self._served.get(api.key, (0, -1))
-        version = min(api.versions.last, highest, CEILINGS.get(api.key, highest))
-        if version < max(lowest, api.declared.first):
+        version = self._versions.highest(api, api.declared.first)
+        if version is None:
             raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"the broker does not support {api.name} in a version that odradek supports")
         return version
 

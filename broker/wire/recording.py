@@ -44,9 +44,7 @@ class Recording:
 
     def _present_peer(self) -> Peer:
         client = self._client
-        software = f"{client.software_name} {client.software_version}".strip()
-        address = f"{client.client_host}:{client.client_port}"
-        return Peer(self._node, client.listener_name, client.connection_id, address, software, client.principal)
+        return Peer(self._node, client.listener_name, client.connection_id, client.address, client.software, client.principal)
 
     @property
     def _now(self) -> tuple[int, float]:

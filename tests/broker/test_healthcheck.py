@@ -15,6 +15,7 @@ from odradek import Cluster
 from odradek.broker.cli import main
 from odradek.broker.healthcheck import Unhealthy, check, check_listeners
 from odradek.broker.settings.properties import InvalidConfig
+from tests.broker.http_server import http_server
 
 Answer = Callable[[int, int], bytes | None]
 """Returns the body of the response for (API key, own port), or None to close the connection."""
@@ -94,19 +95,8 @@ def test_check_fails_for_malformed_responses() -> None:
 
 
 def test_check_fails_for_another_protocol() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-
-        def speak_http() -> None:
-            connection, _ = listening.accept()
-            with connection:
-                connection.recv(100)
-                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-
-        thread = threading.Thread(target=speak_http)
-        thread.start()
-        with pytest.raises(Unhealthy, match="does not use the Kafka protocol"):
-            check("127.0.0.1", listening.getsockname()[1])
-        thread.join()
+    with http_server() as address, pytest.raises(Unhealthy, match="does not use the Kafka protocol"):
+        check(*address)
 
 
 def test_check_listeners_requests_every_listener() -> None:

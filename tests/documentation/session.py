@@ -1,7 +1,8 @@
 """Runs the shell listings of a page as its reader would: one after the other in one folder, with the output that the page shows.
 
-A `console` listing contains commands after `$ ` with their standard output. In the output, `...` stands for any text, and a line of `...`
-for any number of lines. Times and other values that differ in each run (`VARYING`) are not compared.
+A `console` listing contains commands after `$ `, whose further lines may follow `> `, with their standard output. In the output, `...`
+stands for any text, and a line of `...` for any number of lines. Times and other values that differ in each run (`VARYING`) are not
+compared.
 
 `odradek serve` runs in the background until the end of the session, on free ports, for which the addresses of the pages stand
 (127.0.0.1:9092, 127.0.0.1:9099). `odradek trace` is stopped when it has printed as many lines as the page shows. Exported variables remain.
@@ -44,9 +45,9 @@ def commands(listing: Listing) -> Iterator[Command]:
         yield Command(listing.text, None)
         return
     for part in re.split(r"^\$ ", listing.text, flags=re.MULTILINE)[1:]:
-        text = re.match(r"(?:.*\\\n)*.*\n", part)
+        text = re.match(r"(?:.*\\\n)*.*\n(?:> .*\n)*", part)
         assert text is not None
-        yield Command(text[0], part[text.end() :])
+        yield Command(re.sub("^> ", "", text[0], flags=re.MULTILINE), part[text.end() :])
 
 
 class Session:

@@ -25,7 +25,7 @@ def test_document_follows_from_the_code(name: str) -> None:
 def test_page_of_apis_with_missing_rows_gets_them_back() -> None:
     current = documents.read(documents.API_PAGE)
     (row,) = (line for line in current.splitlines(keepends=True) if line.startswith("| 0 | [Produce]"))
-    assert api_page.rewritten(current.replace(row, "| 7 | Nothing | 0 |\n")) == current
+    assert api_page.rewritten(current.replace(row, "| 7 | ControlledShutdown | 0 |\n")) == current
 
 
 def test_page_of_apis_without_the_mark_raises() -> None:

@@ -6,7 +6,6 @@ import os
 import socket
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from odradek.broker.progress import CLEAR_LINE
 from odradek.broker.seed_data.reading import read_entries
 from odradek.broker.serving import seed_progress
 from tests.broker.commands.console import Console, Stream
+from tests.broker.http_server import http_server
 from tests.broker.test_cli import CLEAN, COMMAND
 
 
@@ -56,18 +56,8 @@ def test_invalid_command_config_is_a_usage_error(console: Console, tmp_path: Pat
 
 
 def test_server_of_another_protocol_is_an_error(console: Console) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-
-        def speak_http() -> None:
-            connection, _ = listening.accept()
-            with connection:
-                connection.recv(100)
-                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-
-        thread = threading.Thread(target=speak_http)
-        thread.start()
-        result = console.run("topics", "--bootstrap-server", f"127.0.0.1:{listening.getsockname()[1]}")
-        thread.join()
+    with http_server() as (host, port):
+        result = console.run("topics", "--bootstrap-server", f"{host}:{port}")
     assert (result.code, result.output) == (1, "")
     assert "a response of 1213486160 bytes" in result.errors
 

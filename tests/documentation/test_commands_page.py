@@ -20,23 +20,15 @@ from odradek.broker.cli import COMMANDS
 from tests.broker.commands.console import Console
 from tests.broker.test_cli import CLEAN, COMMAND, running
 
-PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
+from .listings import listings
+from .session import commands
+
+PAGE = "docs/commands.md"
 SERVERS, CONTROL = "127.0.0.1:9092", "127.0.0.1:9099"
 VARIABLES = ("BOOTSTRAP_SERVERS", "ODRADEK_CONTROL")
 
 
-def listings() -> list[tuple[int, str, str]]:
-    """Returns the commands of the page with their line numbers and the outputs that follow them."""
-    found: list[tuple[int, str, str]] = []
-    text = PAGE.read_text()
-    for block in re.finditer(r"^```console\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
-        for listing in re.finditer(r"^\$ (.*\n(?:> .*\n)*)((?:(?!\$ ).*\n)*)", block[1], re.MULTILINE):
-            line = text.count("\n", 0, block.start(1) + listing.start()) + 1
-            found.append((line, re.sub("^> ", "", listing[1], flags=re.MULTILINE), listing[2]))
-    return found
-
-
-LISTINGS = listings()
+LISTINGS = [(listing, command) for listing in listings(PAGE) if listing.language == "console" for command in commands(listing)]
 
 
 def matches(shown: str, output: str) -> bool:
@@ -59,8 +51,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @contextmanager
 def cluster_of_the_page() -> Iterator[tuple[dict[str, str], str]]:
     """Runs the first command of the page on a terminal. Yields the addresses of the page with those in use, and the output."""
-    _, command, _ = LISTINGS[0]
-    argv = shlex.split(command.replace(CONTROL, "127.0.0.1:0"))[2:]
+    _, first = LISTINGS[0]
+    argv = shlex.split(first.text.replace(CONTROL, "127.0.0.1:0"))[2:]
     ours, theirs = os.openpty()
     with running([*argv, "--port", "0"], stderr=theirs) as process, os.fdopen(ours, encoding="utf-8", newline="") as terminal:
         os.close(theirs)
@@ -100,16 +92,17 @@ def test_commands_of_the_page_print_what_it_shows(folder: Path, monkeypatch: pyt
     monkeypatch.chdir(folder)
     with cluster_of_the_page() as (addresses, output):
         back = {used: documented for documented, used in addresses.items()}
-        assert replaced(output, back) == LISTINGS[0][2]
+        assert replaced(output, back) == LISTINGS[0][1].output
         for name, documented in zip(VARIABLES, (SERVERS, CONTROL), strict=True):
             monkeypatch.setenv(name, addresses[documented])
-        for line, command, shown in LISTINGS[1:]:
+        for listing, (command, shown) in LISTINGS[1:]:
             code, output = run(replaced(command, addresses), folder, Console(monkeypatch))
             printed = replaced(output, back)
+            assert shown is not None
             assert (code == 0) is not shown.startswith("odradek: ")
-            assert matches(shown, printed), f"{PAGE.name}:{line}: {command}printed\n{printed}instead of\n{shown}"
+            assert matches(shown, printed), f"{listing.page}:{listing.line}: {command}printed\n{printed}instead of\n{shown}"
 
 
 def test_page_has_an_example_of_each_command() -> None:
-    used = {word for _, command, _ in LISTINGS for word in re.findall(r"odradek (\w+)", command)}
+    used = {word for _, command in LISTINGS for word in re.findall(r"odradek (\w+)", command.text)}
     assert used >= {*COMMANDS, "ctl"}
