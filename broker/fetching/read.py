@@ -6,7 +6,7 @@ Therefore the data of a partition may depend on the data of the partitions befor
 
 Waiting. A response that is not complete is kept until one of `partitions` is woken. Then `update` reads only the woken partitions again
 and replaces their data in place. That is wrong if a partition's data depends on others (`_depends`): when a limit was reached, when the
-first batch was larger than its limit, or when a partition is listed twice. `update` then returns False and the handler starts a new pass.
+first batch was larger than its limit. `update` then returns False and the handler starts a new pass.
 
 Errors. Kafka places the partitions that it cannot find, or that the client may not read, after all others (`_unknown`), and continues to
 wait if there are such errors. Any other error completes the response at once (`failed`).
@@ -15,6 +15,8 @@ wait if there are such errors. Any other error completes the response at once (`
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple, cast
 
 from ...protocol.errors import ErrorCode, KafkaError
@@ -27,6 +29,7 @@ from ...protocol.messages.fetch import (
     FetchTopic,
     PartitionData,
 )
+from ...protocol.schema import ZERO_UUID
 from ...storage.segments import end_offset_of
 from ..context import Context
 from ..lookup import current_leader, find_led_partition, find_topic
@@ -39,9 +42,24 @@ UNDEFINED_EPOCH = -1
 NO_FOLLOWER = -1
 WHOLE_SINCE = 3  # KIP-74: until then, a batch that does not fit is returned in part, so that the client enlarges its limit
 FOLLOWERS_SINCE = 11  # KIP-392: consumers may read from any replica
+TOPIC_IDS_SINCE = 13  # KIP-516
 LEADERS_SINCE = 16  # KIP-951: the field exists from v12 on, but Kafka fills it from v16 on
 # The errors whose partitions come last in the response, with their order.
 _UNKNOWN = {ErrorCode.UNKNOWN_TOPIC_ID: 0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: 1, ErrorCode.TOPIC_AUTHORIZATION_FAILED: 1}
+
+
+def distinct(topics: list[FetchTopic]) -> list[FetchTopic]:
+    """Returns the entries of a request with each partition once.
+
+    A partition that is named again stays at its first place and is read as its last entry says (Kafka's FetchRequest.fetchData).
+    """
+    if len(topics) == 1 == len(topics[0].partitions):
+        return topics
+    last = {(topic.topic, topic.topic_id, wanted.partition): wanted for topic in topics for wanted in topic.partitions}
+    if len(last) == sum(len(topic.partitions) for topic in topics):
+        return topics
+    groups = groupby(last, key=itemgetter(0, 1))
+    return [FetchTopic(topic=name, topic_id=id_, partitions=[last[key] for key in keys]) for (name, id_), keys in groups]
 
 
 class PartitionRead(NamedTuple):
@@ -60,8 +78,8 @@ class FetchRead:
     """
 
     __slots__ = (
-        *("_cuts", "_depends", "_follower", "_limit", "_or_followed", "_rack", "_unknown", "bytes", "context", "failed", "leaders"),
-        *("partitions", "request", "topics"),
+        *("_by_id", "_cuts", "_depends", "_follower", "_limit", "_or_followed", "_rack", "_unknown", "bytes", "context", "failed"),
+        *("leaders", "partitions", "request", "topics"),
     )
 
     def __init__(self, request: FetchRequest, context: Context, topics: Sequence[FetchTopic], quiet: Sequence[Partition] = ()) -> None:
@@ -76,6 +94,7 @@ class FetchRead:
         broker = context.broker
         self._follower = request.replica_id if request.replica_state is None else request.replica_state.replica_id
         self._or_followed = context.version >= FOLLOWERS_SINCE
+        self._by_id = context.version >= TOPIC_IDS_SINCE
         self._cuts = context.version < WHOLE_SINCE
         self._rack = request.rack_id if broker.rack_aware and self._or_followed else ""
         self._unknown: list[tuple[FetchTopic, PartitionData]] = []
@@ -83,7 +102,7 @@ class FetchRead:
         for topic in topics:
             found = [data for wanted in topic.partitions if (data := self._partition(topic, wanted)) is not None]
             if found:
-                self.topics.append(FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id, partitions=found))
+                self._append(topic, found)
         if self._unknown:
             self._append_unknown()
 
@@ -125,16 +144,22 @@ class FetchRead:
 
     def _append_unknown(self) -> None:
         for topic, data in sorted(self._unknown, key=lambda pair: _UNKNOWN[ErrorCode(pair[1].error_code)]):
-            last = self.topics[-1] if self.topics else None
-            if last and last.topic == topic.topic and last.topic_id == topic.topic_id:
-                last.partitions.append(data)
-            else:
-                self.topics.append(FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id, partitions=[data]))
+            self._append(topic, [data])
+
+    def _append(self, topic: FetchTopic, found: list[PartitionData]) -> None:
+        """Adds partitions to the response. As in Kafka, adjacent entries of one topic are one entry."""
+        last = self.topics[-1] if self.topics else None
+        if last and last.topic == topic.topic and last.topic_id == topic.topic_id:
+            last.partitions += found
+        else:
+            self.topics.append(FetchableTopicResponse(topic=topic.topic, topic_id=topic.topic_id, partitions=found))
 
     def _partition(self, named: FetchTopic, wanted: FetchPartition) -> PartitionData | None:
         """Returns the response for a partition, or None for an error that comes last and was added to `_unknown`."""
         topic, broker = None, self.context.broker
         try:
+            if self._by_id and named.topic_id == ZERO_UUID:
+                raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
             if self._follower == NO_FOLLOWER:
                 topic = find_topic(self.context, Operation.READ, named.topic, named.topic_id)
             else:
@@ -190,7 +215,6 @@ class FetchRead:
             return data
         if not log.start_offset <= wanted.fetch_offset <= log_end:
             raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
-        self._depends |= partition in self.partitions  # True if it is listed twice
         self.partitions[partition] = PartitionRead(named, wanted, data)
         self._read_records(data, partition, wanted)
         return data

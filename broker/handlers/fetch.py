@@ -20,20 +20,19 @@ from ...protocol.messages.fetch import FETCH, FetchableTopicResponse, FetchReque
 from ..cluster.fetch_sessions import FINAL_EPOCH, INITIAL_EPOCH, FetchSession, next_epoch
 from ..context import Context
 from ..fetching.fetch_shortcut import learn
-from ..fetching.read import FetchRead
+from ..fetching.read import TOPIC_IDS_SINCE, FetchRead, distinct
 from ..lookup import node_endpoints
 from ..registry import handles
 from ..scheduling.waiting import Wait
 
 ISOLATION_LEVELS = (0, 1)
-TOPIC_IDS_SINCE = 13
 CORRELATION_ID_BYTES = 4
 
 
 @handles(FETCH)
 def fetch(request: FetchRequest, context: Context) -> FetchResponse | Generator[Wait, None, FetchResponse]:
     """Returns the response if the first pass completes it, and otherwise a generator that waits."""
-    session = None
+    session, request.topics = None, distinct(request.topics)
     if request.isolation_level not in ISOLATION_LEVELS:
         return _unknown_isolation_level(request, context)
     if context.quotas is not None:

@@ -62,6 +62,7 @@ ALLOWED = (
     Allowed("Heartbeat", E.REBALANCE_IN_PROGRESS, ".timers.*'session'*", "the heartbeat is valid and renews the session"),
     Allowed("Heartbeat", E.REBALANCE_IN_PROGRESS, ".timers.*'join'*", "the rebalance timeout of the member that must join begins"),
     Allowed("Fetch", E.UNKNOWN_TOPIC_OR_PARTITION, ".nodes.*._sessions.*", FIRST_FETCH),
+    Allowed("Fetch", E.UNKNOWN_TOPIC_ID, ".nodes.*._sessions.*", FIRST_FETCH),
     Allowed("InitProducerId", E.CONCURRENT_TRANSACTIONS, "*", FENCES),
     *(
         Allowed("JoinGroup", E.INCONSISTENT_GROUP_PROTOCOL, change, GROUP_FIRST)
