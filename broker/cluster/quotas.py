@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ...protocol.errors import ErrorCode, KafkaError
+from ..kafka_quirks.java_hash import hash_map_order
 
 CLIENT_ID, USER, IP = "client-id", "user", "ip"
 ENTITY_TYPES = (CLIENT_ID, USER, IP)
@@ -94,14 +95,10 @@ class ClientQuotas:
                 _check_value(keys, key, value)
         if validate_only:
             return
-        quotas = self._quotas.setdefault(entity, {})
-        for key, value in changes.items():
-            if value is None:
-                quotas.pop(key, None)
-            else:
-                quotas[key] = value
-        if not quotas:
-            del self._quotas[entity]
+        if quotas := _altered(self._quotas.get(entity, {}), changes):
+            self._quotas[entity] = quotas
+        else:
+            self._quotas.pop(entity, None)
         for changed in self.on_change:
             changed()
 
@@ -126,6 +123,13 @@ class ClientQuotas:
         names = (host, "localhost", None) if host in LOOPBACKS else (host, None)
         rates = (self._quotas.get(((IP, name),), {}).get("connection_creation_rate") for name in names)
         return next((rate for rate in rates if rate is not None), None)
+
+
+def _altered(quotas: Mapping[str, float], changes: Mapping[str, float | None]) -> dict[str, float]:
+    """Returns the quotas after an alteration, in the order of the HashMap that Kafka's ClientQuotaDelta builds for each alteration."""
+    order = [*quotas, *(key for key in hash_map_order(changes) if key not in quotas)]
+    altered = {key: value for key, value in {**quotas, **changes}.items() if value is not None}
+    return {key: altered[key] for key in hash_map_order([key for key in order if key in altered], len(quotas))}
 
 
 def _entities_of(user: str, client_id: str) -> Iterator[tuple[Entity, tuple[str, str]]]:

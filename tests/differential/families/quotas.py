@@ -13,6 +13,7 @@ from ..requests import request_of
 
 Entity = Sequence[tuple[str, str | None]]
 EXACT, DEFAULT, ANY = 0, 1, 2
+RATES = ("producer_byte_rate", "consumer_byte_rate", "request_percentage", "controller_mutation_rate")
 RATE = ("producer_byte_rate", 1000.0)
 MIXED: Sequence[Entity] = (
     (("user", "mixed"),),
@@ -44,9 +45,11 @@ def alter(*entries: tuple[Entity, Sequence[Mapping[str, Any]]], version: int = 1
     return Send(ALTER_CLIENT_QUOTAS, version, request, settles=True)
 
 
-def describe(*components: tuple[str, int, str | None], strict: bool = False, version: int = 1) -> Send:
+def describe(*components: tuple[str, int, str | None], strict: bool = False, version: int = 1, in_order: bool = False) -> Send:
     made = [{"entity_type": kind, "match_type": how, "match": match} for kind, how, match in components]
-    return Send(DESCRIBE_CLIENT_QUOTAS, version, request_of(DESCRIBE_CLIENT_QUOTAS, {"components": made, "strict": strict}))
+    return Send(
+        DESCRIBE_CLIENT_QUOTAS, version, request_of(DESCRIBE_CLIENT_QUOTAS, {"components": made, "strict": strict}), in_order=in_order
+    )
 
 
 def _altered() -> Iterator[Case]:
@@ -71,10 +74,21 @@ def _altered() -> Iterator[Case]:
                 shown,
             ),
         )
-    rates = ("producer_byte_rate", "consumer_byte_rate", "request_percentage", "controller_mutation_rate")
     for kind in ("user", "client-id"):
         entity = ((kind, f"quotas.all.{kind}"),)
-        yield Case(f"quotas.all.{kind}", (), (alter((entity, [op(key, 7.0) for key in rates])), describe((kind, EXACT, entity[0][1]))))
+        yield Case(f"quotas.all.{kind}", (), (alter((entity, [op(key, 7.0) for key in RATES])), describe((kind, EXACT, entity[0][1]))))
+    for name, *alterations in (
+        ("at-once", [RATES[0], RATES[1], RATES[2]]),
+        ("at-once-backwards", [RATES[2], RATES[1], RATES[0]]),
+        ("one-by-one", [RATES[0]], [RATES[2]], [RATES[1]]),
+        ("one-by-one-backwards", [RATES[2]], [RATES[1]], [RATES[0]]),
+        ("all", [*RATES]),
+        ("all-one-by-one", *([rate] for rate in RATES)),
+    ):
+        entity = (("user", f"quotas.order.{name}"),)
+        shown = describe(("user", EXACT, entity[0][1]), in_order=True)
+        sent = [alter((entity, [op(key, 7.0) for key in keys])) for keys in alterations]
+        yield Case(f"quotas.order.{name}", (), (*sent, shown, alter((entity, [op(RATES[1], None)])), shown))
     address = (("ip", "127.0.0.7"),)
     yield Case("quotas.all.ip", (), (alter((address, [op("connection_creation_rate", 7.0)])), describe(("ip", EXACT, "127.0.0.7"))))
 
