@@ -1,35 +1,30 @@
 """Places the replicas of new partitions on nodes.
 
-The goals are those of Kafka's StripedReplicaPlacer: the replicas of a partition are in different racks as far as possible, leaders are
-spread evenly over the nodes, and within a rack a stopped node gets a replica only if all running nodes have one.
+The rules are those of Kafka's StripedReplicaPlacer: the replicas of a partition are in different racks as far as possible, racks and the
+nodes of a rack take turns, and within a rack a stopped node gets a replica only if all running nodes have one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from itertools import chain, zip_longest
-from math import lcm
+from collections.abc import Collection, Iterable, Mapping
+from itertools import chain, cycle, islice
 from random import Random
-from typing import TypeVar
 
 from ...protocol.errors import ErrorCode, KafkaError
 
 Racks = Mapping[int, str | None]
 """Node id -> rack. Nodes without a rack (None) form a rack of their own."""
-Item = TypeVar("Item")
 
 
-def place_replicas(
-    racks: Racks, running: Collection[int], count: int, replication_factor: int, first: int, random: Random
-) -> list[list[int]]:
-    """Returns the replicas of `count` new partitions, the first of which has the index `first`.
+def place_replicas(racks: Racks, running: Collection[int], count: int, replication_factor: int, random: Random) -> list[list[int]]:
+    """Returns the replicas of `count` new partitions.
 
-    Successive partitions are led by successive running nodes, beginning with a random one. Raises KafkaError with INVALID_PARTITIONS or
-    INVALID_REPLICATION_FACTOR if no such placement exists.
+    Successive partitions are led by nodes of successive racks, beginning with a random one; without racks, by successive nodes. Raises
+    KafkaError with INVALID_PARTITIONS or INVALID_REPLICATION_FACTOR if no such placement exists.
     """
     _check_numbers(count, replication_factor, len(racks), len(running))
-    start, placer = random.randrange(len(running)), _Placer(racks, running)
-    return [placer.place(start + index, replication_factor) for index in range(first, first + count)]
+    placer = _Placer(racks, running, random)
+    return [placer.place(replication_factor) for _ in range(count)]
 
 
 def _check_numbers(partitions: int, replication_factor: int, nodes: int, running: int) -> None:
@@ -51,49 +46,79 @@ def _check_numbers(partitions: int, replication_factor: int, nodes: int, running
         )
 
 
-class _Placer:
-    """The nodes of each rack. `leaders` lists the running nodes in stripes: the first node of every rack, then the second of every rack."""
+class _Turns:
+    """Nodes that take turns in being the first choice, beginning with a random one."""
 
-    def __init__(self, racks: Racks, running: Collection[int]) -> None:
-        self.rack_of = {node: rack or "" for node, rack in racks.items()}
-        self.names = sorted(set(self.rack_of.values()))
-        self.running: dict[str, list[int]] = {name: [] for name in self.names}
-        self.stopped: dict[str, list[int]] = {name: [] for name in self.names}
-        for node, name in sorted(self.rack_of.items()):
-            (self.running if node in running else self.stopped)[name].append(node)
-        stripes = zip_longest(*self.running.values())
-        self.leaders = [node for node in chain.from_iterable(stripes) if node is not None]
-        # All rotations have returned to their beginning after this number of laps, so a topic of many partitions repeats few orders.
-        rotated = [len(self.names), *map(len, self.running.values()), *map(len, self.stopped.values())]
-        self._period = lcm(*(length or 1 for length in rotated), *(length - 1 or 1 for length in rotated if length))
-        self._orders: dict[tuple[int, int], list[int]] = {}
+    def __init__(self, nodes: Iterable[int], random: Random) -> None:
+        self._nodes = sorted(nodes)
+        self._first = random.randrange(len(self._nodes)) if self._nodes else 0
+        self._given = self._partition = 0
 
-    def place(self, position: int, replication_factor: int) -> list[int]:
-        """Returns the replicas of a partition: the leader at `position` in the endlessly repeated stripes, and its followers."""
-        lap, turn = divmod(position, len(self.leaders))
-        key = turn, lap % self._period
-        order = self._orders.get(key)
-        if order is None:
-            order = self._orders[key] = self._order(*key)
-        return order[:replication_factor]
+    def next(self, partition: int) -> int | None:
+        """Returns the next node for a partition, or None if the partition has got all nodes.
 
-    def _order(self, turn: int, lap: int) -> list[int]:
-        """Returns all nodes, the leader of this turn first, in the order in which they are chosen as replicas.
-
-        Followers come from the other racks in turn, then from the leader's rack. With each lap over the leaders they are rotated by one,
-        so that the followers of one leader differ from partition to partition.
+        The first choice moves on by one with each partition for which a node is wanted.
         """
-        leader = self.leaders[turn]
-        home = self.rack_of[leader]
-        at_home = self.running[home].index(leader)
-        others = _rotated([name for name in _rotated(self.names, self.names.index(home)) if name != home], lap)
-        stripe = turn // len(self.names) + lap
-        queues = [_rotated(self.running[name], stripe) + _rotated(self.stopped[name], stripe) for name in others]
-        queues.append(_rotated(_rotated(self.running[home], at_home)[1:], lap) + _rotated(self.stopped[home], stripe))
-        followers = (node for node in chain.from_iterable(zip_longest(*queues)) if node is not None)
-        return [leader, *followers]
+        if partition != self._partition:
+            self._partition, self._given, self._first = partition, 0, self._first + 1
+        if self._given == len(self._nodes):
+            return None
+        self._given += 1
+        return self._nodes[(self._first + self._given - 1) % len(self._nodes)]
+
+    def shuffle(self, random: Random) -> None:
+        random.shuffle(self._nodes)
 
 
-def _rotated(items: list[Item], by: int) -> list[Item]:
-    by %= len(items) or 1
-    return items[by:] + items[:by]
+class _Rack:
+    """The nodes of a rack."""
+
+    def __init__(self, nodes: Collection[int], running: Collection[int], random: Random) -> None:
+        self.running = _Turns((node for node in nodes if node in running), random)
+        self.stopped = _Turns((node for node in nodes if node not in running), random)
+
+    def next(self, partition: int) -> int | None:
+        """Returns the next node for a partition, a stopped one after all that run, or None if the partition has got all nodes."""
+        node = self.running.next(partition)
+        return self.stopped.next(partition) if node is None else node
+
+
+class _Placer:
+    """Chooses the replicas of one partition after the other.
+
+    Partitions begin at successive racks. When as many partitions have been placed as there are running nodes, racks and nodes are shuffled,
+    so that the followers of a leader differ from partition to partition.
+    """
+
+    def __init__(self, racks: Racks, running: Collection[int], random: Random) -> None:
+        nodes: dict[str, list[int]] = {}
+        for node, name in racks.items():
+            nodes.setdefault(name or "", []).append(node)
+        self._racks = [_Rack(nodes[name], running, random) for name in sorted(nodes)]
+        self._random = random
+        self._first = random.randrange(len(nodes))
+        self._lap = len(running)
+        self._placed = 0
+
+    def place(self, replication_factor: int) -> list[int]:
+        """Returns the replicas of the next partition: a running node, which leads it, then nodes of the other racks in turn."""
+        partition = self._placed
+        if partition and partition % self._lap == 0:
+            self._shuffle()
+        order = _rotated(self._racks, self._first + partition)
+        home, leader = next((rack, node) for rack in order if (node := rack.running.next(partition)) is not None)
+        turns = chain((rack for rack in order if rack is not home), cycle(order))
+        followers = (node for rack in turns if (node := rack.next(partition)) is not None)
+        self._placed += 1
+        return [leader, *islice(followers, replication_factor - 1)]
+
+    def _shuffle(self) -> None:
+        self._random.shuffle(self._racks)
+        for rack in self._racks:
+            rack.running.shuffle(self._random)
+            rack.stopped.shuffle(self._random)
+
+
+def _rotated(racks: list[_Rack], by: int) -> list[_Rack]:
+    by %= len(racks)
+    return racks[by:] + racks[:by]

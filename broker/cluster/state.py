@@ -207,7 +207,7 @@ class ClusterState:
         if assignments:
             check_assignments(assignments, self.brokers)
             check_leadable(assignments, self.running)
-        topic.add_partitions(assignments or self._place(partitions, replication_factor, 0), self.running)
+        topic.add_partitions(assignments or self._place(partitions, replication_factor), self.running)
         if not validate_only:
             self.add_topic(topic)
             self.topics_version += 1
@@ -240,13 +240,13 @@ class ClusterState:
             raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from None
         return TopicConfig(self.config, {name: text for name, text in configs.items() if text is not None})
 
-    def _place(self, partitions: int, replication_factor: int, first: int) -> list[list[int]]:
+    def _place(self, partitions: int, replication_factor: int) -> list[list[int]]:
         if partitions == -1:
             partitions = self.config.integers["num.partitions"]
         if replication_factor == -1:
             replication_factor = self.config.integers["default.replication.factor"]
         racks = {node_id: broker.rack for node_id, broker in self.brokers.items()}
-        return place_replicas(racks, self.running, partitions, replication_factor, first, self.random)
+        return place_replicas(racks, self.running, partitions, replication_factor, self.random)
 
     def place_partitions(self, topic: Topic, count: int, assignments: Sequence[Sequence[int]] | None) -> list[list[int]]:
         """Returns one list of replicas for each partition that `count` partitions require: the checked `assignments`, if given.
@@ -256,7 +256,7 @@ class ClusterState:
         present, replicas = len(topic.partitions), topic.partitions[0].replicas
         check_increase(topic.name, present, count)
         if assignments is None:
-            return self._place(count - present, len(replicas), present)
+            return self._place(count - present, len(replicas))
         check_count(assignments, count - present)
         check_assignments([replicas, *assignments], self.brokers)
         check_leadable(assignments, self.running, present)
