@@ -21,39 +21,59 @@ from ...protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsResponse,
     DescribeUserScramCredentialsResult,
 )
+from ..cluster.features import METADATA_VERSION
 from ..context import Context
 from ..registry import handles
 from ..security.acls import Operation, ResourceType
 from ..security.scram_credentials import MECHANISMS, ScramCredential, ScramCredentials, check_iterations, check_user
 
+SCRAM_METADATA_VERSION = 11
+"""The level of metadata.version from which on the quorum stores SCRAM credentials (KIP-900, Kafka 3.5)."""
 Change = ScramCredentialDeletion | ScramCredentialUpsertion
 
 
 @handles(ALTER_USER_SCRAM_CREDENTIALS)
 def alter_user_scram_credentials(request: AlterUserScramCredentialsRequest, context: Context) -> AlterUserScramCredentialsResponse:
-    """Alters each user independently of the others. A user that occurs twice in the request is refused."""
+    """Alters each user independently of the others. A user that occurs again after a valid change is refused with both changes."""
     context.demand(Operation.ALTER)
     context.demand_controller()
+    credentials = context.cluster.accounts.scram_credentials
+    accepted: dict[str, Change] = {}
+    refused: dict[str, KafkaError] = {}
     wanted: list[Change] = [*request.deletions, *request.upsertions]
-    occurrences = Counter(change.name for change in wanted)
-    results = {}
     for change in wanted:
-        code, message = ErrorCode.NONE, None
-        try:
-            _check(change)
-            if occurrences[change.name] > 1:
-                raise KafkaError(ErrorCode.DUPLICATE_RESOURCE, "A user credential cannot be altered twice in the same request")
-            _apply(change, context.cluster.accounts.scram_credentials)
-        except KafkaError as error:
-            code, message = error.code, error.message
-        results[change.name] = AlterUserScramCredentialsResult(user=change.name, error_code=code, error_message=message)
-    return AlterUserScramCredentialsResponse(results=list(results.values()))
+        if change.name not in refused:
+            try:
+                _check(change, accepted, context)
+                accepted[change.name] = change
+            except KafkaError as error:
+                accepted.pop(change.name, None)
+                refused[change.name] = error
+    for change in accepted.values():
+        _apply(change, credentials)
+    return AlterUserScramCredentialsResponse(
+        results=[
+            *(AlterUserScramCredentialsResult(user=name, error_message=None) for name in accepted),
+            *(
+                AlterUserScramCredentialsResult(user=name, error_code=error.code, error_message=error.message)
+                for name, error in refused.items()
+            ),
+        ]
+    )
 
 
-def _check(change: Change) -> None:
+def _check(change: Change, accepted: Mapping[str, Change], context: Context) -> None:
+    """Raises KafkaError for a change that is refused. `accepted` are the valid changes before it."""
+    if change.name in accepted:
+        raise KafkaError(ErrorCode.DUPLICATE_RESOURCE, "A user credential cannot be altered twice in the same request")
+    cluster = context.cluster
+    if cluster.zookeeper is None and cluster.features.level(METADATA_VERSION) < SCRAM_METADATA_VERSION:
+        raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, "The current metadata.version does not support SCRAM")
     check_user(change.name, change.mechanism)
     if isinstance(change, ScramCredentialUpsertion):
         check_iterations(change.iterations)
+    else:
+        cluster.accounts.scram_credentials.check_has(change.name, change.mechanism)
 
 
 def _apply(change: Change, credentials: ScramCredentials) -> None:

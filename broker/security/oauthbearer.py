@@ -9,11 +9,11 @@ they must be signed by a key of that key set.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from ...protocol.codec import MAX_STRING_BYTES
 from .jws import InvalidToken, Jws, KeySet
 from .mechanism import AuthenticationFailed, Identity, InvalidCredentials
 
@@ -22,6 +22,8 @@ _PAIRS = r"(?:[A-Za-z]+=[!-~ \t\r\n]+\x01)*"
 CLIENT_FIRST = re.compile(rf"n,(?:a=({_NAME}))?,\x01({_PAIRS})\x01")
 AUTHORIZATION = re.compile(r"(\w+) +([-_.a-zA-Z0-9]+)")
 ACKNOWLEDGEMENT = b"\x01"
+MAX_SECONDS = 1e12
+"""The latest time of a claim."""
 
 
 class InsufficientScope(InvalidToken):
@@ -138,15 +140,22 @@ def _time_ms(claims: Mapping[str, Any], name: str) -> int | None:
     value = claims.get(name)
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or abs(value) > 1e12:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MAX_SECONDS:  # NaN is not either
         raise InvalidToken(f"the claim {name} is not a time")
     return int(value * 1000)
 
 
 def _user(claims: Mapping[str, Any], name: str) -> str:
+    """Returns the user. Raises InvalidToken for a name that no response can contain: half of a surrogate pair, or more than 32,767 bytes."""
     user = claims.get(name)
     if not isinstance(user, str) or not user.strip():
         raise InvalidToken(f"the claim {name} is not a name")
+    try:
+        size = len(user.encode())
+    except UnicodeEncodeError:
+        raise InvalidToken(f"the claim {name} contains half of a surrogate pair") from None
+    if size > MAX_STRING_BYTES:
+        raise InvalidToken(f"the claim {name} has {size} bytes")
     return user
 
 

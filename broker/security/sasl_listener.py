@@ -58,7 +58,7 @@ class Accounts:
         """
         if not by_token:
             return Account(name, self.scram_credentials.for_exchange(name, mechanism))
-        made_up, token = self.scram_credentials.made_up(name, mechanism), self.tokens.get(name)
+        made_up, token = self.scram_credentials.unknown.token_credential(name, mechanism), self.tokens.get(name)
         if token is None:
             return Account(name, made_up)
         return Account(token.owner.partition(":")[2], token.credentials[mechanism.number], token.expiry_ms)

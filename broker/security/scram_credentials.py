@@ -3,14 +3,19 @@
 A credential contains the keys with which the server verifies a client's proof, not the password. PBKDF2, which takes milliseconds, runs
 when a credential is created; an authentication only computes a few HMACs. `scram.py` is the exchange itself.
 
-An unknown user has a credential too: its salt and keys are derived from a secret of the cluster and the user name. The first answer to an
-unknown user therefore looks like the answer to a user that exists, remains the same from one attempt to the next, and takes as long.
+An unknown user has a credential too: its salt and keys are derived from a secret of the cluster and the user name. Clients choose the
+iterations and the salt of the credentials that they create, so an unknown user gets the iterations and the kind of salt of a user that
+exists, its *model*. The first answer to an unknown user therefore looks like the answer to a user that exists, remains the same from one
+attempt to the next, and takes as long. Models are found on a ring of keyed hashes of the user names, so that a user who is added or removed
+is a new model only for the unknown users beside it on the ring.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import re
+from bisect import bisect, bisect_left, insort
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from random import Random
@@ -21,6 +26,7 @@ from ...protocol.errors import ErrorCode, KafkaError
 MIN_ITERATIONS, MAX_ITERATIONS = 4096, 16384
 SALT_BITS = 130
 _BASE_36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+GENERATED_SALT = re.compile(rb"[0-9a-z]{23,26}")
 
 
 class ScramMechanism(NamedTuple):
@@ -65,6 +71,58 @@ class ScramCredential(NamedTuple):
         return cls.of_salted(mechanism, iterations, salt, salted)
 
 
+class UnknownUsers:
+    """Credentials of users and delegation tokens that do not exist, derived from `secret`. No password matches them."""
+
+    def __init__(self, secret: bytes, by_user: Mapping[str, Mapping[int, ScramCredential]]) -> None:
+        self.secret = secret
+        self._by_user = by_user
+        # By mechanism, (place, name) of each user that has a credential, sorted.
+        self._rings: dict[int, list[tuple[bytes, str]]] = {number: [] for number in MECHANISMS}
+        for user, known in by_user.items():
+            for mechanism in known:
+                self.add_model(user, mechanism)
+
+    def add_model(self, user: str, mechanism: int) -> None:
+        """Adds a user that has got a credential for a mechanism."""
+        insort(self._rings[mechanism], self._place(user, mechanism))
+
+    def remove_model(self, user: str, mechanism: int) -> None:
+        """Removes a user whose credential for a mechanism is deleted."""
+        ring = self._rings[mechanism]
+        del ring[bisect_left(ring, self._place(user, mechanism))]
+
+    def credential(self, user: str, mechanism: ScramMechanism) -> ScramCredential:
+        """Returns the credential of an unknown user, the same one for a user and a mechanism until its model changes."""
+        seed, model = self._derived("salt", user, mechanism), self._model(user, mechanism.number)
+        if model is None:
+            return self._with_keys(user, mechanism, salt_of(int.from_bytes(seed, "big")), MIN_ITERATIONS)
+        return self._with_keys(user, mechanism, _salt_like(model.salt, seed), model.iterations)
+
+    def token_credential(self, token_id: str, mechanism: ScramMechanism) -> ScramCredential:
+        """Returns the credential of an unknown delegation token, whose salt is the same for all mechanisms."""
+        seed = hmac.digest(self.secret, f"token {token_id}".encode("utf-8", "surrogatepass"), "sha256")
+        return self._with_keys(token_id, mechanism, salt_of(int.from_bytes(seed, "big")), MIN_ITERATIONS)
+
+    def _model(self, user: str, mechanism: int) -> ScramCredential | None:
+        """Returns the credential of the next user on the ring after the place of `user`, None if there is no user."""
+        ring = self._rings[mechanism]
+        if not ring:
+            return None
+        _, name = ring[bisect(ring, self._place(user, mechanism)) % len(ring)]
+        return self._by_user[name][mechanism]
+
+    def _place(self, user: str, mechanism: int) -> tuple[bytes, str]:
+        return self._derived("place", user, MECHANISMS[mechanism]), user
+
+    def _with_keys(self, name: str, mechanism: ScramMechanism, salt: bytes, iterations: int) -> ScramCredential:
+        stored_key, server_key = (self._derived(word, name, mechanism) for word in ("stored key", "server key"))
+        return ScramCredential(iterations, salt, stored_key, server_key)
+
+    def _derived(self, word: str, name: str, mechanism: ScramMechanism) -> bytes:
+        return mechanism.hmac(self.secret, f"{word} {mechanism.name} {name}".encode("utf-8", "surrogatepass"))
+
+
 class ScramCredentials:
     """The credentials of all users, at most one for each user and mechanism."""
 
@@ -81,24 +139,19 @@ class ScramCredentials:
         return self._by_user.get(user, {})
 
     @cached_property
-    def _secret(self) -> bytes:
-        return self._random.randbytes(32)
+    def unknown(self) -> UnknownUsers:
+        """The credentials of names that have none."""
+        return UnknownUsers(self._random.randbytes(32), self._by_user)
 
     def for_exchange(self, user: str, mechanism: ScramMechanism) -> ScramCredential:
         """Returns a user's credential. For an unknown user it is one that no password matches, and the same at each call."""
-        made_up = self.made_up(user, mechanism)  # always computed, so that both cases take the same time
+        made_up = self.unknown.credential(user, mechanism)  # always computed, so that both cases take the same time
         return self.of(user).get(mechanism.number, made_up)
-
-    def made_up(self, user: str, mechanism: ScramMechanism) -> ScramCredential:
-        """Returns a credential that no password matches, always the same one for a user and a mechanism."""
-        salt, stored_key, server_key = (
-            mechanism.hmac(self._secret, f"{word} {mechanism.name} {user}".encode("utf-8", "surrogatepass"))
-            for word in ("salt", "stored key", "server key")
-        )
-        return ScramCredential(MIN_ITERATIONS, salt_of(int.from_bytes(salt, "big")), stored_key, server_key)
 
     def set(self, user: str, mechanism: int, credential: ScramCredential) -> None:
         """Adds or replaces a credential."""
+        if mechanism not in self.of(user):
+            self.unknown.add_model(user, mechanism)
         self._by_user.setdefault(user, {})[mechanism] = credential
 
     def set_password(self, user: str, password: str) -> None:
@@ -109,7 +162,13 @@ class ScramCredentials:
 
     def delete(self, user: str, mechanism: int) -> None:
         """Removes a credential. Raises KafkaError with RESOURCE_NOT_FOUND if the user has none for the mechanism."""
-        if self._by_user.get(user, {}).pop(mechanism, None) is None:
+        self.check_has(user, mechanism)
+        self.unknown.remove_model(user, mechanism)
+        del self._by_user[user][mechanism]
+
+    def check_has(self, user: str, mechanism: int) -> None:
+        """Raises KafkaError with RESOURCE_NOT_FOUND if the user has no credential for the mechanism."""
+        if mechanism not in self.of(user):
             raise KafkaError(ErrorCode.RESOURCE_NOT_FOUND, "Attempt to delete a user credential that does not exist")
 
 
@@ -121,6 +180,13 @@ def salt_of(number: int) -> bytes:
         number, digit = divmod(number, 36)
         digits = _BASE_36[digit] + digits
     return digits.encode()
+
+
+def _salt_like(model: bytes, seed: bytes) -> bytes:
+    """Returns a salt for a seed that looks like `model`: in the form of `salt_of` or, as clients make it, random bytes of that length."""
+    if GENERATED_SALT.fullmatch(model):
+        return salt_of(int.from_bytes(seed, "big"))
+    return hashlib.shake_256(seed).digest(len(model))
 
 
 def check_user(user: str, mechanism: int) -> ScramMechanism:

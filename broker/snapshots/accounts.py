@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ..security.delegation_tokens import DelegationToken, DelegationTokens
 from ..security.sasl_listener import Accounts
-from ..security.scram_credentials import ScramCredential, ScramCredentials
+from ..security.scram_credentials import ScramCredential, ScramCredentials, UnknownUsers
 from .forms import MOMENT, PLAIN, Plain, Record, Within, keyed, listed, mapped, named
 
 _CREDENTIALS = mapped(PLAIN, named(ScramCredential))
@@ -38,7 +38,7 @@ DELEGATION_TOKENS = Record(
     complete=_index_tokens,
 )
 
-SCRAM_CREDENTIALS = Record(ScramCredentials, {"_by_user": mapped(PLAIN, _CREDENTIALS)}, apart=("_random", "_secret"))
+SCRAM_CREDENTIALS = Record(ScramCredentials, {"_by_user": mapped(PLAIN, _CREDENTIALS)}, apart=("_random", "unknown"))
 
 ACCOUNTS = Record(
     Accounts,
@@ -49,11 +49,13 @@ ACCOUNTS = Record(
 
 def write_accounts(accounts: Accounts) -> Plain:
     """Returns the state of the accounts. The secret for unknown users is None until it is needed."""
-    return {"accounts": ACCOUNTS.write(accounts), "secret": vars(accounts.scram_credentials).get("_secret")}
+    unknown = vars(accounts.scram_credentials).get("unknown")
+    return {"accounts": ACCOUNTS.write(accounts), "secret": unknown and unknown.secret}
 
 
 def fill_accounts(accounts: Accounts, plain: Mapping[str, Plain], shift_ms: int) -> None:
     """Replaces the state of the accounts of a new cluster."""
     ACCOUNTS.fill(accounts, plain["accounts"], shift_ms)
     if plain["secret"] is not None:
-        vars(accounts.scram_credentials)["_secret"] = plain["secret"]
+        credentials = accounts.scram_credentials
+        vars(credentials)["unknown"] = UnknownUsers(plain["secret"], credentials._by_user)

@@ -66,10 +66,19 @@ def test_credentials_altered_are_described(world: World) -> None:
         ([credential("")], ErrorCode.UNACCEPTABLE_CREDENTIAL),
         ([credential("c", 0)], ErrorCode.UNSUPPORTED_SASL_MECHANISM),
         ([credential("c", 1), credential("c", 2)], ErrorCode.DUPLICATE_RESOURCE),
-        ([ScramCredentialDeletion(name="c", mechanism=1), credential("c")], ErrorCode.DUPLICATE_RESOURCE),
+        ([ScramCredentialDeletion(name="c", mechanism=1), credential("c")], ErrorCode.RESOURCE_NOT_FOUND),
         ([ScramCredentialDeletion(name="c", mechanism=1)], ErrorCode.RESOURCE_NOT_FOUND),
     ],
 )
 def test_credentials_invalid_are_refused(world: World, changes: list[Any], code: ErrorCode) -> None:
     assert set(altered(world, *changes).values()) == {code}
     assert described(world) == []
+
+
+def test_credentials_need_a_metadata_version_with_scram(world: World) -> None:
+    """KIP-900: before level 11, the quorum has no record for a credential (Kafka's ScramControlManager)."""
+    world.cluster.features.levels["metadata.version"] = 10
+    assert altered(world, credential("")) == {"": ErrorCode.UNSUPPORTED_VERSION}
+    assert altered(world, credential("a")) == {"a": ErrorCode.UNSUPPORTED_VERSION}
+    world.cluster.features.levels["metadata.version"] = 11
+    assert altered(world, credential("a")) == {"a": 0}

@@ -28,6 +28,8 @@ class Steps:
             raise InvalidCredentials("secret reason")
         if token == b"failed":
             raise AuthenticationFailed("public reason")
+        if token == b"failed at length":
+            raise AuthenticationFailed("reason " * 10_000)
         if self._tokens == 1:
             return b"challenge"
         user, _, expiry = token.decode().partition("@")
@@ -81,6 +83,15 @@ def test_session_lifetime_is_the_smallest_limit(
     assert not session.expired
     clock.now_ms += 1
     assert session.expired == bool(limited)
+
+
+def test_session_refuses_with_a_text_that_a_response_can_contain(new_session: Callable[..., SaslSession]) -> None:
+    """The authorization id of a client may be longer than a string of the protocol."""
+    with pytest.raises(Refused) as refused:
+        send(new_session(), b"failed at length")
+    response = refused.value.response
+    assert isinstance(response, SaslAuthenticateResponse)
+    assert response.error_message is not None and len(response.error_message) <= 32_767
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,6 @@ def test_accounts_do_not_mix_users_and_tokens() -> None:
     mechanism = MECHANISMS[1]
     user, made_up = (known.scram_account("alice", mechanism, by_token) for by_token in (False, True))
     assert user.credential == known.scram_credentials.of("alice")[1]
-    assert (made_up.user, made_up.credential) == ("alice", known.scram_credentials.made_up("alice", mechanism))
+    assert (made_up.user, made_up.credential) == ("alice", known.scram_credentials.unknown.token_credential("alice", mechanism))
     assert known.scram_account(token.token_id, mechanism, True) == Account("alice", token.credentials[1], token.expiry_ms)
     assert known.scram_account(token.token_id, mechanism, False).credential != token.credentials[1]

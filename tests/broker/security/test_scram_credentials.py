@@ -84,3 +84,41 @@ def test_set_password_replaces_credentials_of_all_mechanisms() -> None:
 
 def test_credential_repr_contains_no_secret() -> None:
     assert repr(CREDENTIAL) == "ScramCredential(iterations=4096)"
+
+
+def shape(credential: ScramCredential) -> tuple[int, int]:
+    return credential.iterations, len(credential.salt)
+
+
+def test_unknown_users_have_iterations_and_salts_of_users() -> None:
+    credentials = ScramCredentials(Random(1))
+    shapes = {(4096 + n, 12 + n) for n in range(4)}
+    for iterations, size in shapes:
+        credentials.set(f"user-{size}", 1, ScramCredential(iterations, Random(size).randbytes(size), b"p" * 32, b"q" * 32))
+    unknown = [shape(credentials.for_exchange(f"unknown-{n}", SHA_256)) for n in range(200)]
+    assert set(unknown) == shapes
+    assert credentials.for_exchange("user-12", SHA_512).iterations == 4096
+    assert unknown == [shape(credentials.for_exchange(f"unknown-{n}", SHA_256)) for n in range(200)]
+
+
+def test_changed_users_change_few_unknown_ones() -> None:
+    """Otherwise, the names whose answers change together would be those that are unknown."""
+    credentials = ScramCredentials(Random(1))
+    for n in range(50):
+        credentials.set(f"user-{n}", 1, ScramCredential(4096 + n, bytes(12 + n), b"p" * 32, b"q" * 32))
+    names = [f"unknown-{n}" for n in range(1000)]
+    before = [credentials.for_exchange(name, SHA_256) for name in names]
+    credentials.set("new", 1, ScramCredential(5000, bytes(99), b"p" * 32, b"q" * 32))
+    added = [credentials.for_exchange(name, SHA_256) for name in names]
+    assert 0 < sum(one != other for one, other in zip(before, added, strict=True)) < 150
+    credentials.delete("new", 1)
+    assert before == [credentials.for_exchange(name, SHA_256) for name in names]
+    assert shape(credentials.for_exchange("new", SHA_256)) != (5000, 99)
+
+
+def test_unknown_token_has_one_salt_for_all_mechanisms() -> None:
+    credentials = ScramCredentials(Random(1))
+    credentials.set("a", 1, CREDENTIAL)
+    one, other = (credentials.unknown.token_credential("id", mechanism) for mechanism in (SHA_256, SHA_512))
+    assert one.salt == other.salt
+    assert one.stored_key != other.stored_key

@@ -157,7 +157,7 @@ def every_kind_of_state() -> World:
     cluster.share_states.initialize("share", cluster.topics["t"].id, 0, 0, 1)
     assert cluster.brokers[1].share_partitions is not None
     cluster.accounts.tokens.create("User:a", "User:a", (), 1000)
-    assert cluster.accounts.scram_credentials.made_up("a", MECHANISMS[1])
+    assert cluster.accounts.scram_credentials.unknown.credential("a", MECHANISMS[1])
     assert cluster.brokers[1].sasl
     cluster.zookeeper = ZooKeeper()  # as in older releases
     return world

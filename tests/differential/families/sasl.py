@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode, urlsafe_b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import pbkdf2_hmac
 from struct import pack
 
@@ -12,10 +12,16 @@ from odradek.protocol.messages import APIS
 from odradek.protocol.messages.alter_user_scram_credentials import (
     ALTER_USER_SCRAM_CREDENTIALS,
     AlterUserScramCredentialsRequest,
+    ScramCredentialDeletion,
     ScramCredentialUpsertion,
 )
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.describe_cluster import DESCRIBE_CLUSTER
+from odradek.protocol.messages.describe_user_scram_credentials import (
+    DESCRIBE_USER_SCRAM_CREDENTIALS,
+    DescribeUserScramCredentialsRequest,
+    UserName,
+)
 from odradek.protocol.messages.metadata import METADATA
 from odradek.protocol.messages.produce import PRODUCE
 from odradek.protocol.messages.sasl_authenticate import SASL_AUTHENTICATE
@@ -75,6 +81,7 @@ def cases() -> Iterator[Case]:
     yield from _sizes()
     yield from _plain()
     yield from _scram()
+    yield from _alterations()
     yield from _oauthbearer()
 
 
@@ -84,6 +91,34 @@ def users() -> Iterator[Step]:
             upsertions = [upsertion(user, number, password, 4096 * number)]
             request = AlterUserScramCredentialsRequest(deletions=[], upsertions=upsertions)
             yield Send(ALTER_USER_SCRAM_CREDENTIALS, 0, request, settles=True)
+
+
+def _alterations() -> Iterator[Case]:
+    """A user that occurs several times in a request, in which its first invalid change decides."""
+    good, few, many = (lambda user, n=n: upsertion(user, 1, "secret", n) for n in (4096, 4095, 16385))
+    for name, deleted, upserted in (
+        ("twice", (), (good, good)),
+        ("thrice", (), (good, good, good)),
+        ("good-then-few", (), (good, few)),
+        ("few-then-good", (), (few, good)),
+        ("few-then-many", (), (few, many)),
+        ("deleted-then-good", (1,), (good,)),
+        ("deleted-then-few", (1,), (few,)),
+        ("deleted-unknown-mechanism", (9, 9), (good,)),
+        ("deleted-twice", (1, 1), ()),
+    ):
+        for exists in (False, True):
+            user = f"sasl.alter.{name}.{exists}"
+            before = [_altered((), (good(user),))] if exists else []
+            deletions = [ScramCredentialDeletion(name=user, mechanism=mechanism) for mechanism in deleted]
+            request = DescribeUserScramCredentialsRequest(users=[UserName(name=user)])
+            shown = Send(DESCRIBE_USER_SCRAM_CREDENTIALS, 0, request)
+            yield Case(user, (), (*before, _altered(deletions, [make(user) for make in upserted]), shown))
+
+
+def _altered(deletions: Sequence[ScramCredentialDeletion], upsertions: Sequence[ScramCredentialUpsertion]) -> Send:
+    request = AlterUserScramCredentialsRequest(deletions=list(deletions), upsertions=list(upsertions))
+    return Send(ALTER_USER_SCRAM_CREDENTIALS, 0, request, settles=True)
 
 
 def _states() -> Iterator[Case]:
