@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...protocol.errors import ErrorCode, KafkaError
@@ -26,6 +27,9 @@ RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
 FETCH_BYTES = "replica.fetch.max.bytes"
 ALL = "*"
 MAX_CHOSEN = 10_000
+MAX_FILE_NAME_LENGTH = 255
+COPY_SUFFIX_LENGTH = len(f".{'0' * 32}-future")
+"""Kafka's name for the folder of a copy ends with a dot, an id and this word."""
 
 
 class Move(NamedTuple):
@@ -63,6 +67,10 @@ class LogDirs:
         lists = self._broker.config.lists
         return lists.get("log.dirs") or lists["log.dir"]
 
+    def path(self, directory: str) -> str:
+        """Returns the absolute path of a directory."""
+        return str(Path(directory).absolute())
+
     def is_cordoned(self, directory: str) -> bool:
         cordoned = self._broker.config.lists["cordoned.log.dirs"]
         return directory in cordoned or ALL in cordoned
@@ -96,14 +104,17 @@ class LogDirs:
         size, offset = self._copied(partition, move)
         return Future(move.directory, size, partition.log.end_offset - offset)
 
-    def move(self, topic_name: str, index: int, directory: str) -> None:
-        """Begins to move a replica to a directory, or ends a move if the replica is there already.
+    def move(self, topic_name: str, index: int, path: str) -> None:
+        """Begins to move a replica to the directory with an absolute path, or ends a move if the replica is there already.
 
         The directory is remembered for a replica that does not exist yet. Raises KafkaError with LOG_DIR_NOT_FOUND,
-        INVALID_REPLICA_ASSIGNMENT for a cordoned directory, UNKNOWN_TOPIC_OR_PARTITION, or REPLICA_NOT_AVAILABLE for a partition of which
-        this broker has no replica.
+        INVALID_TOPIC_EXCEPTION for a name that is too long for the folder of the copy (KAFKA-4893), INVALID_REPLICA_ASSIGNMENT for a
+        cordoned directory, UNKNOWN_TOPIC_OR_PARTITION, or REPLICA_NOT_AVAILABLE for a partition of which this broker has no replica.
         """
-        if directory not in self.names:
+        if len(f"{topic_name}-{index}") + COPY_SUFFIX_LENGTH > MAX_FILE_NAME_LENGTH:
+            raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION)
+        directory = next((name for name in self.names if self.path(name) == path), None)
+        if directory is None:
             raise KafkaError(ErrorCode.LOG_DIR_NOT_FOUND)
         if self.is_cordoned(directory):
             raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT)

@@ -37,6 +37,8 @@ LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING
 _SINCE = {LATEST: 1, EARLIEST: 1, MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
 OFFSET_NOT_AVAILABLE_SINCE = 5
 READ_COMMITTED = 1
+CONSUMER_REPLICA_ID, DEBUGGING_REPLICA_ID = -1, -2
+"""The id of ordinary clients, and that of clients that may ask a follower."""
 
 
 @handles(LIST_OFFSETS)
@@ -49,7 +51,7 @@ def list_offsets(request: ListOffsetsRequest, context: Context) -> ListOffsetsRe
             try:
                 if named[topic.name, wanted.partition_index] > 1:
                     raise KafkaError(ErrorCode.INVALID_REQUEST)
-                answer = _find(topic.name, wanted, request.isolation_level, context)
+                answer = _find(topic.name, wanted, request, context)
             except KafkaError as error:
                 answer = ListOffsetsPartitionResponse(partition_index=wanted.partition_index, error_code=error.code)
             topics.setdefault(topic.name, {})[wanted.partition_index] = answer
@@ -58,18 +60,19 @@ def list_offsets(request: ListOffsetsRequest, context: Context) -> ListOffsetsRe
     )
 
 
-def _find(name: str, wanted: ListOffsetsPartition, isolation_level: int, context: Context) -> ListOffsetsPartitionResponse:
+def _find(name: str, wanted: ListOffsetsPartition, request: ListOffsetsRequest, context: Context) -> ListOffsetsPartitionResponse:
     topic = find_topic(context, Operation.DESCRIBE, name)
-    partition = find_led_partition(context.broker, topic, wanted.partition_index, wanted.current_leader_epoch)
+    or_followed = request.replica_id == DEBUGGING_REPLICA_ID
+    partition = find_led_partition(context.broker, topic, wanted.partition_index, wanted.current_leader_epoch, or_followed=or_followed)
     log, timestamp = partition.log, -1
+    end_offset = _end_offset(partition, request, context.broker.node_id)
     if context.version == 0:
-        offsets = _segment_offsets(partition, wanted, context.now_ms)
+        offsets = _segment_offsets(partition, wanted, end_offset, context.now_ms)
         return ListOffsetsPartitionResponse(partition_index=partition.index, old_style_offsets=offsets)
     if wanted.timestamp >= 0 and partition.topic.config.message_format == 0:
         raise KafkaError(ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT)  # messages of format 0 have no timestamps
     if wanted.timestamp < 0 and context.version < _SINCE.get(wanted.timestamp, 1 << 15):
         raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
-    end_offset = partition.last_stable_offset if isolation_level == READ_COMMITTED else partition.high_watermark
     if wanted.timestamp == LATEST:
         _check_epoch_is_readable(partition, end_offset, context)
         return _found(partition, timestamp, end_offset, partition.leader_epoch)
@@ -88,7 +91,15 @@ def _find(name: str, wanted: ListOffsetsPartition, isolation_level: int, context
     return _found(partition, timestamp, offset, log.epoch_at(offset) if offset >= 0 else -1)
 
 
-def _segment_offsets(partition: Partition, wanted: ListOffsetsPartition, now_ms: int) -> list[int]:
+def _end_offset(partition: Partition, request: ListOffsetsRequest, node_id: int) -> int:
+    """Returns the end of what the client sees: a client with the id of a replica also sees records that are not replicated yet."""
+    log_end, high_watermark, last_stable_offset = partition.offsets_of(node_id)
+    if request.replica_id != CONSUMER_REPLICA_ID:
+        return log_end
+    return last_stable_offset if request.isolation_level == READ_COMMITTED else high_watermark
+
+
+def _segment_offsets(partition: Partition, wanted: ListOffsetsPartition, end_offset: int, now_ms: int) -> list[int]:
     """Returns where segments begin that were last written to before a time, newest first (Kafka's legacyFetchOffsetsBefore).
 
     The end of the log is listed like a segment that is written to now. A segment was last written to at the time of its last batch.
@@ -103,8 +114,8 @@ def _segment_offsets(partition: Partition, wanted: ListOffsetsPartition, now_ms:
     else:
         newest = bisect_right(segments, wanted.timestamp, key=lambda segment: _written_ms(log, segment.end_offset)) - 1
     found = offsets[: newest + 1][::-1][: max(wanted.max_num_offsets, 0)]
-    if found and found[0] > partition.high_watermark:
-        found = [partition.high_watermark, *(offset for offset in found if offset <= partition.high_watermark)]
+    if found and found[0] > end_offset:
+        found = [end_offset, *(offset for offset in found if offset <= end_offset)]
     return found
 
 

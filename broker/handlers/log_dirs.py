@@ -51,7 +51,10 @@ def describe_log_dirs(request: DescribeLogDirsRequest, context: Context) -> Gene
         wanted = {name: list(indexes) for name, indexes in requested.items()}
     log_dirs, slices = broker.log_dirs, Slices()
     log_dirs.refresh()
-    results = {name: DescribeLogDirsResult(log_dir=name, topics=[], is_cordoned=log_dirs.is_cordoned(name)) for name in log_dirs.names}
+    results = {
+        name: DescribeLogDirsResult(log_dir=log_dirs.path(name), topics=[], is_cordoned=log_dirs.is_cordoned(name))
+        for name in log_dirs.names
+    }
     for name, indexes in wanted.items():
         topics = {directory: DescribeLogDirsTopic(name=name, partitions=[]) for directory in results}
         for chunk in chunks(indexes):

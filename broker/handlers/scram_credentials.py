@@ -51,15 +51,10 @@ def alter_user_scram_credentials(request: AlterUserScramCredentialsRequest, cont
                 refused[change.name] = error
     for change in accepted.values():
         _apply(change, credentials)
-    return AlterUserScramCredentialsResponse(
-        results=[
-            *(AlterUserScramCredentialsResult(user=name, error_message=None) for name in accepted),
-            *(
-                AlterUserScramCredentialsResult(user=name, error_code=error.code, error_message=error.message)
-                for name, error in refused.items()
-            ),
-        ]
-    )
+    results = [AlterUserScramCredentialsResult(user=name, error_message=None) for name in accepted]
+    for name, error in refused.items():
+        results.append(AlterUserScramCredentialsResult(user=name, error_code=error.code, error_message=error.message))
+    return AlterUserScramCredentialsResponse(results=results)
 
 
 def _check(change: Change, accepted: Mapping[str, Change], context: Context) -> None:

@@ -146,7 +146,7 @@ def _time_ms(claims: Mapping[str, Any], name: str) -> int | None:
 
 
 def _user(claims: Mapping[str, Any], name: str) -> str:
-    """Returns the user. Raises InvalidToken for a name that no response can contain: half of a surrogate pair, or more than 32,767 bytes."""
+    """Returns the user. Raises InvalidToken for a name that no response can contain, with half of a surrogate pair or too many bytes."""
     user = claims.get(name)
     if not isinstance(user, str) or not user.strip():
         raise InvalidToken(f"the claim {name} is not a name")

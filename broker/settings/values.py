@@ -26,6 +26,7 @@ from .properties import InvalidConfig
 from .rows import CLIENT_METRICS_SETTINGS, GROUP_SETTINGS, PRESENT
 from .types import ConfigResourceType, ConfigType, Setting, SettingRows, Value
 
+MIN_DEDUPE_BYTES = 1 << 20
 BATCHES = 2
 """The format of record batches (KIP-98)."""
 
@@ -115,6 +116,7 @@ class BrokerConfig(Config):
         for name, text in (self.static | dict(cluster_wide) | dict(own)).items():
             if row := self.rows.broker.get(name):
                 values[name] = self._capped(row, parse(row, text))
+        _check_cleaner(values)
         self.own, self.cluster_wide = dict(own), dict(cluster_wide)
         self._load(values)
 
@@ -180,6 +182,13 @@ class BrokerConfig(Config):
 
     def _capped(self, row: Setting, value: Value) -> Value:
         return min(value, self.nodes) if row.at_most_nodes and isinstance(value, int) else value
+
+
+def _check_cleaner(values: Mapping[str, Value]) -> None:
+    """Raises InvalidConfig if the cleaner threads share too small a buffer (KafkaConfig.validateValues)."""
+    size, threads = values["log.cleaner.dedupe.buffer.size"], values["log.cleaner.threads"]
+    if isinstance(size, int) and isinstance(threads, int) and threads and size // threads <= MIN_DEDUPE_BYTES:
+        raise InvalidConfig("log.cleaner.dedupe.buffer.size must be at least 1MB per cleaner thread.")
 
 
 def _chain(name: str, rows: SettingRows) -> tuple[str, ...]:

@@ -104,8 +104,9 @@ class EmulatedCluster:
     """Our broker, without sockets."""
 
     def __init__(self, settings: Mapping[str, str], nodes: int = 2, *, sasl: bool = False, as_version: str = "") -> None:
-        self.nodes, self.texts = nodes, {"directory": "{directory}"}
-        own = {**SETTINGS, **(SASL_LISTENERS if sasl else {}), **settings}
+        self.nodes, self.texts = nodes, {"directory": "/directory"}
+        placed = {name: text.replace("{directory}", self.texts["directory"]) for name, text in settings.items()}
+        own = {**SETTINGS, **(SASL_LISTENERS if sasl else {}), **placed}
         self.world = World(nodes=nodes, settings=own, as_version=as_version or None)
 
     def connect(self, node: int, host: str = LOCALHOST, listener: str = "") -> EmulatedConnection:

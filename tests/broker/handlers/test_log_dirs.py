@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from odradek.protocol.errors import ErrorCode
@@ -53,3 +55,20 @@ def test_alter_replica_log_dirs_only_to_own_directory(world: World, path: str, c
     request = AlterReplicaLogDirsRequest(dirs=[AlterReplicaLogDir(path=path, topics=topics)])
     results = world.client().call(ALTER_REPLICA_LOG_DIRS, 2, request).results
     assert [partition.error_code for topic in results for partition in topic.partitions] == codes
+
+
+def test_relative_log_dirs_are_absolute_in_answers() -> None:
+    world = World(settings={"log.dirs": "logs/one,/var/two"})
+    results = world.client().call(DESCRIBE_LOG_DIRS, 4, DescribeLogDirsRequest(topics=None)).results
+    assert [result.log_dir for result in results] == [str(Path.cwd() / "logs/one"), "/var/two"]
+
+
+@pytest.mark.parametrize(("length", "partition", "is_short"), [(213, 0, True), (213, 10, False), (214, 0, False), (249, 0, False)])
+def test_alter_replica_log_dirs_refuses_long_names(length: int, partition: int, is_short: bool) -> None:
+    """The folder of the copy has a name of at most 255 characters (KAFKA-4893)."""
+    world, name = World(nodes=1), "t" * length
+    world.cluster.create_topic(name, 11)
+    topics = [AlterReplicaLogDirTopic(name=name, partitions=[partition])]
+    request = AlterReplicaLogDirsRequest(dirs=[AlterReplicaLogDir(path="/tmp/kafka-logs", topics=topics)])
+    (result,) = world.client().call(ALTER_REPLICA_LOG_DIRS, 2, request).results
+    assert result.partitions[0].error_code == (0 if is_short else ErrorCode.INVALID_TOPIC_EXCEPTION)

@@ -154,3 +154,13 @@ def test_broker_config_without_classic_protocol_raises() -> None:
     assert BrokerConfig({"group.coordinator.rebalance.protocols": "classic"}).lists["group.coordinator.rebalance.protocols"] == ("classic",)
     with pytest.raises(InvalidConfig, match=r"must contain classic: Disabling the 'classic' protocol is not supported\."):
         BrokerConfig({"group.coordinator.rebalance.protocols": "consumer"})
+
+
+def test_cleaner_threads_need_a_buffer_each() -> None:
+    """KafkaConfig.validateValues demands more than 1 MiB per thread."""
+    settings = {"log.cleaner.threads": "2", "log.cleaner.dedupe.buffer.size": str(2 << 20)}
+    with pytest.raises(InvalidConfig, match="at least 1MB per cleaner thread"):
+        BrokerConfig(settings)
+    config = BrokerConfig(settings | {"log.cleaner.dedupe.buffer.size": str((2 << 20) + 2)})
+    with pytest.raises(InvalidConfig, match="at least 1MB per cleaner thread"):
+        config.altered(own={}, cluster_wide={"log.cleaner.threads": "3"})

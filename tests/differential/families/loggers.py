@@ -10,6 +10,7 @@ from .configs import APPEND, DELETE, LOGGER, SET, SUBTRACT, altered, describe
 
 ONE, OTHER = "kafka.network.SocketServer", "kafka.log.LogManager"
 SHOWN = [ONE, OTHER, "no.such"]
+HANDLERS = ["kafka.server.KafkaRequestHandler", "org.apache.kafka.server.quota.ClientQuotaManager$ThrottledChannelReaper"]
 BEGUN = (altered(LOGGER, "1", [("root", "INFO", SET)], validate_only=False, version=1),)
 """Kafka's default level. Ours is that of the program in which the cluster runs."""
 
@@ -26,7 +27,7 @@ def change(*configs: tuple[Any, ...], name: str = "1", validate_only: bool = Fal
 
 def _described() -> Iterator[Case]:
     for version in (1, 2, 3, 4):
-        for word, name, keys in (("own", "1", SHOWN), ("root", "1", ["root"]), ("none", "1", ["no.such"])):
+        for word, name, keys in (("own", "1", SHOWN), ("root", "1", ["root"]), ("none", "1", ["no.such"]), ("handlers", "1", HANDLERS)):
             options = {"include_synonyms": True}
             yield Case(f"loggers.described.v{version}.{word}", (), (describe(LOGGER, name, keys, version, **options),))
         for word, name in (("empty", ""), ("other", "2"), ("text", "x"), ("negative", "-1")):
