@@ -52,8 +52,8 @@ def alter_user_scram_credentials(request: AlterUserScramCredentialsRequest, cont
     for change in accepted.values():
         _apply(change, credentials)
     results = [AlterUserScramCredentialsResult(user=name, error_message=None) for name in accepted]
-    for name, error in refused.items():
-        results.append(AlterUserScramCredentialsResult(user=name, error_code=error.code, error_message=error.message))
+    for name, refusal in refused.items():
+        results.append(AlterUserScramCredentialsResult(user=name, error_code=refusal.code, error_message=refusal.message))
     return AlterUserScramCredentialsResponse(results=results)
 
 
