@@ -107,8 +107,8 @@ class ClusterState:
         self.group_configs: dict[str, GroupConfig] = {}
         """The configs of the groups that have any."""
         self.coordinator_log = CoordinatorLog(self.topics, timers, turns.wake)
-        self.log_retention = LogRetention(self.topics.values(), timers, self.config, turns.wake)
-        self.log_cleaner = LogCleaner(self.topics.values(), timers, self.config, turns.background)
+        self.log_retention = LogRetention(self.topics.values(), timers, self.config, turns.wake, self.tell)
+        self.log_cleaner = LogCleaner(self.topics.values(), timers, self.config, turns.background, self.tell)
         self.transaction_log = TransactionLog(self)
         self.producer_ids = ProducerIds(timers, self.config, self.partitions)
         self.replica_control = ReplicaControl(self)
