@@ -1,14 +1,15 @@
 """The section `kafka exchanges` in the report of a failed test, made of the public methods of its clusters.
 
-It contains for each cluster the last exchanges of the test as a sequence diagram, the groups that they name with their lag, the faults with
-their hits, and the doctor's findings. Each part is limited in number and length, and a part that cannot be made says why, because an error
-of the report must not hide the failure of the test.
+It contains for each cluster the story of the test, the groups that its exchanges name with their lag, the faults with their hits, and the
+doctor's findings. Clients that earlier tests have left open are left out. Each part is limited in number and length, and a part that cannot
+be made says why, because an error of the report must not hide the failure of the test.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -17,11 +18,9 @@ if TYPE_CHECKING:
     from ..broker.wire.exchange import Exchange
     from .watching import Watched
 
-MOST_EXCHANGES = 30
 MOST_EXAMINED = 1000
 """The latest exchanges in which groups, faults and mistakes are looked for, because that takes a second for 5,000 of them."""
-MOST_LINES = 120
-MOST_COLUMNS = 200
+COLUMNS = 120
 MOST_GROUPS, MOST_OFFSETS, MOST_FAULTS, MOST_FINDINGS = 10, 10, 20, 5
 
 
@@ -35,7 +34,7 @@ def report_of(watched: Watched) -> str:
         parts.append("its record of exchanges is switched off")
     else:
         since = watched.since
-        parts.append(_part(lambda: _exchanges(watched.cluster, since)))
+        parts.append(_part(lambda: _exchanges(watched, since)))
     return "\n".join(parts)
 
 
@@ -55,22 +54,27 @@ def _nodes(cluster: Cluster) -> str:
     return f"cluster: {', '.join(nodes)}"
 
 
-def _exchanges(cluster: Cluster, since: int) -> str:
-    """Returns the diagram of the last exchanges, and what the latest exchanges of the test show."""
-    exchanges = cluster.requests(since=since)
-    if not exchanges:
-        return "\n".join(["no client has sent a request in this test", *_faults(cluster, [])])
-    shown, latest = exchanges[-MOST_EXCHANGES:], exchanges[-MOST_EXAMINED:]
-    head = f"the last {len(shown)} of {len(exchanges)} exchanges of this test:"
-    diagram = _limited(cluster.wire.diagram("text", since=shown[0].sequence).splitlines())
-    return "\n".join([head, *diagram, *_groups(cluster, latest), *_faults(cluster, latest), *_findings(cluster, latest[0].sequence)])
+def _exchanges(watched: Watched, since: int) -> str:
+    """Returns the story of the test, and what its latest exchanges show."""
+    cluster, foreign = watched.cluster, watched.foreign
+    exchanges = [each for each in cluster.requests(since=since) if each.connection not in foreign]
+    latest = exchanges[-MOST_EXAMINED:]
+    story = cluster.wire.story(since, _without(foreign), watched.begin_ms).splitlines()
+    head = f"what happened in this test, with {len(exchanges)} exchanges:" if exchanges else "no request was served in this test:"
+    parts = [*_groups(cluster, latest), *_faults(cluster, latest), *_findings(watched, since)]
+    return "\n".join([head, *(f"  {line}" for line in story), *_narrow(parts)])
 
 
-def _limited(lines: Sequence[str]) -> list[str]:
-    """Returns the heads and the last lines of a diagram."""
-    if len(lines) > MOST_LINES:
-        lines = [*lines[:3], f"... {len(lines) - MOST_LINES} lines are left out", *lines[3 - MOST_LINES :]]
-    return [f"  {line if len(line) <= MOST_COLUMNS else line[: MOST_COLUMNS - 1] + '…'}" for line in lines]
+def _without(connections: Iterable[int]) -> str:
+    """Returns a filter that leaves out connections."""
+    return " and ".join(f"connection!={each}" for each in sorted(connections))
+
+
+def _narrow(lines: Iterable[str]) -> Iterator[str]:
+    """Yields the lines in as many rows as they need."""
+    for line in lines:
+        indent = " " * (len(line) - len(line.lstrip()) + 4)
+        yield from wrap(line, COLUMNS, subsequent_indent=indent, break_on_hyphens=False) or [""]
 
 
 def _groups(cluster: Cluster, exchanges: Sequence[Exchange]) -> Iterator[str]:
@@ -109,9 +113,10 @@ def _why(hits: int, missed: str) -> str:
     return f"; {missed}" if missed and not hits else ""
 
 
-def _findings(cluster: Cluster, since: int) -> Iterator[str]:
-    """Yields the doctor's findings."""
-    findings = cluster.doctor(since)
+def _findings(watched: Watched, since: int) -> Iterator[str]:
+    """Yields the doctor's findings about clients of the test."""
+    foreign = {entry.sequence for entry in watched.cluster.wire.since(since) if entry.connection in watched.foreign}
+    findings = [each for each in watched.cluster.doctor(since) if not foreign.issuperset(each.exchanges)]
     for each in findings[:MOST_FINDINGS]:
         yield f"doctor: {each.name}: {each.client}"
         yield f"  problem: {each.problem}"

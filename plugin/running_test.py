@@ -102,11 +102,13 @@ class RunningTest:
 
     def _ended(self, watched: Watched) -> None:
         """Warns of clients that the test has left open. A test that has failed keeps them alive by its traceback."""
-        if not self.watch.failed:
-            from .left_open import KafkaClientLeftOpenWarning, left_open
+        from .left_open import KafkaClientLeftOpenWarning, left_open, own_connections
 
-            for text in left_open(watched, sets_up_others=self.watch.sets_up_others):
-                self._item.warn(KafkaClientLeftOpenWarning(f"{self._item.nodeid}: {text}"))
+        if self.watch.failed:
+            watched.leave(own_connections(watched, sets_up_others=self.watch.sets_up_others))
+            return
+        for text in left_open(watched, sets_up_others=self.watch.sets_up_others):
+            self._item.warn(KafkaClientLeftOpenWarning(f"{self._item.nodeid}: {text}"))
 
     def _stopping(self, watched: Watched) -> None:
         """Makes the report while the cluster is running, because a later part of the teardown may fail."""

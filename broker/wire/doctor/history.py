@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 
-from ..diagrams.lifelines import software_of
+from ..diagrams.lifelines import short_software, software_of
 from ..exchange import Entry, Event, Exchange
 
 PRELIMINARY = frozenset(
@@ -98,7 +98,9 @@ class Client:
         self.connections: list[Connection] = []
 
     def __str__(self) -> str:
-        software = f" ({self.software})" if self.software else ""
+        if self.name == self.host:
+            return f"a client at {self.host}"
+        software = f" ({short_software(self.software)})" if self.software else ""
         return f"{self.name}{software} at {self.host}"
 
     @cached_property
