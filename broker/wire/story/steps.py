@@ -7,8 +7,9 @@ empty fetches are background.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from ..diagrams.labels import request_label, response_label, shortened
 from ..diagrams.lifelines import Lifelines
@@ -52,7 +53,14 @@ def steps_of(entries: Iterable[Entry]) -> list[Step]:
     names = Names(in_order)
     ended = {(entry.connection, entry.ended) for entry in in_order if isinstance(entry, Exchange)}
     told = [entry for entry in in_order if isinstance(entry, Exchange) or (entry.connection, entry.text) not in ended]
-    return [_exchange(entry, names) if isinstance(entry, Exchange) else _event(entry, names) for entry in told]
+    return [_exchange(entry, names) if isinstance(entry, Exchange) else _event(entry, names) for entry in _said_once(told)]
+
+
+def _said_once(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """Yields the entries without the controls of faults, because an event for the fault follows them."""
+    for entry, following in zip_longest(entries, entries[1:]):
+        if not (isinstance(entry, Event) and isinstance(following, Event) and (entry.kind, following.kind) == ("control", "fault")):
+            yield entry
 
 
 class Names:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from odradek.broker.wire.exchange import Event
@@ -60,3 +62,8 @@ def test_everything_can_be_told() -> None:
     assert len(steps_of(story())) == len(story())
     for step in steps_of(hostile_story()):
         assert (step.text + step.result + step.client).isprintable()
+
+
+def test_fault_is_told_once() -> None:
+    steps = steps_of([event("control", "adding a fault"), replace(event("fault", "added fault 1: api=Produce"), sequence=2)])
+    assert [step.text for step in steps] == ["fault: added fault 1: api=Produce"]
