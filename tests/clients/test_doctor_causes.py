@@ -89,7 +89,7 @@ def test_misspelt_topic_is_explained() -> None:
         writer.purge()
 
 
-def test_topic_that_is_created_or_deleted_or_hidden_by_a_fault_is_not_misspelt() -> None:
+def test_topic_that_is_created_or_deleted_is_not_misspelt() -> None:
     with cluster_with({"auto.create.topics.enable": False}) as cluster:
         writer = producer(cluster, topic_metadata_refresh_interval_ms=100)
         writer.produce("later", b"a")
@@ -105,6 +105,32 @@ def test_topic_that_is_created_or_deleted_or_hidden_by_a_fault_is_not_misspelt()
         assert "an unknown topic" not in names(cluster)
 
 
+@pytest.mark.parametrize("by_client", [True, False])
+def test_misspelt_topic_that_is_created_is_explained(cluster: Cluster, by_client: bool) -> None:
+    with closing(consumer(cluster, allow_auto_create_topics=True)) as reader:
+        reader.subscribe(["ordres"])
+        until(lambda: reader.poll(0.1) is None and cluster.requests(api="Fetch", topic="ordres"))
+        assert names(cluster) == []
+        write(cluster) if by_client else cluster.produce("orders", ["a"])
+        found = diagnosis(cluster, "a misspelt topic")
+        assert "reads ordres, which contains no records, and no client reads orders" in found.problem
+
+
+def test_empty_topic_beside_one_that_is_read_is_no_finding(cluster: Cluster) -> None:
+    cluster.create_topic("orders2", partitions=1)
+    cluster.create_topic("ordersx", partitions=1)
+    with closing(consumer(cluster, group_id="other")) as reader:
+        reader.subscribe(["ordersx"])
+        until(lambda: reader.poll(0.1) is None and cluster.requests(api="Fetch", topic="ordersx"))
+        write(cluster)
+        read(cluster, 1)
+    with closing(consumer(cluster, group_id="another")) as reader:
+        reader.subscribe(["orders"])
+        write(cluster, "orders2")
+        until(lambda: reader.poll(0.1) is None and len(cluster.requests(api="Fetch", topic="orders")) > 2)
+    assert names(cluster) == []
+
+
 # Records that are not read
 
 
@@ -118,7 +144,7 @@ def test_records_skipped_by_latest_are_explained(cluster: Cluster) -> None:
         assert "auto.offset.reset" in found.settings
 
 
-def test_earliest_reads_everything_and_latest_skips_nothing_of_an_empty_topic(cluster: Cluster) -> None:
+def test_consumer_of_all_records_gets_no_finding(cluster: Cluster) -> None:
     with closing(consumer(cluster, auto_offset_reset="latest", group_id="early")) as reader:
         reader.subscribe(["orders"])
         until(lambda: reader.poll(0.1) is None and cluster.requests(api="Fetch"))
@@ -127,7 +153,7 @@ def test_earliest_reads_everything_and_latest_skips_nothing_of_an_empty_topic(cl
         assert names(cluster) == []
 
 
-def test_commit_that_expired_by_a_moved_clock_is_not_blamed_on_latest() -> None:
+def test_commit_that_a_moved_clock_expires_is_no_finding() -> None:
     with cluster_with({"offsets.retention.minutes": 1, "offsets.retention.check.interval.ms": 1000}) as cluster:
         write(cluster, count=3)
         read(cluster, 3)
@@ -150,7 +176,7 @@ def fetch_what_is_gone(cluster: Cluster) -> None:
         until(lambda: reader.poll(0.1) is None and cluster.requests(api="Fetch", error="OFFSET_OUT_OF_RANGE"))
 
 
-def test_records_that_expired_before_they_were_read_are_explained() -> None:
+def test_records_that_expired_unread_are_explained() -> None:
     with cluster_with({"log.retention.check.interval.ms": 100, "log.initial.task.delay.ms": 100}) as cluster:
         cluster.create_topic("expiring", partitions=1, configs=EXPIRING)
         write(cluster, "expiring", 3)
@@ -193,7 +219,7 @@ def test_group_with_other_topics_is_explained(cluster: Cluster) -> None:
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
-def test_members_with_the_same_topics_or_after_each_other_do_not_clash(cluster: Cluster, protocol: str) -> None:
+def test_members_with_a_common_topic_do_not_clash(cluster: Cluster, protocol: str) -> None:
     cluster.create_topic("invoices", partitions=1)
     cluster.produce("invoices", ["a"])
     write(cluster, count=2)
@@ -262,7 +288,7 @@ def test_static_member_that_comes_back_does_not_clash(cluster: Cluster) -> None:
     assert names(cluster) == []
 
 
-# What the test has done
+# Actions of the test
 
 
 def test_session_that_a_moved_clock_ends_is_no_finding(cluster: Cluster) -> None:
@@ -303,7 +329,7 @@ def test_clients_that_look_for_a_stopped_node_are_no_storm(cluster: Cluster) -> 
     assert names(cluster) == []
 
 
-def test_consumer_whose_connection_a_stop_has_closed_may_have_committed_nothing(cluster: Cluster) -> None:
+def test_consumer_that_a_stop_interrupts_gets_no_finding(cluster: Cluster) -> None:
     write(cluster, count=2)
     with closing(consumer(cluster, enable_auto_commit=False)) as reader:
         reader.subscribe(["orders"])

@@ -1,4 +1,4 @@
-"""What a test has done to the cluster, for which clients are not to blame: stopped nodes, restored states, moves of the clock.
+"""Actions of a test on the cluster, for which clients are not to blame: stopped nodes, restored states, moves of the clock.
 
 Each is a span of time by the wall clock. Faults that hit requests are noted on these requests, and do not belong here.
 """
@@ -15,7 +15,7 @@ RECOVERY_MS = 1000.0
 """The time that clients have to find the nodes again after one has returned or a state was restored."""
 _BEGINS = re.compile(r"(?:stopping|silencing) node (\d+)")
 _ENDS = re.compile(r"(?:starting|ending the silence of|removing) node (\d+)")
-_IS_SHORT = re.compile(r"removing node|restoring a state|crash")
+_IS_SHORT = re.compile(r"removing node|restoring a state|electing leaders|moving the (?:leader|coordinator)|crash")
 _AS_USUAL = "the time passes 1 times as fast"
 
 

@@ -20,7 +20,7 @@ from .idle import idle_closes
 from .losses import losses_without_acks
 from .metadata_storms import metadata_storms
 from .oversize import oversize_batches, oversize_requests
-from .unknown_topics import unknown_topics
+from .unknown_topics import misspelt_topics, unknown_topics
 from .unread_records import expired_records, skipped_records
 
 CHECKS: Sequence[Check] = (
@@ -31,6 +31,7 @@ CHECKS: Sequence[Check] = (
     failed_handshakes,
     denials,
     unknown_topics,
+    misspelt_topics,
     skipped_records,
     expired_records,
     unreachable_addresses,

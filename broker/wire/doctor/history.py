@@ -170,7 +170,7 @@ class History:
     def excuses(self, *entries: Entry) -> bool:
         """Returns whether a fault has hit one of some entries, or the test has disturbed the cluster between the first and the last one.
 
-        What the entries show is then not the fault of a client.
+        No client is then to blame for the entries.
         """
         if any(_is_hit(entry) for entry in entries):
             return True

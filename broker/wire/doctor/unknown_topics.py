@@ -1,19 +1,24 @@
-"""Topics that do not exist: their name is often misspelt."""
+"""Topics with misspelt names: they do not exist, or a broker has created them for the client that misspells them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
 from ....protocol.errors import ErrorCode
 from ....protocol.messages.metadata import MetadataResponse
 from ..exchange import Exchange
+from .fetches import has_records
 from .finding import Finding, shown
 from .history import Client, History
+from .named_partitions import fetched
 
 FEWEST = 3
 """The number of requests for a topic that does not exist which makes a finding, if no other topic has a similar name."""
 SIMILARITY = 0.75
+_WRITES = re.compile(r"writing records to (.+)")
+_NUMBER = re.compile(r"\d+")
 
 
 def unknown_topics(history: History) -> Iterable[Finding]:
@@ -31,7 +36,7 @@ def unknown_topics(history: History) -> Iterable[Finding]:
 
 
 def _known(history: History) -> set[str]:
-    """Returns the names of the topics that exist or have existed. Those that the broker keeps for itself are left out."""
+    """Returns the names of the topics that exist or have existed. Internal topics are left out."""
     metadata = [exchange for client in history.clients for exchange in client.of("Metadata")]
     names = {name for exchange in metadata[-1:] for name in exchange.topic_names.values()}
     names.update(name for exchange in metadata for name, error in _described(exchange) if not error)
@@ -53,3 +58,38 @@ def _described(exchange: Exchange) -> Iterator[tuple[str, int]]:
     response = exchange.partial_response
     if isinstance(response, MetadataResponse):
         yield from ((topic.name or "", topic.error_code) for topic in response.topics)
+
+
+def misspelt_topics(history: History) -> Iterable[Finding]:
+    """Finds clients that read a topic without any records while records come to a topic with a similar name that nobody reads."""
+    read = {topic for client in history.clients for exchange in client.of("Fetch") for topic in exchange.topics}
+    unread = set(_written(history)) - read
+    for client in history.clients if unread else ():
+        for name, fetches in _empty(client).items():
+            similar = [each for each in get_close_matches(name, unread, 1, SIMILARITY) if _NUMBER.sub("", each) != _NUMBER.sub("", name)]
+            if similar:
+                problem = (
+                    f"the client reads {name}, which contains no records, and no client reads {similar[0]}, to which records are written"
+                )
+                advice = "correct the name; with auto.create.topics.enable, a broker creates the topic that a client asks for"
+                settings = ("auto.create.topics.enable", "allow.auto.create.topics")
+                yield Finding("a misspelt topic", str(client), problem, advice, settings, shown(fetches))
+
+
+def _written(history: History) -> Iterator[str]:
+    """Yields the topics to which clients or the test have written records."""
+    for client in history.clients:
+        yield from (topic for exchange in client.of("Produce") if not exchange.errors for topic in exchange.topics)
+    yield from (found[1] for event in history.events("control") if (found := _WRITES.fullmatch(event.text)) is not None)
+
+
+def _empty(client: Client) -> dict[str, list[Exchange]]:
+    """Returns the fetches of a client by their topics, of those topics that have never contained a record for it."""
+    fetches: dict[str, list[Exchange]] = {}
+    contain: set[str] = set()
+    for exchange in client.of("Fetch"):
+        if has_records(exchange) or any(found.high_watermark > 0 for _, found in fetched(exchange).values()):
+            contain.update(exchange.topics)
+        for topic in exchange.topics:
+            fetches.setdefault(topic, []).append(exchange)
+    return {topic: of_topic for topic, of_topic in fetches.items() if topic not in contain}

@@ -14,7 +14,7 @@ LONGEST_CYCLE = 6
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Steps of one client that one line stands for. Those in the background may differ; all others look the same."""
+    """Steps of one client that one line stands for. Steps in the background may differ; all others look the same."""
 
     steps: Sequence[Step]
 

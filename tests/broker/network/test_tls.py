@@ -285,7 +285,7 @@ def ends(cluster: Cluster) -> list[str]:
     return [entry.text for entry in cluster.wire.since() if isinstance(entry, Event) and entry.kind == "connection closed"]
 
 
-def test_record_says_that_the_client_does_not_trust_the_certificate(cluster: Cluster) -> None:
+def test_record_says_that_a_client_does_not_trust_the_authority(cluster: Cluster) -> None:
     with pytest.raises(ssl.SSLCertVerificationError):
         connect_tls(cluster, ssl.create_default_context())
     cluster.wait_until(lambda: failures(cluster))

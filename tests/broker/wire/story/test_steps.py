@@ -15,7 +15,7 @@ def event(kind: str, text: str, **fields: str) -> Event:
     return Event(sequence=1, at=at(0), kind=kind, node=1, connection=9, text=text, fields=fields)
 
 
-def test_writes_errors_and_events_are_notable_and_the_rest_is_background() -> None:
+def test_heartbeats_and_empty_fetches_are_background() -> None:
     steps = steps_of([produced(1, 0), heartbeat(2, 1), heartbeat(3, 2, error=27), fetched(4, 3), fetched(5, 4, b"a")])
     assert [(step.text, step.is_background) for step in steps] == [
         ("Produce v11 orders-0 acks=all", False),
@@ -58,7 +58,7 @@ def test_end_of_a_connection_is_told_once() -> None:
     assert step.result == f"✗ {end}"
 
 
-def test_everything_can_be_told() -> None:
+def test_hostile_entries_are_printable_steps() -> None:
     assert len(steps_of(story())) == len(story())
     for step in steps_of(hostile_story()):
         assert (step.text + step.result + step.client).isprintable()

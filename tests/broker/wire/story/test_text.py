@@ -10,7 +10,7 @@ from odradek.broker.wire.story.text import COLUMNS, as_story
 from tests.broker.wire.diagrams.scenes import START_MS, at, fetched, heartbeat, hostile_story, produced
 
 
-def test_empty_story() -> None:
+def test_story_without_entries_says_so() -> None:
     assert as_story([]) == "nothing has happened\n"
 
 
