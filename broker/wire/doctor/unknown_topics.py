@@ -68,9 +68,7 @@ def misspelt_topics(history: History) -> Iterable[Finding]:
         for name, fetches in _empty(client).items():
             similar = [each for each in get_close_matches(name, unread, 1, SIMILARITY) if _NUMBER.sub("", each) != _NUMBER.sub("", name)]
             if similar:
-                problem = (
-                    f"the client reads {name}, which contains no records, and no client reads {similar[0]}, to which records are written"
-                )
+                problem = f"the client reads {name}, which contains no records; no client reads {similar[0]}, to which records are written"
                 advice = "correct the name; with auto.create.topics.enable, a broker creates the topic that a client asks for"
                 settings = ("auto.create.topics.enable", "allow.auto.create.topics")
                 yield Finding("a misspelt topic", str(client), problem, advice, settings, shown(fetches))
