@@ -8,9 +8,10 @@ be made says why, because an error of the report must not hide the failure of th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from .. import Cluster
@@ -21,28 +22,61 @@ if TYPE_CHECKING:
 MOST_EXAMINED = 1000
 """The latest exchanges in which groups, faults and mistakes are looked for, because that takes a second for 5,000 of them."""
 COLUMNS = 120
+STORY = "Story"
 MOST_GROUPS, MOST_OFFSETS, MOST_FAULTS, MOST_FINDINGS = 10, 10, 20, 5
 
 
-def report_of(watched: Watched) -> str:
-    """Returns the text for a cluster, which begins with its nodes. Raises no exception."""
+class Report(NamedTuple):
+    """The report about a cluster: its nodes, and lines below titles."""
+
+    head: str
+    parts: Mapping[str, Sequence[str]]
+
+    @property
+    def text(self) -> str:
+        """The report as it is shown in a terminal."""
+        return "\n".join([self.head, *chain.from_iterable(self.parts.values())])
+
+
+def report_of(watched: Watched) -> Report:
+    """Returns the report about a cluster. Raises no exception."""
     try:
-        parts = [_nodes(watched.cluster)]
+        head = _nodes(watched.cluster)
     except Exception as error:
-        return f"cluster: {error}"
+        return Report(f"cluster: {error}", {})
     if watched.since is None:
-        parts.append("its record of exchanges is switched off")
-    else:
-        since = watched.since
-        parts.append(_part(lambda: _exchanges(watched, since)))
-    return "\n".join(parts)
-
-
-def _part(make: Callable[[], str]) -> str:
+        return Report(head, {STORY: ["its record of exchanges is switched off"]})
     try:
-        return make()
+        return Report(head, _parts(watched, _exchanges(watched, watched.since), watched.since))
     except Exception as error:
-        return f"(this part of the report cannot be made: {error!r})"
+        return Report(head, {STORY: [_impossible(error)]})
+
+
+def _exchanges(watched: Watched, since: int) -> list[Exchange]:
+    """Returns the exchanges of the test, without those of clients that earlier tests have left open."""
+    return [each for each in watched.cluster.requests(since=since) if each.connection not in watched.foreign]
+
+
+def _parts(watched: Watched, exchanges: Sequence[Exchange], since: int) -> dict[str, list[str]]:
+    """Returns the lines of each part."""
+    cluster, latest = watched.cluster, exchanges[-MOST_EXAMINED:]
+    return {
+        STORY: _part(lambda: _story(watched, len(exchanges), since)),
+        "Groups": _part(lambda: _narrow(_groups(cluster, latest))),
+        "Faults": _part(lambda: _narrow(_faults(cluster, latest))),
+        "Doctor": _part(lambda: _narrow(_findings(watched, since))),
+    }
+
+
+def _part(make: Callable[[], Iterable[str]]) -> list[str]:
+    try:
+        return list(make())
+    except Exception as error:
+        return [_impossible(error)]
+
+
+def _impossible(error: Exception) -> str:
+    return f"(this part of the report cannot be made: {error!r})"
 
 
 def _nodes(cluster: Cluster) -> str:
@@ -54,15 +88,11 @@ def _nodes(cluster: Cluster) -> str:
     return f"cluster: {', '.join(nodes)}"
 
 
-def _exchanges(watched: Watched, since: int) -> str:
-    """Returns the story of the test, and what its latest exchanges show."""
-    cluster, foreign = watched.cluster, watched.foreign
-    exchanges = [each for each in cluster.requests(since=since) if each.connection not in foreign]
-    latest = exchanges[-MOST_EXAMINED:]
-    story = cluster.wire.story(since, _without(foreign), watched.begin_ms).splitlines()
-    head = f"what happened in this test, with {len(exchanges)} exchanges:" if exchanges else "no request was served in this test:"
-    parts = [*_groups(cluster, latest), *_faults(cluster, latest), *_findings(watched, since)]
-    return "\n".join([head, *(f"  {line}" for line in story), *_narrow(parts)])
+def _story(watched: Watched, count: int, since: int) -> Iterator[str]:
+    """Yields the story of the test."""
+    yield f"what happened in this test, with {count} exchanges:" if count else "no request was served in this test:"
+    story = watched.cluster.wire.story(since, _without(watched.foreign), watched.begin_ms)
+    yield from (f"  {line}" for line in story.splitlines())
 
 
 def _without(connections: Iterable[int]) -> str:

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 if TYPE_CHECKING:
     from .. import Cluster
     from ..broker.controls.connections import ConnectionInfo
+    from .failure_report import Report
 
 
 _left: WeakKeyDictionary[Cluster, set[int]] = WeakKeyDictionary()
@@ -37,7 +38,7 @@ class Watched:
         self.since = mark_of(cluster)
         self.begin_ms = time.time() * 1000
         self.foreign = frozenset(_left.get(cluster, ()))
-        self.report: str | None = None
+        self.report: Report | None = None
 
     def opened(self) -> list[ConnectionInfo]:
         """Returns the open connections that the test has opened; none if it has stopped the cluster."""

@@ -218,7 +218,7 @@ def test_report_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
             producer.flush()
         for _ in range(5):
             cluster.fault(api="Fetch", topic="x" * 200, drop=True)
-        lines = report_of(watched).splitlines()
+        lines = report_of(watched).text.splitlines()
     assert max(map(len, lines)) <= 120
     assert lines[-1] == "  and 3 more faults"
 
@@ -265,6 +265,6 @@ def test_report_has_the_cause_if_no_request_was_served(tls: bool, protocol: str,
         producer.produce("orders", b"value")
         cluster.wait_until(lambda: cause in " ".join(cluster.wire.story().split()))
         producer.purge()
-        report = report_of(watched)
+        report = report_of(watched).text
     assert "no request was served in this test:" in report
     assert cause in " ".join(report.split())
