@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .artifact_page import ClusterPart, page_of
+from .failure_report import without
 
 if TYPE_CHECKING:
     from .failure_report import Report
@@ -81,7 +82,7 @@ def _diagram(watched: Watched) -> str:
     """Returns the diagram of a cluster; "" for one that is not running or does not record exchanges."""
     with suppress(ValueError):
         if watched.since is not None:
-            return watched.cluster.wire.diagram("html", since=watched.since)
+            return watched.cluster.wire.diagram("html", watched.since, without(watched.foreign))
     return ""
 
 

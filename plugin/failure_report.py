@@ -91,11 +91,11 @@ def _nodes(cluster: Cluster) -> str:
 def _story(watched: Watched, count: int, since: int) -> Iterator[str]:
     """Yields the story of the test."""
     yield f"what happened in this test, with {count} exchanges:" if count else "no request was served in this test:"
-    story = watched.cluster.wire.story(since, _without(watched.foreign), watched.begin_ms)
+    story = watched.cluster.wire.story(since, without(watched.foreign), watched.begin_ms)
     yield from (f"  {line}" for line in story.splitlines())
 
 
-def _without(connections: Iterable[int]) -> str:
+def without(connections: Iterable[int]) -> str:
     """Returns a filter that leaves out connections."""
     return " and ".join(f"connection!={each}" for each in sorted(connections))
 

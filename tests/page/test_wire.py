@@ -37,6 +37,14 @@ def apply(page: Page, text: str) -> None:
     page.get_by_role("button", name="Apply").click()
 
 
+def test_connection_with_another_protocol_says_why(open_page: PageOpener, cluster: Cluster) -> None:
+    page = open_page(cluster, "wire")
+    expect(page.locator("main")).to_contain_text("Live. 0 entries shown.")
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "security.protocol": "SSL", "log_level": 0})
+    producer.poll(0)
+    expect(rows(page, "this looks like TLS, but the listener is PLAINTEXT").first).to_be_visible()
+
+
 def test_exchanges_are_arrows_between_clients_and_nodes(open_page: PageOpener, cluster: Cluster) -> None:
     page = open_page(cluster, "wire")
     expect(page.locator("main")).to_contain_text("Live. 0 entries shown.")
