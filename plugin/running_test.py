@@ -69,7 +69,7 @@ class RunningTest:
         """Adds the section to the report of a phase that has failed. An error while it is made is part of the section."""
         self.watch.failed = True
         if self.watch.clusters:
-            self._failures[report.when or "call"] = report.longreprtext
+            self._failures[report.when] = report.longreprtext
             report.sections.append((TITLE, self.section()))
 
     def section(self) -> str:

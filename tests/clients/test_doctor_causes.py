@@ -15,7 +15,12 @@ from tests.clients.test_doctor import PATIENCE_S, cluster_with, consumer, diagno
 
 pytestmark = [pytest.mark.sockets, pytest.mark.clients]
 
-ALICE = {"security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": "PLAIN", "sasl_username": "alice", "sasl_password": "secret"}
+ALICE: dict[str, Any] = {
+    "security_protocol": "SASL_PLAINTEXT",
+    "sasl_mechanism": "PLAIN",
+    "sasl_username": "alice",
+    "sasl_password": "secret",
+}
 
 
 @pytest.fixture
@@ -278,6 +283,21 @@ def test_repeated_instance_id_is_explained(cluster: Cluster, protocol: str) -> N
         until(clash)
         found = diagnosis(cluster, "a clash of a group.instance.id")
         assert "two members of group billing have the group.instance.id host-1" in found.problem
+
+
+def test_instance_id_that_a_fault_fences_is_no_finding(cluster: Cluster) -> None:
+    settings = {"group_instance_id": "host-1", "heartbeat_interval_ms": 100}
+    cluster.fault(api="Heartbeat", error="FENCED_INSTANCE_ID", times=1)
+    with closing(consumer(cluster, **settings)) as reader:
+        reader.subscribe(["orders"])
+
+        def fenced() -> bool:
+            with suppress(KafkaException):
+                reader.poll(0.1)
+            return bool(cluster.requests(error="FENCED_INSTANCE_ID"))
+
+        until(fenced)
+    assert names(cluster) == []
 
 
 def test_static_member_that_comes_back_does_not_clash(cluster: Cluster) -> None:
