@@ -13,7 +13,7 @@ from typing import NamedTuple
 from .failure_report import Report
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-"""The page loads nothing from elsewhere. Frames inherit this policy, so that it has to allow their scripts, which their own one restricts."""
+"""The page loads nothing from elsewhere. Frames inherit this policy, so that it allows their scripts, which their own one restricts."""
 STYLE = """
 :root{color-scheme:light dark}
 body{font:15px/1.5 system-ui,sans-serif;margin:1.5em auto;max-width:75em;padding:0 1em}

@@ -172,8 +172,8 @@ class History:
 
         No client is then to blame for the entries.
         """
-        if any(_is_hit(entry) for entry in entries):
-            return True
+        if not entries or any(_is_hit(entry) for entry in entries):
+            return bool(entries)
         return self._disturbances.overlap(min(map(_first_ms, entries)), max(map(_last_ms, entries)))
 
 

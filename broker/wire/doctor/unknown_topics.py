@@ -17,6 +17,8 @@ from .named_partitions import fetched
 FEWEST = 3
 """The number of requests for a topic that does not exist which makes a finding, if no other topic has a similar name."""
 SIMILARITY = 0.75
+MOST_COMPARED = 2500
+"""More pairs of names are not compared, because comparing them takes up to 0.15 s, and the number of names is not limited."""
 _WRITES = re.compile(r"writing records to (.+)")
 _NUMBER = re.compile(r"\d+")
 
@@ -25,8 +27,10 @@ def unknown_topics(history: History) -> Iterable[Finding]:
     """Finds clients that ask for a topic which has never existed, as far as the record shows."""
     known = _known(history)
     for client in history.clients:
-        for name, exchanges in _unknown(client, known).items():
-            similar = get_close_matches(name, known, 1, SIMILARITY)
+        unknown = _unknown(client, known)
+        compared = known if len(unknown) * len(known) <= MOST_COMPARED else set()
+        for name, exchanges in unknown.items():
+            similar = get_close_matches(name, compared, 1, SIMILARITY)
             if similar or len(exchanges) >= FEWEST:
                 hint = f"; there is a topic {similar[0]}" if similar else ""
                 problem = f"the topic {name} does not exist: {len(exchanges)} requests were answered with UNKNOWN_TOPIC_OR_PARTITION{hint}"
@@ -62,16 +66,27 @@ def _described(exchange: Exchange) -> Iterator[tuple[str, int]]:
 
 def misspelt_topics(history: History) -> Iterable[Finding]:
     """Finds clients that read a topic without any records while records come to a topic with a similar name that nobody reads."""
-    read = {topic for client in history.clients for exchange in client.of("Fetch") for topic in exchange.topics}
-    unread = set(_written(history)) - read
+    similar = _similar(_known(history))
+    if not similar:  # so that the fetches of most records need not be read
+        return
+    unread = set(_written(history)) - {topic for client in history.clients for exchange in client.of("Fetch") for topic in exchange.topics}
     for client in history.clients if unread else ():
         for name, fetches in _empty(client).items():
-            similar = [each for each in get_close_matches(name, unread, 1, SIMILARITY) if _NUMBER.sub("", each) != _NUMBER.sub("", name)]
-            if similar:
-                problem = f"the client reads {name}, which contains no records; no client reads {similar[0]}, to which records are written"
+            for other in [each for each in similar.get(name, ()) if each in unread][:1]:
+                problem = f"the client reads {name}, which contains no records; no client reads {other}, to which records are written"
                 advice = "correct the name; with auto.create.topics.enable, a broker creates the topic that a client asks for"
                 settings = ("auto.create.topics.enable", "allow.auto.create.topics")
                 yield Finding("a misspelt topic", str(client), problem, advice, settings, shown(fetches))
+
+
+def _similar(names: set[str]) -> dict[str, list[str]]:
+    """Returns the names that have similar ones, with these. Names that differ only in numbers are meant to be similar."""
+    found: dict[str, list[str]] = {}
+    for name in names if len(names) ** 2 <= MOST_COMPARED else ():
+        others = {each for each in names if _NUMBER.sub("", each) != _NUMBER.sub("", name)}
+        if close := get_close_matches(name, others, 3, SIMILARITY):
+            found[name] = close
+    return found
 
 
 def _written(history: History) -> Iterator[str]:

@@ -89,13 +89,16 @@ def expired_records(history: History) -> Iterable[Finding]:
 
 def _lost(client: Client, expired: list[Event], history: History) -> Iterator[tuple[Key, int, Event, Exchange]]:
     """Yields the partitions and the offsets that have expired, with the event and the request that show it."""
+    by_topic: dict[object, list[Event]] = {}
+    for event in expired:
+        by_topic.setdefault(event.fields["topic"], []).append(event)
     read: dict[Key, Exchange] = {}
     for exchange in client.of("Fetch"):
         for key, (wanted, found) in fetched(exchange).items():
             if found.error_code != ErrorCode.OFFSET_OUT_OF_RANGE:
                 read[key] = exchange
                 continue
-            for event in expired:
+            for event in by_topic.get(key[0], ()):
                 before = read.get(key, (history.earlier or history.entries)[0])
                 if _covers(event, key, wanted.fetch_offset) and event.sequence < exchange.sequence and not exchange.faults:
                     if not history.excuses(before, event):
@@ -105,6 +108,4 @@ def _lost(client: Client, expired: list[Event], history: History) -> Iterator[tu
 
 def _covers(event: Event, key: Key, offset: int) -> bool:
     """Returns whether an event says that an offset has expired. Of several partitions, it names the first one only."""
-    if event.fields["topic"] != key[0]:
-        return False
     return int(event.fields["partitions"]) > 1 or (event.fields["partition"] == key[1] and offset < int(event.fields["start_offset"]))
