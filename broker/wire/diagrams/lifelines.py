@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ....protocol.messages.api_versions import ApiVersionsRequest
 from ..exchange import Entry, Exchange
-from .labels import shortened
+from ..labels import shortened
 
 LONGEST_NAME = 48
 
