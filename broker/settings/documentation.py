@@ -18,7 +18,7 @@ INTRODUCTION = (
     " given but have no effect. A name that closely resembles a setting of Kafka is rejected as a typo (`num.partition`: did you"
     " mean `num.partitions`?). `--set` and the Python API also reject a topic setting that has another name at the broker level"
     " (`retention.ms`: `log.retention.ms`).",
-    "With `--as-version`, settings and defaults are those of an older release of Kafka ([older-versions.md](older-versions.md)).",
+    "With `--as-version`, settings and defaults are those of an older release of Kafka ([older versions](older-versions.md)).",
     "Broker settings come from these sources, the first of which takes precedence: `--set key=value`, environment variables,"
     " `--config server.properties`.",
     "An environment variable is named `KAFKA_` and the setting's name in upper case, with `_` for a dot, `__` for an underscore and `___`"
@@ -78,12 +78,12 @@ def _family_page(title: str, rows: Iterable[Setting]) -> list[str]:
 
 def _overview(families: Mapping[str, Iterable[Setting]]) -> str:
     rows = [
-        f"| `{row.name}` | {_default(row.default)} | [{title}]({FOLDER}/{_slug(title)}.md) |"
+        f"| `{row.name}` | [{title}]({FOLDER}/{_slug(title)}.md) | {_default(row.default)} |"
         for title, members in families.items()
         for row in members
         if row.acts
     ]
-    return "\n".join(["| Setting | Default | Page |", "|---|---|---|", *rows])
+    return "\n".join(["| Setting | Page | Default |", "|---|---|---|", *rows])
 
 
 def _table_row(row: Setting) -> str:

@@ -66,7 +66,8 @@ def _joined(introduction: str, parts: Iterable[Iterable[str]]) -> str:
 
 def _total(run: Sequence[tuple[Suite, Result]]) -> Iterator[str]:
     passed, failed = sum(result.passed for _, result in run), sum(len(result.failed) for _, result in run)
-    yield f"Of {passed + failed} tests in {len(run)} suite{'s' * (len(run) != 1)}, {passed} pass ({passed / max(passed + failed, 1):.1%}).\n"
+    suites = "1 suite" if len(run) == 1 else f"{len(run)} suites"
+    yield f"Of {passed + failed} tests in {suites}, {passed} pass ({passed / max(passed + failed, 1):.1%}).\n"
 
 
 def _overview(run: Iterable[tuple[Suite, Result]], by_key: dict[tuple[str, str], Result]) -> Iterator[str]:

@@ -54,4 +54,4 @@ def test_page_names_options_of_serve() -> None:
 def test_page_has_an_example_of_each_argument(name: str) -> None:
     calls = [listing.text for listing in listings(PAGE) if listing.language == PROGRAM]
     assert re.search(rf"^## (?:.* and )?{name}\b", read(PAGE), re.MULTILINE)
-    assert any(re.search(rf"\bCluster\([^\n]*\b{name}=", text) for text in calls)
+    assert any(re.search(rf"\bCluster\([^()]*\b{name}=", text) for text in calls)

@@ -16,13 +16,18 @@ class OrdersTest {
     @Test
     void orderReachesTheShop() throws Exception {
         Map<String, Object> writing = Map.of("bootstrap.servers", SERVERS);
-        try (var producer = new KafkaProducer<>(writing, new StringSerializer(), new StringSerializer())) {
-            producer.send(new ProducerRecord<>("orders", "alice", "one apple")).get();
+        var text = new StringSerializer();
+        try (var producer = new KafkaProducer<>(writing, text, text)) {
+            var order = new ProducerRecord<>("orders", "alice", "one apple");
+            producer.send(order).get();
         }
 
         Map<String, Object> reading = Map.of(
-            "bootstrap.servers", SERVERS, "group.id", "shop", "auto.offset.reset", "earliest");
-        try (var consumer = new KafkaConsumer<>(reading, new StringDeserializer(), new StringDeserializer())) {
+            "bootstrap.servers", SERVERS,
+            "group.id", "shop",
+            "auto.offset.reset", "earliest");
+        var read = new StringDeserializer();
+        try (var consumer = new KafkaConsumer<>(reading, read, read)) {
             consumer.subscribe(List.of("orders"));
             var records = consumer.poll(Duration.ofSeconds(30));
             assertEquals(1, records.count(), "orders within 30 s");
