@@ -15,7 +15,9 @@ copyright = "the odradek developers, Apache License 2.0"  # noqa: A001  (the nam
 
 extensions = ["myst_parser", "sphinx_copybutton"]
 exclude_patterns = ["_build"]
-myst_heading_anchors = 4  # links such as testing.md#records lead to headings, as on GitHub
+myst_heading_anchors = (
+    4  # links such as testing.md#records lead to headings, as on GitHub
+)
 nitpicky = True
 
 copybutton_prompt_text = "$ "
@@ -56,4 +58,6 @@ html_show_search_summary = False  # a summary is fetched, which browsers refuse 
 
 linkcheck_timeout = 20
 linkcheck_ignore = [r"http://127\.0\.0\.1.*"]
-linkcheck_anchors_ignore_for_url = [r"https://github\.com/.*"]  # GitHub makes anchors in the browser
+linkcheck_anchors_ignore_for_url = [
+    r"https://github\.com/.*"
+]  # GitHub makes anchors in the browser
