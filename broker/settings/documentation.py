@@ -38,6 +38,7 @@ BROKER_FAMILIES = {
 }
 """The pages of broker settings, with the first words of their settings. The last one has all others."""
 PAGE, FOLDER = "docs/configuration.md", "configuration"
+LONGEST_DEFAULT = 45
 
 
 def pages() -> dict[str, str]:
@@ -78,7 +79,7 @@ def _family_page(title: str, rows: Iterable[Setting]) -> list[str]:
 
 def _overview(families: Mapping[str, Iterable[Setting]]) -> str:
     rows = [
-        f"| `{row.name}` | [{title}]({FOLDER}/{_slug(title)}.md) | {_default(row.default)} |"
+        f"| `{row.name}` | [{title}]({FOLDER}/{_slug(title)}.md) | {_short(_default(row.default))} |"
         for title, members in families.items()
         for row in members
         if row.acts
@@ -90,6 +91,11 @@ def _table_row(row: Setting) -> str:
     inherits = row.synonyms and row.scope is not ConfigResourceType.BROKER
     fallback = f" Falls back to the broker's `{'`, `'.join(row.synonyms)}`." if inherits else ""
     return f"| `{row.name}` | {row.type.name.lower()} | {_default(row.default)} | {row.valid or ''} | {row.documentation}{fallback} |"
+
+
+def _short(default: str) -> str:
+    """Returns a default for the first page, whose columns have no room for long lists."""
+    return default if len(default) <= LONGEST_DEFAULT else "a list"
 
 
 def _default(value: Value) -> str:
