@@ -21,7 +21,7 @@ const COLUMNS = [
   { title: "Options", value: (row) => row.options, cell: (row) => code(row.options, 300) },
   { title: "Hits", value: (row) => row.hits, cell: (row) => h("strong", {}, count(row.hits)), number: true },
   { title: "Latest hits", value: (row) => row.exchanges, cell: hits },
-  { title: "Requests seen", value: (row) => row.missed, cell: (row) => short(row.missed, 300) },
+  { title: "Requests seen", value: (row) => row.missed, cell: (row) => prose(short(row.missed, 300)) },
   { title: "Action", value: (row) => row.fault, cell: (row) => removeButton(row.fault) },
 ];
 
