@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ....protocol.messages.api_versions import ApiVersionsRequest
 from ..exchange import Entry, Exchange
-from .labels import shortened
+from ..labels import shortened
 
 LONGEST_NAME = 48
 _LIBRDKAFKA = re.compile(r"-(?:lib)?rdkafka-(\d+(?:\.\d+)+)")
