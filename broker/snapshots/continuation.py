@@ -5,8 +5,7 @@ clients see never go back:
 
 * All partitions begin a leader epoch above every one that was ever used, also those that are created later. A consumer therefore finds
   out by OffsetForLeaderEpoch where the log that it has read ends (KIP-320).
-* Producer ids are not generated again. A transactional id that was used since then gets a new one; the producer that lives on is answered
-  INVALID_PRODUCER_ID_MAPPING and recovers by InitProducerId (KIP-360).
+* Producer ids are not generated again, and transactional ids keep their newest epochs, so that no two producers ever share an id.
 * Partitions forget the sequence numbers of producers that have written since then, because the next ones are unknown.
 * A group whose epoch or generation was higher begins one above, which fences its members. They join again.
 * The epoch of the finalized features, which is the length of the metadata log, grows.
@@ -46,5 +45,5 @@ def _continue_from(former: ClusterState, cluster: ClusterState) -> None:
         partition.producers.forget_if_changed(None if present is None else present.producers)
     if (groups := vars(former).get("groups")) is not None:
         cluster.groups.continue_from(groups)
-    if "transactions" in vars(cluster):
-        cluster.transactions.continue_from(vars(former).get("transactions"))
+    if (transactions := vars(former).get("transactions")) is not None:
+        cluster.transactions.continue_from(transactions)
