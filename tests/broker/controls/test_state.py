@@ -94,6 +94,21 @@ def test_reset_returns_to_the_state_after_start(cluster: Cluster) -> None:
     assert cluster.clock.state().speed == 1
 
 
+OPTIMIZED = """
+from odradek import Cluster
+
+with Cluster(topics={"orders": 1}) as cluster:
+    cluster.produce("orders", ["a"])
+    cluster.reset()
+    print(cluster.records("orders"))
+"""
+
+
+def test_reset_works_without_assert_statements() -> None:
+    ran = subprocess.run([sys.executable, "-O", "-c", OPTIMIZED], capture_output=True, text=True)
+    assert (ran.stdout, ran.returncode) == ("[]\n", 0), ran.stderr
+
+
 def test_reset_repeats_no_generated_id_of_a_seeded_cluster() -> None:
     ids = []
     for _ in range(2):
