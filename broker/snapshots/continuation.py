@@ -1,7 +1,7 @@
-"""What a restored cluster continues of the one that it replaces, because clients of that one stay and connect again.
+"""Makes a restored cluster continue the counters of the one that it replaces, whose clients stay and connect again.
 
-A restored state is a new time. What a client has learned of the time before must not have another meaning now, so the counters that
-clients see never go back:
+A restored state is a new time. An epoch or id that a client knows from the time before must not have another meaning now, so the counters
+that clients see never go back:
 
 * All partitions begin a leader epoch above every one that was ever used, also those that are created later. A consumer therefore finds
   out by OffsetForLeaderEpoch where the log that it has read ends (KIP-320).

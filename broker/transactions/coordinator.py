@@ -96,7 +96,7 @@ class Transactions:
         return transactional_id in self._former
 
     def _find(self, transactional_id: str) -> Transaction | None:
-        """Returns the state of a transactional id for a request of its producer. One that a restored state lacks returns to the table."""
+        """Returns the state of a transactional id for a request of its producer. A former one returns to the table."""
         if (former := self._former.pop(transactional_id, None)) is not None:
             self._transactions[transactional_id] = former
             self._set_expiry(former)

@@ -98,7 +98,7 @@ def test_assigned_consumer_reads_each_record_once_after_a_reset(cluster: Cluster
 
 @pytest.mark.parametrize("make", [LibrdkafkaConsumer, KafkaPythonConsumer, AiokafkaConsumer])
 def test_group_member_reads_all_records_after_a_reset(cluster: Cluster, make: type[Consumer]) -> None:
-    """The member joins again. What it has read before, it reads again, because nothing is committed."""
+    """The member joins again. It may read records again that it read before, because nothing is committed."""
     with closing(make(cluster.bootstrap_servers, TOPIC, PARTITIONS, "g")) as consumer:
         read(consumer.poll, fill(cluster, "first", 10))
         for count in (10, 6, 20):

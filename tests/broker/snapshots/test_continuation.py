@@ -1,4 +1,4 @@
-"""What goes on when a former state is restored: counters that clients see, and the clients themselves."""
+"""Counters that clients see, and the clients themselves, go on when a former state is restored."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_idempotent_producer_goes_on_with_its_sequence(world: World) -> None:
     assert write(world, 10, b"z") == 5, "sent again"
 
 
-def test_idempotent_producer_is_not_answered_with_a_former_offset(world: World) -> None:
+def test_idempotent_producer_never_gets_an_offset_from_before(world: World) -> None:
     """The numbers of a batch are those of one that the restored log has, but it is another batch."""
     earlier = write_cluster(world.cluster)
     write(world, 0, b"x")
