@@ -46,7 +46,7 @@ class LibrdkafkaConsumer:
             self._consumer.subscribe([topic])
 
     def poll(self) -> list[bytes]:
-        return [message.value() for message in self._consumer.consume(100, POLL_S) if message.error() is None]
+        return [message.value() or b"" for message in self._consumer.consume(100, POLL_S) if message.error() is None]
 
     def close(self) -> None:
         self._consumer.close()

@@ -349,7 +349,7 @@ def test_changed_group_fences_its_members(world: World, beat: Beat) -> None:
     assert [beat(cluster, epoch) for epoch in (first, newest)] == [ErrorCode.FENCED_MEMBER_EPOCH] * 2
     assert beat(cluster, 0) is ErrorCode.NONE
     member = next(iter(group.members.values()))
-    assert member.epoch > newest  # type: ignore[union-attr]
+    assert member.epoch > newest  # type: ignore[attr-defined]
 
 
 def test_changed_group_refuses_commits_of_former_epochs(world: World) -> None:
