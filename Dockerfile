@@ -25,7 +25,7 @@ LABEL org.opencontainers.image.title="odradek" \
       org.opencontainers.image.base.name="docker.io/library/python:3.13.15-slim-trixie"
 COPY --from=build /opt/odradek /opt/odradek
 # The default address, unless KAFKA_LISTENERS or KAFKA_ADVERTISED_LISTENERS is set. Clients receive 127.0.0.1, where
-# `docker run -p 9092:9092` publishes the port. A listener in the environment also means one node, because a second node would need a second
+# `docker run -p 127.0.0.1:9092:9092` publishes the port. A listener in the environment also means one node, because a second node would need a second
 # published port; `serve --nodes 2` overrides that.
 ENV KAFKA_HOST_NAME=0.0.0.0
 ENV PATH=/opt/odradek/bin:$PATH
@@ -34,6 +34,7 @@ USER 65532:65532
 WORKDIR /tmp
 EXPOSE 9092 9093
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=5s --timeout=5s --start-period=10s CMD ["odradek", "healthcheck"]
+# The start interval needs Docker 25; older ones check after 5 s for the first time.
+HEALTHCHECK --interval=5s --timeout=5s --start-period=10s --start-interval=1s CMD ["odradek", "healthcheck"]
 ENTRYPOINT ["odradek"]
 CMD ["serve"]

@@ -8,8 +8,8 @@ SASL, imports it.
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from struct import Struct
 from struct import error as StructError  # noqa: N812
@@ -28,6 +28,8 @@ MAX_RESPONSE_BYTES = 1 << 24
 REQUEST = Struct(">ihhih")  # size, api key, api version, correlation id, length of the client id
 INT16, INT32 = Struct(">h"), Struct(">i")
 CLIENT_ID = b"odradek-healthcheck"
+Secure = Callable[[socket.socket, str], AbstractContextManager[socket.socket]]
+"""Returns a connection to a host after what makes it secure."""
 REACHABLE = {"": LOOPBACK, EVERYWHERE: LOOPBACK, "::": "::1"}
 """The local address of a broker that listens on all interfaces, by its host."""
 
@@ -46,37 +48,48 @@ class NotKafka(Exception):
 
 def check(host: str, port: int, security: ClientSecurity | None = None) -> None:
     """Requests the list of brokers from host:port, and ApiVersions from each of them. Raises Unhealthy."""
-    where = f"{host}:{port}"
-    brokers = _brokers(_request(host, port, METADATA, 1, INT32.pack(0), security=security), where)
+    where, secure = f"{host}:{port}", partial(secured, security=security)
+    brokers = _brokers(_request(host, port, METADATA, 1, INT32.pack(0), secure), where)
     if not brokers:
         raise Unhealthy(f"{where} returned an empty list of brokers")
     for node_id, broker_host, broker_port in brokers:
-        _check_answers(broker_host, broker_port, f"broker {node_id} at ", security)
+        _check_answers(broker_host, broker_port, f"broker {node_id} at ", secure)
 
 
 def check_listeners(environ: Mapping[str, str], security: ClientSecurity | None = None) -> None:
     """Requests ApiVersions from each listener that the environment configures. Raises Unhealthy or InvalidConfig.
 
-    Advertised addresses are not used, because those of a container may be reachable only from outside.
+    Advertised addresses are not used, because those of a container may be reachable only from outside. Without `security`, a listener that
+    uses TLS may have any certificate, because that of `--tls auto` is not known to a check in another process.
     """
-    endpoints = listening_endpoints(with_listeners_of_old_names(settings_of(environ)))
+    properties = with_listeners_of_old_names(settings_of(environ))
+    endpoints = listening_endpoints(properties)
+    encrypted = _listeners_with_tls([endpoint.name for endpoint in endpoints], properties) if security is None else set()
     for endpoint in endpoints:
-        _check_answers(REACHABLE.get(endpoint.host, endpoint.host), endpoint.port, f"listener {endpoint.name} at ", security)
+        secure = tls_of_any_certificate if endpoint.name in encrypted else partial(secured, security=security)
+        _check_answers(REACHABLE.get(endpoint.host, endpoint.host), endpoint.port, f"listener {endpoint.name} at ", secure)
 
 
-def _check_answers(host: str, port: int, label: str, security: ClientSecurity | None = None) -> None:
-    body = _request(host, port, API_VERSIONS, 0, b"", label, security)
+def _listeners_with_tls(names: Sequence[str], properties: Mapping[str, str]) -> set[str]:
+    """Returns those of the listeners that use TLS. Raises InvalidConfig."""
+    if not any("SSL" in text.upper() for text in [*names, properties.get("listener.security.protocol.map", "")]):
+        return set()
+    from .settings.listeners import TLS_PROTOCOLS, protocols_of  # imported only if needed, because a check should be fast
+
+    return {name for name, protocol in protocols_of(names, properties).items() if protocol in TLS_PROTOCOLS}
+
+
+def _check_answers(host: str, port: int, label: str, secure: Secure) -> None:
+    body = _request(host, port, API_VERSIONS, 0, b"", secure, label)
     error_code = INT16.unpack_from(body)[0] if len(body) >= INT16.size else None
     if error_code != 0:
         raise Unhealthy(f"{label}{host}:{port} answered ApiVersions with error code {error_code}")
 
 
-def _request(
-    host: str, port: int, api_key: int, api_version: int, body: bytes, label: str = "", security: ClientSecurity | None = None
-) -> bytes:
+def _request(host: str, port: int, api_key: int, api_version: int, body: bytes, secure: Secure, label: str = "") -> bytes:
     """Returns the body of the response. Raises Unhealthy."""
     try:
-        with socket.create_connection((host, port), TIMEOUT_S) as opened, secured(opened, host, security) as connection:
+        with socket.create_connection((host, port), TIMEOUT_S) as opened, secure(opened, host) as connection:
             size = REQUEST.size - INT32.size + len(CLIENT_ID) + len(body)
             connection.sendall(REQUEST.pack(size, api_key, api_version, 0, len(CLIENT_ID)) + CLIENT_ID + body)
             return _receive_frame(connection)[INT32.size :]
@@ -84,6 +97,17 @@ def _request(
         raise Unhealthy(f"{label}{host}:{port} does not use the Kafka protocol") from None
     except (OSError, Refused) as error:
         raise Unhealthy(f"{label}{host}:{port} does not answer: {error}") from None
+
+
+@contextmanager
+def tls_of_any_certificate(connection: socket.socket, host: str) -> Iterator[socket.socket]:
+    """Provides the connection after a TLS handshake in which the certificate is not verified. Raises OSError."""
+    import ssl
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with context.wrap_socket(connection, server_hostname=host) as encrypted:
+        yield encrypted
 
 
 @contextmanager

@@ -20,5 +20,5 @@ def refusal(size: int, start: bytes, limit: int, is_authenticated: bool, securit
     """Returns the reason for which a frame of an impossible `size` is refused. Its length field is `start`."""
     other = sniff_protocol(start)
     setting = "socket.request.max.bytes" if is_authenticated else "sasl.server.max.receive.size"
-    hint = f"; this looks like {other}, but the listener is {security_protocol}" if other else ""
-    return f"a frame of {size} bytes, {setting} is {limit}{hint}"
+    problem = f"a frame of {size} bytes, {setting} is {limit}"
+    return f"this looks like {other}, but the listener is {security_protocol}: {problem}" if other else problem

@@ -1,4 +1,4 @@
-"""The files of a failed test in the folder of `--kafka-artifacts`: what clients and brokers have sent, and a sequence diagram of it.
+"""The files of a failed test in the folder of `--kafka-artifacts`: a page about it, and what clients and brokers have sent.
 
 A capture is written from the start of each test on and deleted if the test passes, because nobody knows before whether a test will fail.
 """
@@ -6,13 +6,17 @@ A capture is written from the start of each test on and deleted if the test pass
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from hashlib import sha256
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .artifact_page import ClusterPart, page_of
+from .failure_report import without
+
 if TYPE_CHECKING:
+    from .failure_report import Report
     from .watching import Watched
 
 MOST_CHARACTERS = 120
@@ -26,7 +30,7 @@ def file_name(test: str, worker: str) -> str:
 
 
 class Artifacts:
-    """The files of one test, one pair for each cluster. `name` begins their names in `folder`, which is created when it is needed."""
+    """The files of one test: a page, and a capture of each cluster. `name` begins their names in `folder`, created when it is needed."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder = folder
@@ -34,6 +38,8 @@ class Artifacts:
         self._captured: dict[Watched, Path] = {}
         """The captures that are being written."""
         self._written: dict[Watched, list[Path]] = {}
+        self._parts: dict[Watched, ClusterPart] = {}
+        """The parts of the page about clusters that are complete."""
         self._problems: dict[Watched, str] = {}
 
     def begin(self, watched: Watched) -> None:
@@ -48,29 +54,36 @@ class Artifacts:
         except ValueError as error:
             self._problems[watched] = f"no capture is kept: {error}"
 
-    def complete(self, watched: Watched) -> list[str]:
-        """Ends the capture of a cluster, draws the diagram, and returns a line for each file. Has no effect the second time.
-
-        There is no diagram of a cluster that is not running or does not record exchanges.
-        """
+    def complete(self, watched: Watched, report: Report) -> list[str]:
+        """Ends the capture of a cluster, keeps its part of the page, and returns a line for each capture."""
         if (path := self._captured.pop(watched, None)) is not None:
             _stop(watched)
             self._written[watched].append(path)
-            with suppress(ValueError):
-                if watched.since is not None:
-                    diagram = path.with_suffix(".html")
-                    diagram.write_text(watched.cluster.wire.diagram("html", since=watched.since), encoding="utf-8")
-                    self._written[watched].append(diagram)
+        if watched not in self._parts:
+            self._parts[watched] = ClusterPart(report, _diagram(watched))
         problems = [self._problems[watched]] if watched in self._problems else []
         return [*(f"file: {path}" for path in self._written[watched]), *problems]
 
+    def write_page(self, test: str, failures: Mapping[str, str]) -> str:
+        """Writes the page about a test with the texts of its failures by their phases, and returns the line for it."""
+        page = self._folder / f"{self._name}.html"
+        page.write_text(page_of(test, failures, self._parts.values()), encoding="utf-8", errors="backslashreplace")
+        return f"file: {page}"
+
     def discard(self) -> None:
-        """Ends all captures and deletes all files, because the test has passed."""
-        for watched, path in self._captured.items():
+        """Ends all captures and deletes them, because the test has passed."""
+        for watched in self._captured:
             _stop(watched)
+        for path in (*self._captured.values(), *(path for paths in self._written.values() for path in paths)):
             path.unlink(missing_ok=True)
-        for path in chain.from_iterable(self._written.values()):
-            path.unlink(missing_ok=True)
+
+
+def _diagram(watched: Watched) -> str:
+    """Returns the diagram of a cluster; "" for one that is not running or does not record exchanges."""
+    with suppress(ValueError):
+        if watched.since is not None:
+            return watched.cluster.wire.diagram("html", watched.since, without(watched.foreign))
+    return ""
 
 
 def _stop(watched: Watched) -> None:

@@ -1,15 +1,17 @@
 """The section `kafka exchanges` in the report of a failed test, made of the public methods of its clusters.
 
-It contains for each cluster the last exchanges of the test as a sequence diagram, the groups that they name with their lag, the faults with
-their hits, and the doctor's findings. Each part is limited in number and length, and a part that cannot be made says why, because an error
-of the report must not hide the failure of the test.
+It contains for each cluster the story of the test, the groups that its exchanges name with their lag, the faults with their hits, and the
+doctor's findings. Clients that earlier tests have left open are left out. Each part is limited in number and length, and a part that cannot
+be made says why, because an error of the report must not hide the failure of the test.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from textwrap import wrap
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from .. import Cluster
@@ -17,33 +19,64 @@ if TYPE_CHECKING:
     from ..broker.wire.exchange import Exchange
     from .watching import Watched
 
-MOST_EXCHANGES = 30
 MOST_EXAMINED = 1000
 """The latest exchanges in which groups, faults and mistakes are looked for, because that takes a second for 5,000 of them."""
-MOST_LINES = 120
-MOST_COLUMNS = 200
+COLUMNS = 120
+STORY = "Story"
 MOST_GROUPS, MOST_OFFSETS, MOST_FAULTS, MOST_FINDINGS = 10, 10, 20, 5
 
 
-def report_of(watched: Watched) -> str:
-    """Returns the text for a cluster, which begins with its nodes. Raises no exception."""
+class Report(NamedTuple):
+    """The report about a cluster: its nodes, and lines below titles."""
+
+    head: str
+    parts: Mapping[str, Sequence[str]]
+
+    @property
+    def text(self) -> str:
+        """The report as it is shown in a terminal."""
+        return "\n".join([self.head, *chain.from_iterable(self.parts.values())])
+
+
+def report_of(watched: Watched) -> Report:
+    """Returns the report about a cluster. Raises no exception."""
     try:
-        parts = [_nodes(watched.cluster)]
+        head = _nodes(watched.cluster)
     except Exception as error:
-        return f"cluster: {error}"
+        return Report(f"cluster: {error}", {})
     if watched.since is None:
-        parts.append("its record of exchanges is switched off")
-    else:
-        since = watched.since
-        parts.append(_part(lambda: _exchanges(watched.cluster, since)))
-    return "\n".join(parts)
-
-
-def _part(make: Callable[[], str]) -> str:
+        return Report(head, {STORY: ["its record of exchanges is switched off"]})
     try:
-        return make()
+        return Report(head, _parts(watched, _exchanges(watched, watched.since), watched.since))
     except Exception as error:
-        return f"(this part of the report cannot be made: {error!r})"
+        return Report(head, {STORY: [_impossible(error)]})
+
+
+def _exchanges(watched: Watched, since: int) -> list[Exchange]:
+    """Returns the exchanges of the test, without those of clients that earlier tests have left open."""
+    return [each for each in watched.cluster.requests(since=since) if each.connection not in watched.foreign]
+
+
+def _parts(watched: Watched, exchanges: Sequence[Exchange], since: int) -> dict[str, list[str]]:
+    """Returns the lines of each part."""
+    cluster, latest = watched.cluster, exchanges[-MOST_EXAMINED:]
+    return {
+        STORY: _part(lambda: _story(watched, len(exchanges), since)),
+        "Groups": _part(lambda: _narrow(_groups(cluster, latest))),
+        "Faults": _part(lambda: _narrow(_faults(cluster, latest))),
+        "Doctor": _part(lambda: _narrow(_findings(watched, since))),
+    }
+
+
+def _part(make: Callable[[], Iterable[str]]) -> list[str]:
+    try:
+        return list(make())
+    except Exception as error:
+        return [_impossible(error)]
+
+
+def _impossible(error: Exception) -> str:
+    return f"(this part of the report cannot be made: {error!r})"
 
 
 def _nodes(cluster: Cluster) -> str:
@@ -55,22 +88,23 @@ def _nodes(cluster: Cluster) -> str:
     return f"cluster: {', '.join(nodes)}"
 
 
-def _exchanges(cluster: Cluster, since: int) -> str:
-    """Returns the diagram of the last exchanges, and what the latest exchanges of the test show."""
-    exchanges = cluster.requests(since=since)
-    if not exchanges:
-        return "\n".join(["no client has sent a request in this test", *_faults(cluster, [])])
-    shown, latest = exchanges[-MOST_EXCHANGES:], exchanges[-MOST_EXAMINED:]
-    head = f"the last {len(shown)} of {len(exchanges)} exchanges of this test:"
-    diagram = _limited(cluster.wire.diagram("text", since=shown[0].sequence).splitlines())
-    return "\n".join([head, *diagram, *_groups(cluster, latest), *_faults(cluster, latest), *_findings(cluster, latest[0].sequence)])
+def _story(watched: Watched, count: int, since: int) -> Iterator[str]:
+    """Yields the story of the test."""
+    yield f"what happened in this test, with {count} exchanges:" if count else "no request was served in this test:"
+    story = watched.cluster.wire.story(since, without(watched.foreign), watched.begin_ms)
+    yield from (f"  {line}" for line in story.splitlines())
 
 
-def _limited(lines: Sequence[str]) -> list[str]:
-    """Returns the heads and the last lines of a diagram."""
-    if len(lines) > MOST_LINES:
-        lines = [*lines[:3], f"... {len(lines) - MOST_LINES} lines are left out", *lines[3 - MOST_LINES :]]
-    return [f"  {line if len(line) <= MOST_COLUMNS else line[: MOST_COLUMNS - 1] + '…'}" for line in lines]
+def without(connections: Iterable[int]) -> str:
+    """Returns a filter that leaves out connections."""
+    return " and ".join(f"connection!={each}" for each in sorted(connections))
+
+
+def _narrow(lines: Iterable[str]) -> Iterator[str]:
+    """Yields the lines in as many rows as they need."""
+    for line in lines:
+        indent = " " * (len(line) - len(line.lstrip()) + 4)
+        yield from wrap(line, COLUMNS, subsequent_indent=indent, break_on_hyphens=False) or [""]
 
 
 def _groups(cluster: Cluster, exchanges: Sequence[Exchange]) -> Iterator[str]:
@@ -109,9 +143,10 @@ def _why(hits: int, missed: str) -> str:
     return f"; {missed}" if missed and not hits else ""
 
 
-def _findings(cluster: Cluster, since: int) -> Iterator[str]:
-    """Yields the doctor's findings."""
-    findings = cluster.doctor(since)
+def _findings(watched: Watched, since: int) -> Iterator[str]:
+    """Yields the doctor's findings about clients of the test."""
+    foreign = {entry.sequence for entry in watched.cluster.wire.since(since) if entry.connection in watched.foreign}
+    findings = [each for each in watched.cluster.doctor(since) if not foreign.issuperset(each.exchanges)]
     for each in findings[:MOST_FINDINGS]:
         yield f"doctor: {each.name}: {each.client}"
         yield f"  problem: {each.problem}"

@@ -46,24 +46,27 @@ def left_open(watched: Watched, *, sets_up_others: bool) -> list[str]:
 
     `sets_up_others` says whether a fixture of a wider scope was set up for the test. The clients are then known from now on.
     """
+    if not own_connections(watched, sets_up_others=sets_up_others):
+        return []
+    with suppress(TimeoutError):
+        watched.cluster.wait_until(lambda: not own_connections(watched), timeout_s=CLOSING_S)
+    ports = _own_ports()
+    clients: dict[Client, list[ConnectionInfo]] = {}
+    for each in own_connections(watched):
+        clients.setdefault(_client(each), []).append(each)
+    for connections in clients.values():
+        watched.leave(connections)
+    _known[watched.cluster].update(clients)
+    return [_described(client, connections, ports) for client, connections in clients.items()]
+
+
+def own_connections(watched: Watched, *, sets_up_others: bool = False) -> list[ConnectionInfo]:
+    """Returns the open connections of the test whose clients no other test uses, as far as that is known."""
     known = _known.setdefault(watched.cluster, set())
     known.update(map(_client, watched.before))
     if sets_up_others:
         known.update(_seen(watched))
-
-    def candidates() -> list[ConnectionInfo]:
-        return [each for each in watched.opened() if _client(each) not in known]
-
-    if not candidates():
-        return []
-    with suppress(TimeoutError):
-        watched.cluster.wait_until(lambda: not candidates(), timeout_s=CLOSING_S)
-    ports = _own_ports()
-    clients: dict[Client, list[ConnectionInfo]] = {}
-    for each in candidates():
-        clients.setdefault(_client(each), []).append(each)
-    known.update(clients)
-    return [_described(client, connections, ports) for client, connections in clients.items()]
+    return [each for each in watched.opened() if _client(each) not in known]
 
 
 def _seen(watched: Watched) -> Iterator[Client]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from .watching import Watch, Watched, watching
 
 if TYPE_CHECKING:
     from .artifacts import Artifacts
+    from .failure_report import Report
     from .timeout import Timeout
 
 
@@ -29,6 +30,8 @@ class RunningTest:
         self.is_in_phase = False
         """Whether setup, call or teardown is running, in which pytest expects failures."""
         self._artifacts: Artifacts | None = None
+        self._failures: dict[str, str] = {}
+        """The texts of failures by the phases of the test."""
         self._timeout: Timeout | None = None
 
     @contextmanager
@@ -66,23 +69,28 @@ class RunningTest:
         """Adds the section to the report of a phase that has failed. An error while it is made is part of the section."""
         self.watch.failed = True
         if self.watch.clusters:
+            self._failures[report.when] = report.longreprtext
             report.sections.append((TITLE, self.section()))
 
     def section(self) -> str:
-        """Returns what the clusters of the test have seen."""
-        return "\n\n".join(map(self._section, self.watch.clusters))
+        """Returns what the clusters of the test have seen, and the names of the files that are kept."""
+        texts = [self._section(watched) for watched in self.watch.clusters]
+        page = self._attempt(lambda artifacts: [artifacts.write_page(self._item.nodeid, self._failures)])
+        return "\n".join(["\n\n".join(texts), *page])
 
     def _section(self, watched: Watched) -> str:
+        report = self._report(watched)
+        return "\n".join([report.text, *self._attempt(lambda artifacts: artifacts.complete(watched, report))])
+
+    def _report(self, watched: Watched) -> Report:
         from .failure_report import report_of
 
-        text = watched.report if watched.report is not None else report_of(watched)
-        return "\n".join([text, *self._files(watched)])
+        return watched.report if watched.report is not None else report_of(watched)
 
-    def _files(self, watched: Watched) -> list[str]:
-        if self._artifacts is None:
-            return []
+    def _attempt(self, write: Callable[[Artifacts], list[str]]) -> list[str]:
+        """Returns the lines about files that a function writes, none if no files are wanted."""
         try:
-            return self._artifacts.complete(watched)
+            return [] if self._artifacts is None else write(self._artifacts)
         except Exception as error:
             return [f"(the files of --kafka-artifacts cannot be written: {error!r})"]
 
@@ -102,13 +110,16 @@ class RunningTest:
 
     def _ended(self, watched: Watched) -> None:
         """Warns of clients that the test has left open. A test that has failed keeps them alive by its traceback."""
-        if not self.watch.failed:
-            from .left_open import KafkaClientLeftOpenWarning, left_open
+        from .left_open import KafkaClientLeftOpenWarning, left_open, own_connections
 
-            for text in left_open(watched, sets_up_others=self.watch.sets_up_others):
-                self._item.warn(KafkaClientLeftOpenWarning(f"{self._item.nodeid}: {text}"))
+        if self.watch.failed:
+            watched.leave(own_connections(watched, sets_up_others=self.watch.sets_up_others))
+            return
+        for text in left_open(watched, sets_up_others=self.watch.sets_up_others):
+            self._item.warn(KafkaClientLeftOpenWarning(f"{self._item.nodeid}: {text}"))
 
     def _stopping(self, watched: Watched) -> None:
         """Makes the report while the cluster is running, because a later part of the teardown may fail."""
         if watched.report is None and not self.watch.failed:
-            watched.report = self._section(watched)
+            watched.report = report = self._report(watched)
+            self._attempt(lambda artifacts: artifacts.complete(watched, report))

@@ -6,19 +6,27 @@ the files that it leaves, its time-out and the connections that it leaves open a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
     from .. import Cluster
     from ..broker.controls.connections import ConnectionInfo
+    from .failure_report import Report
+
+
+_left: WeakKeyDictionary[Cluster, set[int]] = WeakKeyDictionary()
+"""The connections of each cluster that tests have left open which no other test uses."""
 
 
 class Watched:
     """A cluster and the state in which the test has found it.
 
-    `since` is the number of the first entry of the test in the record, None if the record is switched off. `report` is the report for the
+    `since` is the number of the first entry of the test in the record, None if the record is switched off. `begin_ms` is when the test
+    began, by the wall clock, and `foreign` are the connections of clients that earlier tests have left open. `report` is the report for the
     case that the test fails, if it was made before the cluster was stopped. `ends_with_call` says that nothing of the test uses the cluster
     after its call.
     """
@@ -28,7 +36,9 @@ class Watched:
         self.ends_with_call = ends_with_call
         self.before = cluster.connections()
         self.since = mark_of(cluster)
-        self.report: str | None = None
+        self.begin_ms = time.time() * 1000
+        self.foreign = frozenset(_left.get(cluster, ()))
+        self.report: Report | None = None
 
     def opened(self) -> list[ConnectionInfo]:
         """Returns the open connections that the test has opened; none if it has stopped the cluster."""
@@ -37,6 +47,10 @@ class Watched:
             return [each for each in self.cluster.connections() if each.connection not in before]
         except ValueError:
             return []
+
+    def leave(self, connections: Iterable[ConnectionInfo]) -> None:
+        """Makes connections foreign to later tests."""
+        _left.setdefault(self.cluster, set()).update(each.connection for each in connections)
 
 
 Told = Callable[[Watched], None]

@@ -1,6 +1,7 @@
-"""Writes the generated part of docs/apis.md: each API with its versions, its purpose and its deviations from Apache Kafka.
+"""Writes the generated part of docs/apis.md, the table of all APIs, and a page for each family of APIs in docs/apis/.
 
-The purpose is the docstring of the module that declares the messages. The deviations are those of known_differences.txt.
+A page has each API with its versions, its purpose and its deviations from Apache Kafka. The purpose is the docstring of the module that
+declares the messages. The deviations are those of known_differences.txt.
 """
 
 from __future__ import annotations
@@ -8,40 +9,78 @@ from __future__ import annotations
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from inspect import getdoc
 from typing import NamedTuple
 
+from odradek.broker.handlers import HANDLERS
 from odradek.protocol.messages import APIS
 from odradek.protocol.schema import Api, Versions
 from tests.differential.comparison import KnownDifference, known_differences
 
 MARK = "<!-- `make docs` writes the rest of this page. -->\n"
 EVERY_API = "*"
+PAGE, FOLDER = "docs/apis.md", "apis"
+FAMILIES = {
+    "Records": "produce fetch list_offsets delete_records",
+    "Metadata and topics": "api_versions metadata topic_partitions topics",
+    "Consumer groups": "find_coordinator groups consumer_groups offsets",
+    "Share groups": "share_groups share_fetch share_group_offsets share_states",
+    "Streams groups": "streams_groups",
+    "Transactions": "transactions transaction_admin",
+    "Settings, quotas and features": "configs alter_configs client_quotas features",
+    "Security": "sasl acls scram_credentials delegation_tokens",
+    "Administration of nodes and replicas": "log_dirs elections reassignments quorum raft_voters registrations",
+    "Client metrics": "telemetry",
+}
+"""The titles of the pages, with the modules of their handlers."""
 SAME = "the same"
 
 
 class Deviation(NamedTuple):
-    """A way in which the answers of an API differ from Apache Kafka's, with the fields and cases that show it."""
+    """A way in which the answers of an API differ from Apache Kafka's, with the fields that show it."""
 
     reason: str
     fields: tuple[str, ...]
-    cases: tuple[str, ...]
 
     def __str__(self) -> str:
         fields = "the whole answer" if set(self.fields) <= {"answer", "case", "*"} else ", ".join(f"`{name}`" for name in self.fields)
-        cases = ", ".join(f"`{name}`" for name in self.cases)
-        return f"* {self.reason[0].upper()}{self.reason[1:]}.\n  Differs: {fields}; in the cases {cases}."
+        return f"* {self.reason[0].upper()}{self.reason[1:]}.\n  Differs: {fields}."
 
 
-def rewritten(page: str) -> str:
-    """Returns the page with a current generated part. Raises ValueError if the mark is missing."""
+def pages(page: str) -> dict[str, str]:
+    """Returns the pages by their paths: docs/apis.md with a current generated part, and one for each family.
+
+    Raises ValueError if the mark is missing in `page`, the present text of docs/apis.md.
+    """
     head, mark, _ = page.partition(MARK)
     if not mark:
-        raise ValueError(f"docs/apis.md has no line {MARK!r}")
+        raise ValueError(f"{PAGE} has no line {MARK!r}")
     found = deviations(known_differences())
-    sections = [_section(api, found.get(api.name, [])) for api in APIS.values()]
-    return head + mark + "\n" + "\n\n".join([_table(found), _every_api(found.get(EVERY_API, [])), "## Each API", *sections]) + "\n"
+    families = _families()
+    contents = "\n".join(["```{toctree}", ":hidden:", "", *(f"{FOLDER}/{_slug(title)}" for title in families), "```"])
+    texts = {f"docs/{FOLDER}/{_slug(title)}.md": _family_page(title, apis, found) for title, apis in families.items()}
+    return texts | {
+        PAGE: head + mark + "\n" + "\n\n".join([_table(families, found), _every_api(found.get(EVERY_API, [])), contents]) + "\n"
+    }
+
+
+def _families() -> dict[str, list[Api]]:
+    """Returns the APIs of each page by its title, in the order of their keys. Raises KeyError if a handler's module is on no page."""
+    titles = {module: title for title, modules in FAMILIES.items() for module in modules.split()}
+    found: dict[str, list[Api]] = {title: [] for title in FAMILIES}
+    for key, api in APIS.items():
+        found[titles[HANDLERS[key].rule.__module__.rpartition(".")[2]]].append(api)
+    return found
+
+
+def _slug(title: str) -> str:
+    return title.lower().replace(",", "").replace(" ", "-")
+
+
+def _family_page(title: str, apis: Iterable[Api], found: Mapping[str, Sequence[Deviation]]) -> str:
+    sections = [_section(api, found.get(api.name, [])) for api in apis]
+    return "\n\n".join([f"# {title}", f"[All APIs](../{FOLDER}.md) explains what is compared.", *sections]) + "\n"
 
 
 def deviations(known: Sequence[KnownDifference]) -> dict[str, list[Deviation]]:
@@ -52,19 +91,21 @@ def deviations(known: Sequence[KnownDifference]) -> dict[str, list[Deviation]]:
         reason = reason if entry.reason == SAME else entry.reason
         for api in entry.apis:
             found[api][reason].append(entry)
-    return {api: [Deviation(reason, *_names(entries)) for reason, entries in reasons.items()] for api, reasons in found.items()}
+    return {api: [Deviation(reason, _names(entries)) for reason, entries in reasons.items()] for api, reasons in found.items()}
 
 
-def _names(entries: Sequence[KnownDifference]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    return tuple(dict.fromkeys(entry.field for entry in entries)), tuple(dict.fromkeys(entry.cases for entry in entries))
+def _names(entries: Sequence[KnownDifference]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(entry.field for entry in entries))
 
 
-def _table(found: dict[str, list[Deviation]]) -> str:
+def _table(families: Mapping[str, Iterable[Api]], found: Mapping[str, Sequence[Deviation]]) -> str:
+    page_of = {api.key: title for title, apis in families.items() for api in apis}
     rows = (
-        f"| {api.key} | [{api.name}](#{anchor(api)}) | {versions(api.versions)} | {len(found.get(api.name, [])) or ''} |"
+        f"| {api.key} | [{api.name}]({FOLDER}/{_slug(page_of[api.key])}.md#{anchor(api)}) | {page_of[api.key]} | {versions(api.versions)} |"
+        f" {len(found.get(api.name, [])) or ''} |"
         for api in APIS.values()
     )
-    return "\n".join(["| key | API | versions | deviations |", "|--:|---|---|--:|", *rows])
+    return "\n".join(["| key | API | family | versions | deviations |", "|--:|---|---|---|--:|", *rows])
 
 
 def _every_api(found: Sequence[Deviation]) -> str:
@@ -76,7 +117,7 @@ def _section(api: Api, found: Sequence[Deviation]) -> str:
     kips = sorted({int(number) for number in re.findall(r"KIP-(\d+)", " ".join([purpose, *history]))})
     facts = [f"Key {api.key}", f"versions {versions(api.versions)}", *(["KIPs " + ", ".join(map(str, kips))] if kips else [])]
     listed = ["\n".join(map(str, found))] if found else ["No known deviation."]
-    return "\n\n".join([f"### {api.name}", "; ".join(facts) + ".", purpose, *history, *listed])
+    return "\n\n".join([f"## {api.name}", "; ".join(facts) + ".", purpose, *history, *listed])
 
 
 def _paragraphs(api: Api) -> Iterator[str]:

@@ -6,19 +6,18 @@ tests/tidy/test_documents.py checks that they are current.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from odradek.broker.control_interface import documentation as controls
 from odradek.broker.handlers import HANDLERS
-from odradek.broker.settings.documentation import as_markdown
+from odradek.broker.settings import documentation as settings
 from odradek.protocol.messages import APIS
 from tests import api_page, request_paths
 from tests.conformance import page as conformance
 
 ROOT = Path(__file__).parents[1]
-API_PAGE, CONFIGURATION, CONTROLS, ARCHITECTURE = "docs/apis.md", "docs/configuration.md", "docs/controls.md", "ARCHITECTURE.md"
-CONFORMANCE = "docs/conformance.md"
+ARCHITECTURE = "ARCHITECTURE.md"
 SERVED_APIS, FAMILIES = "protocol/served_apis.py", "broker/handler_families.py"
 ENTRIES = re.compile(r"^    \d+: .*,\n(?:    .*\n)*", re.MULTILINE)
 
@@ -26,16 +25,18 @@ ENTRIES = re.compile(r"^    \d+: .*,\n(?:    .*\n)*", re.MULTILINE)
 def rendered() -> dict[str, str]:
     """Returns the current text of each document that has generated parts, by its path in the repository."""
     return {
-        API_PAGE: api_page.rewritten(read(API_PAGE)),
-        CONFIGURATION: as_markdown(),
-        CONTROLS: controls.as_markdown(),
-        CONFORMANCE: conformance.as_markdown(),
+        **generated_pages(),
         ARCHITECTURE: request_paths.rewritten(read(ARCHITECTURE)),
         SERVED_APIS: with_rows(
             SERVED_APIS, (f'{key}: ("{module_of(api.request)}", {api.versions.first}, {api.versions.last})' for key, api in APIS.items())
         ),
         FAMILIES: with_rows(FAMILIES, (f'{key}: "{module_of(handler.rule)}"' for key, handler in sorted(HANDLERS.items()))),
     }
+
+
+def generated_pages() -> dict[str, str]:
+    """Returns the current text of each generated page of the documentation, by its path in the repository."""
+    return api_page.pages(read(api_page.PAGE)) | settings.pages() | controls.pages() | conformance.pages()
 
 
 def with_rows(name: str, rows: Iterable[str]) -> str:
@@ -51,6 +52,15 @@ def read(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
+def write(texts: Mapping[str, str], root: Path = ROOT) -> None:
+    """Writes the documents, and removes former pages from the folders of the generated ones."""
+    for folder in {(root / name).parent for name in texts if name.count("/") > 1 and name.startswith("docs/")}:
+        folder.mkdir(parents=True, exist_ok=True)
+        for page in folder.glob("*.md"):
+            page.unlink()
+    for name, text in texts.items():
+        (root / name).write_text(text, encoding="utf-8")
+
+
 if __name__ == "__main__":
-    for name, text in rendered().items():
-        (ROOT / name).write_text(text, encoding="utf-8")
+    write(rendered())

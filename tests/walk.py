@@ -20,10 +20,10 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from odradek import Cluster
-from odradek.broker.wire.diagrams.labels import request_label, response_label
 from odradek.broker.wire.diagrams.layout import diagram_of
 from odradek.broker.wire.diagrams.svg import as_svg
 from odradek.broker.wire.exchange import Entry, Event, Exchange, Moment
+from odradek.broker.wire.labels import request_label, response_label
 
 DOCS = Path(__file__).parents[1] / "docs"
 PATIENCE_S = 60.0

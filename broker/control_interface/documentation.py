@@ -1,8 +1,13 @@
-"""Generator of docs/controls.md from the declarations of all controls."""
+"""Generator of docs/controls.md and of the pages in docs/controls/ from the declarations of all controls.
+
+The first page has the table of all controls. Each family, the controls with the same first word, has a page, and so have the types.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 from typing import Any
 
@@ -16,7 +21,6 @@ from .signatures import Parameter, parameters_of, python_only_of, result_of
 
 INTRODUCTION = (
     "# Controls",
-    "`make docs` generates this page from the declarations in `broker/controls/`.",
     "A control is an operation on a running cluster that Kafka clients cannot request, such as stopping a node or moving the time. Each is"
     " available in three ways.",
     "* **Python**: methods of `Cluster`, which block, and of `AsyncCluster`, which are awaited.\n"
@@ -51,26 +55,47 @@ INTRODUCTION = (
 )  # fmt: skip
 
 
-def as_markdown() -> str:
-    """Returns the text of docs/controls.md."""
-    parts = list(INTRODUCTION)
+PAGE, FOLDER, TYPES = "docs/controls.md", "controls", "types"
+
+
+def pages() -> dict[str, str]:
+    """Returns the text of each page by its path in the repository."""
     definitions: dict[str, Schema] = {}
-    for group, controls in groupby(sorted(CONTROLS.values(), key=_first_word), _first_word):
-        parts.append(f"## {group}")
+    found: dict[str, list[str]] = {}
+    families = {family: list(each) for family, each in groupby(sorted(CONTROLS.values(), key=_family), _family)}
+    for family, controls in families.items():
+        found[family] = [f"# {family} controls", f"[All controls](../{FOLDER}.md) explains values, errors and access."]
         for control in controls:
-            parts += _section(control, definitions)
-    parts += ["## Types", "The fields of results and of structured parameters."]
+            found[family] += _section(control, definitions)
+    found[TYPES] = ["# Types", "The fields of results and of structured parameters."]
     for name, schema in sorted(definitions.items()):
-        parts += _type_section(name, schema)
-    return "\n\n".join(parts) + "\n"
+        found[TYPES] += _type_section(name, schema)
+    texts = {f"docs/{FOLDER}/{name}.md": parts for name, parts in found.items()}
+    contents = "\n".join(["```{toctree}", ":hidden:", "", *(f"{FOLDER}/{name}" for name in found), "```"])
+    texts[PAGE] = [*INTRODUCTION, "## All controls", _table(families), f"[Types]({FOLDER}/{TYPES}.md) has the fields of results.", contents]
+    return {name: "\n\n".join(parts) + "\n" for name, parts in texts.items()}
 
 
-def _first_word(control: Control) -> str:
+def _table(families: Mapping[str, Iterable[Control]]) -> str:
+    rows = [
+        f"| [{' '.join(control.words)}]({FOLDER}/{family}.md#{'-'.join(control.words)}) | `{python_call(control, example_of(control))}` |"
+        f" {_first_sentence(control.help)} |"
+        for family, controls in families.items()
+        for control in controls
+    ]
+    return "\n".join(["| control | in Python | effect |", "|---|---|---|", *rows])
+
+
+def _first_sentence(text: str) -> str:
+    return re.split(r"(?<=\.)\s", " ".join(text.split()), maxsplit=1)[0]
+
+
+def _family(control: Control) -> str:
     return control.words[0]
 
 
 def _section(control: Control, definitions: dict[str, Schema]) -> list[str]:
-    parts = [f"### {' '.join(control.words)}", control.help]
+    parts = [f"## {' '.join(control.words)}", control.help]
     rows = [_row(each, definitions) for each in parameters_of(control).values()]
     rows += [f"| `{name}` | in Python only | | {text} |" for name, text in python_only_of(control).items()]
     if rows:
@@ -79,10 +104,8 @@ def _section(control: Control, definitions: dict[str, Schema]) -> list[str]:
     if result is not type(None):
         parts.append(f"Result: {_type_name(result_schema(result, definitions))}")
     example = example_of(control)
-    return [
-        *parts,
-        "\n".join(f"    {line}" for line in (python_call(control, example), http_call(control, example), command_of(control, example))),
-    ]
+    calls = {"python": python_call(control, example), "text": http_call(control, example), "shell": command_of(control, example)}
+    return [*parts, *(f"```{language}\n{call}\n```" for language, call in calls.items())]
 
 
 def python_call(control: Control, arguments: dict[str, Any]) -> str:
@@ -118,7 +141,7 @@ def _row(parameter: Parameter, definitions: dict[str, Schema]) -> str:
 
 
 def _type_section(name: str, schema: Schema) -> list[str]:
-    parts = [f"### {name}", schema.get("description", "")]
+    parts = [f"## {name}", schema.get("description", "")]
     if properties := schema.get("properties"):
         rows = [f"| `{field}` | {_type_name(each)} |" for field, each in properties.items()]
         parts.append("\n".join(["| field | type |", "|---|---|", *rows]))
@@ -129,7 +152,7 @@ def _type_name(schema: Schema, *, nullable: bool = True) -> str:
     """Returns the type that a schema describes, in words."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
-        return f"[{name}](#{name.lower()})"
+        return f"[{name}]({TYPES}.md#{name.lower()})"
     if "enum" in schema:
         return ", ".join(f"`{value}`" for value in schema["enum"])
     if "anyOf" in schema:

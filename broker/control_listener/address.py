@@ -27,7 +27,9 @@ class ControlAddress(NamedTuple):
             raise InvalidConfig("invalid token for control: use printable ASCII characters without spaces")
         host = match[1].strip("[]")
         if token is None and not is_loopback(host):
-            raise InvalidConfig(f"control cannot listen on {host} without a token: set a token, or listen on 127.0.0.1")
+            raise InvalidConfig(
+                f"control cannot listen on {host} without a token: set a token, or, outside a container, listen on 127.0.0.1"
+            )
         return cls(host, int(match[2]), token)
 
     def bound(self, port: int) -> str:

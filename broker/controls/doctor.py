@@ -36,5 +36,5 @@ class DoctorControls(Controls):
         from ..wire.doctor.examination import examine  # imported on first use, because most clusters are not examined
         from ..wire.doctor.report import described
 
-        entries = await recorded(self._server, since)
-        return await self._server.in_thread(lambda: [FindingInfo(**described(finding)) for finding in examine(entries)])
+        entries = await recorded(self._server)
+        return await self._server.in_thread(lambda: [FindingInfo(**described(finding)) for finding in examine(entries, since)])

@@ -66,6 +66,25 @@ class AsyncWire(Part):
         entries = await recorded(self._server, since)
         return await self._server.in_thread(lambda: draw([entry for entry in entries if selects(entry)]))
 
+    @control("wire story", reads=True, owner="wire")
+    async def story(
+        self,
+        since: Since = 0,
+        filter: FilterText = "",  # noqa: A002
+        begin_ms: Annotated[float, "when times begin, in milliseconds since 1970 by the wall clock; 0 is the first entry"] = 0,
+    ) -> str:
+        """Returns what the exchanges and events from a number on show, in lines of at most 120 columns.
+
+        Writes, commits, errors, faults and events of the cluster have lines of their own. Cycles that a client repeats are one line with
+        their number, and so is what each client does in the background: heartbeats, connections and empty fetches.
+        """
+        from ..wire.filters import parsed
+        from ..wire.story.text import as_story
+
+        selects = parsed(filter)
+        entries = await recorded(self._server, since)
+        return await self._server.in_thread(lambda: as_story([entry for entry in entries if selects(entry)], begin_ms))
+
 
 class RequestControls(Controls):
     """The exchanges of a cluster."""
@@ -112,6 +131,7 @@ class Wire(Blocking):
     since = blocking(AsyncWire.since)
     entries = blocking(AsyncWire.entries)
     diagram = blocking(AsyncWire.diagram)
+    story = blocking(AsyncWire.story)
 
 
 def _any_fits(names: Sequence[str], pattern: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.delete_records import (
     DELETE_RECORDS,
@@ -15,6 +17,7 @@ from ..context import Context
 from ..lookup import find_led_partition, find_topic
 from ..registry import handles
 from ..security.acls import Operation
+from ..topics.removed_records import Removed, tell_removed
 
 HIGH_WATERMARK = -1
 """The offset that stands for the high watermark."""
@@ -27,15 +30,18 @@ def delete_records(request: DeleteRecordsRequest, context: Context) -> DeleteRec
     for topic in request.topics:
         for wanted in topic.partitions:
             topics.setdefault(topic.name, {})[wanted.partition_index] = wanted
-    return DeleteRecordsResponse(
-        topics=[
-            DeleteRecordsTopicResult(name=name, partitions=[_delete(name, wanted, context) for wanted in partitions.values()])
-            for name, partitions in topics.items()
-        ]
-    )
+    return DeleteRecordsResponse(topics=[_delete_in_topic(name, partitions.values(), context) for name, partitions in topics.items()])
 
 
-def _delete(name: str, wanted: DeleteRecordsPartition, context: Context) -> DeleteRecordsPartitionResult:
+def _delete_in_topic(name: str, partitions: Iterable[DeleteRecordsPartition], context: Context) -> DeleteRecordsTopicResult:
+    removed: list[Removed] = []
+    results = [_delete(name, wanted, context, removed) for wanted in partitions]
+    tell_removed(context.cluster.tell, "deleted", removed, "a client has deleted older records")
+    return DeleteRecordsTopicResult(name=name, partitions=results)
+
+
+def _delete(name: str, wanted: DeleteRecordsPartition, context: Context, removed: list[Removed]) -> DeleteRecordsPartitionResult:
+    """Moves the start of a partition, which is added to `removed` if it has lost records."""
     try:
         topic = find_topic(context, Operation.DELETE, name)
         partition = find_led_partition(context.broker, topic, wanted.partition_index)
@@ -48,6 +54,9 @@ def _delete(name: str, wanted: DeleteRecordsPartition, context: Context) -> Dele
             raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
     except KafkaError as error:
         return DeleteRecordsPartitionResult(partition_index=wanted.partition_index, low_watermark=-1, error_code=error.code)
+    former_start = partition.log.start_offset
     partition.delete_before(offset)
+    if partition.log.start_offset > former_start:
+        removed.append(Removed(partition, former_start))
     context.cluster.wake(partition)
     return DeleteRecordsPartitionResult(partition_index=partition.index, low_watermark=partition.log.start_offset)

@@ -12,6 +12,7 @@ import logging
 import os
 import socket
 import ssl
+from contextvars import Context, copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -187,7 +188,7 @@ class Acceptor:
         protocol = ClientProtocol(self._server, self.broker, self.name, host, port)
         timeout_s = None if context is None else HANDSHAKE_TIMEOUT_S
         opening = self._loop.connect_accepted_socket(lambda: protocol, accepted, ssl=context, ssl_handshake_timeout=timeout_s)
-        task = self._loop.create_task(opening)
+        task = self._loop.create_task(opening, context=None if context is None else _telling(protocol))
         self._opening.add(task)
         task.add_done_callback(lambda done: self._opened(done, protocol, accepted))
 
@@ -204,10 +205,19 @@ class Acceptor:
         elif error is not None:
             text = "[KafkaServer id=%d] could not open a connection from %s"
             network_log.error(text, self.broker.node_id, protocol.host, exc_info=error)
-        protocol.abort("the connection could not be opened")
+        protocol.not_opened(error)
         if not protocol.is_open:  # otherwise asyncio calls `connection_lost`
             accepted.close()
             self._server.closed(protocol)
+
+
+def _telling(protocol: ClientProtocol) -> Context:
+    """Returns a context in which a failed handshake tells its reason to a connection."""
+    from ..tls.handshakes import on_failure  # imported on first use, because most listeners do not use TLS
+
+    context = copy_context()
+    context.run(on_failure.set, protocol.handshake_failed)
+    return context
 
 
 def bind(listener: Listener) -> socket.socket:

@@ -56,6 +56,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._reading = True
         self._silent = False
         self._full = False
+        self._failed_handshake = False
 
     @property
     def is_open(self) -> bool:
@@ -89,6 +90,19 @@ class ClientProtocol(asyncio.BufferedProtocol):
         elif self.broker.silence is not None:
             self.silence()
         self.server.after_turn()
+
+    def handshake_failed(self, reason: str) -> None:
+        """Tells the record why there is no TLS connection."""
+        self._failed_handshake = True
+        if self.connection.recording is not None:
+            self.connection.recording.tell("handshake failed", reason, {"reason": reason})
+
+    def not_opened(self, error: BaseException | None) -> None:
+        """Ends a connection that could not be opened: its handshake failed or took too long, or the node has stopped (without an error)."""
+        if isinstance(error, ConnectionResetError):
+            self.connection.lost("the client has disconnected", by_client=True)
+        reason = "the TLS handshake failed" if self._failed_handshake else str(error or "the node is stopped")
+        self.abort(reason)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self.connection.buffer()

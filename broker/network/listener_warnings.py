@@ -18,7 +18,8 @@ def warn_of_listeners(config: ClusterConfig, brokers: Iterable[Broker]) -> None:
     if any(listener.host in WILDCARDS and listener.security_protocol == "PLAINTEXT" for listener in listeners):
         log.warning(
             "listening on all addresses without encryption and authentication: every host that reaches this machine can read and "
-            "change all data; listen on 127.0.0.1 to serve this machine only"
+            "change all data; to serve this machine only, listen on 127.0.0.1 or, in a container, publish the port there: "
+            "-p 127.0.0.1:9092:9092"
         )
     for broker in brokers:
         for name in broker.listeners:

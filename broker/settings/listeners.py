@@ -46,7 +46,7 @@ def listeners_of(node_id: int, properties: Mapping[str, str], shift: int) -> tup
     names = [endpoint.name for endpoint in listening]
     controllers = controller_names(properties)
     _check_names(node_id, names, [name for name in advertised if name not in controllers], properties)
-    protocols = _protocols(names, properties)
+    protocols = protocols_of(names, properties)
     return tuple(_listener(node_id, endpoint, advertised.get(endpoint.name), protocols[endpoint.name]) for endpoint in listening)
 
 
@@ -87,7 +87,7 @@ def _check_names(node_id: int, names: Sequence[str], advertised: Sequence[str], 
         raise InvalidConfig(f"inter.broker.listener.name is {inter_broker}, which is not in listeners ({known})")
 
 
-def _protocols(names: Sequence[str], properties: Mapping[str, str]) -> dict[str, str]:
+def protocols_of(names: Sequence[str], properties: Mapping[str, str]) -> dict[str, str]:
     """Returns the security protocol of each listener. Raises InvalidConfig.
 
     Without a map, a listener that is named after a protocol uses it, and all others use PLAINTEXT.

@@ -59,14 +59,16 @@ QUOTAS = Record(ClientQuotas, {"_quotas": mapped(_ENTITY, _PAIRS)}, apart=("on_c
 AUTHORIZER = Record(Authorizer, {}, apart=("super_users", "_if_no_acl_found", "_acls", "_longest_prefix", "_patterns"))
 TOPIC_NAMES = Record(TopicNames, {}, apart=("_by_metric_name",))
 COORDINATOR_LOG = Record(CoordinatorLog, {}, apart=("_topics", "_timers", "_wake", "_hash"))
-LOG_RETENTION = Record(LogRetention, {}, apart=("_topics", "_wake", "_timers", "_config"))
-LOG_CLEANER = Record(LogCleaner, {}, apart=("_topics", "_timers", "_config", "_background", "_running"))
+LOG_RETENTION = Record(LogRetention, {}, apart=("_topics", "_wake", "_tell", "_timers", "_config"))
+LOG_CLEANER = Record(LogCleaner, {}, apart=("_topics", "_timers", "_config", "_background", "_tell", "_running"))
 
 CLUSTER = Record(
     ClusterState,
     {
         "cluster_id": PLAIN,
         "topics_version": PLAIN,
+        "first_leader_epoch": PLAIN,
+        "newest_leader_epoch": PLAIN,
         "metadata_log": Within(METADATA_LOG),
         "producer_ids": Within(PRODUCER_IDS),
         "replica_control": Within(REPLICA_CONTROL),
@@ -246,7 +248,7 @@ def read_cluster(state: State, config: ClusterConfig, turns: Turns[Any], random:
         for entry in entries:
             cluster.authorizer.add(entry)
     if SHARE_GROUP_STATE in cluster.topics:
-        assert cluster.share_states is not None  # read back from its log now, because its timers belong to the state
+        cluster.load_share_states()  # now, because its timers belong to the state
     set_timers(cluster, state["timers"])
     if state["random"] is not None:
         version, numbers, gauss = state["random"]

@@ -31,7 +31,7 @@ from ..settings.cluster_config import ClusterConfig, release_named
 from .cluster import State, nodes_of, read_cluster
 
 MAGIC = b"ODRADEK\n"
-VERSION = 1
+VERSION = 2
 _HEAD = Struct(">8sIQQ")
 CHECKSUM_BYTES = 32
 _CHUNK_BYTES = 1024 * 1024

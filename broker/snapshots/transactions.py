@@ -32,6 +32,6 @@ def _find_unfinished(transactions: Transactions) -> None:
 TRANSACTIONS = Record(
     Transactions,
     {"_transactions": keyed(TRANSACTION, "transactional_id"), "_unfinished": KEYS},
-    apart=("_timers", "_settings", "_cluster"),
+    apart=("_timers", "_settings", "_cluster", "_former"),
     complete=_find_unfinished,
 )

@@ -34,7 +34,7 @@ class GeneratedTls:
             for node in config.nodes
         }
         self._client: Certificate | None = None
-        self._directory = Path(tempfile.mkdtemp(prefix="odradek-tls-"))
+        self._directory = _new_directory()
         self.ca_file = self._write("ca.pem", self._authority.pem)
         """Path of the CA's certificate as PEM, which clients have to trust."""
 
@@ -83,6 +83,16 @@ class GeneratedTls:
     def close(self) -> None:
         """Deletes the files."""
         shutil.rmtree(self._directory, ignore_errors=True)
+
+
+def _new_directory() -> Path:
+    """Returns a new folder that only this user can read. Raises OSError if no folder for temporary files can be written to."""
+    try:
+        return Path(tempfile.mkdtemp(prefix="odradek-tls-"))
+    except FileNotFoundError as error:
+        raise FileNotFoundError(
+            f"generated certificates need a folder for temporary files, such as --tmpfs /tmp in a container, or TMPDIR: {error}"
+        ) from None
 
 
 def _addresses(hosts: Iterable[str]) -> list[str]:

@@ -27,6 +27,7 @@ from ..scheduling.waiting import NEXT_TURN, Background, Wait
 from ..settings.values import BrokerConfig, TopicConfig
 from ..slices import Slices
 from .partition import Partition
+from .removed_records import Tell, tell_compacted
 from .retention import segment_bytes
 from .topic import Topic
 
@@ -49,10 +50,16 @@ class _LogState(NamedTuple):
 
 
 class LogCleaner:
-    """The compaction of all logs of a cluster. `topics` is a live view of them; `background` runs a generator slice by slice."""
+    """The compaction of all logs of a cluster. `topics` is a live view of them; `background` runs a generator slice by slice.
 
-    def __init__(self, topics: Iterable[Topic], timers: Timers, config: BrokerConfig, background: Callable[[Background], None]) -> None:
+    `tell` adds an event for each partition that has lost records.
+    """
+
+    def __init__(
+        self, topics: Iterable[Topic], timers: Timers, config: BrokerConfig, background: Callable[[Background], None], tell: Tell
+    ) -> None:
         self._topics = topics
+        self._tell = tell
         self._timers = timers
         self._config = config
         self._background = background
@@ -101,6 +108,7 @@ class LogCleaner:
             before = partition.log.size
             if (yield from _rewrite(partition, dirty, now_ms, slices)):
                 log.info("compacted %r up to offset %d: %d of %d bytes", partition, dirty.end_offset, partition.log.size, before)
+                tell_compacted(self._tell, partition, dirty.end_offset, before)
 
 
 def _rewrite(partition: Partition, dirty: Dirty, now_ms: int, slices: Slices) -> Generator[Wait, None, bool]:

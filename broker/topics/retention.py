@@ -12,6 +12,7 @@ from ...storage.retention import Retention, deletable_before
 from ..scheduling.timers import Timers
 from ..settings.values import BrokerConfig, TopicConfig
 from .partition import Partition
+from .removed_records import Removed, Tell, tell_removed
 from .topic import Topic
 
 log = logging.getLogger("kafka.log.LogManager")
@@ -20,12 +21,16 @@ log = logging.getLogger("kafka.log.LogManager")
 class LogRetention:
     """The retention of all logs of a cluster.
 
-    `topics` is a live view of the topics. `wake` is called with each partition whose log start has moved.
+    `topics` is a live view of the topics. `wake` is called with each partition whose log start has moved, and `tell` adds an event for
+    each topic of such partitions.
     """
 
-    def __init__(self, topics: Iterable[Topic], timers: Timers, config: BrokerConfig, wake: Callable[[Partition], None]) -> None:
+    def __init__(
+        self, topics: Iterable[Topic], timers: Timers, config: BrokerConfig, wake: Callable[[Partition], None], tell: Tell
+    ) -> None:
         self._topics = topics
         self._wake = wake
+        self._tell = tell
         self._timers = timers
         self._config = config
         self._schedule(config.integers["log.initial.task.delay.ms"])
@@ -42,18 +47,21 @@ class LogRetention:
         for topic in self._topics:
             if "delete" in topic.config.lists["cleanup.policy"]:
                 limits = retention_limits(topic.config)
-                for partition in topic.partitions:
-                    if partition.log.size:
-                        self._delete_expired(partition, limits)
+                found = [self._delete_expired(partition, limits) for partition in topic.partitions if partition.log.size]
+                removed = [each for each in found if each is not None]
+                tell_removed(self._tell, "expired", removed, "older records are beyond retention.ms or retention.bytes")
 
-    def _delete_expired(self, partition: Partition, limits: Retention) -> None:
+    def _delete_expired(self, partition: Partition, limits: Retention) -> Removed | None:
         offset = deletable_before(
             partition.log, partition.virtual_segments, limits, partition.untimed, partition.high_watermark, self._timers.now_ms
         )
-        if offset > partition.log.start_offset:
-            partition.delete_before(offset)
-            self._wake(partition)
-            log.info("[UnifiedLog partition=%r] the log starts at %d: older records are beyond retention", partition, offset)
+        removed = Removed(partition, partition.log.start_offset)
+        if offset <= removed.former_start:
+            return None
+        partition.delete_before(offset)
+        self._wake(partition)
+        log.info("[UnifiedLog partition=%r] the log starts at %d: older records are beyond retention", partition, offset)
+        return removed
 
 
 def retention_limits(config: TopicConfig) -> Retention:

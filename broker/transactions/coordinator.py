@@ -28,6 +28,7 @@ from .producer_checks import check_end_v1, check_end_v2, check_producer, may_con
 from .records import tombstone, transaction_record
 from .settings import TransactionSettings
 from .transaction import (
+    IDLE,
     NO_PRODUCER_EPOCH,
     NO_PRODUCER_ID,
     PREPARED,
@@ -40,6 +41,7 @@ from .transaction import (
     TransactionState,
 )
 
+FORMER_PRODUCERS_KEPT = 100_000
 NO_PRODUCER = Producer(NO_PRODUCER_ID, NO_PRODUCER_EPOCH)
 
 log = logging.getLogger("kafka.coordinator.transaction.TransactionCoordinator")
@@ -58,6 +60,8 @@ class Transactions:
     def __init__(self, timers: Timers, settings: TransactionSettings, cluster: ClusterView) -> None:
         self._timers, self._settings, self._cluster = timers, settings, cluster
         self._transactions: dict[str, Transaction] = {}
+        self._former: dict[str, Transaction] = {}
+        """Idle transactional ids that a restored state lacks. Their producers may still be connected."""
         self._unfinished: dict[str, Transaction] = {}
         """Prepared transactions whose markers are not all written, because a partition has no leader or because of an internal error."""
 
@@ -66,6 +70,36 @@ class Transactions:
 
     def get(self, transactional_id: str) -> Transaction | None:
         """Returns the state of a transactional id, or None if the id is unknown."""
+        return self._transactions.get(transactional_id)
+
+    def continue_from(self, former: Transactions) -> None:
+        """Continues the producers of the transactional ids in a cluster of which an earlier state was restored.
+
+        A producer that lives on goes on with its id and epoch, and another one with the same transactional id gets the next epoch, so that
+        they never share one. The restored state has lost the open transaction of a producer; it gets another id when it recovers. A
+        transaction that is open in the restored state remains as it is.
+        """
+        for present in (*former._former.values(), *former):
+            restored, is_idle = self._transactions.get(present.transactional_id), present.state in IDLE
+            if restored is None and is_idle:
+                self._former[present.transactional_id] = present
+            elif restored is None:
+                self._former.pop(present.transactional_id, None)
+            elif restored.state in IDLE and is_idle:
+                restored.follow(present)
+            elif restored.state in IDLE:
+                restored.replace_producer(self._cluster.next_producer_id())
+        self._former = dict(list(self._former.items())[-FORMER_PRODUCERS_KEPT:])
+
+    def is_former(self, transactional_id: str) -> bool:
+        """Returns whether the transactional id is missing in a restored state and its producer may be connected."""
+        return transactional_id in self._former
+
+    def _find(self, transactional_id: str) -> Transaction | None:
+        """Returns the state of a transactional id for a request of its producer. A former one returns to the table."""
+        if (former := self._former.pop(transactional_id, None)) is not None:
+            self._transactions[transactional_id] = former
+            self._set_expiry(former)
         return self._transactions.get(transactional_id)
 
     # Requests of producers.
@@ -80,7 +114,7 @@ class Transactions:
         The result has CONCURRENT_TRANSACTIONS while an open transaction is being aborted, after which the client must retry,
         and PRODUCER_FENCED if another producer has taken over the transactional id.
         """
-        transaction = self._transactions.get(transactional_id)
+        transaction = self._find(transactional_id)
         if transaction is None:
             transaction = Transaction(transactional_id, self._cluster.next_producer_id())
         elif transaction.state in PREPARED:
@@ -96,7 +130,7 @@ class Transactions:
         self, transactional_id: str, producer: Producer, partitions: list[TopicPartition], client_version: int = 0
     ) -> ErrorCode:
         """Handles AddPartitionsToTxn and AddOffsetsToTxn. For clients of transactions v2, Produce and TxnOffsetCommit call it too."""
-        transaction = self._transactions.get(transactional_id)
+        transaction = self._find(transactional_id)
         if transaction is not None and transaction.state in PREPARED:
             return ErrorCode.CONCURRENT_TRANSACTIONS
         if transaction is None or (error := check_producer(transaction, producer)):
@@ -115,7 +149,7 @@ class Transactions:
 
         The error is TRANSACTION_ABORTABLE for a partition that has not been added.
         """
-        transaction = self._transactions.get(transactional_id)
+        transaction = self._find(transactional_id)
         if transaction is None or (error := check_producer(transaction, producer)):
             return dict.fromkeys(partitions, error if transaction else ErrorCode.INVALID_PRODUCER_ID_MAPPING)
         if transaction.state in PREPARED:
@@ -124,7 +158,7 @@ class Transactions:
 
     def end(self, transactional_id: str, producer: Producer, *, commit: bool, raise_epoch: bool) -> ProducerResult:
         """Handles EndTxn. With `raise_epoch` (transactions v2) the result contains the producer's id and epoch for its next transaction."""
-        transaction = self._transactions.get(transactional_id)
+        transaction = self._find(transactional_id)
         if transaction is None:
             return ProducerResult(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
         check = check_end_v2 if raise_epoch else check_end_v1

@@ -113,6 +113,19 @@ class Transaction:
         """Whether the producer cannot get a higher epoch, because the highest one is reserved for fencing."""
         return self.producer.epoch >= MAX_EPOCH - 1
 
+    def follow(self, other: Transaction) -> None:
+        """Takes the producer over from a later state of the same transactional id."""
+        self.producer, self.last_epoch, self.timeout_ms = other.producer, other.last_epoch, other.timeout_ms
+        self.previous_producer_id, self.next_producer_id = other.previous_producer_id, other.next_producer_id
+
+    def replace_producer(self, producer_id: int) -> None:
+        """Replaces the producer id by a new one.
+
+        The former producer is answered INVALID_PRODUCER_ID_MAPPING, and gets the new id when it recovers by InitProducerId (KIP-360).
+        """
+        self.previous_producer_id = self.next_producer_id = NO_PRODUCER_ID
+        self.producer, self.last_epoch = Producer(producer_id, NO_PRODUCER_EPOCH), NO_PRODUCER_EPOCH
+
     def begin(self, producer: Producer, last_epoch: int, timeout_ms: int) -> None:
         """Makes `producer` the current one, for InitProducerId."""
         self._become(TransactionState.EMPTY, producer)

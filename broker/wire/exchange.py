@@ -220,8 +220,8 @@ def decoded_response(api: Api | None, version: int, frame: Frame) -> Message | N
 class Event:
     """Something that happened between requests. It has a number in the same sequence as exchanges.
 
-    `kind` is "connection opened", "connection closed", "group", "leader", "control", "fault" or "clock". `text` describes the event in
-    words, and `fields` in names and values.
+    `kind` is one of `EVENT_KINDS` (`filters.py`), such as "connection closed", "leader" or "clock". `text` describes the event in words,
+    and `fields` in names and values.
     """
 
     sequence: int

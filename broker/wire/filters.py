@@ -24,7 +24,19 @@ from .exchange import Entry, Event, Exchange
 
 MAX_CHARACTERS = 2000
 MAX_DEPTH = 50
-EVENT_KINDS = ("connection opened", "connection closed", "group", "leader", "control", "fault", "clock")
+EVENT_KINDS = (
+    "connection opened",
+    "handshake failed",
+    "connection closed",
+    "group",
+    "leader",
+    "expired",
+    "compacted",
+    "deleted",
+    "control",
+    "fault",
+    "clock",
+)
 
 Filter = Callable[[Entry], bool]
 Value = str | float

@@ -13,6 +13,7 @@ from typing import Any
 from ...protocol.schema import ZERO_UUID, Message, Spec, specs
 from .exchange import Entry, Event, Exchange, Frame, Moment
 from .filters import duration_ms
+from .labels import contents_label
 
 MOST_SHOWN_BYTES = 4096
 PUSH_REQUEST = "PushTelemetryRequest"
@@ -69,6 +70,7 @@ def _json_of_exchange(exchange: Exchange) -> Json:
         "groups": list(exchange.groups),
         "error": errors[0] if errors else None,
         "errors": list(errors),
+        "contents": "" if errors else contents_label(exchange),
         "waits": list(exchange.waits),
         "faults": list(exchange.faults),
         "ended": exchange.ended,

@@ -27,6 +27,7 @@ from odradek.broker.security.startup import Security
 from odradek.broker.settings.cluster_config import DEFAULT_LIMITS, RecordLimits, cluster_of
 from odradek.broker.slices import Slices
 from odradek.broker.snapshots.cluster import State, nodes_of, read_cluster
+from odradek.broker.snapshots.continuation import restore_cluster
 from odradek.broker.topic_descriptions import Description, TopicDescriber
 from odradek.broker.topics.topic import Topic
 from odradek.protocol.frame import decode_response, encode_request
@@ -102,13 +103,19 @@ class World:
         self.core.advance(self.timers.now_ms + milliseconds)
         self.end_turn()
 
-    def restore(self, state: State) -> None:
-        """Replaces the cluster by one with a former state, as `Server.restore` does. Clients of the present cluster must not be used."""
+    def restore(self, state: State, *, continues: bool = False) -> None:
+        """Replaces the cluster by one with a former state. Clients of the present cluster must not be used.
+
+        With `continues`, the counters of the present cluster go on, as `Server.restore` does it.
+        """
         before, now_ms = self.cluster, self.timers.now_ms
         self.timers = Timers(now_ms)
         self.turns = Turns[Parked](self.timers, lambda: self.seconds)
         self.config = replace(self.config, nodes=nodes_of(state))
-        self.cluster = read_cluster(state, self.config, self.turns, Random(), before.log_memory)
+        if continues:
+            self.cluster = restore_cluster(state, self.config, self.turns, before.random, before.log_memory, before)
+        else:
+            self.cluster = read_cluster(state, self.config, self.turns, Random(), before.log_memory)
         self.core = Core(self.cluster, self.turns, self.config.record, self.core)
         deque(before.discard(), maxlen=0)
 

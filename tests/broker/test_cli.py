@@ -199,7 +199,10 @@ def test_invalid_options_print_one_line(argv: list[str], message: str, capsys: p
         (["--topic", "orders:1:3"], "replication factor 3 exceeds the number of nodes (2)"),
         (["--topic", "orders:1", "--topic", "orders:2"], "specified twice"),
         (["--control", "9099"], "invalid address '9099' for control: use HOST:PORT, such as 127.0.0.1:9099"),
-        (["--control", "0.0.0.0:9099"], "control cannot listen on 0.0.0.0 without a token: set a token, or listen on 127.0.0.1"),
+        (
+            ["--control", "0.0.0.0:9099"],
+            "control cannot listen on 0.0.0.0 without a token: set a token, or, outside a container, listen on 127.0.0.1",
+        ),
         (["--control", "127.0.0.1:9099", "--control-token", ""], "invalid token for control"),
         (["--data", "missing"], "no seed data at missing: give a file, a folder with .jsonl or .csv files"),
         (["--exec", "'pytest"], "--exec: No closing quotation in 'pytest"),

@@ -313,9 +313,9 @@ def test_take_output_with_a_limit_returns_pieces(world: World, sizes: list[int])
 @pytest.mark.parametrize(
     ("start", "hint"),
     [
-        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "; this looks like TLS, but the listener is PLAINTEXT"),
-        (b"GET / HTTP/1.1\r\n\r\n", "; this looks like HTTP, but the listener is PLAINTEXT"),
-        (b"PRI * HTTP/2.0\r\n\r\n", "; this looks like HTTP, but the listener is PLAINTEXT"),
+        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "this looks like TLS, but the listener is PLAINTEXT: "),
+        (b"GET / HTTP/1.1\r\n\r\n", "this looks like HTTP, but the listener is PLAINTEXT: "),
+        (b"PRI * HTTP/2.0\r\n\r\n", "this looks like HTTP, but the listener is PLAINTEXT: "),
         (b"\xff\xff\xff\xff", ""),
     ],
 )
@@ -324,7 +324,8 @@ def test_log_names_the_protocol_of_a_foreign_client(world: World, start: bytes, 
     with caplog.at_level(logging.INFO):
         client.feed(start)
     assert client.closed
-    assert caplog.records[-1].getMessage().endswith(f"socket.request.max.bytes is 104857600{hint}")
+    message = caplog.records[-1].getMessage()
+    assert f": {hint}a frame of " in message and message.endswith("socket.request.max.bytes is 104857600")
 
 
 def test_reading_resumes_after_requests_without_responses(world: World) -> None:

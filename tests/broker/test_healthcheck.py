@@ -121,6 +121,17 @@ def test_invalid_listener_is_refused() -> None:
 
 
 @pytest.mark.sockets
+@pytest.mark.parametrize("name", ["SSL", "EXTERNAL"])
+def test_listener_with_tls_may_have_any_certificate(name: str) -> None:
+    with Cluster(nodes=1, tls=True) as cluster:
+        port = cluster.bootstrap_servers.rpartition(":")[2]
+        environ = {"KAFKA_LISTENERS": f"{name}://0.0.0.0:{port}", "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": f"{name}:SSL"}
+        check_listeners(environ)
+        with pytest.raises(Unhealthy, match=f"listener {name} at 127.0.0.1:{port} does not answer"):
+            check_listeners(environ | {"KAFKA_LISTENER_SECURITY_PROTOCOL_MAP": f"{name}:PLAINTEXT"})
+
+
+@pytest.mark.sockets
 @pytest.mark.parametrize("as_version", [None, "2.1"])
 def test_check_of_a_secured_cluster_authenticates(tmp_path: Path, capsys: pytest.CaptureFixture[str], as_version: str | None) -> None:
     with Cluster(nodes=2, tls=True, users={"alice": "secret"}, as_version=as_version) as cluster:

@@ -113,13 +113,22 @@ def test_oversize_request_is_explained() -> None:
         assert "socket.request.max.bytes" in found.settings
 
 
-def test_idle_close_is_explained(cluster: Cluster) -> None:
+def test_idle_close_is_explained() -> None:
+    with cluster_with({"connections.max.idle.ms": 1000}) as cluster:
+        writer = producer(cluster)
+        writer.produce("orders", b"a", partition=0)
+        writer.flush()
+        found = diagnosis(cluster, "idle connections")
+        assert "connections.max.idle.ms is 1000" in found.problem
+
+
+def test_idle_close_by_a_moved_clock_is_no_finding(cluster: Cluster) -> None:
     writer = producer(cluster)
     writer.produce("orders", b"a", partition=0)
     writer.flush()
     cluster.clock.advance(minutes=11)
-    found = diagnosis(cluster, "idle connections")
-    assert "connections.max.idle.ms is 600000" in found.problem
+    until(lambda: "connections.max.idle.ms is" in cluster.wire.story())
+    assert cluster.doctor() == []
 
 
 def test_half_open_connection_is_explained() -> None:
@@ -182,12 +191,37 @@ def test_reconnect_loop_without_credentials_is_explained() -> None:
         assert "wrong" not in repr(found) and "secret" not in repr(found)
 
 
-def test_reconnect_loop_with_tls_is_explained(cluster: Cluster) -> None:
+def test_tls_to_a_plaintext_port_is_explained(cluster: Cluster) -> None:
     writer = producer(cluster, security_protocol="SSL", reconnect_backoff_max_ms=200)
     writer.poll(0)
-    found = diagnosis(cluster, "reconnect loop")
-    assert "this looks like TLS" in found.problem
+    found = diagnosis(cluster, "a connection that is not understood")
+    assert "this looks like TLS, but the listener is PLAINTEXT" in found.problem
     assert "security.protocol" in found.settings
+    until(lambda: len(cluster.doctor()[0].exchanges) == 8)
+    assert len(cluster.doctor()) == 1, "the loop is no other finding"
+
+
+@pytest.mark.parametrize(
+    ("protocol", "cause", "setting"),
+    [
+        ("SSL", "the client does not trust the authority (CA) of the broker's certificate", "ssl.ca.location"),
+        ("PLAINTEXT", "this looks like plaintext (", "security.protocol"),
+    ],
+)
+def test_client_without_the_ca_or_without_tls_is_explained(protocol: str, cause: str, setting: str) -> None:
+    with cluster_with(tls=True) as cluster:
+        writer = producer(cluster, security_protocol=protocol)
+        writer.poll(0)
+        found = diagnosis(cluster, "a connection that is not understood")
+        assert cause in found.problem
+        assert setting in found.settings
+        assert found.client == "a client at 127.0.0.1"
+
+
+def test_client_with_the_ca_gets_no_finding() -> None:
+    with cluster_with(tls=True) as cluster:
+        send(cluster, security_protocol="SSL", ssl_ca_location=cluster.tls.ca_file)
+        assert cluster.doctor() == []
 
 
 def test_producer_per_message_is_explained(cluster: Cluster) -> None:

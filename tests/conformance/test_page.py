@@ -75,8 +75,12 @@ def test_results_are_read_as_they_are_written(monkeypatch: pytest.MonkeyPatch, t
 
 
 def test_page_shows_failed_and_left_out_tests() -> None:
-    text = page.rendered([sample()], [RESULT, THEIRS], [NotRun("other", "needs Docker")])
-    assert "| [sample](#sample) | 1.0 | 5 | 2 | 2 | 4.3.1: 5 passed, 2 failed | 2026-11-22, 0.1 at abc |" in text
+    pages = page.rendered([sample()], [RESULT, THEIRS], [NotRun("other", "needs Docker")])
+    summary, text = pages[page.PAGE], pages[page.SUITES_PAGE]
+    row = "| [sample](conformance/suites.md#sample) | 1.0 | 5 | 2 | 2 | 4.3.1: 5 passed, 2 failed | 2026-11-22 |"
+    assert row in summary and "Of 7 tests in 1 suite, 5 pass (71.4%)." in summary
+    assert "TestA" not in summary and "make conformance" not in summary
+    assert "Run on 2026-11-22, with odradek 0.1 at abc." in text
     assert "| `TestA` | does not fail | reads the log |" in text
     assert "| `TestB` | fails, too | not explained yet |" in text
     assert "On Apache Kafka only, 1 failed, which tests/conformance/results.json names." in text
@@ -86,9 +90,9 @@ def test_page_shows_failed_and_left_out_tests() -> None:
 
 
 def test_page_lists_a_suite_without_result_as_not_run() -> None:
-    text = page.rendered([sample()], [], [])
+    text = page.rendered([sample()], [], [])[page.SUITES_PAGE]
     assert "| sample | declared, but no result has been recorded yet |" in text
 
 
 def test_page_without_kafkas_result_says_so() -> None:
-    assert "| `TestA` | not measured | reads the log |" in page.rendered([sample()], [RESULT], [])
+    assert "| `TestA` | not measured | reads the log |" in page.rendered([sample()], [RESULT], [])[page.SUITES_PAGE]

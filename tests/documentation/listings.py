@@ -17,7 +17,12 @@ FILE = re.compile(r"(?:#|//) (?P<name>[\w.-]+\.\w+)\n")
 INDENTED = re.compile(r"(?<=\n\n)    \S.*")
 SESSION = ("shell", "console")
 PROGRAM = "python"
-GENERATED = ("docs/apis.md", "docs/configuration.md", "docs/conformance.md", "docs/controls.md")
+FAMILIES = ("apis", "configuration", "conformance", "controls")
+GENERATED = tuple(
+    path.relative_to(ROOT).as_posix()
+    for name in FAMILIES
+    for path in (ROOT / "docs" / f"{name}.md", *sorted((ROOT / "docs" / name).glob("*.md")))
+)
 """Pages that follow from the code; their examples are tested with the generators."""
 
 

@@ -78,7 +78,7 @@ def run(command: str, folder: Path, console: Console) -> tuple[int, str]:
     A command that needs no shell runs in this process, because starting Python would take most of the time.
     """
     if command.startswith("odradek ") and not re.search(r"[|<>&;$#]", command):
-        result = console.run(*shlex.split(command)[1:])
+        result = console.run(*shlex.split(command.replace("\\\n", ""))[1:])
         return result.code, result.output + result.errors
     environ = CLEAN | {name: os.environ[name] for name in VARIABLES} | {"PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     shell = ["bash", "-c", command]

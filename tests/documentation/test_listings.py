@@ -31,6 +31,21 @@ RUN_ELSEWHERE = {
 DATA: Mapping[str, Callable[[str], object]] = {"yaml": yaml.safe_load, "toml": tomllib.loads, "properties": parse_properties}
 """Languages of listings that are read, with their parsers. Listings in JSON are seed data."""
 SEED_DATA = "json"
+OUTPUTS = ("text", SEED_DATA)
+"""Languages of listings whose lines cannot be broken: outputs, and records of which each is a line."""
+
+
+MOST_COLUMNS = 84
+"""The width of the site's text in characters of its code."""
+INCLUDED = sorted(path for path in (ROOT / "examples" / "services").rglob("*.*") if path.suffix in (".go", ".java", ".mjs", ".xml"))
+"""The files of examples/services/, which docs/testing-a-service.md includes. Recipes have a limit of lines instead."""
+
+
+def code_of(listing: Listing) -> list[str]:
+    """Returns the lines of a listing that a reader types: those of programs, and the commands of a console without input and output."""
+    if listing.language == "console":
+        return [line for command in commands(listing) for line in command.text.partition("<<")[0].splitlines()]
+    return [] if listing.language in OUTPUTS else listing.text.splitlines()
 
 
 def is_run(listing: Listing) -> bool:
@@ -113,6 +128,16 @@ def test_listings_of_a_page_have_a_language(page: str) -> None:
         known |= {listing.language for listing in listings(page)} - {""}
     assert not [str(listing) for listing in listings(page) if is_run(listing) and not listing.file and listing.language not in known]
     assert not indented(read(page)), f"{page}: write a fenced block with a language"
+
+
+@pytest.mark.parametrize("page", pages())
+def test_code_of_a_page_fits_its_column(page: str) -> None:
+    assert not [line for listing in listings(page) for line in code_of(listing) if len(line) > MOST_COLUMNS]
+
+
+@pytest.mark.parametrize("path", INCLUDED, ids=lambda path: path.name)
+def test_included_file_fits_its_column(path: Path) -> None:
+    assert not [line for line in path.read_text(encoding="utf-8").splitlines() if len(line) > MOST_COLUMNS]
 
 
 def test_listings_that_are_not_run_exist() -> None:

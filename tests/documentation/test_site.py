@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,11 +15,16 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+pytest.importorskip("playwright.sync_api", reason="playwright is installed by `make test`")
+
+from playwright.sync_api import Browser, expect, sync_playwright
+
 from odradek import __version__
 
-from .listings import GENERATED, ROOT, pages
+from .listings import GENERATED, ROOT, listings, pages
+from .session import commands
 
-if find_spec("sphinx") is None or find_spec("myst_parser") is None or find_spec("furo") is None:
+if any(find_spec(name) is None for name in ("sphinx", "myst_parser", "furo", "sphinx_copybutton")):
     pytest.skip("needs Sphinx: pip install 'odradek[docs]'", allow_module_level=True)
 
 LOADING = {"img": "src", "script": "src", "link": "href", "iframe": "src", "source": "src"}
@@ -99,3 +105,51 @@ def test_search_of_the_site_needs_no_request(site: Path) -> None:
     index = (site / "searchindex.js").read_text(encoding="utf-8")
     assert index.startswith("Search.setIndex(") and "five-minutes" in index
     assert "SHOW_SEARCH_SUMMARY: false" in (site / "_static" / "documentation_options.js").read_text(encoding="utf-8")
+
+
+def test_site_has_logo_and_colours_of_the_page(site: Path) -> None:
+    text = (site / "index.html").read_text(encoding="utf-8")
+    style = (ROOT / "broker" / "control_listener" / "page" / "style.css").read_text(encoding="utf-8")
+    colours = re.findall(r"--accent: (#\w+);", style)
+    assert len(colours) == 2 and all(f"--color-brand-primary: {colour};" in text for colour in colours)
+    icon = (ROOT / "broker" / "control_listener" / "page" / "icon.svg").read_bytes()
+    assert 'class="sidebar-logo" src="_static/icon.svg"' in text and (site / "_static" / "icon.svg").read_bytes() == icon
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if path is None:
+        pytest.skip("there is no Chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path)
+        yield browser
+        browser.close()
+
+
+def test_listing_is_copied_without_prompts_and_output(site: Path, chromium: Browser) -> None:
+    with chromium.new_context(permissions=["clipboard-read", "clipboard-write"]) as context:
+        page = context.new_page()
+        page.goto((site / "commands.html").as_uri())
+        page.locator(".highlight-console").nth(1).hover()
+        page.locator(".highlight-console").nth(1).locator("button.copybtn").click()
+        copied = str(page.evaluate("navigator.clipboard.readText()"))
+    (listing, *_) = (each for each in list(listings("docs/commands.md"))[1:] if each.language == "console")
+    assert copied.splitlines() == [line for command in commands(listing) for line in command.text.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "found"),
+    [("controls", "node STOP", "node stop"), ("apis", "offsetcommit", "OffsetCommit"), ("configuration", "num.part", "num.partitions")],
+)
+def test_long_table_has_a_search_box(site: Path, chromium: Browser, name: str, words: str, found: str) -> None:
+    with chromium.new_context() as context:
+        page = context.new_page()
+        page.goto((site / f"{name}.html").as_uri())
+        rows = page.locator("article table tbody tr:visible")
+        before = rows.count()
+        page.get_by_label("Find in this table").last.fill(words)
+        expect(rows.filter(has_text=found).first).to_be_visible()
+        assert rows.count() < before - 15
+        page.get_by_label("Find in this table").last.fill("")
+        expect(rows).to_have_count(before)

@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 60.0
 NAMESPACES = ["unshare", "--map-root-user", "--mount", "--net"]
+TEMPORARY = "/mnt"
+"""A folder that exists on every Linux, and in which a test keeps nothing."""
 PROCESS = ["--pid", "--fork", "--kill-child"]
 
 
@@ -51,9 +53,21 @@ def missing() -> str | None:
 
 
 def run(
-    venv: Path, hosts: Path, user: str, command: Sequence[str], check: Sequence[str], environ: Mapping[str, str], addresses: Sequence[str]
+    venv: Path,
+    hosts: Path,
+    user: str,
+    command: Sequence[str],
+    check: Sequence[str],
+    environ: Mapping[str, str],
+    addresses: Sequence[str],
+    *,
+    tmpfs: bool = False,
 ) -> Answers:
-    """Runs a command of an installation as a container, and asks it at each address. `hosts` is a file for the names of the hosts."""
+    """Runs a command of an installation as a container, and asks it at each address. `hosts` is a file for the names of the hosts.
+
+    With `tmpfs`, the folder for temporary files is in memory and can be written to, as with `docker run --tmpfs /tmp`. A command with
+    `--tls auto` is asked with the CA that it prints.
+    """
     names = {address.rpartition(":")[0] for address in addresses}
     ips = [name for name in names if name[0].isdigit() and not name.startswith("127.")]
     hosts.write_text(f"127.0.0.1 localhost {' '.join(sorted(names - set(ips)))}\n")
@@ -66,6 +80,7 @@ def run(
         "environ": dict(environ),
         "addresses": addresses,
         "ips": ips,
+        "tmpfs": tmpfs,
     }
     driver = [*NAMESPACES, sys.executable, "-m", __name__, json.dumps(order)]
     path = os.pathsep.join([str(ROOT / ".dev"), str(ROOT)])
@@ -87,6 +102,9 @@ def _prepare(order: Mapping[str, Any]) -> str:
         ["mount", "-o", "remount,bind,ro", "/"],
     ):
         subprocess.run(step, check=True, stdout=sys.stderr)
+    if order["tmpfs"]:
+        # /tmp itself may contain the installation.
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", TEMPORARY], check=True, stdout=sys.stderr)
     try:
         Path(order["venv"], "written").touch()
     except OSError as error:
@@ -106,11 +124,11 @@ def _identity(pid: int) -> tuple[int, int, int]:
     return int(status["NSpid"].split()[-1]), int((process / "uid_map").read_text().split()[0]), int(status["CapEff"], 16)
 
 
-def _ask(address: str) -> tuple[dict[str, str], dict[str, str]]:
+def _ask(address: str, security: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     """Returns the brokers and some settings of the first one, as a client at this address sees them."""
     from confluent_kafka.admin import AdminClient, ConfigResource  # type: ignore[attr-defined]
 
-    admin = AdminClient({"bootstrap.servers": address})
+    admin = AdminClient({"bootstrap.servers": address, **security})
     brokers = {str(each.id): f"{each.host}:{each.port}" for each in admin.list_topics(timeout=PATIENCE_S).brokers.values()}
     resource = ConfigResource(ConfigResource.Type.BROKER, min(brokers))
     described = admin.describe_configs([resource])[resource].result(PATIENCE_S)
@@ -119,16 +137,20 @@ def _ask(address: str) -> tuple[dict[str, str], dict[str, str]]:
 
 def _drive(order: Mapping[str, Any]) -> Answers:
     write_error = _prepare(order)
-    environ = {"PATH": f"{order['venv']}/bin:/usr/bin:/bin", **order["environ"]}
+    environ = {"PATH": f"{order['venv']}/bin:/usr/bin:/bin", "TMPDIR": TEMPORARY, **order["environ"]}
     server = subprocess.Popen(
         _in_container(order, order["command"], *PROCESS), env=environ, cwd="/", stdout=subprocess.PIPE, stderr=sys.stderr, text=True
     )
     assert server.stdout is not None
     assert server.stdout.readline().startswith("bootstrap.servers=")  # which appears when all listeners accept
+    security: dict[str, str] = {}
+    if "--tls" in order["command"]:
+        name, _, ca = server.stdout.readline().strip().partition("=")
+        security = {"security.protocol": "SSL", name: ca}
     (child,) = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
     identity = _identity(int(child))
     check = subprocess.run(_in_container(order, order["check"]), env=environ, stdout=sys.stderr, check=False)
-    asked = {address: _ask(address) for address in order["addresses"]}
+    asked = {address: _ask(address, security) for address in order["addresses"]}
     started_s = time.monotonic()
     os.kill(int(child), signal.SIGTERM)
     code = server.wait(PATIENCE_S)

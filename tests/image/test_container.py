@@ -22,7 +22,7 @@ from tests.image.dockerfile import ROOT, read_image
 pytestmark = [pytest.mark.sockets, pytest.mark.slow]
 
 IMAGES = [name for name in ENVIRONMENTS if name.startswith(("apache/kafka", "bitnami", "cp-kafka", "wurstmeister"))]
-Run = Callable[[Sequence[str], Mapping[str, str], Sequence[str]], Answers]
+Run = Callable[..., Answers]
 SIGTERM_S = 5.0
 """The stop_grace_period of docker-compose.yml."""
 
@@ -49,10 +49,10 @@ def run(installation: Path, tmp_path: Path) -> Run:
     """Runs the image with arguments and variables, and asks it at addresses."""
     image = read_image()
 
-    def run(arguments: Sequence[str], environ: Mapping[str, str], addresses: Sequence[str]) -> Answers:
+    def run(arguments: Sequence[str], environ: Mapping[str, str], addresses: Sequence[str], *, tmpfs: bool = False) -> Answers:
         variables = {name: value for name, value in image.environment.items() if name != "PATH"} | dict(environ)
         command = [*image.entrypoint, *arguments]
-        return container.run(installation, tmp_path / "hosts", image.user, command, image.health_check, variables, addresses)
+        return container.run(installation, tmp_path / "hosts", image.user, command, image.health_check, variables, addresses, tmpfs=tmpfs)
 
     return run
 
@@ -64,6 +64,19 @@ def test_container_runs_as_the_image_says(run: Run) -> None:
     assert answers.health_check_code == 0
     assert answers.brokers == {"127.0.0.1:9092": {"1": "127.0.0.1:9092"}}
     assert (answers.exit_code, answers.stop_s < SIGTERM_S) == (0, True)
+
+
+def test_container_with_tls_needs_only_a_folder_in_memory(run: Run) -> None:
+    environ = {"KAFKA_LISTENERS": "SSL://0.0.0.0:9092", "KAFKA_ADVERTISED_LISTENERS": "SSL://localhost:9092"}
+    answers = run(["serve", "--tls", "auto"], environ, ["localhost:9092"], tmpfs=True)
+    assert answers.write_error == "Read-only file system"
+    assert answers.brokers == {"localhost:9092": {"1": "localhost:9092"}}
+    assert (answers.health_check_code, answers.exit_code) == (0, 0)
+
+
+def test_container_with_tls_without_a_folder_says_so(run: Run) -> None:
+    with pytest.raises(AssertionError, match="generated certificates need a folder for temporary files, such as --tmpfs /tmp"):
+        run(["serve", "--tls", "auto"], {}, ["localhost:9092"])
 
 
 @pytest.mark.parametrize("name", IMAGES)

@@ -16,7 +16,9 @@ from tests.image.dockerfile import ROOT, read_image
 from tests.image.test_lint import fits
 
 TEXT = (ROOT / "docs" / "containers.md").read_text(encoding="utf-8")
-COMMANDS = [line for block in re.findall(r"^```shell\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL) for line in block.splitlines()]
+COMMANDS = [
+    line for block in re.findall(r"^```shell\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL) for line in block.replace("\\\n", "").splitlines()
+]
 YAML = re.findall(r"^```yaml ([\w-]+)\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 
 
@@ -33,17 +35,19 @@ def check_container(arguments: list[str], environ: dict[str, str], published: se
 
 @pytest.mark.parametrize("line", [line for line in COMMANDS if line.startswith("docker run")])
 def test_docker_run_of_page_publishes_its_ports(line: str) -> None:
-    before, image, after = line.partition(" odradek")
+    before, image, after = re.sub("--name odradek ", "", line).partition(" odradek")
     assert image
     environ = dict(variable.split("=", 1) for variable in re.findall(r"-e (\S+)", before))
-    published = re.findall(r"-p (\d+):(\d+)", before)
-    assert all(outside == inside for outside, inside in published)
-    check_container(shlex.split(after), environ, {int(outside) for outside, _ in published})
+    published = re.findall(r"-p 127\.0\.0\.1:(\d+):(\d+)", before)
+    assert len(published) == before.count(" -p ") and all(outside == inside for outside, inside in published)
+    ports = {int(outside) for outside, _ in published}
+    control = re.search(r"--control 0\.0\.0\.0:(\d+)", after)
+    check_container(shlex.split(after), environ, ports - {int(control[1])} if control else ports)
 
 
 def test_docker_commands_of_page_are_known() -> None:
-    assert {" ".join(line.split()[:2]) for line in COMMANDS} == {"docker build", "docker run", "docker buildx"}
-    assert len(COMMANDS) == 5
+    assert {" ".join(line.split()[:2]) for line in COMMANDS} == {"docker build", "docker run", "docker exec", "docker buildx"}
+    assert len(COMMANDS) == 8
 
 
 @pytest.mark.slow

@@ -53,6 +53,8 @@ class Scene:
             self._threads[-1].start()
         self.cluster.wait_for_group("billing", members=2, state="Stable", lag=0, timeout_s=60)
         self.cluster.fault(api="Produce", topic="payments", delay_ms=1)
+        self.cluster.fault(api="Metadata", skip=1_000, delay_ms=1)
+        self.producer.list_topics("orders", timeout=30)
         self.transactional.produce("payments", b'{"amount": 13}', key=b"p-2")
         assert self.transactional.flush(30) == 0
         self.cluster.snapshot()

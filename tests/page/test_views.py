@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
@@ -14,7 +16,7 @@ VIEWS = {
     "topics": ["orders", "payments", "cleanup.policy=compact", "in sync"],
     "topics/orders": ["High watermark", "customer-", "00 01 fe ff", "1 header"],
     "groups": ["billing", "Stable", "classic"],
-    "groups/billing": ["Members", "billing-0", "orders 0 1", "Committed", "node ", "lag from", "starts generation"],
+    "groups/billing": ["Members", "billing-0", "orders 0 1", "Committed", "node ", "lag from", "Starts generation"],
     "transactions": ["payments-1", "Ongoing", "payments"],
     "access": ["shop", "SCRAM-SHA-512", "User:billing", "DENY", "prefix"],
     "wire": ["Fetch v", "orders", "node 1", "billing-0"],
@@ -49,3 +51,52 @@ def check_accessibility(page: Page) -> None:
     violations = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
     found = [f"{each['id']}: {each['help']}: {[node['html'][:200] for node in each['nodes'][:3]]}" for each in violations]
     assert not found, "\n".join(found)
+
+
+PHONE = {"viewport": {"width": 390, "height": 844}}
+DISPLAYS = """(tables) => tables.map((table) => [table, ...["thead", "tbody tr", "td"].map((part) => table.querySelector(part))]
+    .map((part) => getComputedStyle(part).display))"""
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-")
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.replace("/", "-") or "overview")
+def test_view_on_a_phone_has_tables_and_no_markup(open_page: PageOpener, scene: Scene, view: str) -> None:
+    page = open_page(scene.cluster, view, **PHONE)
+    expect(page.locator("main")).to_contain_text(VIEWS[view][0] if view else "Connections")
+    displays = page.locator("main table").evaluate_all(DISPLAYS)
+    assert all(each == ["table", "table-header-group", "table-row", "table-cell"] for each in displays)
+    page.evaluate("document.querySelectorAll('main details').forEach((each) => { each.open = true; })")
+    assert "`" not in page.locator("main").inner_text()
+    header = page.locator("header")
+    assert header.evaluate("(each) => each.scrollWidth <= each.clientWidth && each.offsetHeight < 60"), "the header has two lines"
+    keep(page, f"view-{view.replace('/', '-') or 'overview'}-390")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_tiles_are_lines_without_gaps(open_page: PageOpener, scene: Scene, width: int) -> None:
+    page = open_page(scene.cluster, viewport={"width": width, "height": 844})
+    tiles = page.locator(".tiles div")
+    expect(tiles).to_have_count(7)
+    lines = tiles.evaluate_all("(all) => all.map((each) => [each.offsetTop, each.offsetHeight])")
+    assert len({height for _, height in lines}) == 1
+    assert len({top for top, _ in lines}) == (1 if width == 1280 else 4)
+
+
+def test_rebalances_repeat_neither_group_nor_long_ids(open_page: PageOpener, scene: Scene) -> None:
+    page = open_page(scene.cluster, "groups/billing")
+    events = page.get_by_role("table", name="Rebalances")
+    expect(events).to_contain_text("Starts generation")
+    text = events.inner_text()
+    assert "Group billing" not in text and "Member billing-0-" in text
+    assert not UUID.search(page.locator("main").inner_text())
+
+
+@pytest.mark.parametrize(
+    ("view", "message"), [("topics/nosuch", "There is no topic nosuch."), ("groups/nosuch", "there is no group 'nosuch'")]
+)
+def test_unknown_name_offers_nothing_but_the_message(open_page: PageOpener, scene: Scene, view: str, message: str) -> None:
+    page = open_page(scene.cluster, view, allowed=("status of 400",))
+    expect(page.get_by_role("alert").filter(has_text=message)).to_be_visible()
+    for role in ("table", "button", "form", "combobox"):
+        expect(page.locator("main").get_by_role(role)).to_have_count(0)
+    assert len(page.locator("main").inner_text().splitlines()) < 10

@@ -37,6 +37,14 @@ def apply(page: Page, text: str) -> None:
     page.get_by_role("button", name="Apply").click()
 
 
+def test_connection_with_another_protocol_says_why(open_page: PageOpener, cluster: Cluster) -> None:
+    page = open_page(cluster, "wire")
+    expect(page.locator("main")).to_contain_text("Live. 0 entries shown.")
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "security.protocol": "SSL", "log_level": 0})
+    producer.poll(0)
+    expect(rows(page, "this looks like TLS, but the listener is PLAINTEXT").first).to_be_visible()
+
+
 def test_exchanges_are_arrows_between_clients_and_nodes(open_page: PageOpener, cluster: Cluster) -> None:
     page = open_page(cluster, "wire")
     expect(page.locator("main")).to_contain_text("Live. 0 entries shown.")
@@ -51,6 +59,45 @@ def test_exchanges_are_arrows_between_clients_and_nodes(open_page: PageOpener, c
         "(each) => Number(each.style.getPropertyValue('--left')) + Number(each.style.getPropertyValue('--span'))"
     )
     expect(rows(page, "ApiVersions v").first).to_be_visible()
+
+
+def test_response_names_offset_and_records(open_page: PageOpener, cluster: Cluster) -> None:
+    page = open_page(cluster, "wire")
+    expect(page.get_by_label("Filter")).to_have_attribute("placeholder", "for example: api=Produce and error")
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "client.id": "shop", "linger.ms": 1000})
+    for value in ("one", "two"):
+        producer.produce("orders", value, partition=1)
+    assert producer.flush(30) == 0
+    row = rows(page, "Produce v")
+    expect(row).to_contain_text(re.compile(r"orders-1 at offset 0 \(2 records\) · [0-9.]+ m?s"))
+    row.click()
+    expect(page.get_by_role("complementary", name="Details")).to_contain_text("orders-1 at offset 0 (2 records)")
+
+
+def test_narrow_window_shows_a_list(open_page: PageOpener, cluster: Cluster) -> None:
+    page = open_page(cluster, "wire", viewport={"width": 599, "height": 844})
+    cluster.fault(api="Produce", error="NOT_ENOUGH_REPLICAS_AFTER_APPEND", times=1)
+    produce(cluster)
+    expect(page.locator(".exchanges .failed .label").last).to_contain_text("NOT_ENOUGH_REPLICAS_AFTER_APPEND")
+    expect(page.locator(".lanes")).to_be_hidden()
+    assert page.locator(".sequence").evaluate("(each) => each.scrollWidth <= each.clientWidth")
+    client = rows(page, "Produce v").first.locator(".hidden")
+    assert client.evaluate("(each) => each.offsetWidth") > 50, "the list does not say which client and node talk"
+    check_accessibility(page)
+
+
+def test_lifelines_pass_events_and_labels(open_page: PageOpener, cluster: Cluster) -> None:
+    page = open_page(cluster, "wire")
+    cluster.fault(api="Produce", error="NOT_ENOUGH_REPLICAS_AFTER_APPEND", times=1)
+    produce(cluster)
+    expect(page.locator(".exchanges .failed")).to_have_count(1)
+    for row in (".exchanges li:has(.event)", ".exchanges li:has(.failed)"):
+        assert "gradient" in str(page.locator(row).first.evaluate("(each) => getComputedStyle(each).backgroundImage"))
+    widths = page.locator(".arrow").evaluate_all("(all) => all.map((each) => [each.offsetWidth, each.querySelector('.label').offsetWidth])")
+    assert all(label <= arrow for arrow, label in widths)
+    labels = page.locator(".label").evaluate_all("(all) => [...new Set(all.map((each) => getComputedStyle(each).backgroundColor))]")
+    assert labels == ["rgba(0, 0, 0, 0)"]
+    assert page.locator(".failed .response wbr").count() == "NOT_ENOUGH_REPLICAS_AFTER_APPEND".count("_")
 
 
 def test_former_exchanges_are_shown_when_the_view_opens(open_page: PageOpener, cluster: Cluster) -> None:

@@ -30,7 +30,7 @@ TESTS = """
 """
 
 
-def test_failed_tests_leave_a_capture_and_a_diagram(pytester: pytest.Pytester) -> None:
+def test_failed_tests_leave_a_capture_and_a_page(pytester: pytest.Pytester) -> None:
     result = run(pytester, TESTS, "--kafka-artifacts=files")
     result.assert_outcomes(passed=1, failed=3)
     files = sorted(path.name for path in (pytester.path / "files").iterdir())
@@ -40,7 +40,9 @@ def test_failed_tests_leave_a_capture_and_a_diagram(pytester: pytest.Pytester) -
         with path.open("rb") as file:
             entries = [each for each in Capture(file).entries() if isinstance(each, Exchange)]
         assert [each.client_id for each in entries if each.api == "Produce"] == ["shop"]
-        assert "Produce" in path.with_suffix(".html").read_text()
+        page = path.with_suffix(".html").read_text()
+        assert "<h1>test_project.py::test_orders[" in page and "assert name == &quot;good&quot;" in page
+        assert "Produce v" in page and "<iframe" in page
     result.stdout.fnmatch_lines([TITLE, "file: */files/test_project.py-test_orders-a-b-*-main.pcapng", "file: *-main.html"])
 
 
@@ -83,7 +85,10 @@ def test_each_cluster_of_a_test_has_files(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["no capture is kept: file: a capture is being written to *own.pcapng; stop it first"])
     files = sorted(path.name.partition("::")[0] for path in (pytester.path / "files").iterdir())
     fails, broken = (file_name(f"test_project.py::{name}", "main") for name in ("test_fails", "test_is_broken"))
-    assert files == sorted([f"{fails}.pcapng", f"{fails}-2.pcapng", f"{broken}.pcapng", f"{broken}.html"])
+    assert files == sorted([f"{fails}.pcapng", f"{fails}-2.pcapng", f"{fails}.html", f"{broken}.pcapng", f"{broken}.html"])
+    page = (pytester.path / "files" / f"{fails}.html").read_text()
+    assert page.count("<h2>cluster: ") == 3 and page.count("<iframe") == 1, "one is stopped, and one records nothing"
+    assert "torn down" in (pytester.path / "files" / f"{broken}.html").read_text()
 
 
 def test_folder_that_cannot_be_created_is_reported(pytester: pytest.Pytester) -> None:

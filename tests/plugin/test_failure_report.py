@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from confluent_kafka import Producer
 
 from odradek import Cluster
 from odradek.plugin import failure_report
@@ -49,9 +50,12 @@ def test_failed_call_shows_exchanges_groups_and_faults(pytester: pytest.Pytester
     result.stdout.fnmatch_lines([
         TITLE,
         "cluster: node 1 at 127.0.0.1:*",
-        "the last 30 of * exchanges of this test:",
-        "*Produce v* test_orders-*acks=all*",
-        "*test_orders-*-0 at offset 1*",
+        "what happened in this test, with * exchanges:",
+        "  clients: shop is librdkafka 2.*, reader is librdkafka 2.*",
+        "  *shop -> node 1  Produce v* test_orders-*acks=all: ✗ NOT_LEADER_OR_FOLLOWER; [[]fault *",
+        "  *shop -> node 1  Produce v* test_orders-*acks=all: test_orders-*-0 at offset 0",
+        "  *reader -> node 1  OffsetCommit v* offset 1",
+        "  *shop -> node 1  Produce v* test_orders-*-0 at offset 1",
         "group billing: Empty, 0 members, lag 1",
         "  test_orders-*-0: committed 1, lag 1",
         "fault *(api=Produce times=1 error=NOT_LEADER_OR_FOLLOWER): 1 hit",
@@ -205,22 +209,62 @@ def test_error_of_the_report_does_not_hide_the_failure(pytester: pytest.Pytester
 
 
 def test_report_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failure_report, "MOST_LINES", 10)
-    monkeypatch.setattr(failure_report, "MOST_COLUMNS", 60)
     monkeypatch.setattr(failure_report, "MOST_FAULTS", 2)
     with Cluster(nodes=1) as cluster:
         watched = Watched(cluster, ends_with_call=False)
-        from confluent_kafka import Producer
-
-        producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "linger.ms": 0})
+        producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "linger.ms": 0, "client.id": "a long name " * 9})
         for number in range(4):
-            producer.produce(f"orders-{number}", b"value")
+            producer.produce(f"orders-{number}-{'of a long name' * 9}".replace(" ", "-")[:240], b"value")
             producer.flush()
         for _ in range(5):
-            cluster.fault(api="Fetch", drop=True)
-        lines = report_of(watched).splitlines()
-    diagram = [line for line in lines if line.startswith("  ")]
-    assert len(diagram) == 10 + 1 + 1, "the lines, the note, and the note about faults"
-    assert max(map(len, lines)) <= 62 + len("cluster: ")
-    assert diagram[3].startswith("  ... ")
+            cluster.fault(api="Fetch", topic="x" * 200, drop=True)
+        lines = report_of(watched).text.splitlines()
+    assert max(map(len, lines)) <= 120
     assert lines[-1] == "  and 3 more faults"
+
+
+def test_clients_that_earlier_tests_left_open_are_left_out(pytester: pytest.Pytester) -> None:
+    result = run(
+        pytester,
+        PRODUCER
+        + """
+        KEPT = []
+
+        def test_leaves(kafka_cluster):
+            KEPT.append(Producer({"bootstrap.servers": kafka_cluster.bootstrap_servers, "client.id": "left", "log_level": 0}))
+            KEPT[0].produce("left", b"value")
+            KEPT[0].flush()
+            assert not "as expected"
+
+        def test_orders(kafka_cluster, kafka_topic):
+            KEPT[0].produce("left", b"value")
+            KEPT[0].flush()
+            write(kafka_cluster, kafka_topic)
+            KEPT.clear()
+            assert not "as expected"
+        """,
+    )
+    result.assert_outcomes(failed=2)
+    first, second = result.stdout.str().split("- kafka exchanges -")[1:]
+    assert "left -> node" in first
+    assert "left -> node" not in second and "shop -> node" in second
+
+
+@pytest.mark.parametrize(
+    ("tls", "protocol", "cause"),
+    [
+        (True, "SSL", "the client does not trust the authority (CA) of the broker's certificate"),
+        (True, "PLAINTEXT", "this looks like plaintext ("),
+        (False, "SSL", "this looks like TLS, but the listener is PLAINTEXT"),
+    ],
+)
+def test_report_has_the_cause_if_no_request_was_served(tls: bool, protocol: str, cause: str) -> None:
+    with Cluster(nodes=1, tls=tls) as cluster:
+        watched = Watched(cluster, ends_with_call=False)
+        producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "security.protocol": protocol, "log_level": 0})
+        producer.produce("orders", b"value")
+        cluster.wait_until(lambda: cause in " ".join(cluster.wire.story().split()))
+        producer.purge()
+        report = report_of(watched).text
+    assert "no request was served in this test:" in report
+    assert cause in " ".join(report.split())

@@ -2,35 +2,54 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from tests import api_page, documents
+from tests.conformance import page as conformance
 from tests.differential.comparison import KnownDifference
 
-GENERATED = [
-    documents.API_PAGE,
-    documents.CONFIGURATION,
-    documents.CONTROLS,
-    documents.CONFORMANCE,
-    documents.SERVED_APIS,
-    documents.FAMILIES,
-]
+RENDERED = documents.rendered()
+GENERATED = [name for name in RENDERED if name != documents.ARCHITECTURE]  # test_request_paths.py checks that
 
 
 @pytest.mark.parametrize("name", GENERATED)
 def test_document_follows_from_the_code(name: str) -> None:
-    assert documents.read(name) == documents.rendered()[name], f"{name} is not current: run `make docs`"
+    assert documents.read(name) == RENDERED[name], f"{name} is not current: run `make docs`"
+
+
+def test_folders_of_generated_pages_have_no_others() -> None:
+    pages = documents.generated_pages()
+    folders = {(documents.ROOT / name).parent for name in pages if name.count("/") > 1}
+    assert {page.relative_to(documents.ROOT).as_posix() for folder in folders for page in folder.iterdir()} <= pages.keys()
+
+
+def test_writing_removes_former_pages(tmp_path: Path) -> None:
+    (tmp_path / "docs" / "controls").mkdir(parents=True)
+    (tmp_path / "docs" / "controls" / "former.md").touch()
+    documents.write({"docs/controls.md": "all", "docs/controls/new.md": "new"}, tmp_path)
+    assert sorted(path.name for path in tmp_path.rglob("*.md")) == ["controls.md", "new.md"]
+
+
+def test_generated_pages_have_no_notes_for_contributors() -> None:
+    for name, text in documents.generated_pages().items():
+        if name != conformance.SUITES_PAGE:
+            visible = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+            found = re.findall(r"`make \w+`|\w+/\w+\.py|tests/|broker/|known_differences", visible)
+            assert not found, f"{name}: {found}"
 
 
 def test_page_of_apis_with_missing_rows_gets_them_back() -> None:
-    current = documents.read(documents.API_PAGE)
+    current = documents.read(api_page.PAGE)
     (row,) = (line for line in current.splitlines(keepends=True) if line.startswith("| 0 | [Produce]"))
-    assert api_page.rewritten(current.replace(row, "| 7 | ControlledShutdown | 0 |\n")) == current
+    assert api_page.pages(current.replace(row, "| 7 | ControlledShutdown | 0 |\n"))[api_page.PAGE] == current
 
 
 def test_page_of_apis_without_the_mark_raises() -> None:
     with pytest.raises(ValueError, match=r"docs/apis\.md has no line"):
-        api_page.rewritten("# odradek\n")
+        api_page.pages("# odradek\n")
 
 
 def test_deviations_with_one_reason_are_joined() -> None:
@@ -39,7 +58,5 @@ def test_deviations_with_one_reason_are_joined() -> None:
         KnownDifference("fetch.b", "error_code", ("Fetch", "Produce"), "the same"),
     ]
     found = api_page.deviations(known)
-    assert [str(each) for each in found["Fetch"]] == [
-        "* Because of the limit.\n  Differs: `records`, `error_code`; in the cases `fetch.a`, `fetch.b`."
-    ]
-    assert [each.cases for each in found["Produce"]] == [("fetch.b",)]
+    assert [str(each) for each in found["Fetch"]] == ["* Because of the limit.\n  Differs: `records`, `error_code`."]
+    assert [each.fields for each in found["Produce"]] == [("error_code",)]

@@ -212,6 +212,7 @@ def wire(cluster: Cluster, kafka_wire: KafkaWire) -> None:
             assert_type(entry.topics, tuple[str, ...])
     assert_type(cluster.wire.entries(mark, "api=Produce", verbose=True), list[dict[str, Any]])
     assert_type(cluster.wire.diagram("html", mark, "error"), str)
+    assert_type(cluster.wire.story(mark, "error"), str)
     cluster.start_capture("orders.pcapng", addresses="real", max_bytes=100_000)
     assert_type(cluster.stop_capture().written_bytes, int)
     assert_type((kafka_wire.start, kafka_wire.mark()), tuple[int, int])

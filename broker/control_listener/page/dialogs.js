@@ -1,6 +1,7 @@
 // Modal questions, and messages at the edge of the page. Both are announced by screen readers.
 
 import { fill, h, newId } from "./dom.js";
+import { prose } from "./text.js";
 
 /** Returns the token that the user enters. */
 export function askForToken(isWrong) {
@@ -38,7 +39,7 @@ const SHOWN_MS = 6000;
 export function notify(text, isError = false) {
   const area = document.getElementById(isError ? "errors" : "messages");
   const close = h("button", { class: "plain", type: "button", "aria-label": "Close the message", onclick: () => message.remove() }, "\u00d7");
-  const message = h("div", { class: isError ? "message error" : "message" }, h("span", {}, text), close);
+  const message = h("div", { class: isError ? "message error" : "message" }, h("span", {}, prose(text)), close);
   if (area.children.length > 3) area.firstElementChild.remove();
   area.append(message);
   if (!isError) setTimeout(() => message.remove(), SHOWN_MS);
@@ -63,5 +64,5 @@ export function actionButton(label, act, properties = {}) {
 
 /** Shows an error in a form beside its fields, or removes it. */
 export function showError(place, error) {
-  fill(place, error && h("p", { class: "error-text" }, error.message));
+  fill(place, error && h("p", { class: "error-text" }, prose(error.message)));
 }

@@ -2,7 +2,7 @@
 
 import { read } from "./api.js";
 import { fill, h } from "./dom.js";
-import { bytes, code, dayAndTime, duration, name, short } from "./text.js";
+import { breakable, bytes, code, dayAndTime, duration, name, short } from "./text.js";
 
 const LONGEST_MESSAGE = 50_000;
 
@@ -71,7 +71,8 @@ function list(texts) {
 
 function exchangeFacts(entry) {
   return facts({
-    Errors: entry.errors.length ? h("strong", { class: "error-text" }, entry.errors.join(", ")) : null,
+    Errors: entry.errors.length ? h("strong", { class: "error-text" }, breakable(entry.errors.join(", "))) : null,
+    Contents: entry.contents ? breakable(short(entry.contents, 400)) : null,
     Ended: short(entry.ended, 400),
     "Hit by faults": list(entry.faults),
     "Waited for": list(entry.waits),
@@ -95,5 +96,5 @@ function exchangeFacts(entry) {
 
 function eventFacts(entry) {
   const fields = Object.fromEntries(Object.entries(entry.fields).map(([label, value]) => [short(label, 40), short(String(value), 400)]));
-  return facts({ Event: short(entry.text, 1000), Time: moment(entry.at), Node: entry.node === null ? null : String(entry.node), Connection: entry.connection === null ? null : String(entry.connection), ...fields, Number: String(entry.sequence) });
+  return facts({ Event: breakable(short(entry.text, 1000)), Time: moment(entry.at), Node: entry.node === null ? null : String(entry.node), Connection: entry.connection === null ? null : String(entry.connection), ...fields, Number: String(entry.sequence) });
 }

@@ -3,6 +3,7 @@
 import { change, read } from "./api.js";
 import { notify, showError } from "./dialogs.js";
 import { h, newId } from "./dom.js";
+import { prose } from "./text.js";
 
 let loading = null;
 
@@ -47,7 +48,7 @@ export function fieldOf(parameter, options = {}) {
     value = () => valueOf(input.value.trim(), kinds, numeric);
   }
   const label = h("label", { for: id }, parameter.name.replaceAll("_", " "), parameter.required && h("span", { class: "faint" }, " (required)"));
-  return { name: parameter.name, element: h("div", { class: "field" }, label, input, h("small", { id: `${id}-help` }, parameter.help)), input, value };
+  return { name: parameter.name, element: h("div", { class: "field" }, label, input, h("small", { id: `${id}-help` }, prose(parameter.help))), input, value };
 }
 
 function valueOf(text, kinds, numeric) {

@@ -1,16 +1,23 @@
 // The rebalances of a group, from the events in the record of exchanges.
 
 import { read } from "./api.js";
+import { h } from "./dom.js";
 import { table } from "./table.js";
-import { short, time } from "./text.js";
+import { breakable, short, time, timeOfDay, withoutUuids } from "./text.js";
 
 const MOST_SHOWN = 50;
 
 const COLUMNS = [
-  { title: "Time", value: (row) => row.at.cluster_ms, cell: (row) => time(row.at.cluster_ms) },
-  { title: "Event", value: (row) => row.text, cell: (row) => short(row.text, 300) },
-  { title: "Details", value: (row) => row.fields, cell: (row) => Object.entries(row.fields).filter(([label]) => label !== "group").map(([label, value]) => `${label} ${short(String(value), 60)}`).join(", ") },
+  { title: "Time", value: (row) => row.at.cluster_ms, cell: (row) => time(row.at.cluster_ms, timeOfDay) },
+  { title: "Generation", value: (row) => row.fields.generation ?? row.fields.epoch ?? "", number: true },
+  { title: "Event", value: (row) => row.text, cell: (row) => h("span", { title: short(row.text, 300) }, breakable(short(withoutUuids(ofGroup(row)), 300))) },
 ];
+
+/** Returns the text of an event without the name of its group, which stands above the table. */
+function ofGroup(event) {
+  const text = event.text.replace(`Group ${event.fields.group}`, "").replace(/^:? /, "");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
 
 /** Returns a table of a group's events, the newest first: `{element, update()}`. */
 export function rebalances(groupId) {

@@ -1,10 +1,10 @@
 // The sequence diagram: one lane for each node and each client, and one row for each exchange or event, the newest at the bottom.
 //
 // A row is a button, of which one is in the tab order; the arrow keys move to the others. Positions are custom properties of the elements,
-// from which the style sheet computes the places of arrows.
+// from which the style sheet computes the places of arrows. In a narrow window, the style sheet shows the same rows as a list.
 
 import { fill, h } from "./dom.js";
-import { duration, name, short, timeOfDay } from "./text.js";
+import { breakable, duration, name, short, timeOfDay, withoutUuids } from "./text.js";
 
 const MOST_ROWS = 300;
 const MOST_CLIENTS = 8;
@@ -115,7 +115,7 @@ function fillEvent(button, entry) {
   button.className = "event";
   fill(button,
     h("span", { class: "when" }, timeOfDay(entry.at.cluster_ms)),
-    h("span", { class: "note", "data-kind": entry.event }, h("strong", {}, entry.event), " ", short(entry.text, 200)));
+    h("span", { class: "note", "data-kind": entry.event }, h("strong", {}, entry.event), " ", breakable(short(withoutUuids(entry.text), 200))));
 }
 
 function fillExchange(button, entry, from, to) {
@@ -126,14 +126,15 @@ function fillExchange(button, entry, from, to) {
   fill(button,
     h("span", { class: "when" }, timeOfDay(entry.received.cluster_ms)),
     h("span", { class: "arrows" },
-      h("span", { class: "arrow request" }, h("span", { class: "label" }, `${entry.api} v${entry.version}`, h("span", { class: "hidden" }, `, ${clientOf(entry)} to node ${entry.node}`), entry.topics.length > 0 && h("span", { class: "of" }, ` ${short(entry.topics.join(" "), 40)}`))),
-      h("span", { class: "arrow response" }, h("span", { class: "label" }, answerText(entry)))));
+      h("span", { class: "arrow request" }, h("span", { class: "label" }, `${entry.api} v${entry.version}`, h("span", { class: "hidden" }, `, ${short(clientOf(entry), 40)} to node ${entry.node}`), entry.topics.length > 0 && h("span", { class: "of" }, " ", breakable(short(entry.topics.join(" "), 40))))),
+      h("span", { class: "arrow response" }, h("span", { class: "label" }, breakable(answerText(entry))))));
 }
 
-/** Returns in words how an exchange ended. */
+/** Returns in words what the response contains, and how the exchange ended. */
 function answerText(entry) {
   const parts = [];
   if (entry.errors.length) parts.push(entry.errors.join(" "));
+  if (entry.contents) parts.push(short(entry.contents, 100));
   if (entry.faults.length) parts.push("hit by a fault");
   if (entry.ended) parts.push(`ended: ${short(entry.ended, 60)}`);
   else if (entry.answered === null) parts.push("not answered");

@@ -1,20 +1,20 @@
 // Tables that are updated in place: rows keep their elements, and cells are only built again if their value has changed. Focus, selection and
 // scroll positions therefore survive an update.
 //
-// Narrow windows show each row as a block with the names of the columns. This changes the display type of the elements, which would remove
-// their meaning for screen readers, so that their roles are stated.
+// A table that is wider than its window scrolls sideways in its own element; in narrow windows, its first column stays in place.
 
 import { fill, h } from "./dom.js";
+import { prose } from "./text.js";
 
 /**
  * Returns an object with `element` and `update(rows)`. A column has a `title`, a function `value` of a row, and optionally `cell`, which
  * returns the content of the cell, and `number: true`. `key` returns the identity of a row. `empty` is shown if there are no rows.
  */
 export function table(caption, columns, key, empty) {
-  const head = h("tr", { role: "row" }, columns.map((each) => h("th", { role: "columnheader", scope: "col", class: each.number && "number" }, each.title)));
-  const body = h("tbody", { role: "rowgroup" });
-  const whole = h("table", { role: "table", "aria-label": caption }, h("thead", { role: "rowgroup" }, head), body);
-  const nothing = h("p", { class: "empty" }, empty);
+  const head = h("tr", {}, columns.map((each) => h("th", { scope: "col", class: each.number && "number" }, each.title)));
+  const body = h("tbody", {});
+  const whole = h("table", { "aria-label": caption }, h("thead", {}, head), body);
+  const nothing = h("p", { class: "empty" }, prose(empty));
   const element = h("div", { class: "table", role: "region", "aria-label": caption, tabindex: "0" }, nothing);
   const kept = new Map();
 
@@ -38,8 +38,8 @@ export function table(caption, columns, key, empty) {
 }
 
 function newRow(columns) {
-  const cells = columns.map((column) => h("td", { role: "cell", class: column.number && "number", "data-title": column.title }));
-  return { row: h("tr", { role: "row" }, cells), cells, values: columns.map(() => undefined) };
+  const cells = columns.map((column) => h("td", { class: column.number && "number" }));
+  return { row: h("tr", {}, cells), cells, values: columns.map(() => undefined) };
 }
 
 function updateCell(elements, column, index, row) {

@@ -22,14 +22,33 @@ export function short(text, limit = SHORT) {
   return all.length <= limit ? visible(all) : `${visible(all.slice(0, limit))}\u2026 (${count(all.length)} characters)`;
 }
 
+/** Returns the parts of a text that may be broken behind each underscore, such as the name of an error. */
+export function breakable(text) {
+  return String(text).split(/(?<=_)/).flatMap((part, index) => (index ? [h("wbr"), part] : [part]));
+}
+
+/** Returns the parts of a text in which `backticks` mark fixed-width text. */
+export function prose(text) {
+  return String(text ?? "").split(/`([^`]+)`/).map((part, index) => (index % 2 ? h("code", {}, breakable(part)) : part));
+}
+
+const UNBROKEN = 40; // longer names may be broken anywhere, so that they do not widen a table
+
 /** Returns an element with a name of a client. A name that is empty is marked as such. */
 export function name(text, limit = SHORT) {
-  return text ? h("span", { class: "name", dir: "auto" }, short(text, limit)) : h("span", { class: "faint" }, "none");
+  return text ? h("span", { class: `name${String(text).length > UNBROKEN ? " long" : ""}`, dir: "auto" }, breakable(short(text, limit))) : h("span", { class: "faint" }, "none");
 }
 
 /** Returns an element with fixed-width text. */
 export function code(text, limit = SHORT) {
-  return h("code", { dir: "auto" }, short(text, limit));
+  return h("code", { class: String(text).length > UNBROKEN && "long", dir: "auto" }, breakable(short(text, limit)));
+}
+
+const UUID = /([0-9a-f]{4})[0-9a-f]{4}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+/** Returns a text in which only the first digits of UUIDs stand, such as those at the end of member ids. */
+export function withoutUuids(text) {
+  return text.replace(UUID, "$1\u2026");
 }
 
 const numbers = new Intl.NumberFormat("en");
@@ -67,11 +86,11 @@ export function dayAndTime(moment) {
   return Number.isNaN(date.getTime()) ? String(moment) : `${day.format(date)} ${clock.format(date)}`;
 }
 
-/** Returns an element with a time, whose attribute is machine-readable. */
-export function time(moment) {
+/** Returns an element with a time, whose attribute is machine-readable. `written` returns its text. */
+export function time(moment, written = dayAndTime) {
   const date = new Date(moment);
   const iso = Number.isNaN(date.getTime()) ? null : date.toISOString();
-  return h("time", { datetime: iso, title: iso }, dayAndTime(moment));
+  return h("time", { datetime: iso, title: iso }, written(moment));
 }
 
 export function duration(milliseconds) {

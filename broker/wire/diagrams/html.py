@@ -14,7 +14,7 @@ from html import escape
 
 from ...short_repr import short_repr
 from ..exchange import Entry, Event, Exchange
-from .labels import shortened
+from ..labels import shortened
 from .layout import Diagram, Step
 from .svg import HEAD_HEIGHT, ROW_HEIGHT, STYLE, Frame
 

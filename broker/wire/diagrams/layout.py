@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from ..exchange import Entry, Event, Exchange, Moment
-from .labels import request_label, response_label, shortened
+from ..labels import request_label, response_label, shortened
 from .lifelines import Lifeline, Lifelines
 
 REPETITIONS = 2

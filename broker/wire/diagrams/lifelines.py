@@ -6,14 +6,17 @@ host, because the protocol says no more. Programs on one host that do not set `c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 from ....protocol.messages.api_versions import ApiVersionsRequest
 from ..exchange import Entry, Exchange
-from .labels import shortened
+from ..labels import shortened
 
 LONGEST_NAME = 48
+_LIBRDKAFKA = re.compile(r"-(?:lib)?rdkafka-(\d+(?:\.\d+)+)")
+"""How libraries built on librdkafka name it: "confluent-kafka-python 2.16.1-rdkafka-2.16.0"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,10 @@ class Lifelines:
                 nodes[entry.node] = f"node {entry.node}"
         clients = list(dict.fromkeys(self._clients.values()))
         in_order = sorted(nodes, key=lambda key: (isinstance(key, str), key))
-        self.all = [Lifeline(shortened(name, LONGEST_NAME), shortened(software, LONGEST_NAME), False) for name, software, _ in clients]
+        self.all = [
+            Lifeline(shortened(name, LONGEST_NAME), shortened(short_software(software), LONGEST_NAME), False)
+            for name, software, _ in clients
+        ]
         self._client_numbers = {client: number for number, client in enumerate(clients)}
         self._node_numbers = {key: number for number, key in enumerate(in_order, len(clients))}
         self.all += [Lifeline(shortened(nodes[key], LONGEST_NAME), "", True) for key in in_order]
@@ -67,6 +73,12 @@ def software_of(exchange: Exchange) -> str:
     if not isinstance(request, ApiVersionsRequest):
         return exchange.software
     return f"{request.client_software_name} {request.client_software_version}".strip()
+
+
+def short_software(software: str) -> str:
+    """Returns the name and version of the library that speaks to the broker: that of librdkafka for the libraries built on it."""
+    found = _LIBRDKAFKA.search(software)
+    return software if found is None else f"librdkafka {found[1]}"
 
 
 def _node_key(exchange: Exchange) -> Hashable:

@@ -21,7 +21,7 @@ FEWEST = 3
 def unreachable_addresses(history: History) -> Iterable[Finding]:
     """Finds clients that search for the nodes, and do no work."""
     for client in history.clients:
-        searches = [connection for connection in client.connections if searches_nodes(connection)]
+        searches = [each for each in client.connections if searches_nodes(each) and not history.excuses(*each.entries)]
         if len(searches) >= FEWEST and not any(connection.work for connection in client.connections):
             yield _finding(client, [exchange for connection in searches for exchange in _answers(connection)])
 

@@ -79,5 +79,5 @@ def consumers_that_never_commit(history: History) -> Iterable[Finding]:
 
 
 def _is_over(client: Client) -> bool:
-    """Returns whether all connections of a client are closed."""
-    return all(connection.closed is not None for connection in client.connections)
+    """Returns whether a client has closed all its connections, which it does when its program is done with it."""
+    return all(connection.closed is not None and not connection.ended_by_broker for connection in client.connections)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from ..exchange import Entry
 from .addresses import searches_nodes
 from .finding import Finding, densest, shown, span_s
+from .handshakes import is_misunderstood
 from .history import Connection, History, families
 
 WITHIN_MS = 30_000.0
@@ -21,7 +22,8 @@ MANY_MESSAGES = 5
 def reconnect_loops(history: History) -> Iterable[Finding]:
     """Finds clients that connect, achieve nothing and connect again."""
     for client in families(history.clients):
-        idle = [each for each in client.connections if each.opened is not None and each.closed is not None and not each.work]
+        ended = [each for each in client.connections if each.opened is not None and each.closed is not None]
+        idle = [each for each in ended if not each.work and not is_misunderstood(each) and not history.excuses(*each.entries)]
         refused = _dense([each for each in idle if each.ended_by_broker])
         given_up = [each for each in idle if not each.ended_by_broker and not searches_nodes(each)]
         given_up = list(_dense(_one_after_the_other(given_up, lambda each: each.entries[0])))
@@ -38,8 +40,6 @@ def reconnect_loops(history: History) -> Iterable[Finding]:
 def _cure(reason: str) -> tuple[str, tuple[str, ...]]:
     """Returns what to change so that the broker does not close the connection for this reason."""
     words = reason.lower()
-    if "looks like" in words:
-        return "the client and the listener use different protocols; set that of the listener", ("security.protocol",)
     if "sasl" in words or "authenticat" in words or "credential" in words:
         return "the client cannot authenticate; compare its credentials and mechanism with those of the listener", (
             "sasl.mechanism",
@@ -55,8 +55,8 @@ def _cure(reason: str) -> tuple[str, tuple[str, ...]]:
 def connections_per_message(history: History) -> Iterable[Finding]:
     """Finds producers that are created, send one message and are closed, one after the other."""
     for client in families(history.clients):
-        single = [each for each in client.connections if each.closed is not None and _messages(each) == 1 and not each.ended_by_broker]
-        row = _dense(_one_after_the_other(single, lambda each: each.work[0]))
+        single = [each for each in client.connections if each.closed is not None and _is_for_one_message(each)]
+        row = _dense(_one_after_the_other([each for each in single if not history.excuses(*each.entries)], lambda each: each.work[0]))
         if len(row) >= MANY_MESSAGES:
             problem = f"{_count(row)}, each for one Produce request"
             advice = (
@@ -66,8 +66,8 @@ def connections_per_message(history: History) -> Iterable[Finding]:
             yield Finding("a connection per message", str(client), problem, advice, settings, _shown(row))
 
 
-def _messages(connection: Connection) -> int:
-    return sum(exchange.api == "Produce" for exchange in connection.exchanges)
+def _is_for_one_message(connection: Connection) -> bool:
+    return not connection.ended_by_broker and sum(exchange.api == "Produce" for exchange in connection.exchanges) == 1
 
 
 def _one_after_the_other(connections: Sequence[Connection], begin: Callable[[Connection], Entry]) -> list[Connection]:

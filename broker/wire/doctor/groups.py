@@ -34,11 +34,16 @@ _CURES = {
 def short_time_outs(history: History) -> Iterable[Finding]:
     """Finds members that a group removed, or that left, because processing took longer than a time-out of theirs."""
     for client in history.clients:
-        memberships = memberships_of(client)
+        memberships = [each for each in memberships_of(client) if not _is_excused(each, history)]
         for expired in [each for each in memberships if each.has_expired]:
             yield _expired(client, expired)
         for late in _late(memberships):
             yield _polled_late(client, late)
+
+
+def _is_excused(membership: Membership, history: History) -> bool:
+    """Returns whether a membership has ended after a fault or a disturbance."""
+    return membership.ending is not None and history.excuses(membership.last, membership.ending)
 
 
 def _expired(client: Client, membership: Membership) -> Finding:
@@ -75,7 +80,7 @@ def rebalance_storms(history: History) -> Iterable[Finding]:
     for client in families(history.clients):
         memberships = memberships_of(client)
         for group in dict.fromkeys(each.group for each in memberships):
-            returns = _returns([each for each in memberships if each.group == group])
+            returns = _returns([each for each in memberships if each.group == group and not _is_excused(each, history)])
             storm = densest(returns, lambda pair: pair[1].first.received.wall_ms, WITHIN_MS)
             if len(storm) >= MANY_RETURNS:
                 causes = Counter(_cause(before) for before, _ in storm)

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable
 from functools import cached_property
 
-from ..diagrams.lifelines import software_of
+from ..diagrams.lifelines import short_software, software_of
 from ..exchange import Entry, Event, Exchange
+from .disturbances import Disturbances
 
 PRELIMINARY = frozenset(
     (
@@ -39,6 +40,8 @@ class Connection:
         self.number = number
         self.opened: Event | None = None
         self.closed: Event | None = None
+        self.handshake: Event | None = None
+        """The event of a TLS handshake that has failed."""
         self.exchanges: list[Exchange] = []
 
     @property
@@ -48,7 +51,7 @@ class Connection:
     @property
     def entries(self) -> list[Entry]:
         """All entries of the connection in order."""
-        found = (self.opened, *self.exchanges, self.closed)
+        found = (self.opened, self.handshake, *self.exchanges, self.closed)
         return [entry for entry in found if entry is not None]
 
     @property
@@ -98,7 +101,9 @@ class Client:
         self.connections: list[Connection] = []
 
     def __str__(self) -> str:
-        software = f" ({self.software})" if self.software else ""
+        if self.name == self.host:
+            return f"a client at {self.host}"
+        software = f" ({short_software(self.software)})" if self.software else ""
         return f"{self.name}{software} at {self.host}"
 
     @cached_property
@@ -106,6 +111,12 @@ class Client:
         """The requests of all its connections in order."""
         found = [exchange for connection in self.connections for exchange in connection.exchanges]
         return sorted(found, key=lambda exchange: exchange.sequence)
+
+    @cached_property
+    def failed(self) -> list[tuple[Exchange, tuple[str, ...]]]:
+        """The requests that were answered with errors, which no fault has caused, with their errors."""
+        found = [(exchange, exchange.errors) for exchange in self.exchanges if not exchange.faults]
+        return [(exchange, errors) for exchange, errors in found if errors]
 
     def of(self, *apis: str) -> list[Exchange]:
         """Returns the requests of some APIs in order."""
@@ -125,10 +136,16 @@ def families(clients: Iterable[Client]) -> list[Client]:
 
 
 class History:
-    """The clients of some entries, in the order in which they appear. `end_ms` is the time of the last entry by the wall clock."""
+    """The clients of the entries from the number `since` on, in the order in which they appear.
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
-        self.entries = sorted(entries, key=lambda entry: entry.sequence)
+    `earlier` are the entries before these. `end_ms` is the time of the last entry by the wall clock.
+    """
+
+    def __init__(self, entries: Iterable[Entry], since: int = 0) -> None:
+        in_order = sorted(entries, key=lambda entry: entry.sequence)
+        self._disturbances = Disturbances(in_order)
+        self.earlier = [entry for entry in in_order if entry.sequence < since]
+        self.entries = [entry for entry in in_order if entry.sequence >= since]
         self.connections: dict[int, Connection] = {}
         for entry in self.entries:
             if entry.connection is not None:
@@ -143,6 +160,21 @@ class History:
             connection.opened = entry
         elif entry.kind == "connection closed":
             connection.closed = entry
+        elif entry.kind == "handshake failed":
+            connection.handshake = entry
+
+    def events(self, kind: str) -> list[Event]:
+        """Returns the events of a kind in order."""
+        return [entry for entry in self.entries if isinstance(entry, Event) and entry.kind == kind]
+
+    def excuses(self, *entries: Entry) -> bool:
+        """Returns whether a fault has hit one of some entries, or the test has disturbed the cluster between the first and the last one.
+
+        No client is then to blame for the entries.
+        """
+        if not entries or any(_is_hit(entry) for entry in entries):
+            return bool(entries)
+        return self._disturbances.overlap(min(map(_first_ms, entries)), max(map(_last_ms, entries)))
 
 
 def _clients(connections: Iterable[Connection]) -> Iterable[Client]:
@@ -154,6 +186,17 @@ def _clients(connections: Iterable[Connection]) -> Iterable[Client]:
         key = name or connection.host, software, connection.host
         clients.setdefault(key, Client(*key)).connections.append(connection)
     return clients.values()
+
+
+def _is_hit(entry: Entry) -> bool:
+    """Returns whether a fault has hit a request, or has ended a connection."""
+    if isinstance(entry, Exchange):
+        return bool(entry.faults)
+    return entry.kind == "connection closed" and "fault" in str(entry.fields.get("reason", ""))
+
+
+def _first_ms(entry: Entry) -> float:
+    return entry.at.wall_ms if isinstance(entry, Event) else received_ms(entry)
 
 
 def _last_ms(entry: Entry) -> float:

@@ -24,8 +24,9 @@ def idle_closes(history: History) -> Iterable[Finding]:
     """
     for client in history.clients:
         idle = [each for each in client.connections if each.exchanges and _was_idle(each)]
-        replaced = [each for each in idle if each.work and _successor(each, client) is not None]
-        ended = [each for each in idle if each not in replaced and (each.work or not _works(client))]
+        replaced = [each for each in idle if _is_replaced(each, client, history)]
+        lapsed = [each for each in idle if each not in replaced and (each.work or not _works(client))]
+        ended = [each for each in lapsed if not history.excuses(*each.entries[-2:])]
         if replaced:
             problem = (
                 f"the client replaced {len(replaced)} connections that were still open for the broker, "
@@ -53,6 +54,12 @@ def _was_idle(connection: Connection) -> bool:
     if "reason" in connection.closed.fields or "." in connection.closed.text:
         return SETTING in connection.reason
     return connection.closed.at.cluster_ms - connection.exchanges[-1].received.cluster_ms >= LONG_MS
+
+
+def _is_replaced(connection: Connection, client: Client, history: History) -> bool:
+    """Returns whether another connection took over the work of one that was open, which then was closed as idle, also by a moved clock."""
+    successor = _successor(connection, client) if connection.work else None
+    return successor is not None and not history.excuses(connection.exchanges[-1], *successor.entries[:1])
 
 
 def _successor(connection: Connection, client: Client) -> Connection | None:

@@ -17,7 +17,8 @@ TOO_LARGE = re.compile(r"message\.max\.bytes|MESSAGE_TOO_LARGE")
 def losses_without_acks(history: History) -> Iterable[Finding]:
     """Finds Produce requests with acks=0 that made the broker close the connection, its only answer to them."""
     for client in history.clients:
-        lost = [exchange for each in client.connections if (exchange := _lost(each)) is not None]
+        ended = [each for each in client.connections if not history.excuses(*each.entries[-2:])]
+        lost = [exchange for each in ended if (exchange := _lost(each)) is not None]
         if not lost:
             continue
         reason = next((exchange.ended for exchange in lost if exchange.ended), "FIN by the broker")

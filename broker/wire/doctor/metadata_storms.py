@@ -16,7 +16,7 @@ MANY_PER_CONNECTION = 4
 def metadata_storms(history: History) -> Iterable[Finding]:
     """Finds clients with MANY requests for metadata within WITHIN_MS, or MANY_FAILED that are answered with errors."""
     for client in history.clients:
-        asked = client.of("Metadata")
+        asked = [exchange for exchange in client.of("Metadata") if not history.excuses(exchange)]
         storm = densest(asked, received_ms, WITHIN_MS)
         failed = densest([exchange for exchange in asked if exchange.errors], received_ms, WITHIN_MS)
         if len(failed) >= MANY_FAILED:

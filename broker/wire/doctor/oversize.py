@@ -14,7 +14,7 @@ _ERRORS = {"MESSAGE_TOO_LARGE", "RECORD_LIST_TOO_LARGE"}
 def oversize_batches(history: History) -> Iterable[Finding]:
     """Finds producers whose batches were refused as too large."""
     for client in history.clients:
-        refused = [exchange for exchange in client.of("Produce") if _ERRORS.intersection(exchange.errors)]
+        refused = [exchange for exchange, errors in client.failed if exchange.api == "Produce" and _ERRORS.intersection(errors)]
         if refused:
             largest = max(exchange.request_frame.size for exchange in refused)
             topics = ", ".join(dict.fromkeys(topic for exchange in refused for topic in exchange.topics))

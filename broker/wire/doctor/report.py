@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TypedDict
 
-from ..diagrams.labels import shortened
+from ..labels import shortened
 from ..lines import Lines
 from .finding import Finding
 

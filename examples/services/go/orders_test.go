@@ -24,7 +24,9 @@ func TestOrderReachesTheShop(t *testing.T) {
 	}
 	defer client.Close()
 
-	order := &kgo.Record{Topic: "orders", Key: []byte("alice"), Value: []byte("one apple")}
+	order := &kgo.Record{
+		Topic: "orders", Key: []byte("alice"), Value: []byte("one apple"),
+	}
 	if err := client.ProduceSync(ctx, order).FirstErr(); err != nil {
 		t.Fatal(err)
 	}

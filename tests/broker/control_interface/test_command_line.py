@@ -86,7 +86,7 @@ def test_example_command_is_the_example_call(declared: Control) -> None:
     assert bound_texts(control, pairs_of(control, arguments)) == bound(declared, example)
 
 
-@pytest.mark.parametrize("name", ["docs/serving.md", "docs/testing.md", "docs/time.md", "docs/controls.md"])
+@pytest.mark.parametrize("name", ["docs/serving.md", "docs/testing.md", "docs/time.md", "docs/controls/node.md", "docs/controls/fault.md"])
 def test_commands_in_documents_are_accepted(name: str) -> None:
     found = re.findall(r"odradek ctl ((?:[a-z-]+ )+.+?)(?=`|$)", (ROOT / name).read_text(encoding="utf-8"), re.MULTILINE)
     assert found

@@ -6,26 +6,24 @@ import re
 
 import pytest
 
-from odradek.broker.control_interface.documentation import as_markdown, http_call, python_call
+from odradek.broker.control_interface.documentation import PAGE, http_call, pages, python_call
 from odradek.broker.control_interface.examples import example_of
 from odradek.broker.controls.declaration import CONTROLS, Control
 from tests.broker.control_interface.test_signatures import SAMPLE
 
-TEXT = as_markdown()
+PAGES = pages()
 
 
 @pytest.mark.parametrize("declared", CONTROLS.values(), ids=lambda declared: " ".join(declared.words))
 def test_control_has_a_section_with_three_calls(declared: Control) -> None:
-    (section,) = re.findall(rf"^### {' '.join(declared.words)}\n(.*?)(?=^##|\Z)", TEXT, re.MULTILINE | re.DOTALL)
-    calls = re.findall(r"^    (.*)$", section, re.MULTILINE)[-3:]
+    text = PAGES[f"docs/controls/{declared.words[0]}.md"]
+    (section,) = re.findall(rf"^## {' '.join(declared.words)}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    calls = re.findall(r"^```\w+\n(.*)\n```$", section, re.MULTILINE)
     example = example_of(declared)
     assert calls[:2] == [python_call(declared, example), http_call(declared, example)]
     assert calls[2].startswith(f"odradek ctl {' '.join(declared.words)}")
-
-
-def test_links_lead_to_sections() -> None:
-    headings = {heading.lower() for heading in re.findall(r"^#+ (.*)$", TEXT, re.MULTILINE)}
-    assert {link for link in re.findall(r"\]\(#([^)]*)\)", TEXT) if link not in headings} == set()
+    row = f"| [{' '.join(declared.words)}](controls/{declared.words[0]}.md#{'-'.join(declared.words)}) | `{calls[0]}` |"
+    assert row in PAGES[PAGE]
 
 
 def test_calls_of_a_sample_have_values() -> None:

@@ -32,7 +32,11 @@ def test_address_is_parsed(text: str, token: str | None, expected: tuple[str, in
         ("127.0.0.1:70000", None, "invalid address '127.0.0.1:70000'"),
         ("::1:9099", None, "invalid address '::1:9099'"),
         ("http://127.0.0.1:9099", None, "invalid address"),
-        ("0.0.0.0:9099", None, "control cannot listen on 0.0.0.0 without a token: set a token, or listen on 127.0.0.1"),
+        (
+            "0.0.0.0:9099",
+            None,
+            "control cannot listen on 0.0.0.0 without a token: set a token, or, outside a container, listen on 127.0.0.1",
+        ),
         ("kafka:9099", None, "control cannot listen on kafka without a token"),
         ("[::]:9099", None, "control cannot listen on :: without a token"),
         ("127.0.0.1:9099", "", "invalid token for control: use printable ASCII characters without spaces"),

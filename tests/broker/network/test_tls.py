@@ -20,6 +20,7 @@ import pytest
 from odradek.broker import Cluster
 from odradek.broker.network import acceptor
 from odradek.broker.network.server import Server
+from odradek.broker.wire.exchange import Event
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.incremental_alter_configs import (
     INCREMENTAL_ALTER_CONFIGS,
@@ -273,3 +274,46 @@ def test_principal_of_a_client_is_its_distinguished_name(caplog: pytest.LogCaptu
 
 def principals(cluster: Cluster) -> list[str]:
     return [client.connection.client.principal for client in list(server_of(cluster)._clients)]
+
+
+def failures(cluster: Cluster) -> list[str]:
+    return [entry.text for entry in cluster.wire.since() if isinstance(entry, Event) and entry.kind == "handshake failed"]
+
+
+def ends(cluster: Cluster) -> list[str]:
+    cluster.wait_until(lambda: not cluster.connections())
+    return [entry.text for entry in cluster.wire.since() if isinstance(entry, Event) and entry.kind == "connection closed"]
+
+
+def test_record_says_that_a_client_does_not_trust_the_authority(cluster: Cluster) -> None:
+    with pytest.raises(ssl.SSLCertVerificationError):
+        connect_tls(cluster, ssl.create_default_context())
+    cluster.wait_until(lambda: failures(cluster))
+    (text,) = failures(cluster)
+    assert text.startswith("the client does not trust the authority (CA) of the broker's certificate (")
+    assert ends(cluster) == ["FIN by the client"]
+
+
+def test_record_says_that_plaintext_came_to_a_tls_port(cluster: Cluster) -> None:
+    with connect(cluster.bootstrap_servers) as connection:
+        connection.sendall(KAFKA_PLAINTEXT)
+        assert ended(connection) == b""
+    (text,) = failures(cluster)
+    assert text.startswith("this looks like plaintext (") and text.endswith("but the listener is SSL")
+    assert ends(cluster) == ["FIN by the broker: the TLS handshake failed"]
+
+
+def test_record_names_the_client_that_leaves_without_a_handshake(cluster: Cluster) -> None:
+    connect(cluster.bootstrap_servers).close()
+    assert ends(cluster) == ["FIN by the client"]
+    assert failures(cluster) == []
+
+
+def test_record_says_that_tls_came_to_a_plaintext_port() -> None:
+    with Cluster(nodes=1) as cluster, connect(cluster.bootstrap_servers) as plain:
+        with pytest.raises((ssl.SSLError, ConnectionError)):
+            ssl.create_default_context().wrap_socket(plain, server_hostname="localhost")
+        (text,) = ends(cluster)
+        assert "by the broker: this looks like TLS, but the listener is PLAINTEXT: a frame of " in text
+        diagram = cluster.wire.diagram()
+        assert "this looks like TLS, but the listener is PLAINTEXT" in diagram

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from odradek.broker.settings.documentation import as_markdown
+import re
+
+from odradek.broker.settings.documentation import PAGE, pages
 from odradek.broker.settings.rows import SETTINGS
 
 
-def test_as_markdown_names_each_setting_that_is_shown() -> None:
-    text = as_markdown()
+def family_pages() -> str:
+    return "\n".join(text for name, text in pages().items() if name != PAGE)
+
+
+def test_first_page_lists_each_setting_that_acts() -> None:
+    listed = re.findall(r"^\| `([\w.]+)` \| \[.*\]\(configuration/.*\.md\) \| .* \|$", pages()[PAGE], re.MULTILINE)
+    assert sorted(listed) == sorted(setting.name for setting in SETTINGS if setting.acts)
+
+
+def test_pages_name_each_setting_that_is_shown() -> None:
+    text = family_pages()
     assert [setting.name for setting in SETTINGS if f"`{setting.name}`" not in text and not setting.internal] == []
 
 
-def test_as_markdown_has_a_table_row_for_each_setting_that_acts() -> None:
-    lines = as_markdown().splitlines()
+def test_pages_have_a_table_row_for_each_setting_that_acts() -> None:
+    lines = family_pages().splitlines()
     assert sum(line.startswith("| `") for line in lines) == sum(setting.acts for setting in SETTINGS)
     assert "| `node.id` | int |  | ≥ 0 | Id of this node. |" in lines
     assert "| `segment.bytes` | int | 1073741824 | ≥ 1048576 | " in next(line for line in lines if "| `segment.bytes`" in line)
 
 
-def test_as_markdown_names_fallbacks_of_topic_settings() -> None:
-    (line,) = (line for line in as_markdown().splitlines() if line.startswith("| `retention.ms` |"))
+def test_pages_name_fallbacks_of_topic_settings() -> None:
+    (line,) = (line for line in family_pages().splitlines() if line.startswith("| `retention.ms` |"))
     assert line.endswith("Falls back to the broker's `log.retention.ms`, `log.retention.minutes`, `log.retention.hours`. |")

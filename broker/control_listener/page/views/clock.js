@@ -18,7 +18,7 @@ export function open(main) {
   const freeze = actionButton("Freeze", async () => applied(await change("/clock/freeze")));
   const run = actionButton("Run", async () => applied(await change("/clock/run")));
   const speed = h("input", { inputmode: "decimal", value: "60", "aria-describedby": "speed-help" });
-  const duration = h("input", { placeholder: "10m", "aria-describedby": "duration-help", autocomplete: "off" });
+  const duration = h("input", { placeholder: "for example: 10m", "aria-describedby": "duration-help", autocomplete: "off" });
   const moment = h("input", { type: "datetime-local", step: "0.001", "aria-describedby": "moment-help" });
   const number = (text) => (text.trim() === "" || Number.isNaN(Number(text)) ? text : Number(text));
   const field = (label, name, input, help, value) => ({ name, input, value, element: h("div", { class: "field" }, h("label", {}, label, input), h("small", { id: input.getAttribute("aria-describedby") }, help)) });

@@ -5,7 +5,7 @@ import { actionButton, confirmed, notify } from "../dialogs.js";
 import { fill, h, newId } from "../dom.js";
 import { controlForm, fieldOf, openapi, parametersOf } from "../form.js";
 import { table } from "../table.js";
-import { code, count, counted, name, short, time } from "../text.js";
+import { code, count, counted, name, prose, short, time } from "../text.js";
 
 export const title = "Faults";
 
@@ -21,7 +21,7 @@ const COLUMNS = [
   { title: "Options", value: (row) => row.options, cell: (row) => code(row.options, 300) },
   { title: "Hits", value: (row) => row.hits, cell: (row) => h("strong", {}, count(row.hits)), number: true },
   { title: "Latest hits", value: (row) => row.exchanges, cell: hits },
-  { title: "Requests seen", value: (row) => row.missed, cell: (row) => short(row.missed, 300) },
+  { title: "Requests seen", value: (row) => row.missed, cell: (row) => prose(short(row.missed, 300)) },
   { title: "Action", value: (row) => row.fault, cell: (row) => removeButton(row.fault) },
 ];
 
@@ -68,7 +68,7 @@ async function formOf(path, added) {
   const { paths } = await openapi();
   const { summary, description } = paths[path].post;
   const fields = (await parametersOf(path)).map((parameter) => fieldOf(parameter));
-  return controlForm(path, fields, "Add", added, h("p", { class: "wide" }, `${summary}. ${description ?? ""}`));
+  return controlForm(path, fields, "Add", added, h("p", { class: "wide" }, prose(`${summary}. ${description ?? ""}`)));
 }
 
 /** Returns the form with all options in groups: those of the requests, those of the frequency, and the rest, which say what happens. */

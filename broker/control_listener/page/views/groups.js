@@ -7,9 +7,11 @@ import { historyOf, remember } from "../lag.js";
 import { stateMark } from "../marks.js";
 import { rebalances } from "../rebalances.js";
 import { table } from "../table.js";
-import { code, count, name, partitions, short } from "../text.js";
+import { code, count, name, partitions, short, withoutUuids } from "../text.js";
 
 export const title = "Groups";
+
+const UNKNOWN = 400; // the status of a request for a group that does not exist
 
 export function open(main, [group]) {
   return group ? openGroup(main, group) : openList(main);
@@ -41,7 +43,7 @@ function openList(main) {
 }
 
 const MEMBER_COLUMNS = [
-  { title: "Member", value: (row) => [row.member_id, row.instance_id], cell: (row) => [code(row.member_id, 60), row.instance_id && h("span", { class: "tag" }, "static ", short(row.instance_id, 40))] },
+  { title: "Member", value: (row) => [row.member_id, row.instance_id], cell: (row) => [h("span", { title: short(row.member_id) }, code(withoutUuids(row.member_id), 60)), row.instance_id && h("span", { class: "tag" }, "static ", short(row.instance_id, 40))] },
   { title: "Client id", value: (row) => row.client_id, cell: (row) => name(row.client_id, 60) },
   { title: "Host", value: (row) => row.client_host, cell: (row) => code(row.client_host) },
   { title: "Topics", value: (row) => row.topics, cell: (row) => row.topics.map((each) => short(each)).join(", ") },
@@ -62,16 +64,20 @@ function openGroup(main, groupId) {
   const members = table("Members", MEMBER_COLUMNS, (row) => row.member_id, "The group has no members.");
   const offsets = table("Offsets", OFFSET_COLUMNS, (row) => `${row.topic} ${row.partition}`, "The group has committed no offsets.");
   const events = rebalances(groupId);
-  fill(main,
-    h("p", { class: "path" }, h("a", { href: "#/groups" }, "Groups")), h("h1", {}, name(groupId)), facts,
+  const known = h("div", { hidden: true }, facts,
     h("h2", {}, "Lag"), chart,
     h("h2", {}, "Members"), members.element,
     h("h2", {}, "Offsets"), offsets.element,
     h("h2", {}, "Rebalances"), events.element);
+  fill(main, h("p", { class: "path" }, h("a", { href: "#/groups" }, "Groups")), h("h1", {}, name(groupId)), known);
 
   return {
     async refresh() {
-      const group = await read("/group/show", { group: groupId });
+      const group = await read("/group/show", { group: groupId }).catch((error) => {
+        if (error.status === UNKNOWN) known.hidden = true;
+        throw error;
+      });
+      known.hidden = false;
       remember([group]);
       showFacts(facts, group);
       fill(chart, lineChart(historyOf(groupId), "lag"));

@@ -88,16 +88,17 @@ function openTopic(main, topicName) {
     notify(`Topic ${short(topicName)} is deleted.`);
     location.hash = "#/topics";
   }, { class: "danger" });
-  fill(main,
-    h("p", { class: "path" }, h("a", { href: "#/topics" }, "Topics")), h("h1", {}, name(topicName)), facts,
+  const known = h("div", { hidden: true }, facts,
     h("h2", {}, "Partitions"), partitions.element,
     h("h2", {}, "Records"), browser.element,
     h("details", { class: "panel" }, h("summary", {}, "Produce a record"), produce.element),
     h("div", { class: "buttons" }, remove));
+  fill(main, h("p", { class: "path" }, h("a", { href: "#/topics" }, "Topics")), h("h1", {}, name(topicName)), known);
 
   return {
     async refresh() {
       const topic = (await read("/topic/list")).find((each) => each.name === topicName);
+      known.hidden = !topic;
       if (!topic) throw new Error(`There is no topic ${short(topicName)}.`);
       fill(facts, configs(topic));
       partitions.update(topic.partitions);

@@ -15,7 +15,7 @@ const SHOWN_BEFORE = 100;
 const EXAMPLES = ["error", "api=Produce", "topic=orders", "node=1", "fault", "not (api=Fetch or api=Heartbeat)", "event", "duration_ms>100"];
 
 export function open(main) {
-  const filter = h("input", { type: "search", name: "filter", list: "filter-examples", placeholder: "api=Produce and error", autocomplete: "off", spellcheck: "false", "aria-describedby": "filter-error" });
+  const filter = h("input", { type: "search", name: "filter", list: "filter-examples", placeholder: "for example: api=Produce and error", autocomplete: "off", spellcheck: "false", "aria-describedby": "filter-error" });
   const examples = h("datalist", { id: "filter-examples" }, EXAMPLES.map((each) => h("option", { value: each })));
   const error = h("div", { id: "filter-error", role: "alert", class: "filter-error" });
   const status = h("p", { class: "faint", role: "status" });

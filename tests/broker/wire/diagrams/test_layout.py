@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from odradek.broker.wire.diagrams.labels import LONGEST_TEXT, MOST_NAMES, request_label, response_label, shortened
 from odradek.broker.wire.diagrams.layout import Tone, diagram_of
 from odradek.broker.wire.exchange import Entry, Event
+from odradek.broker.wire.labels import LONGEST_TEXT, MOST_NAMES, request_label, response_label, shortened
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.metadata import (
     METADATA,
@@ -60,7 +60,7 @@ def test_steps_are_in_the_order_of_time() -> None:
         "NOT_LEADER_OR_FOLLOWER",
         "leader: node 2 leads orders-0",
         "waited 500 ms for records of orders-1",
-        "orders-1: 2 records",
+        "orders-1: 2 records from offset 0",
         "Heartbeat v4 billing",
         "REBALANCE_IN_PROGRESS",
         "Produce v11 orders-0 acks=all",

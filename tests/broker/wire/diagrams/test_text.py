@@ -51,7 +51,7 @@ reader           writer                             node 1      node 2
    │                │◀╌╌╌╌ ✗ NOT_LEADER_OR_FOLLOWER ╌╌╌│           │
    │                │                               [leader: node 2 leads orders-0]
    │                │                           [waited 500 ms for records of orders-1]
-   │◀╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌ orders-1: 2 records ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌│
+   │◀╌╌╌╌╌╌╌╌╌╌╌╌╌ orders-1: 2 records from offset 0 ╌╌╌╌╌╌╌╌╌╌╌╌╌╌│
    │──────────────────── Heartbeat v4 billing ────────────────────▶│
    │◀╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌ ✗ REBALANCE_IN_PROGRESS ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌│
    │                │─ Produce v11 orders-0 acks=all ─▶│           │
