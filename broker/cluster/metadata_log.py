@@ -19,6 +19,11 @@ class MetadataLog:
         self._records += records
 
     @property
+    def changes(self) -> int:
+        """The records of changes. In contrast to the end of the log, it does not depend on the time that has passed."""
+        return self._records
+
+    @property
     def end_offset(self) -> int:
         """The end of the log: the records of changes, and the no-op record that a controller writes at each idle interval (KIP-835)."""
         interval_ms = self._config.integers["metadata.max.idle.interval.ms"]
