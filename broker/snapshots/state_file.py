@@ -17,12 +17,12 @@ import hashlib
 import json
 import os
 from base64 import b64decode, b64encode
-from contextlib import suppress
 from pathlib import Path
 from random import Random
 from struct import Struct
 from typing import Any, BinaryIO
 
+from ...protocol.regular_files import open_to_read, replacing
 from ...storage.blocks import KEEPS_NOTHING
 from ...storage.segments import Segment, read_segment
 from ..scheduling.timers import Timers
@@ -42,18 +42,13 @@ class InvalidStateFile(ValueError):
 
 
 def save(state: State, path: Path) -> int:
-    """Writes a state to a file, which replaces an existing one only when it is complete. Returns its size. Raises OSError."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with unfinished.open("xb") as file:
-            _write(state, file)
-            size = file.tell()
-        unfinished.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            unfinished.unlink()
-        raise
-    return size
+    """Writes a state to a file that only its owner may read, because it contains secrets. Returns its size.
+
+    It replaces an existing file only when it is complete. Raises OSError.
+    """
+    with replacing(path, 0o600) as file:
+        _write(state, file)
+        return file.tell()
 
 
 def _write(state: State, file: BinaryIO) -> None:
@@ -83,7 +78,7 @@ def _write(state: State, file: BinaryIO) -> None:
 def load(path: Path) -> State:
     """Returns the state in a file. Raises InvalidStateFile with a text that names the file, or OSError."""
     try:
-        with path.open("rb") as file:
+        with open_to_read(path) as file:
             return _read(file, os.fstat(file.fileno()).st_size)
     except InvalidStateFile as error:
         raise InvalidStateFile(f"cannot load {path}: {error}") from None

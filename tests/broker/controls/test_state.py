@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import socket
+import stat
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -24,6 +25,7 @@ from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitPro
 from odradek.protocol.messages.metadata import METADATA, MetadataRequest
 from tests.broker.network.test_server import ask, connect, loop_factory
 from tests.fuzz.broker_process import COMMAND, BrokerProcess
+from tests.protocol.test_regular_files import device
 
 pytestmark = pytest.mark.sockets
 __all__ = ["loop_factory"]  # a fixture
@@ -234,9 +236,25 @@ def test_async_cluster_saves_and_loads(tmp_path: Path) -> None:
 def test_save_to_an_impossible_path_names_it(cluster: Cluster, tmp_path: Path) -> None:
     with pytest.raises(InvalidControl, match=re.escape(f"file: cannot write {tmp_path}/none/state: No such file or directory")):
         cluster.save(tmp_path / "none" / "state")
-    with pytest.raises(InvalidControl, match=r"file: cannot write .*: Is a directory"):
-        cluster.save(tmp_path)
+    for path in (tmp_path, "/", ""):
+        with pytest.raises(InvalidControl, match=r"file: cannot write .*: it is a folder, not a regular file"):
+            cluster.save(path)
+    with pytest.raises(InvalidControl, match="the path contains a null character"):
+        cluster.save(f"{tmp_path}/a\0b")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_save_does_not_replace_a_device(cluster: Cluster, tmp_path: Path) -> None:
+    path = device(tmp_path / "null")
+    with pytest.raises(InvalidControl, match="it is a device"):
+        cluster.save(path)
+    assert path.is_char_device()
+
+
+def test_saved_state_can_be_read_by_its_owner_only(cluster: Cluster, tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("readable by all")
+    cluster.save(tmp_path / "state")
+    assert stat.S_IMODE((tmp_path / "state").stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize("kind", [Cluster, AsyncCluster])
