@@ -307,6 +307,9 @@ def add_options(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--load", metavar="FILE", help="start with the state that was saved in this file, by default on the ports that it contains"
     )
+    run.add_argument(
+        "--trust", action="store_true", help="with --load: use the addresses, files and URLs in the settings of the file (default: refuse)"
+    )
     _add_security_options(run)
     run.add_argument("--max-memory", type=size, metavar="SIZE", help="memory limit for all logs, such as 512m (default: no limit)")
     run.add_argument(

@@ -7,8 +7,8 @@
     data       the record batches of all segments
     checksum   32 bytes: SHA-256 of everything before
 
-All numbers are big-endian. The checksum is compared before the header is decoded, and decoding creates nothing but plain values, so that it
-is safe to load a file from an unknown source.
+All numbers are big-endian. The checksum is compared before the header is decoded, and decoding creates nothing but plain values. `trust.py`
+restricts the settings of a file from an unknown source.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ...storage.segments import Segment, read_segment
 from ..scheduling.timers import Timers
 from ..scheduling.turns import Turns
 from ..settings.cluster_config import ClusterConfig, release_named
-from .cluster import State, nodes_of, read_cluster
+from .cluster import State, nodes_of, read_cluster, users_of
 
 MAGIC = b"ODRADEK\n"
 VERSION = 1
@@ -124,7 +124,7 @@ def _decoded(header: bytes, data: memoryview) -> State:
         # Building a cluster from the state is the only complete check of it.
         read_cluster(
             state,
-            ClusterConfig("", nodes_of(state), release=release_named(state["as_version"])),
+            ClusterConfig("", nodes_of(state), users=users_of(state), release=release_named(state["as_version"])),
             Turns(Timers(0), lambda: 0.0),
             Random(),
             None,
