@@ -22,7 +22,7 @@ def load_on_any_ports(file: Path, settings: Mapping[str, str], *, as_version: st
     """
     state = load(file)
     nodes = nodes_of(state)
-    changed = [any_ports(node.listeners, keep_hosts=trust) | settings for node in nodes]
+    changed = [any_ports(node.listeners, keep_hosts=trust) | dict(settings) for node in nodes]
     return state, loaded_config(state, changed, [settings] * len(nodes), as_version=as_version, trust=trust)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from random import Random
 
 from odradek import Cluster
+from odradek.broker.wire.exchange import Event
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest
@@ -64,8 +65,8 @@ def run_script(minutes: float) -> None:
         digests += [sha256(answered(connections[0], *asked)).hexdigest() for asked in ASKED]
         numbers = {connection.getsockname()[1]: number for number, connection in enumerate(connections)}
         cluster.stop_node(1)
-        peers = [entry.fields["peer"] for entry in cluster.wire.since() if getattr(entry, "kind", "") == "connection closed"]
-        json.dump([digests, [numbers[int(peer.rpartition(":")[2])] for peer in peers]], sys.stdout)
+        ended = [entry for entry in cluster.wire.since() if isinstance(entry, Event) and entry.kind == "connection closed"]
+        json.dump([digests, [numbers[int(str(event.fields["peer"]).rpartition(":")[2])] for event in ended]], sys.stdout)
 
 
 def run_in_process(hash_seed: str, minutes: float) -> list[list[object]]:
