@@ -297,19 +297,7 @@ def add_options(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--topic", action="append", default=[], metavar="NAME:PARTITIONS[:REPLICAS]", help="create this topic at startup; repeatable"
     )
-    run.add_argument(
-        "--data",
-        action="append",
-        default=[],
-        metavar="DIR|FILE|PATTERN",
-        help="start with the topics and records in .jsonl and .csv files; repeatable",
-    )
-    run.add_argument(
-        "--load", metavar="FILE", help="start with the state that was saved in this file, by default on the ports that it contains"
-    )
-    run.add_argument(
-        "--trust", action="store_true", help="with --load: use the addresses, files and URLs in the settings of the file (default: refuse)"
-    )
+    _add_state_options(run)
     _add_security_options(run)
     run.add_argument("--max-memory", type=size, metavar="SIZE", help="memory limit for all logs, such as 512m (default: no limit)")
     run.add_argument(
@@ -340,6 +328,22 @@ def add_options(run: argparse.ArgumentParser) -> None:
     _add_capture_options(run)
     _add_record_options(run)
     run.add_argument("--log-format", choices=["text", "json"], default="text", help="format of the log on stderr (default: %(default)s)")
+
+
+def _add_state_options(run: argparse.ArgumentParser) -> None:
+    run.add_argument(
+        "--data",
+        action="append",
+        default=[],
+        metavar="DIR|FILE|PATTERN",
+        help="start with the topics and records in .jsonl and .csv files; repeatable",
+    )
+    run.add_argument(
+        "--load", metavar="FILE", help="start with the state that was saved in this file, by default on the ports that it contains"
+    )
+    run.add_argument(
+        "--trust", action="store_true", help="with --load: use the addresses, files and URLs in the settings of the file (default: refuse)"
+    )
 
 
 def _add_record_options(run: argparse.ArgumentParser) -> None:

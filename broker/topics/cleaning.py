@@ -144,9 +144,9 @@ def _rewrite(partition: Partition, dirty: Dirty, now_ms: int, slices: Slices) ->
 def compaction_limits(topic: Topic) -> CompactionLimits:
     """Returns the limits that a topic's configs set.
 
-    Segments end after max.compaction.lag.ms at the latest, because the records of the active segment are never compacted. Those of internal
-    topics end after INTERNAL_SEGMENT_BYTES, so that memory is in proportion to the groups and transactional ids that exist: Kafka keeps up
-    to 100 MiB for each of their partitions, but on disk.
+    Segments end after max.compaction.lag.ms at the latest, because the records of the active segment are never compacted. In internal
+    topics, segments end after INTERNAL_SEGMENT_BYTES, so that memory is in proportion to the groups and transactional ids that exist: Kafka
+    keeps up to 100 MiB for each of their partitions, but on disk.
     """
     config = topic.config
     max_lag_ms = config.integers["max.compaction.lag.ms"]
