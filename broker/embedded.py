@@ -75,7 +75,7 @@ class AsyncCluster(ClusterControls):
         security = security_of(tls, users, acls)
         config = _cluster_config(nodes, settings or {}, security, as_version)
         levels = _levels(features or {}, transaction_version, config.release)
-        self._config = replace(config, features=levels, record=_record_limits(record_exchanges, record_bytes))
+        self._config = replace(config, features=levels, record=RecordLimits.of(record_exchanges, record_bytes))
         self._topics = topic_specs_of({} if topics is None else topics)
         check_topics(self._topics, nodes, config.setting_rows)
         self._seed = seed
@@ -94,20 +94,18 @@ class AsyncCluster(ClusterControls):
         file: str | PathLike[str],
         settings: Mapping[str, SettingValue] | None = None,
         *,
+        trust: bool = False,
         seed: int | None = None,
         as_version: str | None = None,
         control: str | None = None,
         control_token: str | None = None,
     ) -> Self:
         """Returns a cluster that starts with the state in a file, which `save` has written; see `Cluster.load`."""
-        from .snapshots.cluster import nodes_of  # not imported at start, because few clusters are loaded
-        from .snapshots.loading import any_ports, loaded_config
-        from .snapshots.state_file import load
+        from .snapshots.loading import load_on_any_ports  # not imported at start, because few clusters are loaded
 
-        saved, changed = load(Path(file)), _texts(settings or {})
-        cluster = cls(len(saved["nodes"]), seed=seed, control=control, control_token=control_token)
-        cluster._saved = saved
-        cluster._config = loaded_config(saved, [any_ports(node.listeners) | changed for node in nodes_of(saved)], as_version)
+        saved, config = load_on_any_ports(Path(file), _texts(settings or {}), as_version=as_version, trust=trust)
+        cluster = cls(len(config.nodes), seed=seed, control=control, control_token=control_token)
+        cluster._saved, cluster._config = saved, config
         return cluster
 
     async def start(self) -> Self:
@@ -294,20 +292,24 @@ class Cluster(BlockingControls):
         file: str | PathLike[str],
         settings: Mapping[str, SettingValue] | None = None,
         *,
+        trust: bool = False,
         seed: int | None = None,
         as_version: str | None = None,
         control: str | None = None,
         control_token: str | None = None,
     ) -> Self:
-        """Returns a cluster that starts with the state in a file, which `save` has written, on free ports of the same addresses.
+        """Returns a cluster that starts with the state in a file, which `save` has written, on free ports of this machine.
 
         It has the nodes and settings of the cluster that was saved, and emulates the same release unless `as_version` names another one;
-        `settings` replace single ones. With a `seed`, the ids and numbers
-        that are generated from now on are reproducible; without one, they continue those of a seeded cluster that was saved. Raises
-        ValueError for a file that is damaged or was written by a newer version, and OSError if it cannot be read.
+        `settings` replace single ones. Only with `trust`, it uses files, URLs and addresses of other machines that the file names. With a
+        `seed`, the ids and numbers that are generated from now on are reproducible; without one, they continue those of a seeded cluster
+        that was saved. Raises ValueError for a file that is damaged, was written by a newer version or needs `trust`, and OSError if it
+        cannot be read.
         """
         cluster = cls()
-        cluster._offer(AsyncCluster.load(file, settings, seed=seed, as_version=as_version, control=control, control_token=control_token))
+        cluster._offer(
+            AsyncCluster.load(file, settings, trust=trust, seed=seed, as_version=as_version, control=control, control_token=control_token)
+        )
         return cluster
 
     def start(self) -> Self:
@@ -467,10 +469,3 @@ def _levels(features: Mapping[str, int], transaction_version: int, release: Rele
 
         check_levels(features, release)
     return {"transaction.version": transaction_version, **features}
-
-
-def _record_limits(exchanges: int, size: int) -> RecordLimits:
-    for name, value in (("record_exchanges", exchanges), ("record_bytes", size)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise ValueError(f"{name} must be a number from 0 on, not {value!r}")
-    return RecordLimits(exchanges, size)

@@ -17,7 +17,7 @@ from ..control_interface.command_help import help_of
 from ..control_interface.command_line import control_named, pairs_of
 from ..control_interface.signatures import bound_texts
 from ..controls import cluster_controls  # noqa: F401  (declares the controls)
-from ..settings.properties import parse_properties
+from ..settings.properties import read_properties
 from ..terminal import has_colours
 from .ctl_client import NoAnswer, send
 from .options import address
@@ -102,7 +102,7 @@ def _command_config(name: str | None) -> dict[str, str]:
     if name is None:
         return {}
     try:
-        properties = parse_properties(Path(name).read_text(encoding="latin-1"))
+        properties = read_properties(name)
     except OSError as error:
         raise InvalidControl("--command-config", f"--command-config: cannot read {name}: {error.strerror or error}") from None
     return {option: properties[setting] for option, setting in PROPERTIES.items() if setting in properties}

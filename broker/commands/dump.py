@@ -101,7 +101,10 @@ def _offsets(topics: list[dict[str, Any]]) -> int:
 
 
 def _write(topic: dict[str, Any], records: Iterator[dict[str, Any]], options: argparse.Namespace) -> None:
+    import os
     from pathlib import Path
+
+    from ...protocol.regular_files import open_to_write
 
     if options.directory is None:
         _write_to(sys.stdout, topic, records, options.format)
@@ -109,7 +112,8 @@ def _write(topic: dict[str, Any], records: Iterator[dict[str, Any]], options: ar
         return
     directory = Path(options.directory)
     directory.mkdir(parents=True, exist_ok=True)
-    with (directory / f"{topic['name']}.{options.format}").open("w", encoding="utf-8", newline="") as file:
+    descriptor = open_to_write(directory / f"{topic['name']}.{options.format}")
+    with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
         _write_to(file, topic, records, options.format)
 
 

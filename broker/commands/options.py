@@ -6,7 +6,6 @@ import argparse
 import re
 import sys
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -122,10 +121,10 @@ def client_security(options: argparse.Namespace) -> ClientSecurity | None:
     if options.command_config is None:
         return None
     from ...protocol.client_security.settings import ClientSecurity
-    from ..settings.properties import InvalidConfig, parse_properties
+    from ..settings.properties import InvalidConfig, read_properties
 
     try:
-        properties = parse_properties(Path(options.command_config).read_text(encoding="latin-1"))
+        properties = read_properties(options.command_config)
         return ClientSecurity.of(properties)
     except OSError as error:
         raise InvalidConfig(f"cannot read --command-config {options.command_config}: {error.strerror or error}") from None

@@ -24,8 +24,9 @@ from ...storage.compaction_schedule import CompactionLimits, Dirty, closed_segme
 from ...storage.virtual_segments import VirtualSegments
 from ..scheduling.timers import Timers
 from ..scheduling.waiting import NEXT_TURN, Background, Wait
-from ..settings.values import BrokerConfig, TopicConfig
+from ..settings.values import BrokerConfig
 from ..slices import Slices
+from .names import INTERNAL_TOPICS
 from .partition import Partition
 from .removed_records import Tell, tell_compacted
 from .retention import segment_bytes
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     from ...protocol.records import Buffer
 
 log = logging.getLogger("kafka.log.LogCleaner")
+
+INTERNAL_SEGMENT_BYTES = 64 * 1024
+"""The largest size of a segment of an internal topic that is not compacted."""
 
 
 class _LogState(NamedTuple):
@@ -92,7 +96,7 @@ class LogCleaner:
         slices = Slices()
         for topic in list(self._topics):
             if "compact" in topic.config.lists["cleanup.policy"]:
-                limits = compaction_limits(topic.config)
+                limits = compaction_limits(topic)
                 for partition in [each for each in topic.partitions if each.log.end_offset != each.settled_end]:
                     yield from self._compact(partition, limits, slices, now=now)
                     if slices.full():
@@ -145,16 +149,20 @@ def _rewrite(partition: Partition, dirty: Dirty, now_ms: int, slices: Slices) ->
     return True
 
 
-def compaction_limits(config: TopicConfig) -> CompactionLimits:
+def compaction_limits(topic: Topic) -> CompactionLimits:
     """Returns the limits that a topic's configs set.
 
-    Segments end after max.compaction.lag.ms at the latest, because the records of the active segment are never compacted.
+    Segments end after max.compaction.lag.ms at the latest, because the records of the active segment are never compacted. In internal
+    topics, segments end after INTERNAL_SEGMENT_BYTES, so that memory is in proportion to the groups and transactional ids that exist: Kafka
+    keeps up to 100 MiB for each of their partitions, but on disk.
     """
+    config = topic.config
     max_lag_ms = config.integers["max.compaction.lag.ms"]
+    most_bytes = segment_bytes(config)
     return CompactionLimits(
         config.doubles["min.cleanable.dirty.ratio"],
         config.integers["min.compaction.lag.ms"],
         max_lag_ms,
-        segment_bytes(config),
+        min(most_bytes, INTERNAL_SEGMENT_BYTES) if topic.name in INTERNAL_TOPICS else most_bytes,
         min(config.integers["segment.ms"], max_lag_ms),
     )

@@ -3,7 +3,8 @@
 Each change is a record in `__share_group_state` before it takes effect: a snapshot with the whole state, or an update with its changed
 ranges. After `share.coordinator.snapshot.update.records.per.snapshot` updates a snapshot follows. A share partition that is not written for
 `share.coordinator.cold.partition.snapshot.interval.ms` gets a snapshot too, so that the records before all last snapshots can be deleted
-every `share.coordinator.state.topic.prune.interval.ms`. When the object is created, it reads the log back.
+every `share.coordinator.state.topic.prune.interval.ms`. Of a partition of the log without states, only the last deletion is kept. When the
+object is created, it reads the log back.
 
 Epochs: the leader of a partition writes with its leader epoch, and in the state epoch in which the group coordinator has initialized the
 share partition. Older ones are fenced.
@@ -53,6 +54,8 @@ class ShareStates:
         self._states: dict[SharePartitionKey, StoredState] = {}
         self._locations: dict[SharePartitionKey, int] = {}
         """The partition of the log in which each state is."""
+        self._deletions: dict[int, int] = {}
+        """The offset of the last deletion of a state in each partition of the log."""
         for partition, offset, record in state_log.records():
             self._replay(partition, offset, record)
 
@@ -202,6 +205,7 @@ class ShareStates:
         if value is None:
             self._states.pop(key, None)
             self._locations.pop(key, None)
+            self._deletions[partition] = offset
             return
         state = self._states.get(key)
         if state is None:
@@ -223,9 +227,13 @@ class ShareStates:
             timers.set(PRUNING_TIMER, self._settings[PRUNE_INTERVAL_MS], self.prune)
 
     def snapshot_cold_partitions(self) -> None:
-        """Writes a snapshot of each state whose last one is old, in the partitions of the log in which some states are not cold yet."""
+        """Writes a snapshot of each state whose last one is old and keeps other records of its partition of the log from being deleted.
+
+        These are records of states that are not cold yet, and of states that were deleted since.
+        """
         now_ms, interval_ms = self._log.timers.now_ms, self._settings[COLD_SNAPSHOT_INTERVAL_MS]
         active = {self._locations[key] for key, state in self._states.items() if state.created_ms == state.written_ms}
+        active |= {partition for partition, offset in self._needed().items() if offset < self._deletions.get(partition, 0)}
         for key, state in list(self._states.items()):
             if self._locations[key] in active and now_ms - state.written_ms >= interval_ms:
                 self._write_if_led(key, state.as_snapshot(now_ms))
@@ -240,14 +248,18 @@ class ShareStates:
 
     def prune(self) -> None:
         """Deletes the records of the log before the last snapshots of all states of a partition of the log."""
+        for partition, offset in self._needed().items():
+            self._log.delete_before(partition, offset)
+        if self._states:
+            self._set_timers()
+
+    def _needed(self) -> dict[int, int]:
+        """Returns the offset in each partition of the log from which on it has to be kept."""
         needed: dict[int, int] = {}
         for key, state in self._states.items():
             partition = self._locations[key]
             needed[partition] = min(needed.get(partition, state.snapshot_offset), state.snapshot_offset)
-        for partition, offset in needed.items():
-            self._log.delete_before(partition, offset)
-        if self._states:
-            self._set_timers()
+        return self._deletions | needed
 
 
 def _key(group_id: str, topic_id: bytes, partition: int) -> SharePartitionKey:
