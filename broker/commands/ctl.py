@@ -19,6 +19,7 @@ from ..control_interface.signatures import bound_texts
 from ..controls import cluster_controls  # noqa: F401  (declares the controls)
 from ..settings.properties import parse_properties
 from ..terminal import has_colours
+from .clock_progress import progress_of
 from .ctl_client import NoAnswer, send
 from .options import address
 from .tables import as_table
@@ -59,7 +60,9 @@ def _carry_out(tokens: Sequence[str], options: Mapping[str, str], *, colours: bo
     if "--control" not in options:
         raise InvalidControl("--control", "give the address of the cluster with --control HOST:PORT or ODRADEK_CONTROL")
     host, port = address(options["--control"])
-    answer = send(host, port, options.get("--control-token"), control, pairs, bound)
+    token = options.get("--control-token")
+    with progress_of(control, lambda each: send(host, port, token, each, (), {})):
+        answer = send(host, port, token, control, pairs, bound)
     if answer.status >= 400:
         return _fail(FAILED if answer.status == HTTPStatus.CONFLICT or answer.status >= 500 else MISTAKEN, answer.detail)
     if answer.body:

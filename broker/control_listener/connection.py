@@ -1,7 +1,8 @@
 """One connection of the control listener: reads requests and answers them one at a time.
 
 A control runs as a task, so that a long wait holds up neither other connections nor the brokers. If its client ends the connection, a
-control that only reads is cancelled. A control that changes the cluster is completed, because it would otherwise be half done.
+control that only reads is cancelled, and so is one that may stop anywhere, such as `clock advance`. Other controls that change the cluster
+are completed, because they would otherwise be half done.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from .answering import answer
 from .problems import Problem
 from .requests import MAX_HEAD_BYTES, Request, RequestParser
 from .responses import CONTINUE, Response, Streaming, encoded, encoded_head, response_of
-from .routes import only_reads, resource_of
+from .routes import may_be_cancelled, resource_of
 
 if TYPE_CHECKING:
     from .listener import ControlListener
@@ -36,7 +37,7 @@ class ControlConnection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._parser = RequestParser(self._admit)
         self._task: asyncio.Task[None] | None = None
-        self._reads = False
+        self._may_be_cancelled = False
         self._ending = False
         self._writable = True
         self._unsent_bytes = 0
@@ -61,19 +62,19 @@ class ControlConnection(asyncio.Protocol):
     def eof_received(self) -> bool:
         """Keeps the connection open if a request is being answered, because a client may close only its half of the connection.
 
-        A control that only reads gets one turn to complete and is then cancelled, because the client may also have gone.
+        A control that may be cancelled gets one turn to complete, because the client may also have gone.
         """
         if self._task is None:
             return False
         self._ending = True
-        if self._reads:
+        if self._may_be_cancelled:
             self._loop.call_soon(self._task.cancel)
         return True
 
     def connection_lost(self, error: Exception | None) -> None:
         self._ending = True
         self._cancel_timer()
-        if self._task is not None and self._reads:
+        if self._task is not None and self._may_be_cancelled:
             self._task.cancel()
         self._listener.connections.discard(self)
 
@@ -114,7 +115,7 @@ class ControlConnection(asyncio.Protocol):
             return
         if request is not None:
             self._cancel_timer()
-            self._reads = only_reads(request)
+            self._may_be_cancelled = may_be_cancelled(request)
             self._task = self._loop.create_task(self._answer(request))
             self._listener.tasks.add(self._task)
             self._task.add_done_callback(self._listener.tasks.discard)
@@ -132,7 +133,7 @@ class ControlConnection(asyncio.Protocol):
         if isinstance(response, Streaming):
             self._task = asyncio.current_task()
             return await self._stream(request, response)
-        log.log(logging.DEBUG if self._reads else logging.INFO, "%s: %d", request, response.status)
+        log.log(logging.DEBUG if request.method == "GET" else logging.INFO, "%s: %d", request, response.status)
         self._respond(request, response)
 
     async def _stream(self, request: Request, response: Streaming) -> None:

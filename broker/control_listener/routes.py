@@ -116,6 +116,7 @@ def _json_object(body: bytes) -> dict[str, Any]:
     return value
 
 
-def only_reads(request: Request) -> bool:
-    """Returns whether a request changes nothing, so that it may be cancelled."""
-    return request.method in ("GET", "HEAD")
+def may_be_cancelled(request: Request) -> bool:
+    """Returns whether a request may be cancelled: it changes nothing, or its control may stop anywhere."""
+    control = CONTROLS.get(tuple(request.target.removeprefix("/").split("/")))
+    return request.method in ("GET", "HEAD") or (control is not None and control.may_stop)

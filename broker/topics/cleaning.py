@@ -17,12 +17,13 @@ bytes, runs without interruption.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...storage.compaction_schedule import CompactionLimits, Dirty, closed_segments, dirty_part
+from ...storage.compaction_schedule import CompactionLimits, Dirty, closed_segments, dirty_part, next_due_ms
 from ...storage.virtual_segments import VirtualSegments
-from ..scheduling.timers import Timers
+from ..scheduling.timers import Check, Timers
 from ..scheduling.waiting import NEXT_TURN, Background, Wait
 from ..settings.values import BrokerConfig, TopicConfig
 from ..slices import Slices
@@ -48,27 +49,58 @@ class _LogState(NamedTuple):
         return cls(partition.log.start_offset, partition.virtual_segments, partition.cleaned_until)
 
 
+class _DirtyState(NamedTuple):
+    """Everything that decides when a log is compacted."""
+
+    log: _LogState
+    end_offset: int
+    stable_end: int
+    limits: CompactionLimits
+
+
 class LogCleaner:
     """The compaction of all logs of a cluster. `topics` is a live view of them; `background` runs a generator slice by slice."""
 
     def __init__(self, topics: Iterable[Topic], timers: Timers, config: BrokerConfig, background: Callable[[Background], None]) -> None:
         self._topics = topics
         self._timers = timers
-        self._config = config
         self._background = background
         self._running = False
+        self._due: dict[Partition, tuple[_DirtyState, float]] = {}
+        """The time (ms) from which each log is dirty enough, as long as it is in the same state."""
+        # The interval is at least 1 ms, because a timer that sets itself again with a delay of 0 would fire endlessly at the same time.
+        self.check = Check(self.start_pass, lambda: max(1, config.integers["log.cleaner.backoff.ms"]), self._next_due_ms)
         if config.booleans["log.cleaner.enable"]:
-            timers.set("log cleaner", config.integers["log.cleaner.backoff.ms"], self.start_pass)
+            timers.set("log cleaner", config.integers["log.cleaner.backoff.ms"], self.check)
 
     def start_pass(self) -> None:
-        # The delay is at least 1 ms, because a timer that sets itself again with a delay of 0 would fire endlessly at the same time.
-        self._timers.set("log cleaner", max(1, self._config.integers["log.cleaner.backoff.ms"]), self.start_pass)
+        self._timers.set("log cleaner", self.check.interval_ms(), self.check)
         if not self._running:
             self._running = True
             work = self._scheduled_pass()
             # The first slice runs at once, so that a pass of one slice is complete when the timer's callback returns.
             if next(work, None) is not None:
                 self._background(work)
+
+    def _next_due_ms(self) -> float:
+        """Returns the time from which a pass would compact a log. A running pass is not started again."""
+        self._due = {partition: self._next_compaction(partition, limits) for partition, limits in self._unsettled()}
+        return inf if self._running else min((due_ms for _, due_ms in self._due.values()), default=inf)
+
+    def _next_compaction(self, partition: Partition, limits: CompactionLimits) -> tuple[_DirtyState, float]:
+        state = _DirtyState(_LogState.of(partition), partition.log.end_offset, partition.last_stable_offset, limits)
+        known = self._due.get(partition)
+        if known is not None and known[0] == state:
+            return known
+        log, segments, until = partition.log, partition.virtual_segments, partition.cleaned_until
+        return state, next_due_ms(log, segments, limits, until, state.stable_end, self._timers.now_ms)
+
+    def _unsettled(self) -> Iterator[tuple[Partition, CompactionLimits]]:
+        """Yields the partitions of topics whose cleanup.policy includes "compact" that may be dirty, with their limits."""
+        for topic in list(self._topics):
+            if "compact" in topic.config.lists["cleanup.policy"]:
+                limits = compaction_limits(topic.config)
+                yield from ((each, limits) for each in topic.partitions if each.log.end_offset != each.settled_end)
 
     def _scheduled_pass(self) -> Background:
         try:
@@ -83,13 +115,10 @@ class LogCleaner:
 
     def _pass(self, *, now: bool) -> Background:
         slices = Slices()
-        for topic in list(self._topics):
-            if "compact" in topic.config.lists["cleanup.policy"]:
-                limits = compaction_limits(topic.config)
-                for partition in [each for each in topic.partitions if each.log.end_offset != each.settled_end]:
-                    yield from self._compact(partition, limits, slices, now=now)
-                    if slices.full():
-                        yield NEXT_TURN
+        for partition, limits in self._unsettled():
+            yield from self._compact(partition, limits, slices, now=now)
+            if slices.full():
+                yield NEXT_TURN
 
     def _compact(self, partition: Partition, limits: CompactionLimits, slices: Slices, *, now: bool) -> Background:
         if not closed_segments(partition.log, partition.virtual_segments, limits, partition.cleaned_until):

@@ -6,15 +6,28 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from math import inf
+from typing import NamedTuple
 
-from ...storage.retention import Retention, deletable_before
-from ..scheduling.timers import Timers
+from ...storage.retention import Retention, deletable_before, next_deletion_ms
+from ...storage.virtual_segments import VirtualSegments
+from ..scheduling.timers import Check, Timers
 from ..settings.values import BrokerConfig, TopicConfig
 from .partition import Partition
 from .topic import Topic
 
 log = logging.getLogger("kafka.log.LogManager")
+
+
+class _LogState(NamedTuple):
+    """Everything that decides when records of a log may be deleted. A truncation renews `virtual_segments`."""
+
+    start_offset: int
+    end_offset: int
+    high_watermark: int
+    virtual_segments: VirtualSegments
+    limits: Retention
 
 
 class LogRetention:
@@ -27,24 +40,41 @@ class LogRetention:
         self._topics = topics
         self._wake = wake
         self._timers = timers
-        self._config = config
+        self._due: dict[Partition, tuple[_LogState, float]] = {}
+        """The time (ms) from which each log has records to delete, as long as it is in the same state."""
+        self.check = Check(self.run, lambda: config.integers["log.retention.check.interval.ms"], self._next_due_ms)
         self._schedule(config.integers["log.initial.task.delay.ms"])
 
     def _schedule(self, delay_ms: int) -> None:
-        self._timers.set("log retention", delay_ms, self.run)
+        self._timers.set("log retention", delay_ms, self.check)
 
     def run(self) -> None:
-        self._schedule(self._config.integers["log.retention.check.interval.ms"])
+        self._schedule(self.check.interval_ms())
         self.delete_expired()
+
+    def _next_due_ms(self) -> float:
+        self._due = {partition: self._next_deletion(partition, limits) for partition, limits in self._limited()}
+        return min((due_ms for _, due_ms in self._due.values()), default=inf)
+
+    def _next_deletion(self, partition: Partition, limits: Retention) -> tuple[_LogState, float]:
+        log, segments = partition.log, partition.virtual_segments
+        state = _LogState(log.start_offset, log.end_offset, partition.high_watermark, segments, limits)
+        known = self._due.get(partition)
+        if known is not None and known[0] == state:
+            return known
+        return state, next_deletion_ms(log, segments, limits, partition.untimed, state.high_watermark)
 
     def delete_expired(self) -> None:
         """Deletes the records beyond retention in topics whose cleanup.policy includes "delete"."""
+        for partition, limits in self._limited():
+            self._delete_expired(partition, limits)
+
+    def _limited(self) -> Iterator[tuple[Partition, Retention]]:
+        """Yields the partitions with records of topics whose cleanup.policy includes "delete", with their limits."""
         for topic in self._topics:
             if "delete" in topic.config.lists["cleanup.policy"]:
                 limits = retention_limits(topic.config)
-                for partition in topic.partitions:
-                    if partition.log.size:
-                        self._delete_expired(partition, limits)
+                yield from ((partition, limits) for partition in topic.partitions if partition.log.size)
 
     def _delete_expired(self, partition: Partition, limits: Retention) -> None:
         offset = deletable_before(

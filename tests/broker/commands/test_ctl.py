@@ -58,7 +58,7 @@ def test_commands_change_the_cluster(cluster: Cluster, run: Run) -> None:
     positions = run("record", "produce", "orders", "a", '{"key": "k", "value": {"base64": "/w=="}}', "--partition", "1")
     assert positions.output == "PARTITION  OFFSET\n1          0\n1          1\n"
     assert [(record.key, record.value) for record in cluster.records("orders")] == [(None, b"a"), (b"k", b"\xff")]
-    assert run("clock", "advance", "10m").output.startswith("now    2")
+    assert run("clock", "advance", "10m").output.startswith("now        2")
 
 
 def test_arguments_after_two_hyphens_are_values(cluster: Cluster, run: Run) -> None:

@@ -251,7 +251,7 @@ class Waiter:
 @pytest.fixture
 def waiter(monkeypatch: pytest.MonkeyPatch) -> Waiter:
     waiter = Waiter()
-    for words in ("record wait", "clock freeze"):
+    for words in ("record wait", "clock freeze", "clock advance"):
         replaced(monkeypatch, words, waiter.wait)
     return waiter
 
@@ -262,6 +262,7 @@ def reset(client: socket.socket) -> None:
 
 
 WAIT = b"GET /record/wait?topic=t&n=1 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+ADVANCE = b"POST /clock/advance HTTP/1.1\r\nHost: localhost\r\n\r\n"
 CHANGE = b"POST /clock/freeze HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
@@ -280,9 +281,12 @@ ENDINGS = {"half": lambda client: client.shutdown(socket.SHUT_WR), "closed": soc
 
 
 @pytest.mark.parametrize("ending", ENDINGS.values(), ids=ENDINGS)
-def test_ended_connection_cancels_a_wait(address: str, waiter: Waiter, ending: Callable[[socket.socket], None]) -> None:
+@pytest.mark.parametrize("request_bytes", [WAIT, ADVANCE], ids=["wait", "advance"])
+def test_ended_connection_cancels_what_may_stop(
+    address: str, waiter: Waiter, request_bytes: bytes, ending: Callable[[socket.socket], None]
+) -> None:
     with connected(address) as client:
-        client.sendall(WAIT)
+        client.sendall(request_bytes)
         assert waiter.started.wait(10)
         ending(client)
         assert waiter.ended.wait(10)
