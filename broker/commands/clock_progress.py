@@ -13,7 +13,7 @@ from ..controls.declaration import CONTROLS, Control
 from ..progress import FIRST_S, Progress
 from .ctl_client import Answer, NoAnswer
 
-ADVANCE, SET, SHOW = (CONTROLS["clock", word] for word in ("advance", "set", "show"))
+MOVES = (("clock", "advance"), ("clock", "set"))
 PAUSE_S = 0.5
 
 
@@ -23,11 +23,11 @@ def progress_of(control: Control, send: Callable[[Control], Answer], new_bar: Ca
 
     `send` returns the response to a control without arguments.
     """
-    if control not in (ADVANCE, SET) or not sys.stderr.isatty():
+    if control.words not in MOVES or not sys.stderr.isatty():
         yield
         return
     ended = Event()
-    thread = Thread(target=_show, args=(lambda: send(SHOW), new_bar, ended), daemon=True)
+    thread = Thread(target=_show, args=(lambda: send(CONTROLS["clock", "show"]), new_bar, ended), daemon=True)
     thread.start()
     try:
         yield

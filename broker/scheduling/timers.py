@@ -56,6 +56,7 @@ class Timers:
         """During `reverted_on_failure`: the former entry (None: not set) of each key that was changed. None at other times."""
         self._postponed: dict[Hashable, tuple[int, Check]] = {}
         """The first deadline that was left out of each check whose timer `next_event` has postponed."""
+        self._due_order = -1  # of the timer that `next_event` has returned last, which need not be asked again
 
     def __contains__(self, key: Hashable) -> bool:
         return key in self._armed
@@ -127,9 +128,10 @@ class Timers:
         Checks that would find nothing are postponed until `resume_checks` is called, which must be done before anything else happens.
         """
         while (deadline_ms := self.next_deadline()) is not None and deadline_ms <= until_ms:
-            key = self._heap[0][2]
+            _, order, key = self._heap[0]
             check = self._armed[key][2]
-            if not isinstance(check, Check) or (due_ms := check.due_ms()) <= deadline_ms:
+            if not isinstance(check, Check) or order == self._due_order or (due_ms := check.due_ms()) <= deadline_ms:
+                self._due_order = order
                 return deadline_ms
             self._postponed.setdefault(key, (deadline_ms, check))
             self._set_check(key, deadline_ms, check, min(due_ms, until_ms + 1))

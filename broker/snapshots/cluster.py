@@ -59,8 +59,8 @@ QUOTAS = Record(ClientQuotas, {"_quotas": mapped(_ENTITY, _PAIRS)}, apart=("on_c
 AUTHORIZER = Record(Authorizer, {}, apart=("super_users", "_if_no_acl_found", "_acls", "_longest_prefix", "_patterns"))
 TOPIC_NAMES = Record(TopicNames, {}, apart=("_by_metric_name",))
 COORDINATOR_LOG = Record(CoordinatorLog, {}, apart=("_topics", "_timers", "_wake", "_hash"))
-LOG_RETENTION = Record(LogRetention, {}, apart=("_topics", "_wake", "_timers", "_due", "check"))
-LOG_CLEANER = Record(LogCleaner, {}, apart=("_topics", "_timers", "_background", "_running", "_due", "check"))
+LOG_RETENTION = Record(LogRetention, {}, apart=("_topics", "_wake", "_timers", "check"))
+LOG_CLEANER = Record(LogCleaner, {}, apart=("_topics", "_timers", "_background", "_running", "check"))
 
 CLUSTER = Record(
     ClusterState,

@@ -66,8 +66,6 @@ class LogCleaner:
         self._timers = timers
         self._background = background
         self._running = False
-        self._due: dict[Partition, tuple[_DirtyState, float]] = {}
-        """The time (ms) from which each log is dirty enough, as long as it is in the same state."""
         # The interval is at least 1 ms, because a timer that sets itself again with a delay of 0 would fire endlessly at the same time.
         self.check = Check(self.start_pass, lambda: max(1, config.integers["log.cleaner.backoff.ms"]), self._next_due_ms)
         if config.booleans["log.cleaner.enable"]:
@@ -84,16 +82,8 @@ class LogCleaner:
 
     def _next_due_ms(self) -> float:
         """Returns the time from which a pass would compact a log. A running pass is not started again."""
-        self._due = {partition: self._next_compaction(partition, limits) for partition, limits in self._unsettled()}
-        return inf if self._running else min((due_ms for _, due_ms in self._due.values()), default=inf)
-
-    def _next_compaction(self, partition: Partition, limits: CompactionLimits) -> tuple[_DirtyState, float]:
-        state = _DirtyState(_LogState.of(partition), partition.log.end_offset, partition.last_stable_offset, limits)
-        known = self._due.get(partition)
-        if known is not None and known[0] == state:
-            return known
-        log, segments, until = partition.log, partition.virtual_segments, partition.cleaned_until
-        return state, next_due_ms(log, segments, limits, until, state.stable_end, self._timers.now_ms)
+        now_ms = self._timers.now_ms
+        return inf if self._running else min((_next_due_ms(each, limits, now_ms) for each, limits in self._unsettled()), default=inf)
 
     def _unsettled(self) -> Iterator[tuple[Partition, CompactionLimits]]:
         """Yields the partitions of topics whose cleanup.policy includes "compact" that may be dirty, with their limits."""
@@ -121,8 +111,7 @@ class LogCleaner:
                 yield NEXT_TURN
 
     def _compact(self, partition: Partition, limits: CompactionLimits, slices: Slices, *, now: bool) -> Background:
-        if not closed_segments(partition.log, partition.virtual_segments, limits, partition.cleaned_until):
-            partition.settled_end = partition.log.end_offset
+        if _is_settled(partition, limits):
             return
         now_ms, stable_end = self._timers.now_ms, partition.last_stable_offset
         dirty = dirty_part(partition.log, partition.virtual_segments, limits, partition.cleaned_until, stable_end, now_ms)
@@ -130,6 +119,26 @@ class LogCleaner:
             before = partition.log.size
             if (yield from _rewrite(partition, dirty, now_ms, slices)):
                 log.info("compacted %r up to offset %d: %d of %d bytes", partition, dirty.end_offset, partition.log.size, before)
+
+
+def _next_due_ms(partition: Partition, limits: CompactionLimits, now_ms: int) -> float:
+    """Returns the time from which a partition is dirty enough, which is computed again when the log has changed."""
+    state = _DirtyState(_LogState.of(partition), partition.log.end_offset, partition.last_stable_offset, limits)
+    known = partition.compaction_due
+    if known is None or known[0] != state:
+        if _is_settled(partition, limits):
+            return inf
+        log, segments, until = partition.log, partition.virtual_segments, partition.cleaned_until
+        known = partition.compaction_due = state, next_due_ms(log, segments, limits, until, state.stable_end, now_ms)
+    return known[1]
+
+
+def _is_settled(partition: Partition, limits: CompactionLimits) -> bool:
+    """Returns whether there is nothing to compact before the next append, and notes that in the partition."""
+    if closed_segments(partition.log, partition.virtual_segments, limits, partition.cleaned_until):
+        return False
+    partition.settled_end = partition.log.end_offset
+    return True
 
 
 def _rewrite(partition: Partition, dirty: Dirty, now_ms: int, slices: Slices) -> Generator[Wait, None, bool]:

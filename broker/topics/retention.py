@@ -21,13 +21,19 @@ log = logging.getLogger("kafka.log.LogManager")
 
 
 class _LogState(NamedTuple):
-    """Everything that decides when records of a log may be deleted. A truncation renews `virtual_segments`."""
+    """Everything that decides when records of a log may be deleted. A truncation renews `virtual_segments`, compaction changes the size."""
 
     start_offset: int
     end_offset: int
+    size: int
     high_watermark: int
     virtual_segments: VirtualSegments
     limits: Retention
+
+    @classmethod
+    def of(cls, partition: Partition, limits: Retention) -> _LogState:
+        log = partition.log
+        return cls(log.start_offset, log.end_offset, log.size, partition.high_watermark, partition.virtual_segments, limits)
 
 
 class LogRetention:
@@ -40,8 +46,6 @@ class LogRetention:
         self._topics = topics
         self._wake = wake
         self._timers = timers
-        self._due: dict[Partition, tuple[_LogState, float]] = {}
-        """The time (ms) from which each log has records to delete, as long as it is in the same state."""
         self.check = Check(self.run, lambda: config.integers["log.retention.check.interval.ms"], self._next_due_ms)
         self._schedule(config.integers["log.initial.task.delay.ms"])
 
@@ -53,21 +57,14 @@ class LogRetention:
         self.delete_expired()
 
     def _next_due_ms(self) -> float:
-        self._due = {partition: self._next_deletion(partition, limits) for partition, limits in self._limited()}
-        return min((due_ms for _, due_ms in self._due.values()), default=inf)
-
-    def _next_deletion(self, partition: Partition, limits: Retention) -> tuple[_LogState, float]:
-        log, segments = partition.log, partition.virtual_segments
-        state = _LogState(log.start_offset, log.end_offset, partition.high_watermark, segments, limits)
-        known = self._due.get(partition)
-        if known is not None and known[0] == state:
-            return known
-        return state, next_deletion_ms(log, segments, limits, partition.untimed, state.high_watermark)
+        return min((_next_deletion_ms(partition, limits) for partition, limits in self._limited()), default=inf)
 
     def delete_expired(self) -> None:
         """Deletes the records beyond retention in topics whose cleanup.policy includes "delete"."""
         for partition, limits in self._limited():
-            self._delete_expired(partition, limits)
+            known = partition.deletion_due
+            if known is None or known[1] <= self._timers.now_ms or known[0] != _LogState.of(partition, limits):
+                self._delete_expired(partition, limits)
 
     def _limited(self) -> Iterator[tuple[Partition, Retention]]:
         """Yields the partitions with records of topics whose cleanup.policy includes "delete", with their limits."""
@@ -84,6 +81,15 @@ class LogRetention:
             partition.delete_before(offset)
             self._wake(partition)
             log.info("[UnifiedLog partition=%r] the log starts at %d: older records are beyond retention", partition, offset)
+
+
+def _next_deletion_ms(partition: Partition, limits: Retention) -> float:
+    """Returns the time from which records of a partition may be deleted, which is computed again when the log has changed."""
+    state, known = _LogState.of(partition, limits), partition.deletion_due
+    if known is None or known[0] != state:
+        due_ms = next_deletion_ms(partition.log, partition.virtual_segments, limits, partition.untimed, state.high_watermark)
+        known = partition.deletion_due = state, due_ms
+    return known[1]
 
 
 def retention_limits(config: TopicConfig) -> Retention:

@@ -9,8 +9,9 @@ from threading import Event
 import pytest
 
 from odradek.broker.commands import clock_progress
-from odradek.broker.commands.clock_progress import ADVANCE, SHOW, progress_of
+from odradek.broker.commands.clock_progress import progress_of
 from odradek.broker.commands.ctl_client import Answer
+from odradek.broker.controls import clock  # noqa: F401  (declares the controls)
 from odradek.broker.controls.declaration import CONTROLS, Control
 from odradek.broker.progress import Progress
 
@@ -43,13 +44,13 @@ def test_bar_shows_how_far_the_time_has_moved(monkeypatch: pytest.MonkeyPatch) -
     asked, ended = iter(states), Event()
 
     def send(control: Control) -> Answer:
-        assert control is SHOW
+        assert control.words == ("clock", "show")
         state = next(asked)
         if "null" in state:
             ended.set()
         return Answer(200, state)
 
-    with progress_of(ADVANCE, send, bar):
+    with progress_of(CONTROLS["clock", "advance"], send, bar):
         assert ended.wait(10)
     assert " 50% [##########----------] 120 of 240 hours" in terminal.getvalue()
 
