@@ -34,8 +34,8 @@ async def answer(request: Request, controls: ClusterControls, resources: Resourc
         if isinstance(found, Resource):
             return Response(HTTPStatus.OK, found.content_type, await asyncio.to_thread(found.render), found.headers)
         if isinstance(found, Report):
-            status, pieces = found.render()
-            return Response(status, found.content_type, (await _joined(pieces)).encode())
+            status, content_type, pieces = found.render(request)
+            return Response(status, content_type, (await _joined(pieces)).encode())
         if isinstance(found, Stream):
             return Streaming(found.content_type, found.open(request, controls))
         return await _carried_out(found, request, controls)

@@ -33,17 +33,18 @@ class Resource(NamedTuple):
     headers: Mapping[str, str] = NO_HEADERS
 
 
-Rendered = tuple[HTTPStatus, Iterable[str]]
+class Rendered(NamedTuple):
+    """A text in pieces, each of which takes at most about a millisecond."""
+
+    status: HTTPStatus
+    content_type: str
+    pieces: Iterable[str]
 
 
 class Report(NamedTuple):
-    """A text about the present state of the cluster that a GET returns. It is made on the event loop, one piece after the other.
+    """A text about the present state of the cluster that a GET returns. It is made on the event loop, one piece after the other."""
 
-    `render` returns the status and the pieces, each of which takes at most about a millisecond.
-    """
-
-    content_type: str
-    render: Callable[[], Rendered]
+    render: Callable[[Request], Rendered]
     public: bool = False
 
 

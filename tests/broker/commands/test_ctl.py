@@ -100,9 +100,10 @@ def test_mistake_in_the_call_exits_with_two(run: Run, command: str, message: str
     assert errors.count("\n") == 1
 
 
-def test_command_without_an_address_exits_with_two(run: Run) -> None:
-    message = "odradek ctl: give the address of the cluster with --control HOST:PORT or ODRADEK_CONTROL\n"
-    assert run("clock", "show", environ={}) == (2, "", message)
+def test_command_without_an_address_asks_the_default_one(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("odradek.broker.commands.options.DEFAULT_CONTROL", "127.0.0.1:2")
+    code, _, errors = run("clock", "show", environ={})
+    assert (code, errors.partition(": ")[2].partition(":2")[0]) == (1, "no control listener answers at 127.0.0.1")
 
 
 def test_wait_that_times_out_exits_with_one(run: Run) -> None:
