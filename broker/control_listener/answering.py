@@ -10,13 +10,14 @@ import asyncio
 import logging
 from collections.abc import Iterable
 from http import HTTPStatus
+from itertools import chain
 
 from ..control_errors import ControlError
 from ..control_interface.results import json_pieces
 from ..control_interface.signatures import result_of
 from ..controls.cluster_controls import ClusterControls
 from ..controls.declaration import Control
-from ..scheduling.turns import TURN_S
+from ..controls.in_turns import in_turns
 from .problems import Problem, problem_of
 from .requests import Request
 from .responses import Response, Streaming, response_of
@@ -35,7 +36,7 @@ async def answer(request: Request, controls: ClusterControls, resources: Resourc
             return Response(HTTPStatus.OK, found.content_type, await asyncio.to_thread(found.render), found.headers)
         if isinstance(found, Report):
             status, content_type, pieces = found.render(request)
-            return Response(status, content_type, (await _joined(pieces)).encode())
+            return Response(status, content_type, await _joined(pieces))
         if isinstance(found, Stream):
             return Streaming(found.content_type, found.open(request, controls))
         return await _carried_out(found, request, controls)
@@ -55,16 +56,11 @@ async def _carried_out(control: Control, request: Request, controls: ClusterCont
     result = await control.method(owner, **arguments)
     if result is None and result_of(control) is type(None):
         return Response(HTTPStatus.NO_CONTENT)
-    return Response(HTTPStatus.OK, JSON, (await _joined(json_pieces(result)) + "\n").encode())
+    return Response(HTTPStatus.OK, JSON, await _joined(chain(json_pieces(result), ["\n"])))
 
 
-async def _joined(pieces: Iterable[str]) -> str:
-    """Returns the pieces as one text. Other work gets turns in between."""
-    loop = asyncio.get_running_loop()
-    joined, end_s = [], loop.time() + TURN_S
-    for piece in pieces:
-        joined.append(piece)
-        if loop.time() > end_s:
-            await asyncio.sleep(0)
-            end_s = loop.time() + TURN_S
-    return "".join(joined)
+async def _joined(pieces: Iterable[str]) -> bytearray:
+    """Returns the pieces as one text in UTF-8. Other work gets turns in between."""
+    joined = bytearray()
+    await in_turns(joined.extend(piece.encode()) for piece in pieces)
+    return joined

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncGenerator
-from functools import cache
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
 
 from ..controls.cluster_controls import ClusterControls
 from ..network.acceptor import bind
@@ -20,6 +21,9 @@ from .reports import reports
 from .requests import Request
 from .routes import JSON, Report, Resource, Stream
 
+if TYPE_CHECKING:
+    from .stream import WireStreams
+
 MAX_CONNECTIONS = 256
 STREAM_PATH, EVENT_STREAM = "/wire/stream", "text/event-stream"
 
@@ -32,7 +36,7 @@ class ControlListener:
         self.access = Access(configured.host, configured.token)
         self.resources: dict[str, Resource | Report | Stream] = {
             OPENAPI_PATH: Resource(JSON, cache(lambda: json.dumps(document(configured.token is not None)).encode())),
-            STREAM_PATH: Stream(EVENT_STREAM, _wire_stream),
+            STREAM_PATH: Stream(EVENT_STREAM, self._wire_stream),
             **reports(controls),
             CHANGES_PATH: Stream(EVENT_STREAM, changes),
             **page_resources(),
@@ -62,8 +66,11 @@ class ControlListener:
     def is_full(self) -> bool:
         return len(self.connections) > MAX_CONNECTIONS
 
+    def _wire_stream(self, request: Request, controls: ClusterControls) -> AsyncGenerator[bytes, None]:
+        return self._wire_streams.open(request, controls._server)
 
-def _wire_stream(request: Request, controls: ClusterControls) -> AsyncGenerator[bytes, None]:
-    from .stream import stream  # imported when it is first needed, with the modules that show the wire
+    @cached_property
+    def _wire_streams(self) -> WireStreams:
+        from .stream import WireStreams  # imported when it is first needed, with the modules that show the wire
 
-    return stream(request, controls._server)
+        return WireStreams()
