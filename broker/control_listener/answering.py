@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from http import HTTPStatus
 from itertools import chain
 
@@ -62,5 +62,11 @@ async def _carried_out(control: Control, request: Request, controls: ClusterCont
 async def _joined(pieces: Iterable[str]) -> bytearray:
     """Returns the pieces as one text in UTF-8. Other work gets turns in between."""
     joined = bytearray()
-    await in_turns(joined.extend(piece.encode()) for piece in pieces)
+
+    def lengths() -> Iterator[int]:
+        for piece in pieces:
+            joined.extend(piece.encode())
+            yield len(joined)
+
+    await in_turns(lengths())
     return joined

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import aclosing
+from http import HTTPStatus
 from typing import TYPE_CHECKING, cast
 
 from .answering import answer
@@ -43,21 +44,45 @@ class ControlConnection(asyncio.Protocol):
         self._unsent_bytes = 0
         self._timer: asyncio.TimerHandle | None = None
         self._room: asyncio.Future[None] | None = None
+        self._body_bytes = 0  # of the request that is being answered
+        self.is_streaming = False
+        self.used_s = self._loop.time()
+        """When the client has last sent something, or was last answered."""
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the next request is not yet complete."""
+        return self._task is None
+
+    @property
+    def is_replaceable(self) -> bool:
+        """Whether the connection may be closed in favour of another: no control is being carried out for it."""
+        return self._task is None or self.is_streaming
+
+    @property
+    def held_bytes(self) -> int:
+        """The number of bytes of requests that are kept for the connection."""
+        return self._parser.buffered_bytes + self._body_bytes
 
     # Called by the transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
         self._listener.connections.add(self)
-        if self._listener.is_full:
+        if not self._listener.make_room(self):
             log.info("closing a connection: the control listener has %d connections", len(self._listener.connections) - 1)
             self._transport.abort()
         self._wait_for_request()
 
     def data_received(self, data: bytes) -> None:
         if not self._ending:
+            self.used_s = self._loop.time()
             self._parser.receive(data)
-            self._proceed()
+            is_large = self._task is None and self._parser.buffered_bytes > MAX_HEAD_BYTES
+            if is_large and not self._listener.make_room_for_body(self):
+                self._refuse(Problem(HTTPStatus.SERVICE_UNAVAILABLE, "the bodies of other requests take all memory for bodies; try again"))
+            else:
+                self._proceed()
 
     def eof_received(self) -> bool:
         """Keeps the connection open if a request is being answered, because a client may close only its half of the connection.
@@ -116,6 +141,7 @@ class ControlConnection(asyncio.Protocol):
         if request is not None:
             self._cancel_timer()
             self._may_be_cancelled = may_be_cancelled(request)
+            self._body_bytes = len(request.body)
             self._task = self._loop.create_task(self._answer(request))
             self._listener.tasks.add(self._task)
             self._task.add_done_callback(self._listener.tasks.discard)
@@ -129,9 +155,9 @@ class ControlConnection(asyncio.Protocol):
             self._transport.abort()
             raise
         finally:
-            self._task = None
+            self._task, self._body_bytes = None, 0
         if isinstance(response, Streaming):
-            self._task = asyncio.current_task()
+            self._task, self.is_streaming = asyncio.current_task(), True
             return await self._stream(request, response)
         log.log(logging.DEBUG if request.method == "GET" else logging.INFO, "%s: %d", request, response.status)
         self._respond(request, response)
@@ -167,6 +193,7 @@ class ControlConnection(asyncio.Protocol):
     def _respond(self, request: Request, response: Response) -> None:
         if self._transport.is_closing():
             return
+        self.used_s = self._loop.time()
         keep_alive = request.keep_alive and not self._ending
         self._transport.write(encoded(response, keep_alive=keep_alive, with_body=request.method != "HEAD"))
         self._wait_for_request()
@@ -179,6 +206,7 @@ class ControlConnection(asyncio.Protocol):
     def _refuse(self, problem: Problem) -> None:
         """Answers a request that cannot be read, and ends the connection."""
         self._ending = True
+        self._parser = RequestParser(self._admit)  # frees what was received
         self._transport.write(encoded(response_of(problem), keep_alive=False))
         self._transport.write_eof()
         self._cancel_timer()

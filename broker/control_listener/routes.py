@@ -6,6 +6,7 @@ has the route `GET /record/list` with its parameters in the query.
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from http import HTTPStatus
 from typing import Any, NamedTuple
@@ -22,6 +23,9 @@ from .responses import NO_HEADERS
 
 JSON = "application/json"
 MAX_PARAMETERS = 1000
+MAX_VALUES = 200_000
+"""The most values in a body. Decoding more would stop the event loop for long, because the decoder keeps the interpreter's lock."""
+_VALUE_OR_TEXT = re.compile(rb'[,\[{]|"(?:[^"\\]|\\.)*"?', re.DOTALL)
 
 
 class Resource(NamedTuple):
@@ -108,6 +112,7 @@ def _pairs(query: str) -> list[tuple[str, str]]:
 
 
 def _json_object(body: bytes) -> dict[str, Any]:
+    _check_number_of_values(body)
     try:
         value = parsed("the body", body or b"{}")
     except InvalidControl as error:
@@ -115,6 +120,18 @@ def _json_object(body: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise Problem(HTTPStatus.BAD_REQUEST, f"the body must be a JSON object, not {shown(value)}")
     return value
+
+
+def _check_number_of_values(body: bytes) -> None:
+    """Raises Problem if decoding a body would take too long. Separators within texts do not count."""
+    if sum(map(body.count, (b",", b"[", b"{"))) <= MAX_VALUES:
+        return
+    values = 0
+    for match in _VALUE_OR_TEXT.finditer(body):
+        values += body[match.start()] != ord('"')
+        if values > MAX_VALUES:
+            reason = f"the body has more than {MAX_VALUES} values; send them in several requests"
+            raise Problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)
 
 
 def may_be_cancelled(request: Request) -> bool:
