@@ -98,6 +98,7 @@ class ControlConnection(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self._ending = True
+        self._parser.discard()
         self._cancel_timer()
         if self._task is not None and self._may_be_cancelled:
             self._task.cancel()
@@ -206,7 +207,7 @@ class ControlConnection(asyncio.Protocol):
     def _refuse(self, problem: Problem) -> None:
         """Answers a request that cannot be read, and ends the connection."""
         self._ending = True
-        self._parser = RequestParser(self._admit)  # frees what was received
+        self._parser.discard()
         self._transport.write(encoded(response_of(problem), keep_alive=False))
         self._transport.write_eof()
         self._cancel_timer()

@@ -124,7 +124,7 @@ def _json_object(body: bytes) -> dict[str, Any]:
 
 def _check_number_of_values(body: bytes) -> None:
     """Raises Problem if decoding a body would take too long. Separators within texts do not count."""
-    if sum(map(body.count, (b",", b"[", b"{"))) <= MAX_VALUES:
+    if len(body) <= MAX_VALUES:
         return
     values = 0
     for match in _VALUE_OR_TEXT.finditer(body):

@@ -15,7 +15,7 @@ from .record import Kept, Record, count_of
 
 REMEMBERED_BYTES = 1 << 20
 UNSELECTED_BYTES = 100
-"""What an entry that is not selected counts, for which only its number is remembered."""
+"""The size that is assumed for an entry that is not selected, of which only the number is remembered, and for the number of any other."""
 _UNKNOWN: Final = b""
 
 

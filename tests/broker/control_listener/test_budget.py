@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from odradek.broker.control_listener import budget
 from odradek.broker.control_listener.budget import Budget
 from odradek.broker.scheduling.turns import TURN_S
 
@@ -19,8 +18,8 @@ class Loop:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now_s = 100.0
         self.pauses: list[float] = []
-        monkeypatch.setattr(budget.asyncio, "get_running_loop", lambda: self)
-        monkeypatch.setattr(budget.asyncio, "sleep", self._sleep)
+        monkeypatch.setattr(asyncio, "get_running_loop", lambda: self)
+        monkeypatch.setattr(asyncio, "sleep", self._sleep)
 
     def time(self) -> float:
         return self.now_s

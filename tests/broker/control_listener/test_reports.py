@@ -35,7 +35,7 @@ def metrics(cluster: Cluster) -> dict[str, dict[Labels, float]]:
     return parsed(text)
 
 
-def test_metrics_are_classic_text_unless_another_format_is_accepted(cluster: Cluster) -> None:
+def test_metrics_are_classic_text_without_another_choice(cluster: Cluster) -> None:
     status, media_type, text = asked(cluster, "/metrics", Authorization="Bearer secret")
     assert (status, media_type) == (200, "text/plain; version=0.0.4; charset=utf-8")
     assert "\n# TYPE kafka_brokers gauge\nkafka_brokers 2\n" in text

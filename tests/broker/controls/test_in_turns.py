@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 
 import pytest
 
@@ -16,8 +17,12 @@ def test_other_work_gets_a_turn_between_slices(monkeypatch: pytest.MonkeyPatch) 
 
     async def scenario() -> list[int]:
         asyncio.get_running_loop().call_soon(happened.append, "other work")
-        items = (happened.append(str(number)) or number for number in range(3))
-        return await in_turns(items)
+        return await in_turns(items())
+
+    def items() -> Iterator[int]:
+        for number in range(3):
+            happened.append(str(number))
+            yield number
 
     assert asyncio.run(scenario()) == [0, 1, 2]
     assert happened == ["0", "other work", "1", "2"]
