@@ -398,7 +398,11 @@ class Cluster(BlockingControls):
         if self._thread is threading.current_thread():
             coroutine.close()
             raise ValueError("a blocking call in the cluster's own thread would never return; use AsyncCluster there")
-        return self._submit(coroutine).result()
+        future = self._submit(coroutine)
+        try:
+            return future.result()
+        finally:
+            future.cancel()  # after KeyboardInterrupt
 
     def _submit(self, coroutine: Coroutine[Any, Any, R]) -> Future[R]:
         """Runs a coroutine on the cluster's event loop. Raises ValueError if the cluster is not running."""

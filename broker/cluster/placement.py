@@ -17,6 +17,9 @@ from ...protocol.errors import ErrorCode, KafkaError
 Racks = Mapping[int, str | None]
 """Node id -> rack. Nodes without a rack (None) form a rack of their own."""
 Item = TypeVar("Item")
+MAX_PARTITIONS_PER_REQUEST = 10_000
+"""The limit of Kafka's controller (ReplicationControlManager.MAX_PARTITIONS_PER_BATCH, QuorumController.MAX_RECORDS_PER_USER_OP)."""
+TOO_MANY_PARTITIONS = "Excessively large number of partitions per request."
 
 
 def place_replicas(
@@ -25,7 +28,7 @@ def place_replicas(
     """Returns the replicas of `count` new partitions, the first of which has the index `first`.
 
     Successive partitions are led by successive running nodes, beginning with a random one. Raises KafkaError with INVALID_PARTITIONS or
-    INVALID_REPLICATION_FACTOR if no such placement exists.
+    INVALID_REPLICATION_FACTOR if no such placement exists, and with POLICY_VIOLATION for more partitions than Kafka creates at once.
     """
     _check_numbers(count, replication_factor, len(racks), len(running))
     start, placer = random.randrange(len(running)), _Placer(racks, running)
@@ -35,6 +38,8 @@ def place_replicas(
 def _check_numbers(partitions: int, replication_factor: int, nodes: int, running: int) -> None:
     if partitions <= 0:
         raise KafkaError(ErrorCode.INVALID_PARTITIONS, "Number of partitions was set to an invalid non-positive value.")
+    if partitions > MAX_PARTITIONS_PER_REQUEST:
+        raise KafkaError(ErrorCode.POLICY_VIOLATION, TOO_MANY_PARTITIONS)
     if replication_factor <= 0:
         raise KafkaError(ErrorCode.INVALID_REPLICATION_FACTOR, "Replication factor must be larger than 0, or -1 to use the default value.")
     if replication_factor > nodes:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
-from .options import refuse
+from .options import add_control_options, refuse
 
 if TYPE_CHECKING:
     from ..controls.declaration import Control
@@ -60,15 +60,12 @@ def _control(words: str) -> Control:
 def run(options: argparse.Namespace, environ: Mapping[str, str]) -> int:
     """Writes the dump. Returns 0, 1 if the cluster cannot be read, and 2 for a mistake in the call."""
     from ..progress import Progress
-    from .options import address
+    from .options import control_address
 
-    place = options.control or environ.get("ODRADEK_CONTROL")
-    if not place:
-        return refuse("give the address of the cluster's control listener with --control HOST:PORT or ODRADEK_CONTROL")
     if options.format == "csv" and options.directory is None and len(options.topics) != 1:
         return refuse("CSV has no column for the topic on standard output: name one topic, or give --directory")
     try:
-        host, port = address(place)
+        host, port = control_address(options.control, environ)
     except argparse.ArgumentTypeError as error:
         return refuse(str(error))
     cluster = _Cluster(host, port, options.control_token or environ.get("ODRADEK_CONTROL_TOKEN"))
@@ -159,7 +156,6 @@ def _records(cluster: _Cluster, topic: dict[str, Any], progress: Progress) -> It
 
 def add_options(dump: argparse.ArgumentParser) -> None:
     dump.add_argument("topics", nargs="*", metavar="TOPIC", help="the topics to write (default: all but the internal ones)")
-    dump.add_argument("--control", metavar="HOST:PORT", help="address of the control listener (default: ODRADEK_CONTROL)")
-    dump.add_argument("--control-token", metavar="TOKEN", help="its token, if it requires one (default: ODRADEK_CONTROL_TOKEN)")
+    add_control_options(dump)
     dump.add_argument("--format", choices=("jsonl", "csv"), default="jsonl", help="JSON Lines (default) or CSV")
     dump.add_argument("--directory", metavar="DIR", help="write a file for each topic into this folder (default: standard output)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from ...protocol.client_security.settings import ClientSecurity
     from ..client.offsets import Start
 
+DEFAULT_CONTROL = "127.0.0.1:9099"
+"""The address of the control listener for commands that are not given one."""
+CONTROL_HELP = f"address of the control listener (default: ODRADEK_CONTROL, or {DEFAULT_CONTROL})"
 DIAGRAM_HAS_NO_LINES = "--json and --verbose have no effect on a diagram; leave out --format or these options"
 
 
@@ -82,6 +86,17 @@ def address(text: str) -> tuple[str, int]:
     if not host:
         raise argparse.ArgumentTypeError(f"invalid address '{text}': use HOST:PORT, such as 127.0.0.1:9092")
     return host.strip("[]"), port(digits)
+
+
+def add_control_options(command: argparse.ArgumentParser) -> None:
+    """Adds the options of a command that talks to a control listener."""
+    command.add_argument("--control", metavar="HOST:PORT", help=CONTROL_HELP)
+    command.add_argument("--control-token", metavar="TOKEN", help="token of the control listener (default: ODRADEK_CONTROL_TOKEN)")
+
+
+def control_address(given: str | None, environ: Mapping[str, str]) -> tuple[str, int]:
+    """Returns the address of the control listener: the given one, that of the environment, or the default. Raises ArgumentTypeError."""
+    return address(given or environ.get("ODRADEK_CONTROL") or DEFAULT_CONTROL)
 
 
 def start(text: str) -> Start:

@@ -41,12 +41,15 @@ class Control(NamedTuple):
     """The declaration of a control: its words on the command line, the method that implements it, and whether it only reads.
 
     `owner` is the attribute of the cluster to whose object the method belongs, such as "clock"; it is empty for methods of the cluster.
+    A control that `may_stop` takes long and is cancelled when its caller gives up, also if it changes the cluster, because it leaves a
+    valid state wherever it stops.
     """
 
     words: tuple[str, ...]
     method: Callable[..., Awaitable[Any]]
     reads: bool
     owner: str
+    may_stop: bool
 
     @property
     def help(self) -> str:
@@ -58,14 +61,14 @@ CONTROLS: dict[tuple[str, ...], Control] = {}
 """All controls by their words, in the order of their declaration."""
 
 
-def control(words: str, *, reads: bool = False, owner: str = "") -> Callable[[F], F]:
+def control(words: str, *, reads: bool = False, owner: str = "", may_stop: bool = False) -> Callable[[F], F]:
     """Returns a decorator that declares a method as the control with these words, such as "node stop"."""
 
     def declare(method: F) -> F:
         key = tuple(words.split())
         if key in CONTROLS:
             raise ValueError(f"the control {words!r} is declared twice")
-        CONTROLS[key] = Control(key, method, reads, owner)
+        CONTROLS[key] = Control(key, method, reads, owner, reads or may_stop)
         return method
 
     return declare

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ..control_errors import unknown
 from .declaration import Blocking, Controls, Part, blocking, control
+from .in_turns import in_turns
 from .recorded import Since, record_of, recorded
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class AsyncWire(Part):
 
     async def since(self, mark: int = 0) -> list[Entry]:
         """Returns the exchanges and events from a mark on, in order, also exchanges that are not answered yet."""
-        return list(record_of(self._server).entries(mark))
+        return await recorded(self._server, mark)
 
     @control("wire list", reads=True, owner="wire")
     async def entries(
@@ -43,8 +44,9 @@ class AsyncWire(Part):
         from ..wire.json_form import json_of_entry
 
         selects = parsed(filter)
-        found = [entry for entry in await self.since(since) if selects(entry)]
-        return [json_of_entry(entry, verbose=verbose) for entry in found]
+        entries = record_of(self._server).entries(since)
+        forms = await in_turns(json_of_entry(entry, verbose=verbose) if selects(entry) else None for entry in entries)
+        return [form for form in forms if form is not None]
 
     @control("wire diagram", reads=True, owner="wire")
     async def diagram(

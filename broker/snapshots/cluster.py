@@ -47,7 +47,7 @@ State = dict[str, Plain]
 _PAIRS = mapped(PLAIN, PLAIN)
 FEATURES = Record(Features, {"levels": _PAIRS}, apart=("supported",))
 METADATA_LOG = Record(MetadataLog, {"_start_ms": MOMENT, "_records": PLAIN}, apart=("_timers", "_config"))
-PRODUCER_IDS = Record(ProducerIds, {"next_id": PLAIN}, apart=("_timers", "_config", "_partitions"))
+PRODUCER_IDS = Record(ProducerIds, {"next_id": PLAIN}, apart=("_timers", "_partitions", "check"))
 _OFFSETS = mapped(PLAIN, mapped(PLAIN, _PAIRS))
 ZOOKEEPER = Record(ZooKeeper, {"controller_id": PLAIN, "offsets": _OFFSETS})
 _ENTITY = Form(lambda entity: list(map(list, entity)), lambda plain, shift_ms: tuple(map(tuple, plain)))
@@ -59,8 +59,8 @@ QUOTAS = Record(ClientQuotas, {"_quotas": mapped(_ENTITY, _PAIRS)}, apart=("on_c
 AUTHORIZER = Record(Authorizer, {}, apart=("super_users", "_if_no_acl_found", "_acls", "_longest_prefix", "_patterns"))
 TOPIC_NAMES = Record(TopicNames, {}, apart=("_by_metric_name",))
 COORDINATOR_LOG = Record(CoordinatorLog, {}, apart=("_topics", "_timers", "_wake", "_hash"))
-LOG_RETENTION = Record(LogRetention, {}, apart=("_topics", "_wake", "_tell", "_timers", "_config"))
-LOG_CLEANER = Record(LogCleaner, {}, apart=("_topics", "_timers", "_config", "_background", "_tell", "_running"))
+LOG_RETENTION = Record(LogRetention, {}, apart=("_topics", "_wake", "_tell", "_timers", "check"))
+LOG_CLEANER = Record(LogCleaner, {}, apart=("_topics", "_timers", "_background", "_tell", "_running", "check"))
 
 CLUSTER = Record(
     ClusterState,

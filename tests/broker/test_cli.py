@@ -199,6 +199,7 @@ def test_invalid_options_print_one_line(argv: list[str], message: str, capsys: p
         (["--acl", "alice:read"], "invalid ACL 'alice:read': use PRINCIPAL:allow|deny:OPERATIONS:RESOURCE:NAME"),
         (["--user", "a:b", "--listener", "OUT://:1"], "users are configured, but no listener uses SASL_PLAINTEXT or SASL_SSL"),
         (["--listener", "SASL_PLAINTEXT://:1"], "contains GSSAPI, Kafka's default, but Kerberos is not supported"),
+        (["--topic", "orders:10001"], "partitions must be at most 10000, as in one request to Kafka, not 10001"),
         (["--topic", "orders:1:3"], "replication factor 3 exceeds the number of nodes (2)"),
         (["--topic", "orders:1", "--topic", "orders:2"], "specified twice"),
         (["--control", "9099"], "invalid address '9099' for control: use HOST:PORT, such as 127.0.0.1:9099"),
