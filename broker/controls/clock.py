@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from ..control_errors import InvalidControl
 from ..scheduling.turns import TURN_S, Turns
 from .declaration import Blocking, Part, blocking, control
-from .parameters import Duration, duration_ms
+from .parameters import Duration, duration_ms, moment_ms
 
 MAX_SPEED = 1_000_000
 MAX_MS = 253_402_300_799_999
@@ -78,11 +78,14 @@ class AsyncClock(Part):
         return self._state()
 
     @control("clock set", owner="clock")
-    async def set(self, moment: Annotated[datetime, "the new time; without a time zone, it is local time"]) -> ClockState:
+    async def set(self, moment: Annotated[datetime | str, "the new time; without a time zone, it is local time"]) -> ClockState:
         """Moves the time forward to a moment, like `advance`. Going back is refused."""
-        target_ms = moment.timestamp() * 1000
+        target_ms = moment_ms(moment)
         if target_ms < self._server.now_ms:
-            raise InvalidControl("moment", f"moment: {moment.isoformat()} is before the cluster's time {self._state().now.isoformat()}")
+            raise InvalidControl(
+                "moment",
+                f"moment: {moment if isinstance(moment, str) else moment.isoformat()} is before the cluster's time {self._state().now.isoformat()}",
+            )
         await self._move_to("moment", target_ms)
         return self._state()
 

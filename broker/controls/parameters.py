@@ -19,8 +19,15 @@ TimeoutS = Annotated[float, "how long to wait at most, in seconds of the wall cl
 SnapshotId = Annotated[Snapshot | int, "a snapshot or its id"]
 Duration = Annotated[timedelta | float | str, "a duration: a number of seconds, or a number with ms, s, m, h, d or w, such as 10m"]
 
-Moment = datetime | int
-"""A time of the cluster: without a time zone it is local time, and a number is milliseconds since the Unix epoch."""
+Moment = datetime | str | int
+"""A time of the cluster, also in ISO 8601: without a time zone it is local time, and a number is milliseconds since the Unix epoch."""
+
+
+def moment_ms(moment: Moment) -> float:
+    """Returns a time in milliseconds since the Unix epoch. Raises ValueError for text that is no time."""
+    if isinstance(moment, str):
+        moment = datetime.fromisoformat(moment)
+    return moment.timestamp() * 1000 if isinstance(moment, datetime) else moment
 
 
 def duration_ms(parameter: str, duration: timedelta | float | str) -> float:

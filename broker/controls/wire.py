@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..control_errors import unknown
-from .declaration import Blocking, Controls, Part, blocking, control
+from .declaration import Blocking, Controls, Part, blocking, checking, control
 from .recorded import Since, record_of, recorded
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ class AsyncWire(Part):
         """Returns the number that the next entry will get."""
         return record_of(self._server).next_sequence
 
+    @checking
     async def since(self, mark: int = 0) -> list[Entry]:
         """Returns the exchanges and events from a mark on, in order, also exchanges that are not answered yet."""
         return list(record_of(self._server).entries(mark))
@@ -70,6 +71,7 @@ class AsyncWire(Part):
 class RequestControls(Controls):
     """The exchanges of a cluster."""
 
+    @checking
     async def requests(
         self,
         *,

@@ -40,6 +40,8 @@ def assert_records(topic: Topic | Sequence[TopicRecord], expected: Iterable[Any]
     An expected record is a value, a pair of key and value, or `record(...)`. `topic` is a handle, or records that one has returned; for a
     handle, records of open and aborted transactions do not count. With `ignore_order` the order does not matter.
     """
+    if isinstance(topic, str):
+        raise TypeError(f"topic must be a handle, such as cluster.topic({topic!r}), or records that one has returned")
     if isinstance(topic, Topic):
         name = f"topic {topic.name}"
         found = [each for each in topic.records() if each.transaction in (None, "committed")]
