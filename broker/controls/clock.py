@@ -82,10 +82,8 @@ class AsyncClock(Part):
         """Moves the time forward to a moment, like `advance`. Going back is refused."""
         target_ms = moment_ms(moment)
         if target_ms < self._server.now_ms:
-            raise InvalidControl(
-                "moment",
-                f"moment: {moment if isinstance(moment, str) else moment.isoformat()} is before the cluster's time {self._state().now.isoformat()}",
-            )
+            given = moment if isinstance(moment, str) else moment.isoformat()
+            raise InvalidControl("moment", f"moment: {given} is before the cluster's time {self._state().now.isoformat()}")
         await self._move_to("moment", target_ms)
         return self._state()
 

@@ -71,3 +71,8 @@ def test_topic_is_compared_by_its_handle() -> None:
         assert_records(orders, [{"id": 1}, {"id": 2}])
         with pytest.raises(AssertionError, match="topic orders: expected 1 records and found 2"):
             assert_records(orders, [{"id": 2}])
+
+
+def test_name_of_a_topic_is_no_handle() -> None:
+    with pytest.raises(TypeError, match=r"topic must be a handle, such as cluster.topic\('orders'\), or records"):
+        assert_records("orders", [])
