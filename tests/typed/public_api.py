@@ -167,6 +167,8 @@ def faults(cluster: Cluster, kafka_faults: KafkaFaults) -> None:
     cluster.disk_full(1)
     cluster.not_enough_replicas("orders")
     cluster.rolling_restart(5)
+    cluster.outage(5)
+    assert_type((cluster.crash_client("billing-1").connections, cluster.crash_client("billing-1").groups), tuple[int, list[str]])
     assert_type(cluster.list_faults()[0].hits, int)
     assert_type(cluster.wait_for_fault(1, hits=1, timeout_s=1).options, str)
     assert_type(cluster.remove_fault(1).removed, bool)

@@ -79,5 +79,5 @@ def test_topic_of_async_cluster_does_the_same() -> None:
 
 
 def test_name_of_a_format_is_no_format(cluster: Cluster) -> None:
-    with pytest.raises(TypeError, match="value must be a Format, such as formats.json, not 'json'"):
+    with pytest.raises(TypeError, match=r"value must be a Format, such as formats\.json, not 'json'"):
         cluster.topic("orders", value="json")  # type: ignore[arg-type]
