@@ -167,6 +167,11 @@ class AsyncCluster(ClusterControls):
         return ", ".join(f"node {node.node_id} at {node.listeners[0].advertised}{states[node.node_id]}" for node in nodes)
 
     @property
+    def is_running(self) -> bool:
+        """Whether the cluster has been started and not stopped since."""
+        return self._running is not None
+
+    @property
     def bootstrap_servers(self) -> str:
         """`host:port,host:port`, for a client's bootstrap.servers. Raises ValueError if the cluster is not running."""
         return self._server.bootstrap_servers
@@ -348,6 +353,11 @@ class Cluster(BlockingControls):
 
     def __repr__(self) -> str:
         return f"<Cluster: {self._cluster._state()}>"
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the cluster has been started and not stopped since."""
+        return self._cluster.is_running
 
     @property
     def bootstrap_servers(self) -> str:
