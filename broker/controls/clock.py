@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from ..control_errors import InvalidControl
 from ..scheduling.turns import TURN_S, Turns
 from .declaration import Blocking, Part, blocking, control
-from .parameters import Duration, duration_ms, moment_ms
+from .parameters import Duration, duration_ms, duration_text, moment_ms
 
 MAX_SPEED = 1_000_000
 MAX_MS = 253_402_300_799_999
@@ -105,7 +105,7 @@ class AsyncClock(Part):
             raise InvalidControl(parameter, f"{parameter}: the time cannot be moved beyond the year 9999")
         server = self._server
         core, clock = server.core, server.clock
-        core.tell("clock", f"the time moves forward by {target_ms - server.now_ms:.0f} ms", to_ms=int(target_ms))
+        core.tell("clock", f"the time moves forward by {duration_text(target_ms - server.now_ms)}", to_ms=int(target_ms))
         end_s = clock.seconds() + TURN_S
         while (deadline_ms := core.timers.next_deadline()) is not None and deadline_ms <= target_ms:
             with server.turn("moving the clock"):

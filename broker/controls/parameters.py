@@ -43,6 +43,16 @@ def duration_ms(parameter: str, duration: timedelta | float | str) -> float:
     return milliseconds
 
 
+def duration_text(milliseconds: float) -> str:
+    """Returns a duration in the largest units that express it exactly, such as "8 d" or "1 h 30 min", without those that are 0."""
+    left, parts = round(milliseconds), []
+    for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1)):
+        count, left = divmod(left, size)
+        if count:
+            parts.append(f"{count} {unit}")
+    return " ".join(parts) or "0 ms"
+
+
 def _parsed_ms(parameter: str, text: str) -> float:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+) *([a-z]*)", text.strip())
     if match is None or (match[2] or "s") not in UNITS_MS:

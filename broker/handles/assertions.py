@@ -58,7 +58,8 @@ def assert_records(topic: Topic | Sequence[TopicRecord], expected: Iterable[Any]
     if ignore_order:
         ours, theirs = sorted(ours), sorted(theirs)
     difference = "\n".join(f"  {line.rstrip()}" for line in ndiff(theirs, ours) if not line.startswith("?"))
-    summary = f"{name}: expected {len(wanted)} records and found {len(found)}; {len(shown)} expected records are missing"
+    counts = f"expected {len(wanted)} record{'s' * (len(wanted) != 1)} and found {len(found)}"
+    summary = f"{name}: {counts}; {len(shown)} expected record{'s are' if len(shown) != 1 else ' is'} missing"
     raise AssertionError(f"{summary} (- expected, + found)\n{difference}")
 
 

@@ -80,6 +80,6 @@ def _shown(spec: Spec, value: Any) -> str:
         return ErrorCode(value).name if known else str(value)
     if spec.kind == "records" and value is not None:
         contents = _contents(value)
-        return f"{len(contents)} records" if isinstance(contents, list) else f"{len(bytes(value))} bytes"
+        return f"{len(contents)} record{'s' * (len(contents) != 1)}" if isinstance(contents, list) else f"{len(bytes(value))} bytes"
     text = repr(value)
     return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]}..."

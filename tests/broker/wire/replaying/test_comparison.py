@@ -53,7 +53,7 @@ def test_differences_know_ids_that_stand_for_each_other() -> None:
 def test_differences_of_records_are_those_of_their_contents() -> None:
     assert compared(fetched(a_batch(b"v")), fetched(a_batch(b"v", compression=Compression.GZIP)), 11) == []
     assert compared(fetched(a_batch(b"v")), fetched(a_batch(b"w", b"x")), 11) == [
-        "responses[0].partitions[0].records: 1 records was recorded, now 2 records"
+        "responses[0].partitions[0].records: 1 record was recorded, now 2 records"
     ]
     assert compared(fetched(None), fetched(b"damaged, and no batch"), 11) == [
         "responses[0].partitions[0].records: None was recorded, now 21 bytes"
