@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, suppress
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
@@ -61,7 +61,7 @@ def follow(host: str, port: int, token: str | None, *, filter_text: str, since: 
         connection.close()
 
 
-def interruptible(lines: Iterable[bytes], end: Callable[[], None]) -> Iterator[bytes]:
+def interruptible(lines: Iterable[bytes], end: Callable[[], None]) -> Generator[bytes, None, None]:
     """Yields lines that a thread reads. `end` makes the thread end; it is called when no more lines are wanted.
 
     The main thread must not wait for a line without a time limit: a signal that arrives immediately before the system call that waits does

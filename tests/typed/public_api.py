@@ -35,6 +35,7 @@ from odradek import (
     TopicRecord,
     Wire,
     __version__,
+    assert_committed,
     assert_records,
     formats,
     record,
@@ -113,7 +114,9 @@ def groups_and_clients(cluster: Cluster) -> None:
     assert_type(billing.committed, dict[tuple[str, int], int])
     assert_type(billing.members[0].assignment, dict[str, list[int]])
     assert_type(billing.offsets[0].committed, int | None)
-    assert_type(billing.wait_until_stable(members=2, timeout_s=1).lag, int)
+    assert_type(billing.wait_until_stable(members=2, timeout_s=1).lag, int | None)
+    billing.wait_for(topic="orders", partition=0, committed=3, lag=0)
+    assert_committed(billing, "orders", 3, partition=0)
     assert_type(billing.info().state, str)
     assert_type(cluster.groups()[0].group_id, str)
     cluster.show_group("billing")
@@ -257,7 +260,8 @@ async def asynchronous(given: AsyncCluster) -> None:
     assert_type([*await orders.records(), *await orders.wait_for(1)], list[TopicRecord])
     billing = given.group("billing")
     assert_type(billing, AsyncGroup)
-    assert_type([(await billing).lag, (await billing.info()).lag, (await billing.wait_until_stable(1)).lag], list[int])
+    assert_type([(await billing).lag, (await billing.info()).lag, (await billing.wait_until_stable(1)).lag], list[int | None])
+    assert_committed(await billing.wait_for(lag=0), "orders", 3)
     assert_type((await given.groups())[0].state, str)
     await given.show_group("billing")
     await given.wait_for_group("billing", members=1)

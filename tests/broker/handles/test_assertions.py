@@ -75,4 +75,4 @@ def test_topic_is_compared_by_its_handle() -> None:
 
 def test_name_of_a_topic_is_no_handle() -> None:
     with pytest.raises(TypeError, match=r"topic must be a handle, such as cluster.topic\('orders'\), or records"):
-        assert_records("orders", [])
+        assert_records("orders", [])  # type: ignore[arg-type]
