@@ -65,16 +65,18 @@ def test_mix_in_starts_a_stopped_cluster_again() -> None:
         kafka_options: ClassVar[dict[str, Any]] = {"nodes": 1}
         kafka_named_options: ClassVar[dict[str, Any]] = {"mirror": {"nodes": 1, "topics": {"copies": 1}}}
 
-        def test_1_stops(self) -> None:
+        def test_first_stops_its_cluster(self) -> None:
             self.kafka_cluster.stop()
             self.kafka_clusters["mirror"].produce("copies", ["a"])
 
-        def test_2_uses(self) -> None:
+        def test_second_uses_a_new_one(self) -> None:
             self.assertEqual([topic.name for topic in self.kafka_cluster.topics()], [self.kafka_topic])
             self.assertEqual(self.kafka_clusters["mirror"].records("copies"), [])
 
     tests = unittest.defaultTestLoader.loadTestsFromTestCase(One)
-    with pytest.warns(KafkaClusterStoppedWarning, match=r"One\.test_1_stops has stopped the cluster kafka_cluster, which the tests of"):
+    with pytest.warns(
+        KafkaClusterStoppedWarning, match=r"One\.test_first_stops_its_cluster has stopped the cluster kafka_cluster, which the tests of"
+    ):
         result = tests.run(unittest.TestResult())
     assert (result.testsRun, result.errors, result.failures) == (2, [], [])
     assert not One.kafka_cluster.is_running and not One.kafka_clusters["mirror"].is_running

@@ -41,9 +41,12 @@ from odradek import (
     record,
 )
 from odradek.plugin import (
+    AsyncKafkaClusters,
     AsyncKafkaFaults,
     AsyncKafkaWire,
     KafkaClientLeftOpenWarning,
+    KafkaClusters,
+    KafkaClusterStoppedWarning,
     KafkaFaults,
     KafkaTestMixin,
     KafkaWire,
@@ -78,6 +81,7 @@ def construction() -> None:
         assert_type(loaded, Cluster)
     assert_type(cluster.start(), Cluster)
     assert_type(cluster.bootstrap_servers, str)
+    assert_type(cluster.is_running, bool)
     assert_type(cluster.control, str | None)
     assert_type(cluster.tls.ca_file, str)
     assert_type(cluster.client_config("java", user="alice", mechanism="PLAIN"), dict[str, Any])
@@ -245,6 +249,7 @@ async def asynchronous(given: AsyncCluster) -> None:
         assert_type(other, AsyncCluster)
     assert_type(AsyncCluster.load("state"), AsyncCluster)
     assert_type(await given.start(), AsyncCluster)
+    assert_type(given.is_running, bool)
     assert_type((given.bootstrap_servers, given.control, given.tls.ca_file), tuple[str, str | None, str])
     assert_type(given.client_config("spark"), dict[str, Any])
     await given.create_topic("orders", 2)
@@ -321,6 +326,8 @@ async def asynchronous_faults(given: AsyncCluster, kafka_faults: AsyncKafkaFault
     assert_type(await given.leader_election("orders", takes=timedelta(seconds=1)), AsyncFaultHandle)
     assert_type(await given.coordinator_moves("billing"), AsyncFaultHandle)
     await given.rolling_restart(1)
+    await given.outage(1)
+    assert_type((await given.crash_client("billing-1")).groups, list[str])
     assert_type(given.faults, list[AsyncFaultHandle])
     assert_type((await given.list_faults())[0].fault, int)
     await given.wait_for_fault(1)
@@ -333,6 +340,12 @@ async def asynchronous_faults(given: AsyncCluster, kafka_faults: AsyncKafkaFault
         assert_type(await adding, AsyncFaultHandle)
     await kafka_faults.leader_election("orders", takes=1)
     assert_type((await kafka_faults.all())[0].hits, int)
+
+
+async def named_clusters(kafka_clusters: KafkaClusters, async_kafka_clusters: AsyncKafkaClusters) -> None:
+    with pytest.warns(KafkaClusterStoppedWarning):
+        assert_type(kafka_clusters["mirror"], Cluster)
+        assert_type(async_kafka_clusters["mirror"], AsyncCluster)
 
 
 async def asynchronous_wire(given: AsyncCluster, kafka_wire: AsyncKafkaWire) -> None:

@@ -1,6 +1,6 @@
 """Pairs the items of two lists that mean the same, because most lists of a response have no order: topics, partitions, members, configs.
 
-Items are paired by the fields that identify them. What is left is paired by position: items without such fields, and those whose ids have
+Items are paired by the fields that identify them. All others are paired by position: items without such fields, and those whose ids have
 not been learnt yet.
 """
 
