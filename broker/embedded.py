@@ -24,20 +24,17 @@ from .security.startup import Security, security_of
 from .settings.cluster_config import DEFAULT_LIMITS, ClusterConfig, RecordLimits, cluster_of
 from .settings.properties import SettingValue, as_text
 from .settings.spelling import check_scope
+from .start_arguments import capture_options, checked_seed, control_address, files_of, levels_of, suggesting_keywords
 
 if TYPE_CHECKING:
-    from .control_listener.address import ControlAddress
     from .control_listener.listener import ControlListener
-    from .releases.release import Release
     from .seed_data.reading import Place
     from .snapshots.cluster import State
     from .tls.generated import GeneratedTls
-    from .wire.capture_options import CaptureOptions
 
 R = TypeVar("R")
 
 ANY_PORT = "PLAINTEXT://127.0.0.1:0"
-TRANSACTION_VERSIONS = (0, 1, 2)
 NOT_GENERATED = "the cluster has no generated certificates; start it with tls=True"
 NOT_RUNNING = "the cluster is not running; use it inside its `with` block, or between start() and stop()"
 
@@ -51,6 +48,7 @@ class AsyncCluster(ClusterControls):
     `await start()` and `await stop()` do the same where `async with` does not fit, as in a notebook.
     """
 
+    @suggesting_keywords
     def __init__(
         self,
         nodes: int = 2,
@@ -74,21 +72,22 @@ class AsyncCluster(ClusterControls):
     ) -> None:
         security = security_of(tls, users, acls)
         config = _cluster_config(nodes, settings or {}, security, as_version)
-        levels = _levels(features or {}, transaction_version, config.release)
+        levels = levels_of(features or {}, transaction_version, config.release)
         self._config = replace(config, features=levels, record=RecordLimits.of(record_exchanges, record_bytes))
         self._topics = topic_specs_of({} if topics is None else topics)
         check_topics(self._topics, nodes, config.setting_rows)
-        self._seed = seed
-        self._data = _files_of(data) if data else []
+        self._seed = checked_seed(seed)
+        self._data = files_of(data) if data else []
         self._saved: State | None = None
         if control is None and control_token is not None:
             raise ValueError('control_token has no effect without control, such as control="127.0.0.1:0"')
-        self._control = None if control is None else _control_address(control, control_token)
-        self._capture = _capture_options(capture, capture_addresses)
+        self._control = None if control is None else control_address(control, control_token)
+        self._capture = capture_options(capture, capture_addresses)
         self._running: Server | None = None
         self._listener: ControlListener | None = None
 
     @classmethod
+    @suggesting_keywords
     def load(
         cls,
         file: str | PathLike[str],
@@ -166,6 +165,11 @@ class AsyncCluster(ClusterControls):
         return ", ".join(f"node {node.node_id} at {node.listeners[0].advertised}{states[node.node_id]}" for node in nodes)
 
     @property
+    def is_running(self) -> bool:
+        """Whether the cluster has been started and not stopped since."""
+        return self._running is not None
+
+    @property
     def bootstrap_servers(self) -> str:
         """`host:port,host:port`, for a client's bootstrap.servers. Raises ValueError if the cluster is not running."""
         return self._server.bootstrap_servers
@@ -238,6 +242,7 @@ class Cluster(BlockingControls):
     Raises TypeError or ValueError for an invalid argument, including a misspelt setting.
     """
 
+    @suggesting_keywords
     def __init__(
         self,
         nodes: int = 2,
@@ -287,6 +292,7 @@ class Cluster(BlockingControls):
         super().__init__(cluster, self._run_in_thread)
 
     @classmethod
+    @suggesting_keywords
     def load(
         cls,
         file: str | PathLike[str],
@@ -349,6 +355,11 @@ class Cluster(BlockingControls):
 
     def __repr__(self) -> str:
         return f"<Cluster: {self._cluster._state()}>"
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the cluster has been started and not stopped since."""
+        return self._cluster.is_running
 
     @property
     def bootstrap_servers(self) -> str:
@@ -439,37 +450,8 @@ def _cluster_config(nodes: int, settings: Mapping[str, SettingValue], security: 
 def _texts(settings: Mapping[str, SettingValue]) -> dict[str, str]:
     if not isinstance(settings, Mapping):
         raise TypeError(f'settings must be a mapping such as {{"num.partitions": 3}}, not {settings!r}')
+    for name in settings:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of a setting must be a str, not {name!r}")
     check_scope(settings)
     return {name: as_text(name, value) for name, value in settings.items()}
-
-
-def _files_of(data: Place | Sequence[Place]) -> list[Path]:
-    from .seed_data.reading import files_of
-
-    return files_of(data)
-
-
-def _control_address(control: str, token: str | None) -> ControlAddress:
-    from .control_listener.address import ControlAddress
-
-    return ControlAddress.parse(control, token)
-
-
-def _capture_options(file: str | PathLike[str] | None, addresses: str) -> CaptureOptions | None:
-    if file is None:
-        if addresses != "canonical":
-            raise ValueError('capture_addresses has no effect without capture, such as capture="orders.pcapng"')
-        return None
-    from .wire.capture_options import CaptureOptions
-
-    return CaptureOptions.of(file, addresses)
-
-
-def _levels(features: Mapping[str, int], transaction_version: int, release: Release | None) -> dict[str, int]:
-    if transaction_version not in TRANSACTION_VERSIONS:
-        raise ValueError(f"transaction_version must be 0, 1 or 2, not {transaction_version!r}")
-    if features:
-        from .cluster.features import check_levels
-
-        check_levels(features, release)
-    return {"transaction.version": transaction_version, **features}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -31,9 +31,32 @@ class Parser(argparse.ArgumentParser):
         self.formatter_class = argparse.RawDescriptionHelpFormatter
         return super().format_help()
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Returns what argparse returns. An unknown option ends the process with the nearest one, because commands leave none to others."""
+        found, rest = super().parse_known_args(args, namespace)
+        if rest and rest[0].startswith("-"):
+            name = rest[0].partition("=")[0]
+            self.error(f"unknown option {name}{_suggestion(name, self._option_string_actions)}")
+        return found, rest
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Raises ArgumentError for a value that is none of the choices, with the nearest one."""
+        if action.choices is not None and value not in action.choices:
+            names = [str(each) for each in action.choices]
+            hint = _suggestion(str(value), names) or f"; use one of {', '.join(names)}"
+            what = "command" if isinstance(action, argparse._SubParsersAction) else "value"
+            raise argparse.ArgumentError(None if what == "command" else action, f"unknown {what} {value!r}{hint}")
+
     def error(self, message: str) -> NoReturn:
         """Prints the error and exits with code 2."""
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def _suggestion(name: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches  # imported on first use, because few calls are wrong
+
+    near = get_close_matches(name, list(known), 1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def refuse(reason: str) -> int:

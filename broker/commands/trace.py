@@ -60,7 +60,7 @@ def _collected(entries: Iterator[Entry | Missed]) -> list[Entry]:
     try:
         for entry in entries:
             if isinstance(entry, Missed):
-                print(f"odradek trace: {entry.entries} entries are missing, because they were not read in time", file=sys.stderr)
+                print(f"odradek trace: {entry.entries} entries are missing, because the record keeps only the latest ones", file=sys.stderr)
             else:
                 found.append(entry)
     except KeyboardInterrupt:

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from ..control_errors import InvalidControl
 from ..scheduling.turns import TURN_S, Turns
 from .declaration import Blocking, Part, blocking, control
-from .parameters import Duration, duration_ms
+from .parameters import Duration, duration_ms, duration_text, moment_ms
 
 MAX_SPEED = 1_000_000
 MAX_MS = 253_402_300_799_999
@@ -82,11 +82,12 @@ class AsyncClock(Part):
         return self._state()
 
     @control("clock set", owner="clock", may_stop=True)
-    async def set(self, moment: Annotated[datetime, "the new time; without a time zone, it is local time"]) -> ClockState:
+    async def set(self, moment: Annotated[datetime | str, "the new time; without a time zone, it is local time"]) -> ClockState:
         """Moves the time forward to a moment, like `advance`. Going back is refused."""
-        target_ms = moment.timestamp() * 1000
+        target_ms = moment_ms(moment)
         if target_ms < self._server.now_ms:
-            raise InvalidControl("moment", f"moment: {moment.isoformat()} is before the cluster's time {self._state().now.isoformat()}")
+            given = moment if isinstance(moment, str) else moment.isoformat()
+            raise InvalidControl("moment", f"moment: {given} is before the cluster's time {self._state().now.isoformat()}")
         await self._move_to("moment", target_ms)
         return self._state()
 
@@ -112,7 +113,7 @@ class AsyncClock(Part):
             raise InvalidControl(parameter, f"{parameter}: the time cannot be moved beyond the year 9999")
         server = self._server
         core, clock = server.core, server.clock
-        core.tell("clock", f"the time moves forward by {target_ms - server.now_ms:.0f} ms", to_ms=int(target_ms))
+        core.tell("clock", f"the time moves forward by {duration_text(target_ms - server.now_ms)}", to_ms=int(target_ms))
         clock.targets.append(target_ms)
         try:
             await self._move_over_deadlines(target_ms)

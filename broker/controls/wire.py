@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..control_errors import unknown
-from .declaration import Blocking, Controls, Part, blocking, control
+from .declaration import Blocking, Controls, Part, blocking, checking, control
 from .in_turns import in_turns
 from .recorded import Since, record_of, recorded
 
@@ -28,6 +28,7 @@ class AsyncWire(Part):
         """Returns the number that the next entry will get."""
         return record_of(self._server).next_sequence
 
+    @checking
     async def since(self, mark: int = 0) -> list[Entry]:
         """Returns the exchanges and events from a mark on, in order, also exchanges that are not answered yet."""
         return await recorded(self._server, mark)
@@ -91,6 +92,7 @@ class AsyncWire(Part):
 class RequestControls(Controls):
     """The exchanges of a cluster."""
 
+    @checking
     async def requests(
         self,
         *,

@@ -13,6 +13,7 @@ import pytest
 
 from odradek import AsyncCluster, Cluster
 from odradek.broker.control_errors import InvalidControl
+from odradek.broker.controls.parameters import duration_text
 
 pytestmark = pytest.mark.sockets
 
@@ -160,3 +161,11 @@ def test_blocking_call_in_the_own_thread_raises() -> None:
             return str(caught.value)
 
         assert "use AsyncCluster" in cluster._run_in_thread(call_inside())
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "text"),
+    [(691_200_000, "8 d"), (600_000, "10 min"), (5_400_500, "1 h 30 min 500 ms"), (1000, "1 s"), (0, "0 ms"), (0.6, "1 ms")],
+)
+def test_duration_is_shown_in_its_units(milliseconds: float, text: str) -> None:
+    assert duration_text(milliseconds) == text

@@ -42,7 +42,7 @@ def test_delete_topic_removes_it(cluster: Cluster) -> None:
         (lambda cluster: cluster.create_topic("orders"), "topic", "topic: TOPIC_ALREADY_EXISTS: Topic 'orders' already exists."),
         (lambda cluster: cluster.create_topic("a b"), "topic", "invalid topic name: 'a b' contains one or more characters other than"),
         (lambda cluster: cluster.create_topic("new", 0), "partitions", "partitions must be at least 1, not 0"),
-        (lambda cluster: cluster.create_topic("new", "2"), "partitions", "partitions must be an int, not '2'"),
+        (lambda cluster: cluster.create_topic("new", "2"), "partitions", "partitions: must be an integer, not '2'"),
         (
             lambda cluster: cluster.create_topic("new", 1 << 31),
             "partitions",

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from functools import partial
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,12 +21,13 @@ from odradek import Cluster
 from odradek.broker.control_errors import InvalidControl
 from odradek.broker.network import capture as capture_module
 from odradek.broker.network.capture import Capture
+from odradek.broker.network.tap import _how_broker_ends
 from odradek.broker.settings.properties import InvalidConfig
 from odradek.broker.wire.capture_options import MIN_FILE_BYTES, CaptureOptions
 from odradek.broker.wire.captured_connection import CapturedConnection
 from odradek.broker.wire.exchange import Entry, Event, Exchange
 from odradek.broker.wire.reading.capture import Capture as CaptureReader
-from odradek.broker.wire.tcp_packets import Address, canonical
+from odradek.broker.wire.tcp_packets import FIN, RST, Address, canonical
 from odradek.protocol.frame import encode_request
 from odradek.protocol.messages.api_versions import API_VERSIONS, ApiVersionsRequest
 from odradek.protocol.messages.heartbeat import HEARTBEAT, HeartbeatRequest
@@ -344,3 +346,34 @@ def test_sending_goes_on_without_capture(tmp_path: Path) -> None:
         cluster.stop_capture()
         ask(client, METADATA, 9, ALL)
     assert apis(path) == ["ApiVersions"]
+
+
+class EndingTransport:
+    """The transport of a connection that is about to be closed."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+
+    def get_extra_info(self, name: str) -> socket.socket:
+        assert name == "socket"
+        return self._connection
+
+
+@pytest.mark.skipif(not hasattr(socket, "TCP_INFO"), reason="the system does not tell the state of a connection")
+@pytest.mark.parametrize(
+    ("sends_end", "client_ends", "how"),
+    [(False, False, (RST,)), (True, False, (FIN, RST)), (True, True, (FIN,)), (False, True, (RST,))],
+)
+def test_captured_end_is_that_of_the_kernel(sends_end: bool, client_ends: bool, how: tuple[int, ...]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+        accepted, _ = server.accept()
+        with accepted:
+            if sends_end:
+                accepted.shutdown(socket.SHUT_WR)
+                assert client.recv(1) == b""
+            if client_ends:
+                client.close()
+                assert accepted.recv(1) == b""
+            connection: Any = SimpleNamespace(leaves_unread=True, resets=False)
+            transport: Any = EndingTransport(accepted)
+            assert _how_broker_ends(connection, transport) == how
