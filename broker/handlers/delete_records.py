@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from functools import partial
+
 from ...protocol.errors import ErrorCode, KafkaError
 from ...protocol.messages.delete_records import (
     DELETE_RECORDS,
@@ -14,28 +17,31 @@ from ...protocol.messages.delete_records import (
 from ..context import Context
 from ..lookup import find_led_partition, find_topic
 from ..registry import handles
+from ..scheduling.waiting import NEXT_TURN, Wait
 from ..security.acls import Operation
+from ..slices import Slices, in_slices
 
 HIGH_WATERMARK = -1
 """The offset that stands for the high watermark."""
 
 
 @handles(DELETE_RECORDS)
-def delete_records(request: DeleteRecordsRequest, context: Context) -> DeleteRecordsResponse:
+def delete_records(request: DeleteRecordsRequest, context: Context) -> Generator[Wait, None, DeleteRecordsResponse]:
     """Moves the log start of each partition. If a partition occurs twice in the request, the last occurrence counts."""
     topics: dict[str, dict[int, DeleteRecordsPartition]] = {}
     for topic in request.topics:
-        for wanted in topic.partitions:
-            topics.setdefault(topic.name, {})[wanted.partition_index] = wanted
-    return DeleteRecordsResponse(
-        topics=[
-            DeleteRecordsTopicResult(name=name, partitions=[_delete(name, wanted, context) for wanted in partitions.values()])
-            for name, partitions in topics.items()
-        ]
-    )
+        for each in topic.partitions:
+            topics.setdefault(topic.name, {})[each.partition_index] = each
+    response, slices = DeleteRecordsResponse(topics=[]), Slices()
+    for name, wanted in topics.items():
+        partitions = yield from in_slices(partial(_delete, name, context), wanted.values(), slices, 2)
+        response.topics.append(DeleteRecordsTopicResult(name=name, partitions=partitions))
+        if slices.full():
+            yield NEXT_TURN
+    return response
 
 
-def _delete(name: str, wanted: DeleteRecordsPartition, context: Context) -> DeleteRecordsPartitionResult:
+def _delete(name: str, context: Context, wanted: DeleteRecordsPartition) -> DeleteRecordsPartitionResult:
     try:
         topic = find_topic(context, Operation.DELETE, name)
         partition = find_led_partition(context.broker, topic, wanted.partition_index)

@@ -42,7 +42,7 @@ from ..kafka_quirks.java_hash import hash_map_order
 from ..registry import handles
 from ..scheduling.waiting import NEXT_TURN, Reply, Wait
 from ..security.acls import Operation, ResourceType
-from ..slices import Slices, chunks
+from ..slices import Slices, chunks, in_slices
 from ..topics.names import CONSUMER_OFFSETS
 
 NO_REASON = "not provided"
@@ -242,10 +242,10 @@ def list_groups(request: ListGroupsRequest, context: Context) -> Generator[Wait,
 
 
 @handles(DELETE_GROUPS)
-def delete_groups(request: DeleteGroupsRequest, context: Context) -> DeleteGroupsResponse:
+def delete_groups(request: DeleteGroupsRequest, context: Context) -> Generator[Wait, None, DeleteGroupsResponse]:
     """Deletes groups without members. A group that is named twice is deleted once. Authorization errors come last, as in Kafka."""
     named = response_order(dict.fromkeys(request.groups_names), context.cluster.topics.get(CONSUMER_OFFSETS))
-    results = [DeletableGroupResult(group_id=group_id, error_code=_delete(group_id, context)) for group_id in named]
+    results = yield from in_slices(lambda each: DeletableGroupResult(group_id=each, error_code=_delete(each, context)), named, Slices(), 4)
     results.sort(key=lambda result: result.error_code == ErrorCode.GROUP_AUTHORIZATION_FAILED)
     return DeleteGroupsResponse(results=results)
 

@@ -147,6 +147,8 @@ def offset_fetch(request: OffsetFetchRequest, context: Context) -> Generator[Wai
         response = OffsetFetchResponse(groups=[])
         for group in request.groups:
             response.groups.append((yield from _fetch_group(group, request.require_stable, slices, context)))
+            if slices.full(3):
+                yield NEXT_TURN
         return response
     error = _check_fetch(request.group_id, context)
     if not error:
@@ -248,9 +250,9 @@ def _nothing(name: str, topic_id: bytes, partitions: Iterable[int], error: Error
 
 
 @handles(OFFSET_DELETE)
-def offset_delete(request: OffsetDeleteRequest, context: Context) -> OffsetDeleteResponse:
+def offset_delete(request: OffsetDeleteRequest, context: Context) -> Generator[Wait, None, OffsetDeleteResponse]:
     """Deletes the offsets of single partitions. Offsets of topics that members subscribe to cannot be deleted."""
-    group_id, offsets = request.group_id, context.broker.groups.offsets
+    group_id, offsets, slices = request.group_id, context.broker.groups.offsets, Slices()
     if not context.may(Operation.DELETE, ResourceType.GROUP, group_id):
         return OffsetDeleteResponse(error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED, topics=[])
     found, answers = find_partitions([((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], context)
@@ -262,6 +264,8 @@ def offset_delete(request: OffsetDeleteRequest, context: Context) -> OffsetDelet
         return OffsetDeleteResponse(error_code=error, topics=[])
     for key, topic, wanted in found:
         answers.setdefault(key, []).append((wanted.partition_index, offsets.delete(group_id, topic.name, wanted.partition_index)))
+        if slices.full(2):
+            yield NEXT_TURN
     return OffsetDeleteResponse(
         topics=[
             OffsetDeleteResponseTopic(

@@ -26,7 +26,7 @@ Old versions have an int16 length; new versions keep this limit so that a value 
 """
 
 
-MOST_ITEMS = 50_000
+MOST_ITEMS = 20_000
 """The most array items and tagged fields of one message that a sliced decoder accepts.
 
 An item of three bytes becomes objects of about 300 bytes, and costs every later step, up to the collection of garbage. Apache Kafka takes
