@@ -61,12 +61,12 @@ def create_acls(request: CreateAclsRequest, context: Context) -> Generator[Wait,
     for each in request.creations:
         _check_codes(each.resource_type, each.resource_pattern_type, each.operation, each.permission_type)
     context.demand(Operation.ALTER)
-    authorizer = _authorizer(context)
-    acls = [_acl(each) for each in request.creations]
+    authorizer, slices = _authorizer(context), Slices()
+    acls = yield from in_slices(_acl, request.creations, slices, 4)
     if any(acl.has_wildcard_code for acl in acls):
         # Kafka fails with an unexpected exception for codes that are valid in filters only.
         raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR)
-    return CreateAclsResponse(results=(yield from in_slices(lambda acl: _create(acl, authorizer), acls, Slices(), 4)))
+    return CreateAclsResponse(results=(yield from in_slices(lambda acl: _create(acl, authorizer), acls, slices, 4)))
 
 
 def _acl(creation: AclCreation) -> Acl:

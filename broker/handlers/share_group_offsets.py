@@ -233,8 +233,8 @@ def delete_share_group_offsets(request: DeleteShareGroupOffsetsRequest, context:
         deleted = context.broker.groups.share.delete_offsets(request.group_id, readable)
     except KafkaError as error:
         return DeleteShareGroupOffsetsResponse(error_code=error.code, error_message=_text(error), responses=[])
-    refusal = KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-    refused = [_deleted(name, None, refusal) for name in names if name not in readable]
+    refusal, known = KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED), frozenset(readable)
+    refused = [_deleted(name, None, refusal) for name in names if name not in known]
     return DeleteShareGroupOffsetsResponse(responses=refused + [_deleted(*each) for each in deleted])
 
 

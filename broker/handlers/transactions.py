@@ -63,6 +63,9 @@ RAISES_EPOCH = 5
 ABORTABLE, ADDS_PARTITIONS = 4, 5
 """First versions of TxnOffsetCommit that return TRANSACTION_ABORTABLE, and that add the group to the transaction."""
 
+COMMITTED_TOGETHER = 2000
+"""The most offsets of a request that are stored in one turn."""
+
 Located: TypeAlias = list[Found[TxnOffsetCommitRequestPartition]]
 
 
@@ -215,15 +218,20 @@ def add_offsets_to_txn(request: AddOffsetsToTxnRequest, context: Context) -> Add
 
 
 @handles(TXN_OFFSET_COMMIT)
-def txn_offset_commit(request: TxnOffsetCommitRequest, context: Context) -> TxnOffsetCommitResponse:
+def txn_offset_commit(request: TxnOffsetCommitRequest, context: Context) -> Generator[Wait, None, TxnOffsetCommitResponse]:
     """Stores offsets that become visible when the transaction is committed.
 
     Each unknown partition gets its own error. An error of the group, transaction or member applies to all other partitions.
     """
     context.demand(Operation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id)
     context.demand(Operation.READ, ResourceType.GROUP, request.group_id)
-    found, refused = find_partitions([((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], context)
-    errors = iter(_commit(request, found, context) if found else [])
+    named, slices, committed = [((topic.name, ZERO_UUID), topic.partitions) for topic in request.topics], Slices(), list[ErrorCode]()
+    found, refused = yield from find_partitions(named, context, slices)
+    for first in range(0, len(found), COMMITTED_TOGETHER):
+        if first:
+            yield NEXT_TURN
+        committed += _commit(request, found[first : first + COMMITTED_TOGETHER], context)
+    errors = iter(committed)
     if refused:
         # In this case Kafka merges topics that the request contains twice.
         for (key, _, wanted), error in zip(found, errors, strict=True):
@@ -231,7 +239,8 @@ def txn_offset_commit(request: TxnOffsetCommitRequest, context: Context) -> TxnO
         topics = [(name, partitions) for (name, _), partitions in refused.items()]
     else:
         topics = [(topic.name, [(each.partition_index, next(errors)) for each in topic.partitions]) for topic in request.topics]
-    return TxnOffsetCommitResponse(topics=[_topic_response(name, partitions) for name, partitions in topics if partitions])
+    answered = [(name, partitions) for name, partitions in topics if partitions]
+    return TxnOffsetCommitResponse(topics=(yield from in_slices(lambda each: _topic_response(*each), answered, slices, 2)))
 
 
 def _topic_response(name: str, partitions: list[tuple[int, ErrorCode]]) -> TxnOffsetCommitResponseTopic:
