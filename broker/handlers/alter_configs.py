@@ -84,7 +84,7 @@ def _responses(
         code, message = _alter(resource, context, request.validate_only, repeated, new_overrides)
         return response(error_code=code, error_message=message, resource_type=resource.resource_type, resource_name=resource.resource_name)
 
-    return (yield from in_slices(respond, list[Resource](request.resources), Slices(), 8))
+    return (yield from in_slices(respond, list[Resource](request.resources), Slices(), 24))
 
 
 def _repeated(resources: Sequence[Resource]) -> set[tuple[int, str]]:

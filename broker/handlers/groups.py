@@ -245,7 +245,7 @@ def list_groups(request: ListGroupsRequest, context: Context) -> Generator[Wait,
 def delete_groups(request: DeleteGroupsRequest, context: Context) -> Generator[Wait, None, DeleteGroupsResponse]:
     """Deletes groups without members. A group that is named twice is deleted once. Authorization errors come last, as in Kafka."""
     named = response_order(dict.fromkeys(request.groups_names), context.cluster.topics.get(CONSUMER_OFFSETS))
-    results = yield from in_slices(lambda each: DeletableGroupResult(group_id=each, error_code=_delete(each, context)), named, Slices(), 4)
+    results = yield from in_slices(lambda each: DeletableGroupResult(group_id=each, error_code=_delete(each, context)), named, Slices(), 8)
     results.sort(key=lambda result: result.error_code == ErrorCode.GROUP_AUTHORIZATION_FAILED)
     return DeleteGroupsResponse(results=results)
 

@@ -57,7 +57,7 @@ from .zookeeper_offsets import commit_to_zookeeper, fetch_from_zookeeper
 MEMBER_EPOCH_VERSION, TOPIC_ID_VERSION = 9, 10
 """The versions of OffsetCommit and OffsetFetch that introduced member epochs and topic ids."""
 NOTHING_COMMITTED = CommittedOffset(-1, -1, "", -1)
-COMMITTED_TOGETHER = 2000
+COMMITTED_TOGETHER = 300
 """The most offsets of a request that are committed in one turn. The others are checked and committed in further turns."""
 UNSTABLE = CommittedOffset(-1, -1, "", -2)
 """Replaces a commit that an open transaction may change, if the client requires stable offsets (KIP-447)."""

@@ -155,8 +155,9 @@ def delete_topics(request: DeleteTopicsRequest, context: Context) -> Generator[W
         if slices.full(3):
             yield NEXT_TURN
     for topic, times in found.items():
+        partitions = len(topic.partitions)
         results.append((yield from _delete_topic(topic, times, slices, context)))
-        if slices.full(2 + len(topic.partitions)):
+        if slices.full(40 + 8 * partitions):
             yield NEXT_TURN
     return DeleteTopicsResponse(responses=results)
 

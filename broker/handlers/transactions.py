@@ -63,7 +63,7 @@ RAISES_EPOCH = 5
 ABORTABLE, ADDS_PARTITIONS = 4, 5
 """First versions of TxnOffsetCommit that return TRANSACTION_ABORTABLE, and that add the group to the transaction."""
 
-COMMITTED_TOGETHER = 2000
+COMMITTED_TOGETHER = 300
 """The most offsets of a request that are stored in one turn."""
 
 Located: TypeAlias = list[Found[TxnOffsetCommitRequestPartition]]
